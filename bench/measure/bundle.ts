@@ -27,6 +27,7 @@ export async function bundleSizes(slug: Slug): Promise<BundleSizes> {
     outdir: "bundle",
     bundle: true,
     minify: true,
+    jsx: "automatic",
     splitting: true,
     write: false,
     metafile: true,

@@ -1,4 +1,5 @@
 /** Formats dates, amounts, percentages and lists for a locale. Sentences are in the catalog. */
+import { byKey, once } from "./remember.ts";
 
 const DATE_STYLES = {
   /** "Monday, October 5" */
@@ -26,53 +27,39 @@ export interface Format {
   list(parts: readonly string[]): string;
 }
 
-const formats = new Map<string, Format>();
-
-/** @param locale a BCP 47 tag, see `localeOf`. */
-export function formatOf(locale: string): Format {
-  let format = formats.get(locale);
-  // Formatters are slow to create, and a run sends thousands of mails in a few locales.
-  if (!format) formats.set(locale, format = createFormat(locale));
-  return format;
-}
+/** @param locale a BCP 47 tag, see `localeOf`. A run sends thousands of mails in a few of them. */
+export const formatOf: (locale: string) => Format = byKey(createFormat);
 
 function createFormat(locale: string): Format {
-  const dates = new Map<string, Intl.DateTimeFormat>();
-  const currencies = new Map<string, Intl.NumberFormat>();
-  const percents = new Intl.NumberFormat(locale, { style: "percent" });
-  const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
-  const lists = new Intl.ListFormat(locale);
+  const dates = byKey((key) => {
+    const [style, year] = key.split(" ") as [keyof typeof DATE_STYLES, "numeric" | ""];
+    return new Intl.DateTimeFormat(locale, { ...DATE_STYLES[style], year: year || undefined, timeZone: "UTC" });
+  });
+  const amounts = byKey((key) => {
+    const [currency, decimals] = key.split(" ");
+    return new Intl.NumberFormat(locale, {
+      style: "currency",
+      currency,
+      minimumFractionDigits: Number(decimals),
+      maximumFractionDigits: Number(decimals),
+    });
+  });
+  const percents = once(() => new Intl.NumberFormat(locale, { style: "percent" }));
+  const relative = once(() => new Intl.RelativeTimeFormat(locale, { numeric: "auto" }));
+  const lists = once(() => new Intl.ListFormat(locale));
 
   return {
     date(day, { style, today = day }) {
-      const year = day.slice(0, 4) === today.slice(0, 4) ? undefined : "numeric";
-      const formatter = remembered(
-        dates,
-        `${style} ${year}`,
-        () => new Intl.DateTimeFormat(locale, { ...DATE_STYLES[style], year, timeZone: "UTC" }),
-      );
-      return formatter.format(new Date(`${day}T00:00:00Z`));
+      const year = day.slice(0, 4) === today.slice(0, 4) ? "" : "numeric";
+      return dates(`${style} ${year}`).format(new Date(`${day}T00:00:00Z`));
     },
-    daysFromNow: (days) => relative.format(days, "day"),
+    daysFromNow: (days) => relative().format(days, "day"),
     money(amount, currency) {
       // As many decimals as written, which follows ISO 4217; Intl sometimes differs.
       const decimals = amount.split(".")[1]?.length ?? 0;
-      const formatter = remembered(currencies, `${currency} ${decimals}`, () =>
-        new Intl.NumberFormat(locale, {
-          style: "currency",
-          currency,
-          minimumFractionDigits: decimals,
-          maximumFractionDigits: decimals,
-        }));
-      return formatter.format(amount as Intl.StringNumericLiteral);
+      return amounts(`${currency} ${decimals}`).format(amount as Intl.StringNumericLiteral);
     },
-    percent: (number) => percents.format(number / 100),
-    list: (parts) => lists.format(parts),
+    percent: (number) => percents().format(number / 100),
+    list: (parts) => lists().format(parts),
   };
-}
-
-function remembered<Value>(all: Map<string, Value>, key: string, make: () => Value): Value {
-  let value = all.get(key);
-  if (value === undefined) all.set(key, value = make());
-  return value;
 }

@@ -1,4 +1,5 @@
 /** Determines a person's locale for dates and numbers: their language, as written in their country. */
+import { byKey } from "./remember.ts";
 
 /** The region of CLDR's "world" locales: the default of a language without a country. */
 const WORLD = "001";
@@ -10,6 +11,8 @@ const WORLD = "001";
  */
 export function localeOf({ language, country = WORLD }: { language: string; country?: string }): string {
   const tag = `${language}-${country}`;
-  // An unknown pair would fall back to the bare language, and bare English means American dates.
-  return new Intl.DateTimeFormat(tag).resolvedOptions().locale === tag ? tag : `${language}-${WORLD}`;
+  return isKnown(tag) ? tag : `${language}-${WORLD}`;
 }
+
+/** An unknown pair would fall back to the bare language, and bare English means American dates. */
+const isKnown = byKey((tag) => new Intl.DateTimeFormat(tag).resolvedOptions().locale === tag);

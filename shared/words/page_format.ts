@@ -1,5 +1,6 @@
 /** Formats dates, amounts and names on pages for a locale; mails use shorter dates (format.ts). */
 import { formatOf } from "./format.ts";
+import { byKey, once } from "./remember.ts";
 
 export interface PageFormat {
   /** "November 22, 2026" from YYYY-MM-DD, or from an instant in UTC. */
@@ -23,22 +24,25 @@ export interface PageFormat {
 }
 
 /** @param locale a BCP 47 tag, see `localeOf`. */
-export function pageFormat(locale: string): PageFormat {
+export const pageFormat: (locale: string) => PageFormat = byKey(createPageFormat);
+
+function createPageFormat(locale: string): PageFormat {
   const write = (at: string, options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, { timeZone: "UTC", ...options }).format(new Date(at));
-  const names = (type: "region" | "currency") => {
-    const known = new Intl.DisplayNames(locale, { type });
-    return (code: string) => known.of(code) ?? code;
-  };
+  const regions = once(() => new Intl.DisplayNames(locale, { type: "region" }));
+  const currencies = once(() => new Intl.DisplayNames(locale, { type: "currency" }));
+  const numbers = once(() => new Intl.NumberFormat(locale));
+  const collator = once(() => new Intl.Collator(locale));
+  const { money, percent } = formatOf(locale);
   return {
     date: (at) => write(at, { dateStyle: "long" }),
     time: (at, timeZone) => write(at, { dateStyle: "long", timeStyle: "short", timeZone }),
     month: (day) => write(day, { month: "long", year: "numeric" }),
-    money: formatOf(locale).money,
-    percent: formatOf(locale).percent,
-    number: new Intl.NumberFormat(locale).format,
-    country: names("region"),
-    currency: names("currency"),
-    compare: new Intl.Collator(locale).compare,
+    money,
+    percent,
+    number: (value) => numbers().format(value),
+    country: (code) => regions().of(code) ?? code,
+    currency: (code) => currencies().of(code) ?? code,
+    compare: (one, other) => collator().compare(one, other),
   };
 }
