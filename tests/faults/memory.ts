@@ -26,6 +26,7 @@ async function runJob(...args: string[]): Promise<{ success: boolean; out: strin
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       "run",
+      "--lock=tests/deno.lock",
       "--quiet",
       "--no-prompt",
       "-A",

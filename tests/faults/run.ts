@@ -9,6 +9,7 @@ const cluster = await startCluster();
 const { success } = await new Deno.Command(Deno.execPath(), {
   args: [
     "test",
+    "--lock=tests/deno.lock",
     "--no-prompt",
     "--no-check",
     "-A",

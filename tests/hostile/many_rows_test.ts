@@ -13,6 +13,7 @@ Deno.test("50,000 rows of any format are read in time, in bounded memory", async
   const { stdout, stderr, success } = await new Deno.Command(Deno.execPath(), {
     args: [
       "run",
+      "--lock=tests/deno.lock",
       "--quiet",
       "--no-check",
       "-A",

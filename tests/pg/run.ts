@@ -65,7 +65,7 @@ Deno.exit(passed.every(Boolean) ? 0 : 1);
 async function run(template: Template, files: string[]): Promise<boolean> {
   print(`\nDefault privileges ${template.replace("supabase_", "")}: ${files.join(" ")}`);
   const { success } = await new Deno.Command(Deno.execPath(), {
-    args: ["test", "--quiet", "--no-prompt", "--no-check", "-A", ...further, ...files],
+    args: ["test", "--lock=tests/deno.lock", "--quiet", "--no-prompt", "--no-check", "-A", ...further, ...files],
     env: { TEST_DATABASE_URL: cluster.urlOf("postgres", template), ...(isLong && { TEST_LONG: "1" }) },
   }).spawn().status;
   return success;

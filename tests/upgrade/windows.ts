@@ -128,7 +128,7 @@ Deno.test("test of the test: a schema that removes what the old code calls is fo
 /** @returns the tests' output if one fails, else nothing. */
 async function testOn(further: URL, files = OLD_CODE): Promise<{ failed: string; passed: number }> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["test", "--quiet", "--no-prompt", "--no-check", "-A", ...files],
+    args: ["test", "--lock=tests/deno.lock", "--quiet", "--no-prompt", "--no-check", "-A", ...files],
     cwd: ROOT,
     env: {
       NO_COLOR: "1",
