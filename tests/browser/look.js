@@ -12,7 +12,11 @@ export function faultsOf() {
   }
   if (!document.title || !root.lang) faults.push("no title or language");
   if (document.querySelectorAll("h1").length !== 1) faults.push("not exactly one h1");
-  for (const foreign of document.querySelectorAll("script:not([nonce]), img, iframe, [style]:not([style='']), [onclick], [onerror]")) {
+  for (
+    const foreign of document.querySelectorAll(
+      "script:not([nonce]), img, iframe, [style]:not([style='']), [onclick], [onerror]",
+    )
+  ) {
     faults.push(`not ours: ${foreign.outerHTML.slice(0, 80)}`);
   }
 

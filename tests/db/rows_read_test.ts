@@ -11,10 +11,10 @@ import { openDatabase } from "../_support/database.ts";
 /** Rows of all our tables, by scans and by indexes, once plans are settled. */
 const LIMITS: [tool: string, args: Record<string, unknown>, rows: number][] = [
   ["get_context", {}, 235],
-  ["list_expenses", { limit: 10 }, 2300],
-  ["log_expenses", { items: [{ name: "Lunch", amount: "14.50", date: "2026-11-19" }] }, 370],
-  ["list_bills", {}, 1100],
-  ["summarize_spending", { period: "last_month" }, 850],
+  ["list_expenses", { limit: 10 }, 80],
+  ["log_expenses", { items: [{ name: "Lunch", amount: "14.50", date: "2026-11-19" }] }, 310],
+  ["list_bills", {}, 1900],
+  ["summarize_spending", { period: "last_month" }, 110],
 ];
 /** A session plans its first calls again and again, and reads statistics for it. */
 const WARM = 7;

@@ -60,6 +60,7 @@ const NOT_TRIED: Readonly<Record<string, string>> = {
   "shared/db/client.ts": "codes of our own database",
   "shared/http/browser_token.ts": "one anchored class of characters, of a fixed length",
   "shared/http/caller_secret.ts": "one header line: a word, spaces, and the rest",
+  "shared/http/request_id.ts": "one anchored class of characters, of a fixed length",
   "shared/http/session.ts": "names of cookies, anchored at their beginning",
   "shared/net/guarded_fetch.ts": "messages of the runtime",
   "shared/providers/anthropic.ts": "its pattern is tried by way of the registry (credentials of providers)",
