@@ -2455,8 +2455,8 @@ create table app.change_sets (
   client_name text,
   tool text not null,
   facts jsonb not null default '{}',
-  undoes text references app.change_sets (id) on delete set null,
-  undone_by text references app.change_sets (id) on delete set null,
+  undoes text collate "C" references app.change_sets (id) on delete set null,
+  undone_by text collate "C" references app.change_sets (id) on delete set null,
   is_emptied boolean not null default false,
   proposal_id text collate "C",
   moved jsonb,
@@ -2484,7 +2484,7 @@ create index change_sets_undoes_idx on app.change_sets (undoes);
 create index change_sets_undone_by_idx on app.change_sets (undone_by);
 
 create table app.change_items (
-  change_id text not null references app.change_sets (id) on delete cascade,
+  change_id text collate "C" not null references app.change_sets (id) on delete cascade,
   position bigint generated always as identity,
   organization_id text collate "C" not null,
   table_name text not null constraint change_items_table_name_known check (
@@ -2693,7 +2693,7 @@ create table app.import_batches (
   row_count int not null default 0 constraint import_batches_row_count_range check (row_count between 0 and 50000),
   staged_through int not null default 0,
   matched_through int not null default 0,
-  change_id text references app.change_sets (id) on delete set null,
+  change_id text collate "C" references app.change_sets (id) on delete set null,
   result jsonb,
   created_at timestamptz not null default app.instant(),
   expires_at timestamptz not null,
@@ -2755,7 +2755,7 @@ create table app.statement_lines (
   currency text not null references app.currencies (code),
   nth smallint not null default 1,
   is_skipped boolean not null default false,
-  change_id text references app.change_sets (id) on delete set null,
+  change_id text collate "C" references app.change_sets (id) on delete set null,
   created_at timestamptz not null default app.instant(),
   unique (id, organization_id),
   foreign key (account_id, organization_id) references app.accounts (id, organization_id) on delete cascade
@@ -3589,7 +3589,7 @@ create table app.proposals (
   decided_at timestamptz,
   decided_by uuid,
   decided_through text constraint proposals_decided_through_known check (decided_through in ('page', 'assistant')),
-  change_id text references app.change_sets (id) on delete set null,
+  change_id text collate "C" references app.change_sets (id) on delete set null,
   problem jsonb,
   result jsonb,
   constraint proposals_decided_once check ((state = 'pending') = (decided_at is null))

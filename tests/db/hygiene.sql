@@ -182,6 +182,16 @@ select is_empty($$
   'every foreign key has an index that starts with its columns');
 -- planted: create table app.planted (organization_id text references identity.organizations (id))
 
+select is_empty($$
+    select format('%s (%s)', k.conrelid::regclass, k.conname)
+    from pg_constraint as k join rules.relations as n on n.oid = k.conrelid
+    cross join lateral unnest(k.conkey, k.confkey) as pair (own, referenced)
+    join pg_attribute as o on o.attrelid = k.conrelid and o.attnum = pair.own
+    join pg_attribute as r on r.attrelid = k.confrelid and r.attnum = pair.referenced
+    where k.contype = 'f' and o.attcollation <> r.attcollation $$,
+  'a foreign key sorts as what it refers to: otherwise no index of it serves a comparison of the two');
+-- planted: create table app.planted (organization_id text references identity.organizations (id))
+
 select is_empty($$ select name from rules.relations where relkind in ('r', 'p', 'v') and obj_description(oid, 'pg_class') is null $$,
   'every table says what it keeps');
 -- planted: create table app.planted (id int)

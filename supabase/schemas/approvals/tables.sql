@@ -49,7 +49,7 @@ create table app.proposals (
   decided_at timestamptz,
   decided_by uuid,
   decided_through text constraint proposals_decided_through_known check (decided_through in ('page', 'assistant')),
-  change_id text references app.change_sets (id) on delete set null,
+  change_id text collate "C" references app.change_sets (id) on delete set null,
   problem jsonb,
   result jsonb,
   constraint proposals_decided_once check ((state = 'pending') = (decided_at is null))

@@ -51,8 +51,8 @@ create table app.change_sets (
   client_name text,
   tool text not null,
   facts jsonb not null default '{}',
-  undoes text references app.change_sets (id) on delete set null,
-  undone_by text references app.change_sets (id) on delete set null,
+  undoes text collate "C" references app.change_sets (id) on delete set null,
+  undone_by text collate "C" references app.change_sets (id) on delete set null,
   is_emptied boolean not null default false,
   proposal_id text collate "C",
   moved jsonb,
@@ -80,7 +80,7 @@ create index change_sets_undoes_idx on app.change_sets (undoes);
 create index change_sets_undone_by_idx on app.change_sets (undone_by);
 
 create table app.change_items (
-  change_id text not null references app.change_sets (id) on delete cascade,
+  change_id text collate "C" not null references app.change_sets (id) on delete cascade,
   position bigint generated always as identity,
   organization_id text collate "C" not null,
   table_name text not null constraint change_items_table_name_known check (

@@ -41,7 +41,7 @@ create table app.import_batches (
   row_count int not null default 0 constraint import_batches_row_count_range check (row_count between 0 and 50000),
   staged_through int not null default 0,
   matched_through int not null default 0,
-  change_id text references app.change_sets (id) on delete set null,
+  change_id text collate "C" references app.change_sets (id) on delete set null,
   result jsonb,
   created_at timestamptz not null default app.instant(),
   expires_at timestamptz not null,
@@ -103,7 +103,7 @@ create table app.statement_lines (
   currency text not null references app.currencies (code),
   nth smallint not null default 1,
   is_skipped boolean not null default false,
-  change_id text references app.change_sets (id) on delete set null,
+  change_id text collate "C" references app.change_sets (id) on delete set null,
   created_at timestamptz not null default app.instant(),
   unique (id, organization_id),
   foreign key (account_id, organization_id) references app.accounts (id, organization_id) on delete cascade
