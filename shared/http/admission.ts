@@ -10,10 +10,11 @@ import type { AppEnv } from "./app.ts";
 import { FairQueue, type FairQueueLimits } from "./fair_queue.ts";
 
 /**
- * More at once than an instance's processor and its share of the database's connections can use, since some calls wait
- * for others for long; fewer than would take two seconds together.
+ * More run at once than an instance's processor and its share of the database's connections can use, since some calls
+ * wait for others for long. As many wait as come in a pause of a second, and as long as leaves time to be answered
+ * within two.
  */
-const LIMITS: FairQueueLimits = { places: 24, waiting: 48, waitMs: 600 };
+const LIMITS: FairQueueLimits = { places: 24, waiting: 160, waitMs: 1_200 };
 /** What waits is over by then, and clients that were turned away do not come back in step with one another. */
 const RETRY_SECONDS = { least: 1, most: 3 };
 /** Tokens whose organization is remembered, the newest. */
