@@ -17,6 +17,7 @@ const { values } = parseArgs({
     faults: { type: "boolean", default: false },
     plant: { type: "string" },
     only: { type: "string" },
+    some: { type: "string" },
     organizations: { type: "string", default: "40" },
   },
 });
@@ -28,6 +29,7 @@ const result = await soak({
   faults: values.faults,
   plant: values.plant,
   only: values.only,
+  ...(values.some && { some: Number(values.some) }),
   organizations: Number(values.organizations),
   say: print,
 });

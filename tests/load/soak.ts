@@ -1,6 +1,8 @@
 /** One run: the world is opened, measured, loaded, checked, and searched for what it should not have kept. */
+import { checkSummerTime } from "./checks/summer_time.ts";
 import { FAULTS } from "./faults/mod.ts";
 import { type Fault, pause, untilWell } from "./faults/fault.ts";
+import { chanceOf } from "../e2e/year/days.ts";
 import { Load } from "./load.ts";
 import { Memory, memoryProblems } from "./measure/memory.ts";
 import type { Latencies } from "./measure/latency.ts";
@@ -14,6 +16,8 @@ export interface SoakOptions {
   organizations?: number;
   /** A pattern for the names of the faults to have; all without it. */
   only?: string | undefined;
+  /** How many of them; all without it. */
+  some?: number;
   /** For whoever waits: what happens. */
   say?: (line: string) => void;
 }
@@ -53,28 +57,42 @@ async function breakFor(
   }
 }
 
+/** All of a long run; of a short one some, others each time. */
+function chooseFaults({ only = "", some = FAULTS.length, seed }: SoakOptions): Fault[] {
+  const chance = chanceOf(seed);
+  const chosen = FAULTS.filter(({ name }) => new RegExp(only).test(name));
+  while (chosen.length > some) chosen.splice(chance.int(0, chosen.length - 1), 1);
+  return chosen;
+}
+
 /** What an internal failure was, without what is different each time. */
 const causeOf = (line: string) => /"error":"([^"]*)/.exec(line)?.[1] ?? line;
 
 const told = ({ name }: Fault, problems: number, ms: number) =>
   `${problems === 0 ? "held " : "FAILED"} ${name} (${(ms / 1000).toFixed(0)} s)`;
 
-const MEASURE_SECONDS = 6;
+/** Of a run, to find out what the machine holds. */
+const MEASURE_SHARE = 0.1;
+const MEASURE_SECONDS = { least: 3, most: 20 };
+/** Before the first fault. */
+const CALM_PARTS = 2;
 /** The shortest part of a run that is loaded without a pause. */
 const PART_SECONDS = 5;
 
 export async function soak(options: SoakOptions): Promise<SoakResult> {
-  const { seconds, seed, faults = false, plant, organizations, only, say = () => {} } = options;
+  const { seconds, seed, faults = false, plant, organizations, say = () => {} } = options;
   const world = await openWorld({ faults, plant });
   try {
     const load = await Load.open(world, { seed, organizations });
-    const holds = await load.measure(MEASURE_SECONDS);
+    const holds = await load.measure(
+      Math.max(MEASURE_SECONDS.least, Math.min(MEASURE_SECONDS.most, seconds * MEASURE_SHARE)),
+    );
     const memory = new Memory(world);
     const parts = Math.max(4, Math.min(60, Math.floor(seconds / PART_SECONDS)));
     const problems: string[] = [];
-    const toCome = faults ? [...FAULTS].filter(({ name }) => !only || new RegExp(only).test(name)) : [];
+    const toCome = faults ? chooseFaults(options) : [];
     for (let part = 0; part < parts || toCome.length > 0; part++) {
-      const fault = toCome.shift();
+      const fault = part < CALM_PARTS ? undefined : toCome.shift();
       const startedAt = performance.now();
       await load.run(seconds / parts, fault && breakFor(load, fault, { seconds: seconds / parts, say }));
       await memory.sample();
@@ -88,6 +106,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
     problems.push(
       ...await load.check({ complete: true }),
       ...world.logs.failures,
+      ...faults ? await checkSummerTime(world, load.traffic) : [],
       ...faults ? [] : memoryProblems(slopes, seconds),
     );
     return {

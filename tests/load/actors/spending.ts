@@ -3,8 +3,24 @@ import { amountOf, type Fact, minorOf, type Row, totals } from "../model/books.t
 import type { Client, Json } from "../model/client.ts";
 
 const CURRENCIES = ["EUR", "EUR", "EUR", "USD"];
+/** What is logged was bought today or in the weeks before. */
+const DAYS_BACK = 20;
+const DAY_MS = 86_400_000;
+const dayBefore = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
 /** So many changes are remembered, to be undone. */
 const CHANGES = 5;
+
+/** Something bought abroad on each of these days, outside of anybody's books: the job fetches the days' rates for it. */
+export async function askForRates(client: Client): Promise<void> {
+  const items = Array.from({ length: DAYS_BACK }, (_, index) => ({
+    name: client.newName("ticket"),
+    amount: "1.00",
+    currency: "USD",
+    payee: "Abroad",
+    date: dayBefore(index + 1),
+  }));
+  await client.ok("log_expenses", { items, on_duplicate: "allow" });
+}
 
 /** One call for what was bought; repeated with the same key when the answer was lost, half of the times. */
 export async function logExpenses(client: Client): Promise<void> {
@@ -13,11 +29,18 @@ export async function logExpenses(client: Client): Promise<void> {
     name: client.newName("lunch"),
     minor: chance.int(100, 90_000),
     currency: chance.pick(CURRENCIES),
+    daysBack: chance.int(0, DAYS_BACK),
   }));
   const args = {
     on_duplicate: "allow",
     idempotency_key: crypto.randomUUID(),
-    items: items.map(({ name, minor, currency }) => ({ name, amount: amountOf(minor), currency, payee: client.payee })),
+    items: items.map(({ name, minor, currency, daysBack }) => ({
+      name,
+      amount: amountOf(minor),
+      currency,
+      payee: client.payee,
+      ...(daysBack > 0 && { date: dayBefore(daysBack) }),
+    })),
   };
   let envelope = await client.ok("log_expenses", args);
   if (!envelope && chance.oneIn(2)) envelope = await client.ok("log_expenses", args);
