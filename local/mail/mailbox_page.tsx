@@ -8,7 +8,7 @@ const SHOWN = 30;
 
 const OWN_STYLES = `
 .mail + .mail { margin-top: 2.5rem; padding-top: 2.5rem; border-top: 1px solid var(--line); }
-.mail iframe { display: block; width: 100%; height: 26rem; border: 1px solid var(--line); border-radius: .375rem; background: #fff; }
+.mail iframe { display: block; width: 100%; height: 26rem; border: 1px solid var(--line); border-radius: .375rem; background: Canvas; }
 .mail pre { white-space: pre-wrap; }`;
 
 // The script-free frame is same-origin only so that the page can measure it. Without scripts, it scrolls.

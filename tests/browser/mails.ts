@@ -5,6 +5,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { composeDigest } from "../../shared/reminders/digest_mail.ts";
 import { renderMail } from "../../local/auth/mail_template.ts";
+import { renderMailbox } from "../../local/mail/mailbox_page.tsx";
 import { wordsOf } from "../../shared/words/words.ts";
 import { EXAMPLES, LINKS } from "../shared/reminders/digests.ts";
 import { launchChromium } from "./chromium.ts";
@@ -68,6 +69,48 @@ Deno.test("mails look right on phone and desktop, light and dark", {
     await browser.close();
   }
 });
+
+Deno.test("the mailbox of the embedded stack shows a mail on the ground that its colours are for, in both themes", {
+  sanitizeOps: false,
+  sanitizeResources: false,
+}, async () => {
+  const browser = await launchChromium();
+  try {
+    const html = new Map(await mails()).get("magic_link")!;
+    const mail = {
+      id: "1",
+      headers: {},
+      from: "",
+      to: "",
+      subject: "Sign in",
+      text: "",
+      html,
+      received_at: "2026-10-02T08:00:00Z",
+    };
+    const grounds = [];
+    for (const colorScheme of ["light", "dark"] as const) {
+      const page = await browser.newPage({ colorScheme });
+      await page.setContent(await (await renderMailbox([mail])).text());
+      const frame = page.frames().find((one) => one !== page.mainFrame())!;
+      await frame.waitForSelector("h1");
+      const ground = await page.evaluate(`getComputedStyle(document.querySelector("iframe")).backgroundColor`);
+      assertEquals(ground, await frame.evaluate(CANVAS));
+      grounds.push(ground);
+      await page.close();
+    }
+    assert(grounds[0] !== grounds[1], `${grounds}`);
+  } finally {
+    await browser.close();
+  }
+});
+
+/** Runs in the page: the ground that the browser's own text colour of the theme is for. */
+const CANVAS = `(() => {
+  document.body.insertAdjacentHTML("beforeend", '<i style="background:Canvas"></i>');
+  const { backgroundColor } = getComputedStyle(document.body.lastChild);
+  document.body.lastChild.remove();
+  return backgroundColor;
+})()`;
 
 /** Runs in the page: how far it overflows, and which texts fail WCAG AA contrast. */
 const MEASURE = `(() => {
