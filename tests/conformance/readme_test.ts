@@ -1,4 +1,4 @@
-/** Checks that the requirement and finding tables name tests that exist. */
+/** Checks that the tables of requirements and findings name tests that exist. */
 import { assert, assertEquals } from "@std/assert";
 
 const README = await Deno.readTextFile(new URL("README.md", import.meta.url));
@@ -23,11 +23,12 @@ const rowsOf = (text: string) =>
     .map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()));
 const rows = rowsOf(README);
 const findings = rowsOf(FINDINGS);
+const newcomers = rowsOf(await Deno.readTextFile(new URL("../readme/README.md", import.meta.url)));
 
 Deno.test("every row names a test that is there", async () => {
   const missing: string[] = [];
   const texts = new Map<string, string>();
-  for (const row of [...rows, ...findings]) {
+  for (const row of [...rows, ...findings, ...newcomers]) {
     for (const { file, words } of testsOf(row.at(-1)!)) {
       for (const folder of ["..", "."]) {
         const url = new URL(`${folder}/${file}`, import.meta.url);

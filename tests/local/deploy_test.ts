@@ -99,3 +99,18 @@ Deno.test("settings of supabase start that are there are kept", async () => {
   assertEquals(await Deno.readTextFile(`${folder}/supabase/.env`), "A='1'\n");
   await Deno.remove(folder, { recursive: true });
 });
+
+Deno.test("Workers run the front door that is there, which needs nothing of Deno and names what it lacks", async () => {
+  const folder = new URL("local/front_door/", ROOT);
+  const { main } = parse(await Deno.readTextFile(new URL("wrangler.toml", folder))) as { main: string };
+  const { default: worker } = await import(new URL(main, folder).href);
+  const runtime = globalThis as { Deno?: typeof Deno };
+  const { Deno: deno } = runtime;
+  const ask = () => worker.fetch(new Request(`${SITE}/login`), {}) as Promise<Response>;
+  try {
+    delete runtime.Deno;
+    assertEquals(await (await ask()).text(), "FUNCTIONS_URL is not set.\n");
+  } finally {
+    runtime.Deno = deno;
+  }
+});
