@@ -1,5 +1,6 @@
 /** What the webhook asks of the database: one call an event. */
 import type { PaymentEvent } from "../billing/event.ts";
+import { expectAnswer, hasOutcome } from "./answer.ts";
 import type { Database } from "./client.ts";
 
 /** `stale`: a later event of the subscription had already counted. `parked`: waits for an operator. */
@@ -26,10 +27,14 @@ export function createBillingStore(database: Database) {
      * Takes one verified event, in one transaction.
      * @param delivery `bodyHash` is the hex SHA-256 of the body, which tells a duplicate; `eventId` the provider's own,
      *   kept as a note.
-     * @throws what `Database.call` throws; the event may then be sent again and counts once.
+     * @throws what `Database.call` throws, and for an answer that is none; the event may then be sent again and counts
+     *   once.
      */
-    applyPaymentEvent: (event: PaymentEvent, delivery: { bodyHash: string; eventId: string | null; at: Date }) =>
-      database.call<Verdict>("apply_payment_event", {
+    async applyPaymentEvent(
+      event: PaymentEvent,
+      delivery: { bodyHash: string; eventId: string | null; at: Date },
+    ): Promise<Verdict> {
+      const answer = await database.call("apply_payment_event", {
         event: {
           type: event.type,
           status: event.status,
@@ -45,6 +50,12 @@ export function createBillingStore(database: Database) {
         body_hash: delivery.bodyHash,
         event_id: delivery.eventId,
         at: delivery.at,
-      }, { deadlineMs: DEADLINE_MS }),
+      }, { deadlineMs: DEADLINE_MS });
+      return expectAnswer(
+        "apply_payment_event",
+        answer,
+        hasOutcome("applied", "duplicate", "stale", "ignored", "parked"),
+      );
+    },
   };
 }

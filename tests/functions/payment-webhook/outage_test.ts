@@ -22,6 +22,9 @@ const working: Answer = async (request) => {
 const refusing = (status: number, code: string): Answer => () =>
   Promise.resolve(Response.json({ code, message: "no", details: null, hint: null }, { status }));
 
+/** A gateway in a bad moment: well-formed, with status 200, and no answer of ours. */
+const lying = (answer: unknown): Answer => () => Promise.resolve(Response.json(answer));
+
 /** The database API on a port that survives its restarts. */
 function serve(port: number, answer: Answer) {
   const server = Deno.serve({ hostname: "127.0.0.1", port, onListen() {} }, answer);
@@ -50,6 +53,10 @@ const OUTAGES: Record<string, Answer | null> = {
   "in a deadlock": refusing(500, "40P01"),
   "behind its migrations, as PostgREST sees it": refusing(404, "PGRST202"),
   "behind its migrations, as PostgreSQL sees it": refusing(404, "42883"),
+  "behind a gateway that answers nothing": lying(null),
+  "behind a gateway that answers an empty object": lying({}),
+  "behind a gateway that answers a list": lying([]),
+  "behind a gateway that answers another outcome": lying({ outcome: "ok" }),
 };
 
 for (const [outage, answer] of Object.entries(OUTAGES)) {
