@@ -51,7 +51,7 @@ export class Load {
   readonly scheduler: Scheduler;
   readonly visitors: Visitors;
   readonly clients: Client[] = [];
-  /** Requests of clients a second; found out by `measure`. */
+  /** Actions of clients a second; found out by `measure`. */
   rate = 0;
   readonly #chance: Chance;
   readonly #acts: Act[];
@@ -102,11 +102,8 @@ export class Load {
     return load;
   }
 
-  /**
-   * Finds out what the machine holds beside everything else that goes on, and takes its share as the rate.
-   * @returns actions of clients a second.
-   */
-  async measure(seconds: number): Promise<number> {
+  /** Finds out what the machine holds beside everything else that goes on, and takes its share as the rate. */
+  async measure(seconds: number): Promise<void> {
     const from = performance.now() + WARM_UP_MS;
     const isOver = () => performance.now() >= from + seconds * 1000;
     let done = 0;
@@ -121,7 +118,6 @@ export class Load {
     // Times under full load say nothing of those at the rate.
     this.traffic.kinds.clear();
     this.rate = done / seconds * SHARE;
-    return done / seconds;
   }
 
   /** Keeps up the rate for so long, and until something is done, whatever becomes of the requests. */

@@ -7,12 +7,8 @@ const MOST = 40;
 
 export const print = (line: string): void => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 
-export function report({ options, holds, rate, kinds, outcomes, memory, problems }: SoakResult): void {
-  print(
-    `seed ${options.seed}: ${Math.round(options.seconds)} s at ${rate.toFixed(0)} of ${
-      holds.toFixed(0)
-    } actions a second`,
-  );
+export function report({ options, rate, kinds, outcomes, memory, problems }: SoakResult): void {
+  print(`seed ${options.seed}: ${Math.round(options.seconds)} s with ${rate.toFixed(0)} actions of clients a second`);
   for (const line of latencyTable(kinds)) print(line);
   print(
     [...outcomes].filter(([outcome]) => !/ 20\d$/.test(outcome)).map(([what, count]) => `${what}: ${count}`).join(", "),

@@ -1,9 +1,11 @@
 /**
- * `deno task test:load`: the whole service under load with a model, 90 seconds at 70 % of what the machine holds. Every
- * client compares every answer with books of its own.
+ * The whole service under load with a model, at 70 % of what the machine holds: every client compares every answer with
+ * books of its own.
  *
- *     deno task soak -- --minutes 10            the same for longer
- *     deno task soak -- --minutes 10 --faults   while everything breaks, one after the other
+ *     deno task soak -- --minutes 10            calm
+ *     deno task soak -- --minutes 10 --faults   everything breaks, one after the other, in the last part
+ *     … --faults --some 4                       some of it, chosen by the seed
+ *     … --faults --only 'PostgREST'             what has such a name
  */
 import { parseArgs } from "node:util";
 import { print, report } from "./report.ts";

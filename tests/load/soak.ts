@@ -18,13 +18,15 @@ export interface SoakOptions {
   only?: string | undefined;
   /** How many of them; all without it. */
   some?: number;
+  /** Actions a second; without it, found out first. */
+  rate?: number;
   /** For whoever waits: what happens. */
   say?: (line: string) => void;
 }
 
 export interface SoakResult {
   options: SoakOptions;
-  holds: number;
+  /** Actions of clients a second. */
   rate: number;
   kinds: ReadonlyMap<string, Latencies>;
   outcomes: ReadonlyMap<string, number>;
@@ -73,49 +75,49 @@ const told = ({ name }: Fault, problems: number, ms: number) =>
 
 /** Of a run, to find out what the machine holds. */
 const MEASURE_SHARE = 0.1;
-const MEASURE_SECONDS = { least: 3, most: 20 };
-/** Before the first fault. */
-const CALM_PARTS = 2;
+const MEASURE_SECONDS = { least: 8, most: 20 };
 /** The shortest part of a run that is loaded without a pause. */
 const PART_SECONDS = 5;
 
 export async function soak(options: SoakOptions): Promise<SoakResult> {
-  const { seconds, seed, faults = false, plant, organizations, say = () => {} } = options;
+  const { seconds, seed, faults = false, plant, organizations, rate, say = () => {} } = options;
   const world = await openWorld({ faults, plant });
   try {
     const load = await Load.open(world, { seed, organizations });
-    const holds = await load.measure(
-      Math.max(MEASURE_SECONDS.least, Math.min(MEASURE_SECONDS.most, seconds * MEASURE_SHARE)),
-    );
+    const { least, most } = MEASURE_SECONDS;
+    if (rate) load.rate = rate;
+    else await load.measure(Math.max(least, Math.min(most, seconds * MEASURE_SHARE)));
     const memory = new Memory(world);
     const parts = Math.max(4, Math.min(60, Math.floor(seconds / PART_SECONDS)));
     const problems: string[] = [];
     const toCome = faults ? chooseFaults(options) : [];
-    for (let part = 0; part < parts || toCome.length > 0; part++) {
-      const fault = part < CALM_PARTS ? undefined : toCome.shift();
+    // First it is calm, which shows how memory grows; then one fault after the other, each with a calm time behind it.
+    const calmParts = Math.max(1, parts - toCome.length);
+    let calm: ReturnType<Memory["slopes"]> = [];
+    for (let part = 0; part < calmParts || toCome.length > 0; part++) {
+      const fault = part < calmParts ? undefined : toCome.shift();
       const startedAt = performance.now();
       await load.run(seconds / parts, fault && breakFor(load, fault, { seconds: seconds / parts, say }));
       await memory.sample();
+      if (part < calmParts) calm = memory.slopes();
       const found = await load.check();
       problems.push(...found);
       if (fault) say(told(fault, found.length + load.traffic.problems.length, performance.now() - startedAt));
       if (problems.length + load.traffic.problems.length > 0) break;
     }
     await load.finish();
-    const slopes = memory.slopes();
     problems.push(
       ...await load.check({ complete: true }),
       ...world.logs.failures,
       ...faults ? await checkSummerTime(world, load.traffic) : [],
-      ...faults ? [] : memoryProblems(slopes, seconds),
+      ...memoryProblems(calm, seconds / parts * calmParts),
     );
     return {
       options,
-      holds,
       rate: load.rate,
       kinds: load.traffic.kinds,
       outcomes: load.traffic.outcomes,
-      memory: slopes,
+      memory: calm,
       problems: [...new Set([...load.traffic.problems, ...problems])],
     };
   } finally {
