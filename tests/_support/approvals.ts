@@ -66,3 +66,16 @@ export async function decide(
     at: noon(books),
   });
 }
+
+/** What the tool decide_proposal does as the service, when a person's assistant calls it. */
+export async function decideAsAssistant(
+  database: TestDatabase,
+  books: Books,
+  { id, hash }: { id: string; hash: string },
+): Promise<Json> {
+  const [row] = await database.query<{ result: Json }>(
+    "select app.settle_proposal($1, $2, 'assistant', $3, 'approve', $4) as result",
+    [id, books.userId, hash, noon(books)],
+  );
+  return row!.result;
+}

@@ -4,7 +4,7 @@
  * were.
  */
 import { assert, assertEquals } from "@std/assert";
-import { decide, noon, proposes, readProposal, setRules } from "../_support/approvals.ts";
+import { decide, decideAsAssistant, noon, proposes, readProposal, setRules } from "../_support/approvals.ts";
 import { type Step, testBooks } from "../_support/book_steps.ts";
 import { addMember, addRate, type Books, type Json, openBooks } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
@@ -301,6 +301,32 @@ testBooks("no way round a policy is", {}, {
     },
   ),
 
+  "a manager's approval of their own, while somebody else could give it": attempt(
+    async ({ owner, waits, database }) => {
+      const manager = await owner.join("manager");
+      const roles = ["member" as const, "manager" as const, "owner" as const];
+      await setRules(database, owner, [{ tool: "log_expenses", roles }], { assistants: true });
+      const id = await proposes(manager, ...log(item("900")));
+      const { hash, may_decide } = await readProposal(database, manager, id);
+      assertEquals(may_decide, false);
+      const before = await dump(database, owner);
+      const assistant = async () => (await decideAsAssistant(database, manager, { id, hash })).outcome;
+      for (const decision of ["approve", "refuse"] as const) {
+        assertEquals((await decide(database, manager, id, decision, hash)).outcome, "not_allowed");
+      }
+      assertEquals(await assistant(), "not_allowed");
+      assertEquals(await dump(database, owner), before);
+      // A colleague's is theirs, also through an assistant.
+      const colleagues = { id: await waits(...log(item("901"))), hash: "" };
+      colleagues.hash = (await readProposal(database, manager, colleagues.id)).hash;
+      assertEquals((await decideAsAssistant(database, manager, colleagues)).outcome, "approved");
+      // The only one left may press on the page. Their assistant still may not.
+      await database.query("update identity.memberships set role = 'member' where user_id = $1", [owner.userId]);
+      assertEquals(await assistant(), "not_allowed");
+      assertEquals((await decide(database, manager, id, "approve", hash)).outcome, "approved");
+    },
+  ),
+
   "another hash, or an approved one pressed again": attempt(async ({ owner, waits, database }) => {
     const one = await waits(...log(item("900")));
     const two = await waits(...log(item("901")));
@@ -564,7 +590,7 @@ testBooks("an approval writes no more than a call could", {}, {
     const refused = await waits("log_expenses", big);
     assertEquals((await decide(database, owner, refused, "refuse")).outcome, "refused");
     const answer = await member.fails("not_decided", "log_expenses", big);
-    assertEquals(answer.message, "This proposal has been refused already. Nothing was changed.");
+    assertEquals(answer.message, "This proposal has already been refused. Nothing was changed.");
     const late = { items: [item("901")], idempotency_key: "key-00000002" };
     const expired = await waits("log_expenses", late);
     const { hash } = await readProposal(database, owner, expired);

@@ -65,7 +65,7 @@ What will change:
 - and 11 more
 
 Why it needs approval:
-- With everything in the 24 hours before, this comes to 231.50 EUR. More than 200.00 EUR needs approval.
+- Together with everything in the previous 24 hours, this comes to 231.50 EUR. Anything over 200.00 EUR needs approval.
 
 To approve or refuse it, sign in and press a button here, by 27 November 2026:
 ${LINK}

@@ -81,11 +81,11 @@ export const approvals = {
   reasons: {
     any: "This always needs approval, whatever the amount.",
     records: ({ limit, records }: { limit: number; records: number }): string =>
-      `With everything in the 24 hours before, this makes ${
+      `Together with everything in the previous 24 hours, this makes ${
         count(records, "record")
       }. More than ${limit} need approval.`,
     amount: ({ limit, total }: { limit: string; total: string }): string =>
-      `With everything in the 24 hours before, this comes to ${total}. More than ${limit} needs approval.`,
+      `Together with everything in the previous 24 hours, this comes to ${total}. Anything over ${limit} needs approval.`,
     unconvertible: ({ limit, currencies }: { limit: string; currencies: readonly string[] }): string =>
       `There’s no exchange rate for ${and(currencies)}, so this counts as more than the limit of ${limit}.`,
   },
@@ -118,6 +118,24 @@ interface Waiting {
   details: { proposal_id: string; expires_at: string };
 }
 
+/** Why somebody's assistant may not answer a proposal. */
+const NOT_ALLOWED = {
+  page: {
+    message: "This has to be approved or refused on its page: assistants can't do it here. Nothing was changed.",
+    hint: "Give the user the link in details.url. The owner can let assistants approve, on the page of approvals.",
+  },
+  own: {
+    message: "The user asked for this, so somebody else has to approve it. Nothing was changed.",
+    hint: "The user can withdraw it: decision withdraw.",
+  },
+  others: {
+    message: "Only whoever asked for this can withdraw it. Nothing was changed.",
+    hint: "The decision refuse turns it down.",
+  },
+  owner: { message: "Only the owner can approve or refuse this. Nothing was changed." },
+  manager: { message: "Only a manager or the owner can approve or refuse this. Nothing was changed." },
+} satisfies Record<string, Refusal>;
+
 export const refusals = {
   "awaiting_approval": ({ asked, reasons, details }: Waiting): Refusal => ({
     message:
@@ -127,7 +145,7 @@ export const refusals = {
         } asked by email. `
         : "This needs approval. Nothing has been written yet, and nobody else can approve it: the user can, on the page at details.url. ") +
       why(reasons),
-    hint: `It is written once it is approved, until ${
+    hint: `It is written as soon as somebody approves it, and expires on ${
       details.expires_at.slice(0, 10)
     }. Don't call again, and don't say it is done.`,
   }),
@@ -139,23 +157,21 @@ export const refusals = {
     message: `There is no proposal ${id} in ${organization}.`,
     hint: "get_context lists the proposals that wait.",
   }),
-  "not_decided.unknown": (): Refusal => ({ message: "There is no such proposal any more." }),
+  "not_decided.unknown": (): Refusal => ({ message: "That proposal no longer exists. Nothing was changed." }),
   "not_decided.already": ({ state }: { state: string }): Refusal => ({
-    message: `This proposal has been ${state === "stale" ? "found out of date" : state} already. Nothing was changed.`,
+    message: state === "stale"
+      ? "This proposal was approved before, but no longer fit the books. Nothing was changed."
+      : `This proposal has already been ${state}. Nothing was changed.`,
   }),
   "not_decided.expired": (): Refusal => ({
     message: "This proposal has expired. Nothing was changed.",
     hint: "Whoever wanted it can ask for it again.",
   }),
   "not_decided.changed": (): Refusal => ({
-    message: "The hash is of another proposal. Nothing was changed.",
+    message: "The hash doesn't belong to this proposal. Nothing was changed.",
     hint: "Read get_context again, and show the user what the proposal changes.",
   }),
-  "not_decided.not_allowed": (): Refusal => ({
-    message: "This proposal cannot be decided here. Nothing was changed.",
-    hint: "Nobody approves their own, and an assistant only where the organization's owner allows it. " +
-      "The link in the mail leads to the page where it can be decided.",
-  }),
+  "not_decided.not_allowed": ({ why }: { why: keyof typeof NOT_ALLOWED }): Refusal => NOT_ALLOWED[why],
   "not_decided.stale": (): Refusal => ({
     message: "The books have changed since this was proposed: it no longer fits. Nothing was written.",
     hint: "Whoever wanted it can ask for it again.",

@@ -52,12 +52,16 @@ export const refusals = {
     message: `In each of ${and(currencies)}, ${person(from)} owes ${person(to)} money.`,
     hint: "Call once for each currency.",
   }),
-  "invalid_argument.nothing_owed": ({ from, to, ...balances }: Parties & Balances): Refusal => ({
-    message: `Nothing is owed by ${person(from)} to ${person(to)}. ${owed(balances)}`,
-    hint: "If money was given all the same, give its amount.",
+  "invalid_argument.nothing_owed": (
+    { from, to, currency, ...balances }: Parties & Balances & { currency: string | null },
+  ): Refusal => ({
+    message: `Nothing is owed by ${person(from)} to ${person(to)}${currency ? ` in ${currency}` : ""}. ${
+      owed(balances)
+    }`,
+    hint: "If money changed hands anyway, give its amount.",
   }),
   "forbidden_role.settle_others": (who: WhoCan): Refusal => ({
-    message: "Settling up between others takes the owner or a manager.",
+    message: "Only the owner or a manager can settle up between other people.",
     hint: ask(who),
   }),
 };

@@ -43,11 +43,8 @@ language plpgsql stable set search_path = '' as $$
 begin
   return identity.member_may(proposal.organization_id, user_id, 'approvals:decide')
     and identity.is_active(user_id, app.instant())
-    -- As for any write: not without the plan that includes it, nor while everything is being deleted.
+    -- As for any write: not without the plan that includes it, and no plan includes it while everything is deleted.
     and identity.organization_has_feature(proposal.organization_id, 'ai:connector', app.instant())
-    and not exists (
-      select from identity.organizations as o where o.id = proposal.organization_id and o.deletes_at is not null
-    )
     and (proposal.approver = 'manager' or exists (
       select from identity.memberships as m
       where m.organization_id = proposal.organization_id and m.user_id = may_decide.user_id and m.role = 'owner'
@@ -93,7 +90,12 @@ begin
     return '{"outcome": "changed"}';
   elsif decision = 'withdraw' and proposal.actor_id <> user_id
     or decision <> 'withdraw' and not app.may_decide(proposal, user_id, through) then
-    return '{"outcome": "not_allowed"}';
+    return jsonb_build_object('outcome', 'not_allowed', 'why', case
+      when decision = 'withdraw' then 'others'
+      when app.may_decide(proposal, user_id, 'page') then 'page'
+      when proposal.actor_id = user_id then 'own'
+      else proposal.approver
+    end);
   end if;
   if decision = 'approve' then
     perform set_config('request.jwt.claims', jsonb_strip_nulls(jsonb_build_object(
@@ -125,8 +127,8 @@ end
 $$;
 comment on function app.settle_proposal is
   'Answers a proposal: {outcome: approved | refused | withdrawn | stale, change_id?, problem?, result?}, or what keeps '
-  'it from being answered: unknown, already, expired, changed (another hash), not_allowed (somebody else''s '
-  'to answer), busy.';
+  'it from being answered: unknown, already, expired, changed (another hash), not_allowed (why: others proposed '
+  'what is to be withdrawn, they did it on their own, it takes the page, or the approver), busy.';
 revoke all on function app.settle_proposal from authenticated;
 
 create or replace function public.decide_proposal(user_id uuid, proposal_id text, hash text, decision text,
@@ -134,7 +136,8 @@ create or replace function public.decide_proposal(user_id uuid, proposal_id text
 language plpgsql volatile set search_path = '' as $$
 begin
   perform set_config('app.at', at::text, true);
-  return app.settle_proposal(proposal_id, user_id, 'page', hash, decision, at) - array['result', 'organization_id'];
+  return app.settle_proposal(proposal_id, user_id, 'page', hash, decision, at)
+    - array['result', 'organization_id', 'why'];
 end
 $$;
 comment on function public.decide_proposal is
@@ -175,7 +178,10 @@ begin
   end if;
   return jsonb_build_object('ok', false, 'error', case outcome
     when 'busy' then '{"code": "busy"}'
-    else jsonb_build_object('code', 'not_decided.' || outcome, 'params', decided - 'outcome')
+    else jsonb_build_object('code', 'not_decided.' || outcome, 'params', decided - 'outcome'
+      -- With its address.
+      || case when decided ->> 'why' in ('page', 'own')
+        then jsonb_build_object('details', jsonb_build_object('proposal_id', arguments -> 'proposal_id')) else '{}' end)
   end);
 end
 $$;

@@ -165,7 +165,8 @@ begin
       'currency');
   end if;
   if minor is null then
-    perform app.fail('invalid_argument.nothing_owed', names || (app.describe_balances() - 'settlements'), 'amount');
+    perform app.fail('invalid_argument.nothing_owed',
+      names || jsonb_build_object('currency', code) || (app.describe_balances() - 'settlements'), 'amount');
   end if;
   if arguments ->> 'on_duplicate' is distinct from 'allow' then
     same_id := (

@@ -60,7 +60,7 @@ export const proposal = {
       [
         `${about.app ? `Your app ${about.app}` : "You"} wanted to ${about.act} in ${about.organization ?? IN}.`,
         said,
-        ...(effects.length > 0 ? [`What it’s about:\n${list(effects)}`] : []),
+        ...(effects.length > 0 ? [`What it was about:\n${list(effects)}`] : []),
         `See it here:\n${link}`,
         "You get this because you asked for it.",
       ].join("\n\n") + "\n",

@@ -458,11 +458,14 @@ Deno.test("en-XA: no tool says a word that is not in the catalog", async (t) => 
     }
     presentAccented("log_expenses", { ok: false, error: { code: "too_many_proposals", params: { most: 50 } } });
     presentAccented("decide_proposal", { ok: true, data: { proposal_id: "prop_1", state: "refused" } });
-    for (const outcome of ["unknown", "already", "expired", "changed", "not_allowed", "stale"]) {
-      presentAccented("decide_proposal", {
-        ok: false,
-        error: { code: `not_decided.${outcome}`, params: { state: "withdrawn" } },
-      });
+    const undecided = [
+      ...["unknown", "expired", "changed"].map((outcome) => [outcome, {}] as const),
+      ...["withdrawn", "stale"].map((state) => ["already", { state }] as const),
+      ...["page", "own", "others", "owner", "manager"].map((why) => ["not_allowed", { why }] as const),
+      ["stale", {}] as const,
+    ];
+    for (const [outcome, params] of undecided) {
+      presentAccented("decide_proposal", { ok: false, error: { code: `not_decided.${outcome}`, params } });
     }
   });
 
