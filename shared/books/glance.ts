@@ -1,4 +1,5 @@
 /** What the page of the books shows: the envelopes of the tools that it reads by (`public.read_books`). */
+import type { Sharing } from "../words/effects.ts";
 import type { Words } from "../words/words.ts";
 
 export interface DueBill {
@@ -15,6 +16,9 @@ export interface DueBill {
   autopay: boolean;
   overdue: { due_on: string; amount?: string | null }[];
   overdue_count?: number;
+  /** Missing when whoever pays first does. */
+  paid_by?: string;
+  shared?: Sharing;
   /** Dates of automatic payments without an amount. */
   awaiting_amount?: string[];
 }
@@ -53,6 +57,8 @@ export interface ExpenseRow {
   currency: string;
   kind: "one_off" | "bill_payment" | "refund";
   is_estimate?: boolean | null;
+  /** Who paid and what each bears; who is missing was a member. */
+  shared?: { paid_by?: string; shares: { member?: string; amount: string }[] };
 }
 
 export interface Paid {

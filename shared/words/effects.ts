@@ -71,7 +71,7 @@ function tellValue(value: unknown, said: Words["effects"], format: EffectFormat)
   if (typeof value === "object") {
     const told = value as Facts;
     if ("currency" in told) return format.money(told.amount, told.currency);
-    if ("shared" in told) return said.shared(told.shared);
+    if ("shared" in told) return tellSharing(told.shared, said);
     if ("category" in told) return told.category ? typed(told.category, format) : said.uncategorized;
     if ("person" in told) return told.person ?? said.nobody;
     // Settings of settings, such as which emails somebody gets.
@@ -81,3 +81,12 @@ function tellValue(value: unknown, said: Words["effects"], format: EffectFormat)
   const text = String(value);
   return /^\d{4}-\d{2}-\d{2}$/.test(text) ? format.date(text) : typed(text, format);
 }
+
+/** How something is shared, as the database describes it. */
+export interface Sharing {
+  how: keyof Words["effects"]["shared"];
+  between: { member?: string | null; weight: number }[];
+}
+
+/** "equally between ana@example.com and ben@example.com", "by shares between ana@example.com (2) and …" */
+export const tellSharing = ({ how, between }: Sharing, said: Words["effects"]): string => said.shared[how](between);

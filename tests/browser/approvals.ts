@@ -71,7 +71,7 @@ journey(
     assertStringIncludes(await said(anna), "Approved by anna@example.com");
     // The other window still has its buttons, and so has the page before.
     await press(page, "Refuse");
-    assertStringIncludes(await said(page), "It was decided before");
+    assertStringIncludes(await said(page), "Somebody had already decided");
     await anna.goBack();
     if (await anna.getByRole("button", { name: "Approve" }).count() > 0) {
       await press(anna, "Approve");

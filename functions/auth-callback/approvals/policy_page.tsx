@@ -92,11 +92,12 @@ export function ProposalList({ proposals, reader }: { proposals: readonly Listed
         <Row>
           <h3>
             <a href={proposalPath(proposal.id)}>
-              {words[proposal.state === "pending" ? "wants" : "wanted"](
-                proposal.proposer && <Name>{proposal.proposer}</Name>,
-                proposal.client_name && <Name>{shownClientName(proposal.client_name)}</Name>,
-                tellAct({ ...proposal, effects: isAll(proposal) ? proposal.effects : [] }, reader.catalog),
-              )}
+              {words[proposal.state === "pending" ? "wants" : "wanted"]({
+                who: proposal.proposer && <Name>{proposal.proposer}</Name>,
+                isMine: proposal.is_mine,
+                app: proposal.client_name && <Name>{shownClientName(proposal.client_name)}</Name>,
+                act: tellAct({ ...proposal, effects: isAll(proposal) ? proposal.effects : [] }, reader.catalog),
+              })}
             </a>
           </h3>
           <p>{tellBriefly(proposal, reader)}</p>

@@ -14,6 +14,7 @@ import { organizationPath, proposalPath } from "../../../shared/urls.ts";
 import { tellAct, tellReason, tellWhole } from "../../../shared/words/approvals.ts";
 import { tellEffects } from "../../../shared/words/effects.ts";
 import type { Reader } from "../../../shared/words/reader.ts";
+import { changePath } from "../activity/change_path.ts";
 import type { PageDeps } from "../page_guards.ts";
 
 /** What a press did not do (`?news=` after a redirect). */
@@ -51,11 +52,12 @@ export async function renderProposal(
           </Notice>
         )}
         <h1>
-          {words[state === "pending" ? "wants" : "wanted"](
-            proposal.proposer && <Name>{proposal.proposer}</Name>,
-            proposal.client_name && <Name>{shownClientName(proposal.client_name)}</Name>,
-            tellAct(proposal, catalog),
-          )}
+          {words[state === "pending" ? "wants" : "wanted"]({
+            who: proposal.proposer && <Name>{proposal.proposer}</Name>,
+            isMine: proposal.is_mine,
+            app: proposal.client_name && <Name>{shownClientName(proposal.client_name)}</Name>,
+            act: tellAct(proposal, catalog),
+          })}
         </h1>
         <p class="lead">{state === "pending" ? words.in(name) : words.inDone(name)}</p>
         <StateNotice proposal={proposal} reader={reader} />
@@ -106,7 +108,8 @@ function StateNotice({ proposal, reader: { words: { proposal: words }, format } 
           <p>
             {proposal.decided_through === "assistant"
               ? words.states.approvedByAssistant(by, on)
-              : words.states.approved(by, on)} {words.undo}
+              : words.states.approved(by, on)}{" "}
+            {proposal.change_id && words.undo(changePath(proposal.organization.id, proposal.change_id))}
           </p>
         </Notice>
       );

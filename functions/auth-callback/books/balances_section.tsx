@@ -13,7 +13,7 @@ export function BalancesSection({ balances: { data }, ...part }: Part & { balanc
       <ul class="rows">
         {data.balances.map((balance) => (
           <Row>
-            <p>{said(balance, data.user.email, part)}</p>
+            <p>{said(balance, part)}</p>
           </Row>
         ))}
       </ul>
@@ -22,7 +22,7 @@ export function BalancesSection({ balances: { data }, ...part }: Part & { balanc
   );
 }
 
-function said({ from, to, amount, currency }: Balance, me: string, { reader }: Part) {
+function said({ from, to, amount, currency }: Balance, { me, reader }: Part) {
   const { words: { books: words }, format } = reader;
   const money = format.money(amount, currency);
   const name = (who?: string) => who === undefined ? words.formerMember : <Name>{who}</Name>;

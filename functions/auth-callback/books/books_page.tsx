@@ -34,7 +34,7 @@ export async function renderBooks(
   const reader = livingIn(c, glance.country);
   const { books: words } = reader.words;
   const token = await createFormToken(config, { userId: user.id, at: clock() });
-  const part = { glance, token, reader };
+  const part = { glance, me: user.email, token, reader };
   return await renderPage(c, {
     title: words.title,
     config,

@@ -3,6 +3,7 @@
 import { daysAfter, type DueDate, dueDates, type Glance } from "../../../shared/books/glance.ts";
 import { DateText, Name, Row } from "../../../shared/pages/components.tsx";
 import type { Part } from "./part.ts";
+import { SharedBill } from "./shared_line.tsx";
 import { tellSums } from "./sums.ts";
 
 /** As many days as `public.read_books` asks for. */
@@ -56,6 +57,7 @@ function DueRow({ date, ...part }: Part & { date: DueDate }) {
         {isOverdue ? words.overdueSince(day) : words.dueOn(day)}
         {bill.autopay && ` · ${words.autopay}`}
       </p>
+      <SharedBill {...part} bill={bill} />
     </Row>
   );
 }

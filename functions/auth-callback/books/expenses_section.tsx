@@ -4,6 +4,7 @@ import type { ExpenseRow } from "../../../shared/books/glance.ts";
 import { DateText, Name } from "../../../shared/pages/components.tsx";
 import { booksPath } from "../../../shared/urls.ts";
 import type { Part } from "./part.ts";
+import { SharedExpense } from "./shared_line.tsx";
 import { tellSums } from "./sums.ts";
 
 export function ExpensesSection(
@@ -40,7 +41,8 @@ export function ExpensesSection(
   );
 }
 
-function Expense({ row, reader: { words: { books: words }, format } }: Part & { row: ExpenseRow }) {
+function Expense({ row, ...part }: Part & { row: ExpenseRow }) {
+  const { reader: { words: { books: words }, format } } = part;
   const { name, payee, category, kind, is_estimate: isEstimate } = row;
   return (
     <li class="row entry">
@@ -65,6 +67,7 @@ function Expense({ row, reader: { words: { books: words }, format } }: Part & { 
             </>
           )}
         </p>
+        <SharedExpense {...part} row={row} />
       </div>
       <span class="amount">{format.money(kind === "refund" ? `-${row.amount}` : row.amount, row.currency)}</span>
     </li>

@@ -4,6 +4,8 @@ import type { Reader } from "../../../shared/words/reader.ts";
 
 export interface Part {
   glance: Glance;
+  /** The reader's address. */
+  me: string;
   /** For forms. */
   token: string;
   reader: Reader;

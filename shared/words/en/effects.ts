@@ -1,12 +1,14 @@
 /** What a change does to things, before and after. */
 import { and } from "./phrases.ts";
 
-interface Shared {
-  how: keyof typeof HOW;
-  between: { member?: string | null; weight: number }[];
+/** One of those who bear it; without an address they were a member. */
+interface Bearer {
+  member?: string | null;
+  weight: number;
 }
 
-const HOW = { equally: "equally", shares: "by shares", amounts: "by amounts" };
+const names = (between: readonly Bearer[]): string => and(between.map(({ member }) => member ?? FORMER_MEMBER));
+const FORMER_MEMBER = "a former member";
 
 export const effects = {
   /** After what it is called. */
@@ -14,15 +16,15 @@ export const effects = {
   yes: "yes",
   no: "no",
   nothing: "nothing",
-  nobody: "a former member",
+  nobody: FORMER_MEMBER,
   uncategorized: "Uncategorized",
-  /** "equally between ana@example.com and ben@example.com", "by shares between ana@example.com (2) and …" */
-  shared: ({ how, between }: Shared): string =>
-    `${HOW[how]} between ${
-      and(
-        between.map(({ member, weight }) => `${member ?? "a former member"}${how === "shares" ? ` (${weight})` : ""}`),
-      )
-    }`,
+  /** How something is split. */
+  shared: {
+    equally: (between: readonly Bearer[]): string => `equally between ${names(between)}`,
+    shares: (between: readonly Bearer[]): string =>
+      `by shares between ${and(between.map(({ member, weight }) => `${member ?? FORMER_MEMBER} (${weight})`))}`,
+    amounts: (between: readonly Bearer[]): string => `by amounts between ${names(between)}`,
+  },
   /** How it reads in a line of text: "Lunch changed: amount 12.00 EUR → 14.50 EUR, date …". */
   line: ({ what, verb, fields }: { what: string; verb: string; fields: string[] }): string =>
     fields.length > 0 ? `${what} ${verb}: ${fields.join(", ")}` : `${what} ${verb}`,

@@ -52,7 +52,11 @@ const FULL: Glance = {
   bills: {
     data: {
       bills: [
-        bill("Rent", { overdue: [{ due_on: "2026-10-25", amount: "900.00" }] }),
+        bill("Rent", {
+          paid_by: EMAIL,
+          shared: { how: "shares", between: [{ member: EMAIL, weight: 2 }, { member: "ben@example.com", weight: 1 }] },
+          overdue: [{ due_on: "2026-10-25", amount: "900.00" }],
+        }),
         bill("Electricity", { id: "bill_000000000003", amount_mode: "estimated", amount: "61.20" }),
         { ...unknown, usual_amount: "38.00" },
         { ...unknown, id: "bill_000000000004", name: "Gas" },
@@ -103,7 +107,15 @@ const FULL: Glance = {
     ok: true,
     data: {
       rows: [
-        row("Lunch", { payee: "Café Nero" }),
+        row("Lunch", {
+          payee: "Café Nero",
+          shared: {
+            paid_by: EMAIL,
+            shares: [{ member: EMAIL, amount: "4.84" }, { member: "ben@example.com", amount: "4.83" }, {
+              amount: "4.83",
+            }],
+          },
+        }),
         row("Shoes", { kind: "refund", amount: "80.00", category: "Travel" }),
         row("Ramen", { currency: "JPY", amount: "1200", category: null }),
         row("Electricity", { kind: "bill_payment", is_estimate: true }),

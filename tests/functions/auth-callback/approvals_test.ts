@@ -95,7 +95,11 @@ accountTest("a manager approves by one press, and opening the page changes nothi
   const response = await press(cleo, path, "approve", page);
   assertEquals([response.status, response.headers.get("location")], [303, path]);
   assertEquals(await expenses(database), ["Projector"]);
-  assertStringIncludes(await pageOf(cleo, path), "Approved by");
+  const approved = await pageOf(cleo, path);
+  assertStringIncludes(approved, "Approved by");
+  // What was approved is undone where every change is.
+  const [, change] = /href="(\/account\/activity[^"]+change=chg_[^"]+)">it can be undone/.exec(approved)!;
+  assertStringIncludes(await pageOf(cleo, change!.replaceAll("&amp;", "&")), "Undo it");
   assert((await auditOf(database)).includes("approval.approved"));
   assertEquals(pages.mails.filter(({ subject }) => subject.startsWith("Approved")).map(({ to }) => to), [
     "ben@example.com",
@@ -110,7 +114,7 @@ accountTest("a press again, from another window or by somebody else, does nothin
   for (const again of [await press(cleo, path, "approve", one), await press(anna, path, "refuse", other)]) {
     assertEquals(again.headers.get("location"), `${path}?news=already`);
   }
-  assertStringIncludes(await pageOf(anna, `${path}?news=already`), "It was decided before");
+  assertStringIncludes(await pageOf(anna, `${path}?news=already`), "Somebody had already decided");
   assertEquals(await expenses(database), ["Projector"]);
   assertEquals(pages.mails.filter(({ to }) => to === "ben@example.com").length, 1);
 });
@@ -206,7 +210,7 @@ accountTest("another hash, an unknown decision or a stale page does nothing", as
   const path = await waiting(ben);
   const response = await press(cleo, path, "approve", await formFor(cleo, path, "c"));
   assertEquals(response.headers.get("location"), `${path}?news=changed`);
-  assertStringIncludes(await pageOf(cleo, `${path}?news=changed`), "isn’t what waits here");
+  assertStringIncludes(await pageOf(cleo, `${path}?news=changed`), "isn’t what’s waiting here");
   assertEquals((await press(cleo, path, "approve", await formFor(cleo, path, "Z"))).status, 400);
   assertEquals((await press(cleo, path, "delete")).status, 400);
   const page = await pageOf(cleo, path);

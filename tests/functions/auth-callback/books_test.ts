@@ -318,6 +318,15 @@ accountTest("shows who owes whom, as far as it is the person's to know", async (
   assertMatch(mine, /<bdi>ben@example\.com<\/bdi> owes you €23\.40|ben@example\.com[^.]* owes you [^<]*23[.,]40/);
   assertMatch(his, /You owe [^.]*anna@example\.com[^.]* [^<]*23[.,]40/);
   assertMatch(hers, /ben@example\.com[^.]* owes [^.]*anna@example\.com[^.]* [^<]*23[.,]40/);
+  // Who paid and what each bears, of an expense and of a bill.
+  assertStringIncludes(textOf(mine), "Paid by you · shares: you €23.40, ben@example.com €23.40");
+  assertStringIncludes(textOf(his), "Paid by anna@example.com · shares: anna@example.com €23.40, you €23.40");
+  const shared = { between: ["anna", "ben"], shares: [2, 1] };
+  await books.run("add_bill", { name: "Phone", amount: "30", first_due: "2026-11-25", paid_by: "me", shared });
+  assertStringIncludes(
+    textOf(await books.page()),
+    "Paid by you, split by shares between anna@example.com (2) and ben@example.com (1)",
+  );
   assertFalse(hers.includes("settle up"), "who only reads settles nothing");
   await books.run("settle_up", {}, ben);
   assertFalse((await books.page()).includes("Shared costs"));

@@ -5,11 +5,11 @@ import type { Facts } from "../../message.ts";
 
 /** Why a grant ended, by reason. */
 const ENDED: Readonly<Record<string, string>> = {
-  code_replayed: "An app was cut off: a code of its was used twice",
-  refresh_token_replayed: "An app was cut off: a token of its was used twice, so somebody else may have had it",
+  code_replayed: "An app was cut off: one of its codes was used twice",
+  refresh_token_replayed: "An app was cut off: one of its tokens was used twice, so somebody else may have had it",
   revoked_by_client: "An app disconnected itself",
   revoked_by_user: "An app was disconnected",
-  too_many: "An app’s older connection ended, because it made new ones",
+  too_many: "An app’s older connection ended because it made newer ones",
 };
 
 const EVENTS: Readonly<Record<string, string | ((detail: Facts) => string)>> = {
@@ -19,10 +19,10 @@ const EVENTS: Readonly<Record<string, string | ((detail: Facts) => string)>> = {
   "account.deletion_asked": "Account marked for deletion",
   "account.deletion_stopped": "Account kept after all",
   "approval.approved": "A change was approved",
-  "approval.policy_changed": "The rules about approval were changed",
+  "approval.policy_changed": "The approval rules were changed",
   "approval.refused": "A change was refused",
   "approval.stale": "A change was approved, but no longer fit the books",
-  "approval.withdrawn": "A change that waited for approval was withdrawn",
+  "approval.withdrawn": "A change waiting for approval was withdrawn",
   "books.exported": "The books were exported",
   "calendar.changed": "A calendar was changed",
   "calendar.created": "A calendar address was made",
@@ -59,7 +59,7 @@ const EVENTS: Readonly<Record<string, string | ((detail: Facts) => string)>> = {
 export const activity = {
   title: "Activity",
   heading: (organization: Child) => <>Activity in {organization}</>,
-  lead: "Everything that was changed here, by whom and through which app. Undo what shouldn’t have been.",
+  lead: "Everything that was changed here, by whom and through which app. Undo anything that shouldn’t have happened.",
   alsoOf: (organization: Child) => <>Activity in {organization}</>,
   changes: "Changes",
   none: "Nothing has been changed yet. What you tell your assistant to record shows up here.",
@@ -109,10 +109,10 @@ export const activity = {
   changeTitle: "A change",
   what: "What it did",
   nothing: "It changed nothing that can be listed.",
-  gone: "It’s more than 30 days old. What it did isn’t kept any longer.",
+  gone: "It’s more than 30 days old. What it did is no longer kept.",
   undoIt: "Undo it",
   redoIt: "Do it again",
-  undoRules: "All of it is taken back, if nothing that it touched has changed since. That can be undone too.",
+  undoRules: "All of it is taken back, unless something it touched has changed since. That can be undone, too.",
   seeUndo: "See what undid it",
   seeUndone: "See what it undid",
   all: "All changes",

@@ -2,19 +2,31 @@
 /** The pages about approvals: what needs it, what waits for it, and one proposal. */
 import type { Child } from "hono/jsx";
 
-/** "anna@example.com’s Claude", "anna@example.com", "Somebody who has left": who asks. */
-const asks = (who: Child | null, app: Child | null) =>
-  who === null ? <>A former member</> : app === null ? <>{who}</> : <>{who}’s {app}</>;
+/** Who asks; an app of theirs unless it was a page. */
+interface Asking {
+  who: Child | null;
+  isMine: boolean;
+  app: Child | null;
+  act: string;
+}
+
+/** "Your Claude", "anna@example.com’s Claude", "A former member". */
+const asker = ({ who, isMine, app }: Asking) => {
+  if (who === null) return <>A former member</>;
+  if (app === null) return <>{isMine ? "You" : who}</>;
+  return isMine ? <>Your {app}</> : <>{who}’s {app}</>;
+};
 
 export const approvalPolicy = {
   title: "Approvals",
   heading: (organization: Child) => <>Approvals in {organization}</>,
-  lead: "Assistants can ask first: what’s listed below waits for somebody’s approval, and changes nothing until then.",
-  leadOfMember: "Changes that your apps want to make wait here if they need approval.",
+  lead:
+    "You can have assistants ask first. What’s listed below is waiting for approval and changes nothing until then.",
+  leadOfMember: "Changes your apps want to make wait here when they need approval.",
   waiting: "Waiting",
   nothingWaits: "Nothing waits for approval.",
   decided: "In the last 30 days",
-  until: (day: Child) => <>Waits until {day}</>,
+  until: (day: Child) => <>Waiting until {day}</>,
   states: {
     pending: "Waiting",
     approved: "Approved",
@@ -23,12 +35,17 @@ export const approvalPolicy = {
     expired: "Expired",
     stale: "No longer fits the books",
   },
-  wants: (who: Child | null, app: Child | null, act: string) => <>{asks(who, app)} wants to {act}</>,
-  wanted: (who: Child | null, app: Child | null, act: string) => <>{asks(who, app)} wanted to {act}</>,
+  wants: (asking: Asking) => (
+    <>
+      {asker(asking)} {asking.isMine && asking.app === null ? "want" : "wants"} to {asking.act}
+    </>
+  ),
+  wanted: (asking: Asking) => <>{asker(asking)} wanted to {asking.act}</>,
   rules: "What needs approval",
-  none: "Nothing needs approval. Assistants do what the people who use them may do.",
-  limits: "Limits count what a person changed in the last 24 hours, with all their apps. Amounts are converted; what " +
-    "has no exchange rate is over any limit.",
+  none: "Nothing needs approval. Assistants can do whatever the people using them can do.",
+  limits:
+    "Limits count everything a person changed in the last 24 hours, through all their apps. Amounts are converted; " +
+    "one without an exchange rate is over any limit.",
   ownerChanges: "Only the owner can change this.",
   remove: "Remove",
   removeRule: (rule: string): string => `Remove: ${rule}`,
@@ -51,14 +68,14 @@ export const approvalPolicy = {
   assistants: "Approving through an assistant",
   assistantsAbout: {
     on: "Managers and the owner can also approve by telling their own assistant.",
-    off: "Approval takes a press on a page here. Assistants can’t give it.",
+    off: "Changes are approved by pressing a button on a page here. Assistants can’t approve them.",
   },
   turn: { on: "Let their assistants approve", off: "Approve on the page only" },
   done: {
     added: "The rule is added. It counts from now on.",
     removed: "The rule is removed. What already waits still waits.",
     assistants_on: "Managers and the owner can now approve through their assistants.",
-    assistants_off: "Approval now takes a press on a page.",
+    assistants_off: "Changes are now approved on a page only.",
   },
   problems: {
     intro: "Nothing was added yet. Check what’s marked below.",
@@ -93,39 +110,43 @@ export const proposal = {
     approver: "Can approve",
   },
   formerMember: "A former member",
-  aPage: "None, it was asked for on a page here",
+  aPage: "None: it was asked for on a page here",
   own: "This is your own. You may approve it because nobody else here can.",
   ownWaits: "You asked for this yourself, so somebody else has to approve it.",
   othersDecide: "You can’t decide this one.",
   approve: "Approve",
   refuse: "Refuse",
   withdraw: "Withdraw",
-  then: "If you approve, exactly this is done right away, in the name of whoever asked.",
+  then: "If you approve, exactly this is done right away, on behalf of whoever asked.",
   states: {
-    pending: (until: Child) => <>This waits for approval until {until}.</>,
+    pending: (until: Child) => <>This is waiting for approval until {until}.</>,
     approved: (by: Child, at: Child) => <>Approved by {by} on {at}. It’s done.</>,
     approvedByAssistant: (by: Child, at: Child) => <>Approved by {by} through their assistant on {at}. It’s done.</>,
     refused: (by: Child, at: Child) => <>Refused by {by} on {at}. Nothing was changed.</>,
     withdrawn: (at: Child) => <>Withdrawn on {at}. Nothing was changed.</>,
     disconnected: (at: Child) => <>Withdrawn on {at}, when the app that asked was disconnected. Nothing was changed.</>,
     expired: (at: Child) => (
-      <>Nobody decided until {at}, so it has expired. Nothing was changed. Ask again if it’s still wanted.</>
+      <>Nobody had decided by {at}, so it has expired. Nothing was changed. Ask again if it’s still wanted.</>
     ),
     stale: "It no longer fits the books, so it wasn’t done and nothing was changed.",
   },
   /** Of what is stale: why, and what to do. */
   problems: {
     changed:
-      "The books have changed since it was asked for, and it would do something else now. Ask again: there will " +
-      "be a new proposal that says what.",
+      "The books have changed since it was asked for, so it would do something else now. Ask again to get a new " +
+      "proposal that says what.",
     failed: "It can’t be done any more, for example because something in it was deleted or its month was closed. Ask " +
       "again if it’s still wanted.",
-    proposer: "Who asked for it may no longer change the books here. Somebody who may can ask for the same.",
+    proposer: "Whoever asked for it may no longer change the books here. Somebody who may can ask for the same.",
   },
-  undo: "Like any change, it can be undone.",
+  undo: (change: string) => (
+    <>
+      Like any change, <a href={change}>it can be undone</a>.
+    </>
+  ),
   news: {
-    already: "It was decided before, so your press changed nothing.",
-    changed: "What your page showed isn’t what waits here, so nothing was done. This is what waits:",
+    already: "Somebody had already decided, so your press changed nothing.",
+    changed: "What your page showed isn’t what’s waiting here, so nothing was done. This is what’s waiting:",
     not_allowed: "You can’t decide this one, so nothing was done.",
   },
   unknown: {

@@ -43,6 +43,13 @@ export const books = {
   owesYou: (who: Child, sum: string) => <>{who} owes you {sum}</>,
   owes: (who: Child, whom: Child, sum: string) => <>{who} owes {whom} {sum}</>,
   formerMember: "a former member",
+  you: "you",
+  /** Of an expense. @param shares of each: "you €23.40, ben@example.com €23.40". */
+  paidBy: (payer: Child, shares: Child) => <>Paid by {payer} · shares: {shares}</>,
+  share: (who: Child, sum: string) => <>{who} {sum}</>,
+  /** Of a bill. @param how "equally between …". */
+  paysAndSplits: (payer: Child, how: string) => <>Paid by {payer}, split {how}</>,
+  splits: (how: string): string => `Split ${how}`,
   settle: "Once money has changed hands, ask your assistant to settle up.",
   latest: "Latest expenses",
   earlier: "Earlier expenses",

@@ -1,0 +1,36 @@
+/** @jsxImportSource hono/jsx */
+/** Who paid for something shared, or will, and how it is split: a line below it. */
+import type { Child } from "hono/jsx";
+import type { DueBill, ExpenseRow } from "../../../shared/books/glance.ts";
+import { Name } from "../../../shared/pages/components.tsx";
+import { tellSharing } from "../../../shared/words/effects.ts";
+import type { Part } from "./part.ts";
+
+/** What each bears of an expense. */
+export function SharedExpense({ row: { shared, currency }, ...part }: Part & { row: ExpenseRow }) {
+  const { reader: { words: { books: words }, format } } = part;
+  if (!shared) return null;
+  const shares = shared.shares.map(({ member, amount }, index) => (
+    <>
+      {index > 0 && ", "}
+      {words.share(nameOf(member, part), format.money(amount, currency))}
+    </>
+  ));
+  return <p class="muted small">{words.paidBy(nameOf(shared.paid_by, part), <>{shares}</>)}</p>;
+}
+
+/** How a bill will be split. */
+export function SharedBill({ bill: { shared, paid_by: paidBy }, ...part }: Part & { bill: DueBill }) {
+  const { reader: { words: { books: words }, catalog } } = part;
+  if (!shared) return null;
+  const split = tellSharing(shared, catalog.effects);
+  return (
+    <p class="muted small">
+      {paidBy === undefined ? words.splits(split) : words.paysAndSplits(nameOf(paidBy, part), split)}
+    </p>
+  );
+}
+
+function nameOf(who: string | undefined, { me, reader: { words: { books: words } } }: Part): Child {
+  return who === undefined ? words.formerMember : who === me ? words.you : <Name>{who}</Name>;
+}
