@@ -7,7 +7,7 @@ import { type Slug, SLUGS } from "../../shared/routes.ts";
 const LIMITS: Record<Slug, { kb: number; modules: number }> = {
   "mcp": { kb: 84, modules: 142 },
   "oauth": { kb: 31, modules: 85 },
-  "payment-webhook": { kb: 22, modules: 53 },
+  "payment-webhook": { kb: 22, modules: 54 },
   "auth-callback": { kb: 103, modules: 186 },
   "cron-reminders": { kb: 22, modules: 53 },
   "cron-provider-sync": { kb: 22, modules: 52 },
