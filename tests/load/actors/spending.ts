@@ -61,8 +61,9 @@ export async function logExpenses(client: Client): Promise<void> {
   if (client.changes.length > CHANGES) client.changes.shift();
 }
 
-/** The newest rows and the totals of all. */
+/** The newest rows and the totals of all; now and then those of the whole household, where others' must not be. */
 export async function listExpenses(client: Client): Promise<void> {
+  if (client.chance.oneIn(4)) return void await client.ok("list_expenses", { limit: 20 });
   const envelope = await client.ok("list_expenses", { payee: client.payee, limit: 20 });
   if (!envelope?.ok) return;
   const rows: Row[] = envelope.data.rows.map(({ name, amount, currency }: Json) => ({

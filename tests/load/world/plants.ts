@@ -18,8 +18,7 @@ const SQL: Partial<Record<Plant, string>> = {
   // Policies that forget whose books they are about, and a reader that relies on them.
   "foreign row": `
     create policy "Planted" on app.expenses for select to authenticated using (true);
-    create policy "Planted" on app.payments for select to authenticated using (true);
-    create policy "Planted" on app.categories for select to authenticated using (true);`,
+    create policy "Planted" on app.payments for select to authenticated using (true);`,
 };
 
 export async function plantInDatabase(admin: SqlDatabase, plant: string | undefined): Promise<void> {
