@@ -9,7 +9,7 @@ import { runStart } from "../_support/start_command.ts";
 import { print } from "./report.ts";
 import { mountDisk } from "./world/disk.ts";
 
-const RUNS = Number(Deno.env.get("RUNS") ?? 8);
+const RUNS = Number(Deno.env.get("RUNS") ?? 4);
 const WRITERS = 3;
 const ITEMS = 3;
 /** Killed within this time, from the start of the process or from the first write. */
