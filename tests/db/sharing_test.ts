@@ -74,6 +74,9 @@ testBooks("what each bears", {}, {
     const id = await log(ana, "10.00", { shared: {} });
     await ana.ok("update_expenses", { ids: [id], set: { amount: "20.01" } });
     assertEquals(await owed(ana, people), ["1→0 10.00 EUR"]);
+    // What each bears is not a change of how it is shared.
+    const { recent_changes } = await ana.ok("get_context", { include: ["recent_changes"] });
+    assertEquals(recent_changes[0].summary, "Changed Thing 10.00: amount");
     await ana.ok("update_expenses", { ids: [id], set: { paid_by: mail(ben) } });
     assertEquals(await owed(ana, people), ["0→1 10.00 EUR"]);
     await ana.ok("update_expenses", { ids: [id], set: { is_refund: true } });

@@ -86,7 +86,7 @@ export function subject(of: Subject, format: Pick<EffectFormat, "date" | "money"
     case "payment":
       return `Payment of ${sum(of)} for ${of.name}`;
     case "settlement":
-      return `Settling up ${sum(of)}`;
+      return `Settlement of ${sum(of)}`;
     case "connection":
       return `The connection to ${of.name}`;
     case "expense":

@@ -254,6 +254,8 @@ begin
       select jsonb_agg(distinct key)
       from jsonb_array_elements(updated) as u
       cross join jsonb_object_keys((u -> 'before') || (u -> 'after')) as key
+      -- What each bears follows from the amount and who paid.
+      where key <> 'shared' or changes ? 'shared'
     ))
   );
 end

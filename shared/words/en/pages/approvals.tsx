@@ -137,7 +137,7 @@ export const proposal = {
       "proposal that says what.",
     failed: "It can’t be done any more, for example because something in it was deleted or its month was closed. Ask " +
       "again if it’s still wanted.",
-    proposer: "Whoever asked for it may no longer change the books here. Somebody who may can ask for the same.",
+    proposer: "Whoever asked for it may no longer change the books here. Somebody else can ask for the same.",
   },
   undo: (change: string) => (
     <>

@@ -170,7 +170,7 @@ Deno.test("undo_change names each item", () => {
       { id: "4", what: "Settings: base currency, time zone changed back" },
       { id: "5", what: "Lunch changed back" },
       { id: "8", what: "The monthly budget for Food: amount changed back" },
-      { id: "9", what: "Settling up 5.00 EUR removed" },
+      { id: "9", what: "Settlement of 5.00 EUR removed" },
     ],
     not_reversible: [
       { id: "6", what: "The connection to github was not restored: connect it again" },
