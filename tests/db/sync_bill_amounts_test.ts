@@ -395,6 +395,11 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     assertEquals([bills[0].status, pending], ["needs_reauth", undefined]);
     assertEquals((await open(books, id)).provider, { name: "City Utility", status: "needs_reauth" });
     assertEquals(await statements(database, books), []);
+    const events = await database.query<Json>(
+      "select event from identity.audit_events where organization_id = $1 and event = 'provider.refused'",
+      [books.organizationId],
+    );
+    assertEquals(events.length, 1);
   },
   "a pause requested by the provider is kept": async (books, database) => {
     await connect(database, books);

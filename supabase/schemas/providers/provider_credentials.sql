@@ -30,6 +30,24 @@ comment on function app.forget_credential is 'Removes the credential of a link t
 create trigger forget_credential after update of status on app.provider_links
   for each row when (new.status = 'revoked') execute function app.forget_credential();
 
+-- Definer, since a person's own call finds it out as well as the schedule, and only the service writes events.
+create or replace function app.note_refused_credential() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  perform identity.record_event('provider.refused', null, new.organization_id, jsonb_build_object(
+    'link', new.id, 'bill', new.expense_id, 'provider', new.provider_key
+  ), new.updated_at);
+  return null;
+end
+$$;
+comment on function app.note_refused_credential is
+  'Writes down that a provider no longer accepts the credential of a link.';
+
+-- A paused link that goes on without a credential was refused nothing.
+create trigger note_refused_credential after update of status on app.provider_links
+  for each row when (new.status = 'needs_reauth' and old.status not in ('needs_reauth', 'paused'))
+  execute function app.note_refused_credential();
+
 create or replace function public.read_provider_credentials(link_ids text[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
@@ -56,4 +74,4 @@ $$;
 comment on function public.reseal_provider_credential is
   'Puts the same credential under the current key: {"outcome":"resealed"}, or "changed" when another was entered, or '
   'the link ended, since the replaced one was read.';
-revoke all on function app.forget_credential from authenticated, service_role;
+revoke all on function app.forget_credential, app.note_refused_credential from authenticated, service_role;

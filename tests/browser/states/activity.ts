@@ -99,6 +99,7 @@ const found: ActivityPage = {
       detail: { reason: "refresh_token_replayed" },
     },
     { at: "2026-11-19T08:00:00Z", event: "payment.activated", by: null, detail: {} },
+    { at: "2026-11-18T09:00:00Z", event: "provider.refused", by: null, detail: {} },
     { at: "2026-11-18T08:00:00Z", event: "something.new_here", by: null, detail: {} },
   ],
 };

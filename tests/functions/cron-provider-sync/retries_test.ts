@@ -41,6 +41,12 @@ Deno.test("a refused credential stops fetching at once; reconnecting starts it a
   assertEquals(await database.query("select status from app.provider_links"), [{ status: "needs_reauth" }]);
   await job({ registry, now: () => later(1) }).run();
   assertEquals(asked.length, 1);
+  assertEquals(
+    await database.query(
+      "select event, detail ->> 'link' as link from identity.audit_events where event like 'provider.%'",
+    ),
+    [{ event: "provider.refused", link: linkId }],
+  );
   script.error = undefined;
   await database.query("update app.provider_links set status = 'active', asked_at = null");
   assertEquals((await job({ registry, now: () => later(1) }).run()).synced, 1);

@@ -47,6 +47,7 @@ const EVENTS: Readonly<Record<string, string | ((detail: Facts) => string)>> = {
   "provider.connected": "A bill was connected to its provider",
   "provider.paused": "Fetching amounts was paused",
   "provider.reconnected": "A bill was connected to its provider again",
+  "provider.refused": "A provider no longer accepts what a bill is connected with",
   "provider.removed": "A bill’s provider was disconnected",
   "provider.resumed": "Fetching amounts goes on",
   "reminders.address_confirmed": "Address for reminders confirmed",
