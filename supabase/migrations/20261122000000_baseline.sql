@@ -3395,6 +3395,24 @@ comment on function app.forget_credential is 'Removes the credential of a link t
 create trigger forget_credential after update of status on app.provider_links
   for each row when (new.status = 'revoked') execute function app.forget_credential();
 
+-- Definer, since a person's own call finds it out as well as the schedule, and only the service writes events.
+create or replace function app.note_refused_credential() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  perform identity.record_event('provider.refused', null, new.organization_id, jsonb_build_object(
+    'link', new.id, 'bill', new.expense_id, 'provider', new.provider_key
+  ), new.updated_at);
+  return null;
+end
+$$;
+comment on function app.note_refused_credential is
+  'Writes down that a provider no longer accepts the credential of a link.';
+
+-- A paused link that goes on without a credential was refused nothing.
+create trigger note_refused_credential after update of status on app.provider_links
+  for each row when (new.status = 'needs_reauth' and old.status not in ('needs_reauth', 'paused'))
+  execute function app.note_refused_credential();
+
 create or replace function public.read_provider_credentials(link_ids text[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
@@ -3421,7 +3439,7 @@ $$;
 comment on function public.reseal_provider_credential is
   'Puts the same credential under the current key: {"outcome":"resealed"}, or "changed" when another was entered, or '
   'the link ended, since the replaced one was read.';
-revoke all on function app.forget_credential from authenticated, service_role;
+revoke all on function app.forget_credential, app.note_refused_credential from authenticated, service_role;
 
 -- schemas/providers/provider_statements.sql
 
@@ -11226,7 +11244,8 @@ create policy "People can see what their apps read, and managers what all do" on
     and (user_id = (select auth.uid()) or (select identity.may('members:manage')))
   );
 grant select on app.tool_reads to authenticated;
-grant select, insert, update, delete on app.tool_reads to service_role;
+grant select, insert (organization_id, user_id, grant_id, client_name, day, tool), update (count) on app.tool_reads
+  to service_role;
 
 create or replace function app.count_read(claims jsonb, tool text, at timestamptz) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -11418,8 +11437,9 @@ alter function app.read_activity_page set jit = off;
 
 -- schemas/activity/unalterable.sql
 
--- What was done stays written: no role that serves requests or runs jobs can change or remove a change, what it did, or
--- an event of the audit trail. The purge has a role of its own, for what is past its time.
+-- What was done stays written: no role that serves requests or runs jobs can change or remove a change, what it did,
+-- how often something was read, or an event of the audit trail. The purge has a role of its own, for what is past its
+-- time.
 
 revoke update, delete on app.change_items from service_role;
 revoke update, delete on app.change_sets from service_role;
@@ -11455,19 +11475,23 @@ comment on function app.keep_change is
 create trigger keep_change before update or delete on app.change_sets
   for each row execute function app.keep_change();
 
-create or replace function app.refuse_later_item() returns trigger
+create or replace function app.refuse_alteration() returns trigger
 language plpgsql set search_path = '' as $$
 begin
   raise exception using errcode = 'insufficient_privilege', message = 'change_is_kept';
 end
 $$;
-comment on function app.refuse_later_item is 'Ends whatever would add to a change that is not the one being made.';
-create trigger refuse_later_item before insert on app.change_items
+comment on function app.refuse_alteration is
+  'Ends whatever would add to a change that is not the one being made, or count a read as anything but one more.';
+create trigger refuse_alteration before insert on app.change_items
   for each row when (
     current_user in ('authenticated', 'service_role')
     and new.change_id is distinct from current_setting('app.change_id', true)
   )
-  execute function app.refuse_later_item();
+  execute function app.refuse_alteration();
+create trigger refuse_alteration before update on app.tool_reads
+  for each row when (current_user in ('authenticated', 'service_role') and new.count - old.count not in (0, 1))
+  execute function app.refuse_alteration();
 
 -- schemas/imports/currency_of_sign.sql
 

@@ -20,7 +20,8 @@ create policy "People can see what their apps read, and managers what all do" on
     and (user_id = (select auth.uid()) or (select identity.may('members:manage')))
   );
 grant select on app.tool_reads to authenticated;
-grant select, insert, update, delete on app.tool_reads to service_role;
+grant select, insert (organization_id, user_id, grant_id, client_name, day, tool), update (count) on app.tool_reads
+  to service_role;
 
 create or replace function app.count_read(claims jsonb, tool text, at timestamptz) returns void
 language plpgsql volatile set search_path = '' as $$

@@ -1,5 +1,6 @@
--- What was done stays written: no role that serves requests or runs jobs can change or remove a change, what it did, or
--- an event of the audit trail. The purge has a role of its own, for what is past its time.
+-- What was done stays written: no role that serves requests or runs jobs can change or remove a change, what it did,
+-- how often something was read, or an event of the audit trail. The purge has a role of its own, for what is past its
+-- time.
 
 revoke update, delete on app.change_items from service_role;
 revoke update, delete on app.change_sets from service_role;
@@ -35,16 +36,20 @@ comment on function app.keep_change is
 create trigger keep_change before update or delete on app.change_sets
   for each row execute function app.keep_change();
 
-create or replace function app.refuse_later_item() returns trigger
+create or replace function app.refuse_alteration() returns trigger
 language plpgsql set search_path = '' as $$
 begin
   raise exception using errcode = 'insufficient_privilege', message = 'change_is_kept';
 end
 $$;
-comment on function app.refuse_later_item is 'Ends whatever would add to a change that is not the one being made.';
-create trigger refuse_later_item before insert on app.change_items
+comment on function app.refuse_alteration is
+  'Ends whatever would add to a change that is not the one being made, or count a read as anything but one more.';
+create trigger refuse_alteration before insert on app.change_items
   for each row when (
     current_user in ('authenticated', 'service_role')
     and new.change_id is distinct from current_setting('app.change_id', true)
   )
-  execute function app.refuse_later_item();
+  execute function app.refuse_alteration();
+create trigger refuse_alteration before update on app.tool_reads
+  for each row when (current_user in ('authenticated', 'service_role') and new.count - old.count not in (0, 1))
+  execute function app.refuse_alteration();

@@ -223,6 +223,18 @@ accountTest("nobody who serves requests can alter what was done", async (pages, 
   const { change_id } = await lunch(anna);
   const before = await database.query("select * from app.change_sets");
   const claims = { sub: anna.id, organization_id: organizationId };
+  const read = () =>
+    database.asRole(
+      "service_role",
+      {},
+      (session) =>
+        session.query("select app.count_read($1::text::jsonb, 'get_context', $2)", [
+          JSON.stringify({ ...claims, grant_id: anna.id, client_name: "Claude" }),
+          NOW.toISOString(),
+        ]),
+    );
+  await read();
+  await read();
   for (const role of ["service_role", "authenticated"] as const) {
     for (
       const sql of [
@@ -236,13 +248,29 @@ accountTest("nobody who serves requests can alter what was done", async (pages, 
         `update app.change_sets set facts = '{"count": 2}'`,
         "update identity.audit_events set event = 'a.b'",
         "delete from identity.audit_events",
+        "update app.tool_reads set count = 1",
+        "update app.tool_reads set count = count + 2",
+        "update app.tool_reads set client_name = 'Other'",
+        "delete from app.tool_reads",
+        `insert into app.tool_reads (organization_id, user_id, grant_id, day, tool, count)
+         select organization_id, user_id, gen_random_uuid(), day, tool, 9 from app.tool_reads`,
+        "truncate app.change_sets cascade",
+        "truncate app.change_items",
+        "truncate app.tool_reads",
+        "truncate identity.audit_events",
+        "alter table app.change_items disable trigger all",
+        "set session_replication_role = replica",
       ]
     ) {
       const error = await database.asRole(role, claims, (session) => session.query(sql)).then(() => null, (e) => e);
-      assert(error && /permission denied|change_is_kept/.test(error.message), `${role}: ${sql}: ${error?.message}`);
+      assert(
+        error && /permission denied|change_is_kept|must be owner/.test(error.message),
+        `${role}: ${sql}: ${error?.message}`,
+      );
     }
     await database.asRole(role, claims, (session) => session.query("delete from app.change_sets"));
     assertEquals(await database.query("select * from app.change_sets"), before);
+    assertEquals(await database.query("select count from app.tool_reads"), [{ count: 2 }]);
   }
   // Nor when it is too old to undo, and what it did is gone.
   await database.query("select jobs.purge_expired($1::timestamptz + interval '31 days')", [NOW.toISOString()]);

@@ -106,6 +106,43 @@ accountTest("a manager approves by one press, and opening the page changes nothi
   ]);
 });
 
+accountTest("no page changes a row of any table, whoever opens it", async (pages, database) => {
+  const { anna, ben, cleo, organizationId, log, waiting } = await house(pages, database);
+  const { change_id: change } = await log(anna, { name: "Chair" });
+  const [path, decided] = [await waiting(ben), await waiting(ben, { name: "Screen" })];
+  await press(cleo, decided, "refuse");
+  const tables = await database.query<{ name: string }>(
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables
+     where schemaname in ('app', 'billing', 'identity', 'jobs', 'oauth')`,
+  );
+  const dump = async () =>
+    (await database.query<{ row: string }>(
+      tables.map(({ name }) => `select '${name} ' || to_jsonb(t)::text as row from ${name} as t`).join(" union all "),
+    )).map(({ row }) => row).toSorted();
+  pages.provider.mails.length = 0;
+  const dana = await onboarded(pages, database, "dana@example.com", { organization_name: "Elsewhere" });
+  const before = await dump();
+  const mails = pages.mails.length;
+  for (
+    const where of [
+      ...[path, `${path}?news=changed`, `${path}?decision=approve`, decided],
+      `/organizations/${organizationId}/approvals`,
+      `/books?organization=${organizationId}`,
+      `/books?organization=${organizationId}&paid=${change}&action=undo`,
+      `/account/activity?organization=${organizationId}`,
+      `/account/activity?organization=${organizationId}&change=${change}`,
+    ]
+  ) {
+    for (const { browser } of [anna, ben, cleo, dana]) {
+      const response = await browser.get(where);
+      assert(response.status === (browser === dana.browser ? 404 : 200), `${where} ${response.status}`);
+      await response.body?.cancel();
+    }
+  }
+  assertEquals(await dump(), before);
+  assertEquals(pages.mails.length, mails);
+});
+
 accountTest("a press again, from another window or by somebody else, does nothing twice", async (pages, database) => {
   const { ben, cleo, anna, waiting } = await house(pages, database);
   const path = await waiting(ben);

@@ -172,6 +172,31 @@ accountTest("a due date is paid once, says so, and is undone", async (pages, dat
   assertEquals(await payments(), ["900.00"]);
 });
 
+accountTest("a press makes the change that the tool makes, by its person and on a page", async (pages, database) => {
+  const { run, page, join, organizationId } = await house(pages, database);
+  const ben = await join("ben@example.com", "member");
+  const changes = async () =>
+    await database.query<Json>(
+      `select s.actor_id, s.tool, s.client_name, s.facts - 'name' as facts, array(
+         select i.table_name from app.change_items as i where i.change_id = s.id order by i.table_name
+       ) as tables
+       from app.change_sets as s where s.organization_id = $1 order by s.recorded_seq`,
+      [organizationId],
+    );
+  await run("add_bill", rent);
+  const { data: { bill } } = await run("add_bill", { ...rent, name: "Flat" });
+  const shown = pressOf(await page("", ben)).find(({ html }) => html.includes("Rent"))!;
+  await ben.browser.post("/books", shown.fields);
+  await run("mark_bill_paid", { bill_id: bill.id, due_on: "2026-11-25" }, ben);
+  const [pressed, called] = (await changes()).slice(-2);
+  assertEquals([pressed.actor_id, pressed.tool, pressed.client_name], [ben.id, "mark_bill_paid", null]);
+  assertEquals(pressed, called);
+  assertStringIncludes(
+    textOf(await (await ben.browser.get(`/account/activity?organization=${organizationId}`)).text()),
+    "Paid 900.00 EUR for Rent due 2026-11-25",
+  );
+});
+
 accountTest("a page that was shown before the amount changed pays nothing", async (pages, database) => {
   const { run, page, owner, payments, organizationId } = await house(pages, database);
   const { data } = await run("add_bill", rent);
