@@ -21,12 +21,16 @@ export function SharedExpense({ row: { shared, currency }, ...part }: Part & { r
 
 /** How a bill will be split. */
 export function SharedBill({ bill: { shared, paid_by: paidBy }, ...part }: Part & { bill: DueBill }) {
-  const { reader: { words: { books: words }, catalog } } = part;
+  const { me, reader: { words: { books: words }, catalog } } = part;
   if (!shared) return null;
   const split = tellSharing(shared, catalog.effects);
   return (
     <p class="muted small">
-      {paidBy === undefined ? words.splits(split) : words.paysAndSplits(nameOf(paidBy, part), split)}
+      {paidBy === undefined
+        ? words.splits(split)
+        : paidBy === me
+        ? words.youPay(split)
+        : words.pays(<Name>{paidBy}</Name>, split)}
     </p>
   );
 }

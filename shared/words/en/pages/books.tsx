@@ -48,7 +48,8 @@ export const books = {
   paidBy: (payer: Child, shares: Child) => <>Paid by {payer} · shares: {shares}</>,
   share: (who: Child, sum: string) => <>{who} {sum}</>,
   /** Of a bill. @param how "equally between …". */
-  paysAndSplits: (payer: Child, how: string) => <>Paid by {payer}, split {how}</>,
+  pays: (payer: Child, how: string) => <>{payer} pays, split {how}</>,
+  youPay: (how: string): string => `You pay, split ${how}`,
   splits: (how: string): string => `Split ${how}`,
   settle: "Once money has changed hands, ask your assistant to settle up.",
   latest: "Latest expenses",
