@@ -218,6 +218,35 @@ accountTest("what apps read is counted by day, and events are their people's", a
   assertEquals(await database.query("select from app.tool_reads"), []);
 });
 
+accountTest("security events say what happened to whoever manages the members", async (pages, database) => {
+  const { anna, join, path, organizationId } = await house(pages, database);
+  const [cleo, ben] = [await join("cleo@example.com", "manager"), await join("ben@example.com", "member")];
+  const events: [event: string, detail: Json, said: string][] = [
+    ["grant.created", { client_name: "Claude" }, "Claude was connected"],
+    ["grant.revoked", { reason: "revoked_by_user" }, "An app was disconnected"],
+    ["grant.revoked", { reason: "refresh_token_replayed" }, "one of its tokens was used twice"],
+    ["grant.revoked", { reason: "code_replayed" }, "one of its codes was used twice"],
+    ["provider.refused", {}, "A provider no longer accepts what a bill is connected with"],
+    ["payment.activated", {}, "The plan changed"],
+    ["books.exported", {}, "The books were exported"],
+  ];
+  for (const [event, detail] of events) {
+    await database.query("select identity.record_event($1, $2, $3, $4::text::jsonb, $5)", [
+      event,
+      anna.id,
+      organizationId,
+      JSON.stringify(detail),
+      NOW.toISOString(),
+    ]);
+  }
+  const [owners, managers, members] = [await open(anna, path), await open(cleo, path), await open(ben, path)];
+  for (const [event, , said] of events) {
+    assertStringIncludes(owners, said, event);
+    assertStringIncludes(managers, said, event);
+    assertFalse(members.includes(said), event);
+  }
+});
+
 accountTest("nobody who serves requests can alter what was done", async (pages, database) => {
   const { anna, lunch, organizationId } = await house(pages, database);
   const { change_id } = await lunch(anna);

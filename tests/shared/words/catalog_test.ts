@@ -71,6 +71,19 @@ Deno.test("every code of app.warning() has words, and every warning with words h
   assertEquals(ofFiles.filter((code) => !rules.has(code)), []);
 });
 
+Deno.test("every event that somebody can read on the page of activity has words", () => {
+  const events = [
+    ...sql.matchAll(/'((?:account|approval|books|calendar|grant|member|organization|provider|reminders)\.[a-z_]+)'/g),
+  ].map(([, event]) => event!);
+  const { activity } = en.pages;
+  const decided = ["approved", "refused", "stale", "withdrawn"].map((state) => `approval.${state}`);
+  const wordless = sorted([...events, ...decided, "payment.activated"]).filter((event) =>
+    activity.event(event, {}) === activity.event(`${event}!`, {}).slice(0, -1)
+  );
+  // Whoever could read these is gone.
+  assertEquals(wordless, ["account.deleted", "organization.deleted"]);
+});
+
 Deno.test("every outcome of app.sync_fact() has words, and every outcome with words has a code", () => {
   const unasked = /create or replace function app\.describe_unasked[\s\S]+?\$\$;/.exec(sql)![0];
   // array['failed', 'not_connected']: the status, and the code.
