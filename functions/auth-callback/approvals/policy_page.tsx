@@ -120,17 +120,21 @@ export function ProposalList({ proposals, reader }: { proposals: readonly Listed
 
 const isAll = ({ effects, effects_count: count }: ListedProposal) => effects.length === count;
 
-/** "Sofa, Rent and 3 more" */
+/** "Sofa €450.00, Rent €900.00 → €950.00 and 3 more" */
 function tellBriefly(proposal: ListedProposal, { catalog, format }: Reader): Child {
   const whole = tellWhole(proposal, catalog, format);
   if (whole) return whole;
   const { effects, more } = tellEffects(proposal, catalog, format);
+  const amount = catalog.fieldName("amount_minor");
   return (
     <>
-      {effects.map(({ what }, index) => (
+      {effects.map(({ what, fields }, index) => (
         <>
           {index > 0 && ", "}
           <Name>{what}</Name>
+          {fields.filter(({ label }) => label === amount).map(({ before, after }) =>
+            ` ${before && after ? `${before} → ${after}` : after ?? before}`
+          )}
         </>
       ))}
       {more > 0 && ` ${catalog.effects.more(more)}`}

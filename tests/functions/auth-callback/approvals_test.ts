@@ -83,9 +83,10 @@ const expenses = async (database: TestDatabase) =>
     .map(({ name }) => name);
 
 accountTest("a manager approves by one press, and opening the page changes nothing", async (pages, database) => {
-  const { ben, cleo, waiting } = await house(pages, database);
+  const { ben, cleo, waiting, organizationId } = await house(pages, database);
   const path = await waiting(ben);
   assertStringIncludes(await pageOf(cleo, "/account"), "One change waits for your approval");
+  assertStringIncludes(await pageOf(cleo, `/organizations/${organizationId}/approvals`), "Projector</bdi> €450.00");
   assertFalse((await pageOf(ben, "/account")).includes("waits for your approval"));
   const page = await pageOf(cleo, path);
   assertStringIncludes(page, "Projector");
