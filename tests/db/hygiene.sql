@@ -144,7 +144,7 @@ select is_empty($$
 select is_empty($$
     select name from rules.functions
     where has_function_privilege('service_role', oid, 'execute') = (name in (
-      'app.forget_credential', 'app.pause_links_without_plan', 'identity.refuse_passwords', 'jobs.call_function', 'jobs.fill_vault',
+      'app.forget_credential', 'app.note_refused_credential', 'app.pause_links_without_plan', 'identity.refuse_passwords', 'jobs.call_function', 'jobs.fill_vault',
       'jobs.purge', 'jobs.purge_expired', 'jobs.purge_organizations', 'jobs.purge_people', 'jobs.vault_matches')) $$,
   'the service may execute every function but these');
 -- planted: create function app.planted() returns int language sql as 'select 1'; revoke all on function app.planted from service_role
