@@ -43,7 +43,7 @@ providerTest("reconnecting keeps the link, and resets the old credential's state
       lease_token: null,
     }],
   );
-  assertEquals(await eventsOf(database), ["provider.connected", "provider.reconnected"]);
+  assertEquals(await eventsOf(database), ["provider.connected", "provider.refused", "provider.reconnected"]);
 });
 
 providerTest("a refused credential keeps the existing one", async (given) => {
