@@ -311,7 +311,8 @@ grant select on billing.settings to authenticated, service_role;
 insert into billing.settings (plans_enabled) values (true);
 
 create or replace function billing.plans_enabled() returns boolean
-language plpgsql stable set search_path = '' as $$
+-- As its owner: a call of the connector asks as the service and as the person, and each change of role plans anew.
+language plpgsql stable security definer set search_path = '' as $$
 begin
   return coalesce((select s.plans_enabled from billing.settings as s), true);
 end
@@ -418,12 +419,18 @@ comment on function identity.effective_plan is
 create or replace function identity.organization_has_feature(organization_id text, feature text, at timestamptz)
   returns boolean
 language plpgsql stable set search_path = '' as $$
+declare
+  organization identity.organizations;
+  counting_plan text;
 begin
+  select * into organization from identity.organizations as o where o.id = organization_id and o.deletes_at is null;
+  if not found then
+    return false;
+  end if;
+  counting_plan := identity.effective_plan(organization, at);
   return exists (
-    select
-    from identity.organizations as o
-    join billing.plan_features as f on f.plan = identity.effective_plan(o, at)
-    where o.id = organization_id and o.deletes_at is null and f.feature = organization_has_feature.feature
+    select from billing.plan_features as f
+    where f.plan = counting_plan and f.feature = organization_has_feature.feature
   );
 end
 $$;
@@ -766,8 +773,9 @@ grant select, insert, update on billing.subscriptions to service_role;
 -- schemas/billing/derive_plan.sql
 
 create or replace function billing.parked_reason(event billing.payment_events, at timestamptz) returns text
-language sql stable set search_path = '' as $$
-  select case
+language plpgsql stable set search_path = '' as $$
+begin
+  return case
     when event.subscription_id is null or event.occurred_at is null then 'incomplete'
     -- Once it counted, every event that really happened would be older than it.
     when event.occurred_at > at + interval '1 day' then 'dated_ahead'
@@ -778,7 +786,8 @@ language sql stable set search_path = '' as $$
       and not exists (select from billing.billing_plans as p where p.provider_plan_id = event.provider_plan_id)
       then 'unknown_plan'
     else 'replayable'
-  end
+  end;
+end
 $$;
 comment on function billing.parked_reason is
   'What a parked event waits for at an instant; replayable: for nothing any more.';
@@ -796,8 +805,10 @@ grant select on billing.parked_events to service_role;
 
 create or replace function billing.subscriptions_with_a_say(organization identity.organizations, at timestamptz)
   returns setof billing.subscriptions
-language sql stable set search_path = '' as $$
-  select s
+language plpgsql stable set search_path = '' as $$
+begin
+  return query
+  select s.*
   from billing.subscriptions as s
   where s.organization_id = organization.id and s.status is not null and (
     s.was_active
@@ -811,7 +822,8 @@ language sql stable set search_path = '' as $$
   )
   order by array_position(array['active', 'past_due', 'canceled'], s.status),
     array_position(array['team', 'pro'], s.plan),
-    s.past_due_since desc, s.period_ends_at desc nulls last, s.id
+    s.past_due_since desc, s.period_ends_at desc nulls last, s.id;
+end
 $$;
 comment on function billing.subscriptions_with_a_say is
   'The subscriptions that an organization''s plan may come from, best first. That a plan set by hand counts for more '
@@ -887,11 +899,20 @@ begin
     select from billing.subscriptions as s where s.organization_id = organization.id and s.status = 'active'
   );
 
-  with settled as (
-    update billing.payment_events as e
-    set outcome = 'stale', organization_id = organization.id
+  with due as (
+    select e.id, e.clock
+    from billing.payment_events as e
     where e.subscription_id = subscription.id and e.outcome = 'parked'
       and billing.parked_reason(e, at) = 'replayable'
+  ), settled as (
+    update billing.payment_events as e
+    set organization_id = organization.id, outcome = case
+      when e.id = (select d.id from due as d order by d.clock desc limit 1)
+        and (subscription.clock is null or subscription.clock < e.clock) then 'applied'
+      else 'stale'
+    end
+    from due
+    where e.id = due.id
     returning e.*
   )
   select * into latest from settled as e order by e.clock desc limit 1;
@@ -899,45 +920,40 @@ begin
     return;
   end if;
 
-  if subscription.clock is null or subscription.clock < latest.clock then
-    update billing.payment_events as e set outcome = 'applied' where e.id = latest.id returning * into latest;
-    update billing.subscriptions as s
-    set status = latest.status,
-      plan
-        = coalesce((select p.plan from billing.billing_plans as p where p.provider_plan_id = latest.provider_plan_id),
-        s.plan),
-      past_due_since = case when latest.status = 'past_due' then latest.occurred_at end,
-      period_ends_at = latest.period_ends_at,
-      clock = latest.clock
-    where s.id = subscription.id;
+  if latest.outcome = 'applied' then
+    subscription.status := latest.status;
+    subscription.plan := coalesce(
+      (select p.plan from billing.billing_plans as p where p.provider_plan_id = latest.provider_plan_id),
+      subscription.plan
+    );
+    subscription.period_ends_at := latest.period_ends_at;
+    subscription.clock := latest.clock;
   end if;
   -- A failure that arrives late may be the first of its row; a payment that arrives late may end the row before it. The
   -- provider repeats for a day what it cannot deliver: what is older was sent again by hand, and the grace period must
   -- not have passed before anybody knew.
-  update billing.subscriptions as s
-  set past_due_since = (
+  subscription.past_due_since := case when subscription.status = 'past_due' then (
     select min(greatest(e.occurred_at, e.received_at - interval '1 day'))
     from billing.payment_events as e
-    where e.subscription_id = s.id and e.outcome in ('applied', 'stale') and e.status = 'past_due'
+    where e.subscription_id = subscription.id and e.outcome in ('applied', 'stale') and e.status = 'past_due'
       and e.clock > all (
         select o.clock
         from billing.payment_events as o
-        where o.subscription_id = s.id and o.outcome in ('applied', 'stale') and o.status <> 'past_due'
+        where o.subscription_id = subscription.id and o.outcome in ('applied', 'stale') and o.status <> 'past_due'
       )
-  )
-  where s.id = subscription.id and s.status = 'past_due';
-
+  ) end;
   -- Also one that arrives after the end.
-  update billing.subscriptions as s
-  set was_active = s.was_active or exists (
+  subscription.was_active := subscription.was_active or exists (
     select from billing.payment_events as e
-      where e.subscription_id = s.id and e.outcome in ('applied', 'stale') and e.status = 'active'
-  )
-  where s.id = subscription.id
-  returning * into subscription;
+    where e.subscription_id = subscription.id and e.outcome in ('applied', 'stale') and e.status = 'active'
+  );
   if subscription is not distinct from before then
     return;
   end if;
+  update billing.subscriptions as s
+  set status = subscription.status, plan = subscription.plan, past_due_since = subscription.past_due_since,
+    period_ends_at = subscription.period_ends_at, was_active = subscription.was_active, clock = subscription.clock
+  where s.id = subscription.id;
 
   if (is_by_hand and not subscription.was_active)
     or not exists (select from billing.subscriptions_with_a_say(organization, at) as s
@@ -1252,14 +1268,18 @@ create index clients_oldest_ungranted_idx on oauth.clients (created_at) where gr
 create index clients_registered_by_idx on oauth.clients (registered_by, created_at) where granted_at is null;
 
 create table oauth.ungranted_counts (
-  caller text collate "C" primary key,
-  kept integer not null
+  caller text collate "C",
+  part integer,
+  kept integer not null,
+  primary key (caller, part)
 );
 comment on table oauth.ungranted_counts is
   'How many clients are kept that nobody has authorized: in all, and of each caller. Counting them for each '
   'registration would cost most when somebody floods us.';
 comment on column oauth.ungranted_counts.caller is
   'As clients.registered_by; * for all, also those that count against nobody.';
+comment on column oauth.ungranted_counts.part is
+  'All are counted in parts, a few sessions each, so that registrations do not queue; a part alone may be negative.';
 
 create table oauth.grants (
   id uuid primary key default gen_random_uuid(),
@@ -1365,23 +1385,28 @@ begin
   if callers = '{}' then
     return null;
   end if;
-  -- The row of all comes first: whoever has it may have the others.
-  insert into oauth.ungranted_counts as u (caller, kept)
-  select k.caller, step * k.count
-  from (
-    select '*' as caller, cardinality(callers) as count
-    union all
-    select c, count(*) from unnest(callers) as c where c <> '' group by c
-  ) as k
-  order by k.caller <> '*'
+  if tg_op = 'DELETE' then
+    -- Only who removes clients counts for several callers, and could wait for another of them.
+    perform pg_advisory_xact_lock(hashtext('oauth.ungranted_counts'));
+  end if;
+  insert into oauth.ungranted_counts as u (caller, part, kept)
+  values ('*', pg_backend_pid() % 16, step * cardinality(callers))
   on conflict on constraint ungranted_counts_pkey do update set kept = u.kept + excluded.kept;
-  delete from oauth.ungranted_counts as u where u.caller = any (callers) and u.kept <= 0;
+  if callers = '{""}' then
+    return null;
+  end if;
+  insert into oauth.ungranted_counts as u (caller, part, kept)
+  select c, 0, step * count(*) from unnest(callers) as c where c <> '' group by c
+  on conflict on constraint ungranted_counts_pkey do update set kept = u.kept + excluded.kept;
+  if step < 0 then
+    delete from oauth.ungranted_counts as u where u.caller = any (callers) and u.kept <= 0;
+  end if;
   return null;
 end
 $$;
 comment on function oauth.count_ungranted is
-  'Keeps oauth.ungranted_counts. Registrations queue at its row of all, from here to the end of their transactions: '
-  'nothing may wait for a client after that.';
+  'Keeps oauth.ungranted_counts. Its rows are locked from here to the end of the transaction: nothing may wait for a '
+  'client after that.';
 
 create trigger count_added after insert on oauth.clients referencing new table as changed
   for each statement execute function oauth.count_ungranted();
@@ -1442,12 +1467,14 @@ comment on function oauth.issue_tokens is
   'Stores a pair of tokens and answers the access token''s lifetime in seconds.';
 
 create or replace function oauth.audit_grant(of_grant oauth.grants, event text, at timestamptz) returns void
-language sql volatile set search_path = '' as $$
+language plpgsql volatile set search_path = '' as $$
+begin
   insert into identity.audit_events (at, actor_id, organization_id, event, detail)
-  select at, of_grant.user_id, of_grant.organization_id, event, jsonb_strip_nulls(jsonb_build_object(
+  values (at, of_grant.user_id, of_grant.organization_id, event, jsonb_strip_nulls(jsonb_build_object(
     'grant_id', of_grant.id, 'client_id', of_grant.client_id, 'reason', of_grant.revocation_reason,
     'client_name', (select c.client_name from oauth.clients as c where c.client_id = of_grant.client_id)
-  ))
+  )));
+end
 $$;
 comment on function oauth.audit_grant is 'Writes down what happened to a grant; of a revocation also why.';
 
@@ -1512,7 +1539,7 @@ declare
   at_most constant integer := room ->> 'at_most';
   settling constant interval := make_interval(secs => (room ->> 'seconds')::double precision);
   caller constant text := room ->> 'caller';
-  kept constant integer := coalesce((select u.kept from oauth.ungranted_counts as u where u.caller = '*'), 0);
+  kept constant integer := coalesce((select sum(u.kept) from oauth.ungranted_counts as u where u.caller = '*'), 0);
   own constant integer :=
     coalesce((select u.kept from oauth.ungranted_counts as u where u.caller = room ->> 'caller'), 0);
   oldest timestamptz;
@@ -1676,8 +1703,10 @@ declare
   new_grant oauth.grants;
   spent oauth.used_codes;
   is_member boolean;
+  first_granted_at timestamptz;
 begin
-  perform from oauth.clients as c where c.client_id = redeem_authorization_code.client_id for key share;
+  select c.granted_at into first_granted_at
+    from oauth.clients as c where c.client_id = redeem_authorization_code.client_id for key share;
   if not found then
     return oauth.refuse('unknown_client', client_id, limits, at);
   end if;
@@ -1708,8 +1737,10 @@ begin
   values (spent.grant_id, client_id, user_id, organization_id, redirect_uri, resource, at, at + interval '180 days')
   returning * into new_grant;
   perform oauth.audit_grant(new_grant, 'grant.created', at);
-  update oauth.clients as c set granted_at = at, registered_by = null
-  where c.client_id = redeem_authorization_code.client_id and c.granted_at is null;
+  if first_granted_at is null then
+    update oauth.clients as c set granted_at = at, registered_by = null
+    where c.client_id = redeem_authorization_code.client_id and c.granted_at is null;
+  end if;
   -- Clients that forget their grant, or take a new one with every start, leave the old ones behind.
   perform oauth.end_grant(surplus.id, 'too_many', at)
   from (
@@ -2411,6 +2442,7 @@ create table app.fx_rates (
   primary key (quote, rate_on, source)
 );
 comment on table app.fx_rates is 'How much of a currency one euro bought on a day, by source. Never updated in place.';
+create index fx_rates_rate_on_idx on app.fx_rates (rate_on);
 
 create table app.fx_days (
   day date primary key,
@@ -5362,6 +5394,9 @@ begin
   end if;
   perform app.count_request(principal #>> '{claims,grant_id}', kind, limits, at);
   if kind = 'read' then
+    -- All that it writes is the count of it, and nobody waits for the disk because of that: what a crash of the server
+    -- loses is the counts of its last second.
+    perform set_config('synchronous_commit', 'off', true);
     perform app.count_read(principal -> 'claims', tool, at);
   end if;
   return principal - 'claims' - 'organization' || jsonb_build_object('result', result);
@@ -5811,37 +5846,32 @@ create or replace function app.get_context(context app.context, arguments jsonb)
 language plpgsql stable set search_path = '' as $$
 declare
   included constant jsonb := coalesce(arguments -> 'include', '["categories", "settings"]');
+  organization identity.organizations;
+  counting_plan text;
+  plans_enabled constant boolean := billing.plans_enabled();
+  is_trial boolean;
   data jsonb;
 begin
-  select jsonb_build_object(
+  select * into strict organization from identity.organizations as o where o.id = context.organization_id;
+  counting_plan := identity.effective_plan(organization, context.at);
+  is_trial := plans_enabled and context.at < organization.trial_ends_at
+    and (organization.plan, organization.plan_status) <> ('team', 'active');
+  data := jsonb_build_object(
     'user', jsonb_build_object('id', context.actor_id, 'email', app.member_name(context.actor_id)),
     'role', context.role, 'read_only', case when not identity.may('books:write') then true end,
     'plan', jsonb_build_object(
-      'name', case when t.adds or not t.plans_enabled then 'team' else o.plan end,
-      'status', case when t.adds and o.plan_status = 'canceled' or not t.plans_enabled then 'active'
-        else o.plan_status end,
-      'trial_ends_on', case when t.adds then (o.trial_ends_at at time zone context.timezone)::date end
+      'name', case when is_trial or not plans_enabled then 'team' else organization.plan end,
+      'status', case when is_trial and organization.plan_status = 'canceled' or not plans_enabled then 'active'
+        else organization.plan_status end,
+      'trial_ends_on', case when is_trial then (organization.trial_ends_at at time zone context.timezone)::date end
     ),
     'features', (
       select coalesce(jsonb_agg(f.feature order by f.feature), '[]')
       from billing.plan_features as f
-      where f.plan = identity.effective_plan(o, context.at)
+      where f.plan = counting_plan
     ),
-    'fx_as_of', (
-      select max(latest.rate_on)
-      from app.currencies as c
-      cross join lateral (select f.rate_on from app.fx_rates as f where f.quote = c.code order by f.rate_on desc
-        limit 1) as latest
-    )
-  ) into data
-  from identity.organizations as o
-  cross join lateral (
-    select e.plans_enabled,
-      e.plans_enabled and context.at < o.trial_ends_at and (o.plan, o.plan_status) <> ('team', 'active') as adds
-    from (select billing.plans_enabled()) as e (plans_enabled)
-  ) as t
-  where o.id = context.organization_id;
-
+    'fx_as_of', (select max(f.rate_on) from app.fx_rates as f)
+  );
   data := data || jsonb_strip_nulls(jsonb_build_object('proposals', app.list_open_proposals(context)));
   if included ? 'categories' then
     data := data || jsonb_build_object('categories', (

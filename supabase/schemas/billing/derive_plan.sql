@@ -1,6 +1,7 @@
 create or replace function billing.parked_reason(event billing.payment_events, at timestamptz) returns text
-language sql stable set search_path = '' as $$
-  select case
+language plpgsql stable set search_path = '' as $$
+begin
+  return case
     when event.subscription_id is null or event.occurred_at is null then 'incomplete'
     -- Once it counted, every event that really happened would be older than it.
     when event.occurred_at > at + interval '1 day' then 'dated_ahead'
@@ -11,7 +12,8 @@ language sql stable set search_path = '' as $$
       and not exists (select from billing.billing_plans as p where p.provider_plan_id = event.provider_plan_id)
       then 'unknown_plan'
     else 'replayable'
-  end
+  end;
+end
 $$;
 comment on function billing.parked_reason is
   'What a parked event waits for at an instant; replayable: for nothing any more.';
@@ -29,8 +31,10 @@ grant select on billing.parked_events to service_role;
 
 create or replace function billing.subscriptions_with_a_say(organization identity.organizations, at timestamptz)
   returns setof billing.subscriptions
-language sql stable set search_path = '' as $$
-  select s
+language plpgsql stable set search_path = '' as $$
+begin
+  return query
+  select s.*
   from billing.subscriptions as s
   where s.organization_id = organization.id and s.status is not null and (
     s.was_active
@@ -44,7 +48,8 @@ language sql stable set search_path = '' as $$
   )
   order by array_position(array['active', 'past_due', 'canceled'], s.status),
     array_position(array['team', 'pro'], s.plan),
-    s.past_due_since desc, s.period_ends_at desc nulls last, s.id
+    s.past_due_since desc, s.period_ends_at desc nulls last, s.id;
+end
 $$;
 comment on function billing.subscriptions_with_a_say is
   'The subscriptions that an organization''s plan may come from, best first. That a plan set by hand counts for more '

@@ -18,7 +18,8 @@ grant select on billing.settings to authenticated, service_role;
 insert into billing.settings (plans_enabled) values (true);
 
 create or replace function billing.plans_enabled() returns boolean
-language plpgsql stable set search_path = '' as $$
+-- As its owner: a call of the connector asks as the service and as the person, and each change of role plans anew.
+language plpgsql stable security definer set search_path = '' as $$
 begin
   return coalesce((select s.plans_enabled from billing.settings as s), true);
 end

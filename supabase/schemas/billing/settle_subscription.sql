@@ -36,11 +36,20 @@ begin
     select from billing.subscriptions as s where s.organization_id = organization.id and s.status = 'active'
   );
 
-  with settled as (
-    update billing.payment_events as e
-    set outcome = 'stale', organization_id = organization.id
+  with due as (
+    select e.id, e.clock
+    from billing.payment_events as e
     where e.subscription_id = subscription.id and e.outcome = 'parked'
       and billing.parked_reason(e, at) = 'replayable'
+  ), settled as (
+    update billing.payment_events as e
+    set organization_id = organization.id, outcome = case
+      when e.id = (select d.id from due as d order by d.clock desc limit 1)
+        and (subscription.clock is null or subscription.clock < e.clock) then 'applied'
+      else 'stale'
+    end
+    from due
+    where e.id = due.id
     returning e.*
   )
   select * into latest from settled as e order by e.clock desc limit 1;
@@ -48,45 +57,40 @@ begin
     return;
   end if;
 
-  if subscription.clock is null or subscription.clock < latest.clock then
-    update billing.payment_events as e set outcome = 'applied' where e.id = latest.id returning * into latest;
-    update billing.subscriptions as s
-    set status = latest.status,
-      plan
-        = coalesce((select p.plan from billing.billing_plans as p where p.provider_plan_id = latest.provider_plan_id),
-        s.plan),
-      past_due_since = case when latest.status = 'past_due' then latest.occurred_at end,
-      period_ends_at = latest.period_ends_at,
-      clock = latest.clock
-    where s.id = subscription.id;
+  if latest.outcome = 'applied' then
+    subscription.status := latest.status;
+    subscription.plan := coalesce(
+      (select p.plan from billing.billing_plans as p where p.provider_plan_id = latest.provider_plan_id),
+      subscription.plan
+    );
+    subscription.period_ends_at := latest.period_ends_at;
+    subscription.clock := latest.clock;
   end if;
   -- A failure that arrives late may be the first of its row; a payment that arrives late may end the row before it. The
   -- provider repeats for a day what it cannot deliver: what is older was sent again by hand, and the grace period must
   -- not have passed before anybody knew.
-  update billing.subscriptions as s
-  set past_due_since = (
+  subscription.past_due_since := case when subscription.status = 'past_due' then (
     select min(greatest(e.occurred_at, e.received_at - interval '1 day'))
     from billing.payment_events as e
-    where e.subscription_id = s.id and e.outcome in ('applied', 'stale') and e.status = 'past_due'
+    where e.subscription_id = subscription.id and e.outcome in ('applied', 'stale') and e.status = 'past_due'
       and e.clock > all (
         select o.clock
         from billing.payment_events as o
-        where o.subscription_id = s.id and o.outcome in ('applied', 'stale') and o.status <> 'past_due'
+        where o.subscription_id = subscription.id and o.outcome in ('applied', 'stale') and o.status <> 'past_due'
       )
-  )
-  where s.id = subscription.id and s.status = 'past_due';
-
+  ) end;
   -- Also one that arrives after the end.
-  update billing.subscriptions as s
-  set was_active = s.was_active or exists (
+  subscription.was_active := subscription.was_active or exists (
     select from billing.payment_events as e
-      where e.subscription_id = s.id and e.outcome in ('applied', 'stale') and e.status = 'active'
-  )
-  where s.id = subscription.id
-  returning * into subscription;
+    where e.subscription_id = subscription.id and e.outcome in ('applied', 'stale') and e.status = 'active'
+  );
   if subscription is not distinct from before then
     return;
   end if;
+  update billing.subscriptions as s
+  set status = subscription.status, plan = subscription.plan, past_due_since = subscription.past_due_since,
+    period_ends_at = subscription.period_ends_at, was_active = subscription.was_active, clock = subscription.clock
+  where s.id = subscription.id;
 
   if (is_by_hand and not subscription.was_active)
     or not exists (select from billing.subscriptions_with_a_say(organization, at) as s

@@ -2,37 +2,32 @@ create or replace function app.get_context(context app.context, arguments jsonb)
 language plpgsql stable set search_path = '' as $$
 declare
   included constant jsonb := coalesce(arguments -> 'include', '["categories", "settings"]');
+  organization identity.organizations;
+  counting_plan text;
+  plans_enabled constant boolean := billing.plans_enabled();
+  is_trial boolean;
   data jsonb;
 begin
-  select jsonb_build_object(
+  select * into strict organization from identity.organizations as o where o.id = context.organization_id;
+  counting_plan := identity.effective_plan(organization, context.at);
+  is_trial := plans_enabled and context.at < organization.trial_ends_at
+    and (organization.plan, organization.plan_status) <> ('team', 'active');
+  data := jsonb_build_object(
     'user', jsonb_build_object('id', context.actor_id, 'email', app.member_name(context.actor_id)),
     'role', context.role, 'read_only', case when not identity.may('books:write') then true end,
     'plan', jsonb_build_object(
-      'name', case when t.adds or not t.plans_enabled then 'team' else o.plan end,
-      'status', case when t.adds and o.plan_status = 'canceled' or not t.plans_enabled then 'active'
-        else o.plan_status end,
-      'trial_ends_on', case when t.adds then (o.trial_ends_at at time zone context.timezone)::date end
+      'name', case when is_trial or not plans_enabled then 'team' else organization.plan end,
+      'status', case when is_trial and organization.plan_status = 'canceled' or not plans_enabled then 'active'
+        else organization.plan_status end,
+      'trial_ends_on', case when is_trial then (organization.trial_ends_at at time zone context.timezone)::date end
     ),
     'features', (
       select coalesce(jsonb_agg(f.feature order by f.feature), '[]')
       from billing.plan_features as f
-      where f.plan = identity.effective_plan(o, context.at)
+      where f.plan = counting_plan
     ),
-    'fx_as_of', (
-      select max(latest.rate_on)
-      from app.currencies as c
-      cross join lateral (select f.rate_on from app.fx_rates as f where f.quote = c.code order by f.rate_on desc
-        limit 1) as latest
-    )
-  ) into data
-  from identity.organizations as o
-  cross join lateral (
-    select e.plans_enabled,
-      e.plans_enabled and context.at < o.trial_ends_at and (o.plan, o.plan_status) <> ('team', 'active') as adds
-    from (select billing.plans_enabled()) as e (plans_enabled)
-  ) as t
-  where o.id = context.organization_id;
-
+    'fx_as_of', (select max(f.rate_on) from app.fx_rates as f)
+  );
   data := data || jsonb_strip_nulls(jsonb_build_object('proposals', app.list_open_proposals(context)));
   if included ? 'categories' then
     data := data || jsonb_build_object('categories', (

@@ -7,6 +7,7 @@ create table app.fx_rates (
   primary key (quote, rate_on, source)
 );
 comment on table app.fx_rates is 'How much of a currency one euro bought on a day, by source. Never updated in place.';
+create index fx_rates_rate_on_idx on app.fx_rates (rate_on);
 
 create table app.fx_days (
   day date primary key,

@@ -95,12 +95,18 @@ comment on function identity.effective_plan is
 create or replace function identity.organization_has_feature(organization_id text, feature text, at timestamptz)
   returns boolean
 language plpgsql stable set search_path = '' as $$
+declare
+  organization identity.organizations;
+  counting_plan text;
 begin
+  select * into organization from identity.organizations as o where o.id = organization_id and o.deletes_at is null;
+  if not found then
+    return false;
+  end if;
+  counting_plan := identity.effective_plan(organization, at);
   return exists (
-    select
-    from identity.organizations as o
-    join billing.plan_features as f on f.plan = identity.effective_plan(o, at)
-    where o.id = organization_id and o.deletes_at is null and f.feature = organization_has_feature.feature
+    select from billing.plan_features as f
+    where f.plan = counting_plan and f.feature = organization_has_feature.feature
   );
 end
 $$;

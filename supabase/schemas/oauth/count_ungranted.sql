@@ -12,23 +12,28 @@ begin
   if callers = '{}' then
     return null;
   end if;
-  -- The row of all comes first: whoever has it may have the others.
-  insert into oauth.ungranted_counts as u (caller, kept)
-  select k.caller, step * k.count
-  from (
-    select '*' as caller, cardinality(callers) as count
-    union all
-    select c, count(*) from unnest(callers) as c where c <> '' group by c
-  ) as k
-  order by k.caller <> '*'
+  if tg_op = 'DELETE' then
+    -- Only who removes clients counts for several callers, and could wait for another of them.
+    perform pg_advisory_xact_lock(hashtext('oauth.ungranted_counts'));
+  end if;
+  insert into oauth.ungranted_counts as u (caller, part, kept)
+  values ('*', pg_backend_pid() % 16, step * cardinality(callers))
   on conflict on constraint ungranted_counts_pkey do update set kept = u.kept + excluded.kept;
-  delete from oauth.ungranted_counts as u where u.caller = any (callers) and u.kept <= 0;
+  if callers = '{""}' then
+    return null;
+  end if;
+  insert into oauth.ungranted_counts as u (caller, part, kept)
+  select c, 0, step * count(*) from unnest(callers) as c where c <> '' group by c
+  on conflict on constraint ungranted_counts_pkey do update set kept = u.kept + excluded.kept;
+  if step < 0 then
+    delete from oauth.ungranted_counts as u where u.caller = any (callers) and u.kept <= 0;
+  end if;
   return null;
 end
 $$;
 comment on function oauth.count_ungranted is
-  'Keeps oauth.ungranted_counts. Registrations queue at its row of all, from here to the end of their transactions: '
-  'nothing may wait for a client after that.';
+  'Keeps oauth.ungranted_counts. Its rows are locked from here to the end of the transaction: nothing may wait for a '
+  'client after that.';
 
 create trigger count_added after insert on oauth.clients referencing new table as changed
   for each statement execute function oauth.count_ungranted();
@@ -89,12 +94,14 @@ comment on function oauth.issue_tokens is
   'Stores a pair of tokens and answers the access token''s lifetime in seconds.';
 
 create or replace function oauth.audit_grant(of_grant oauth.grants, event text, at timestamptz) returns void
-language sql volatile set search_path = '' as $$
+language plpgsql volatile set search_path = '' as $$
+begin
   insert into identity.audit_events (at, actor_id, organization_id, event, detail)
-  select at, of_grant.user_id, of_grant.organization_id, event, jsonb_strip_nulls(jsonb_build_object(
+  values (at, of_grant.user_id, of_grant.organization_id, event, jsonb_strip_nulls(jsonb_build_object(
     'grant_id', of_grant.id, 'client_id', of_grant.client_id, 'reason', of_grant.revocation_reason,
     'client_name', (select c.client_name from oauth.clients as c where c.client_id = of_grant.client_id)
-  ))
+  )));
+end
 $$;
 comment on function oauth.audit_grant is 'Writes down what happened to a grant; of a revocation also why.';
 

@@ -8,8 +8,10 @@ declare
   new_grant oauth.grants;
   spent oauth.used_codes;
   is_member boolean;
+  first_granted_at timestamptz;
 begin
-  perform from oauth.clients as c where c.client_id = redeem_authorization_code.client_id for key share;
+  select c.granted_at into first_granted_at
+    from oauth.clients as c where c.client_id = redeem_authorization_code.client_id for key share;
   if not found then
     return oauth.refuse('unknown_client', client_id, limits, at);
   end if;
@@ -40,8 +42,10 @@ begin
   values (spent.grant_id, client_id, user_id, organization_id, redirect_uri, resource, at, at + interval '180 days')
   returning * into new_grant;
   perform oauth.audit_grant(new_grant, 'grant.created', at);
-  update oauth.clients as c set granted_at = at, registered_by = null
-  where c.client_id = redeem_authorization_code.client_id and c.granted_at is null;
+  if first_granted_at is null then
+    update oauth.clients as c set granted_at = at, registered_by = null
+    where c.client_id = redeem_authorization_code.client_id and c.granted_at is null;
+  end if;
   -- Clients that forget their grant, or take a new one with every start, leave the old ones behind.
   perform oauth.end_grant(surplus.id, 'too_many', at)
   from (

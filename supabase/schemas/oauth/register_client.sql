@@ -38,7 +38,7 @@ declare
   at_most constant integer := room ->> 'at_most';
   settling constant interval := make_interval(secs => (room ->> 'seconds')::double precision);
   caller constant text := room ->> 'caller';
-  kept constant integer := coalesce((select u.kept from oauth.ungranted_counts as u where u.caller = '*'), 0);
+  kept constant integer := coalesce((select sum(u.kept) from oauth.ungranted_counts as u where u.caller = '*'), 0);
   own constant integer :=
     coalesce((select u.kept from oauth.ungranted_counts as u where u.caller = room ->> 'caller'), 0);
   oldest timestamptz;

@@ -35,14 +35,18 @@ create index clients_oldest_ungranted_idx on oauth.clients (created_at) where gr
 create index clients_registered_by_idx on oauth.clients (registered_by, created_at) where granted_at is null;
 
 create table oauth.ungranted_counts (
-  caller text collate "C" primary key,
-  kept integer not null
+  caller text collate "C",
+  part integer,
+  kept integer not null,
+  primary key (caller, part)
 );
 comment on table oauth.ungranted_counts is
   'How many clients are kept that nobody has authorized: in all, and of each caller. Counting them for each '
   'registration would cost most when somebody floods us.';
 comment on column oauth.ungranted_counts.caller is
   'As clients.registered_by; * for all, also those that count against nobody.';
+comment on column oauth.ungranted_counts.part is
+  'All are counted in parts, a few sessions each, so that registrations do not queue; a part alone may be negative.';
 
 create table oauth.grants (
   id uuid primary key default gen_random_uuid(),
