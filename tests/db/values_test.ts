@@ -52,6 +52,16 @@ testBooks(
   "a value",
   {},
   withoutRates({
+    "is written again only when it is another one": async (books, database) => {
+      await addRate(database, "USD", "2026-11-19", "1.1");
+      await payHosting(books);
+      const version = () => database.query("select xmin::text, base_minor::int from app.payments");
+      const before = await version();
+      await database.asService("settle_values", { after: null, size: 500 });
+      assertEquals(await version(), before);
+      await publish(database, "2026-11-20", "1.2");
+      assertEquals((await version()).map(({ base_minor }) => base_minor), [9167]);
+    },
     "is the same in every answer, before its rate is published and after": async (books, database) => {
       await addRate(database, "USD", "2026-11-19", "1.1");
       const { bill, paid } = await payHosting(books);

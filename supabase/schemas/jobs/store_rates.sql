@@ -116,8 +116,17 @@ begin
     order by p.paid_on, p.id
     limit size
   ) as w;
-  -- What somebody is changing is valued by that change.
-  ids := array(select p.id from app.payments as p where p.id = any (ids) order by p.id for update skip locked);
+  -- Nothing is written where nothing is new. What somebody is changing is valued by that change.
+  ids := array(
+    select p.id
+    from app.payments as p
+    cross join lateral app.value_in_base(
+      p.base_currency, p.amount_minor, p.currency, p.paid_on, p.charged_minor, p.charged_currency
+    ) as value
+    where p.id = any (ids) and (p.base_minor, p.fx_rate, p.fx_rate_on, p.fx_source, p.is_final) is distinct from
+      (value.base_minor, value.fx_rate, value.fx_rate_on, value.fx_source, value.is_final)
+    order by p.id for update of p skip locked
+  );
   -- The trigger values a payment whose value is not final, whatever is written to it.
   with written as (
     update app.payments as p set is_final = false where p.id = any (ids) returning p.is_final
