@@ -2,6 +2,16 @@
 import type { Registry } from "../../shared/providers/registry.ts";
 import type { Handler, OpenPageDeps, PageDeps } from "./page_guards.ts";
 
+/** What `load` resolves with, kept from its first success on: a failure, such as of the disk, must not last. */
+function keep<Value>(load: () => Promise<Value>): () => Promise<Value> {
+  let loading: Promise<Value> | undefined;
+  return () =>
+    loading ??= load().catch((thrown) => {
+      loading = undefined;
+      throw thrown;
+    });
+}
+
 /** Names of a module's exports that make handlers. */
 type HandlerOf<Module> = {
   [Name in keyof Module]: Module[Name] extends (deps: PageDeps) => Handler ? Name : never;
@@ -9,17 +19,15 @@ type HandlerOf<Module> = {
 
 /** Makes handlers from modules that are loaded at the first request for their page. @param providers for tests. */
 export function pageLoader(open: OpenPageDeps, providers?: Registry) {
-  const complete = async (): Promise<PageDeps> => ({
+  const complete = keep(async (): Promise<PageDeps> => ({
     ...open,
     providers: providers ?? (await import("../../shared/providers/registry.ts")).PROVIDERS,
-  });
-  let deps: Promise<PageDeps> | undefined;
+  }));
   return <Module>(load: () => Promise<Module>) => (name: HandlerOf<Module>): Handler => {
-    const make = async () => {
+    const handler = keep(async () => {
       const create = (await load())[name] as (deps: PageDeps) => Handler;
-      return create(await (deps ??= complete()));
-    };
-    let handler: Promise<Handler> | undefined;
-    return async (c) => (await (handler ??= make()))(c);
+      return create(await complete());
+    });
+    return async (c) => (await handler())(c);
   };
 }
