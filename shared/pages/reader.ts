@@ -6,21 +6,30 @@ import type { AppContext, AppEnv } from "../http/app.ts";
 import { localeOf } from "../words/locale.ts";
 import { pageFormat } from "../words/page_format.ts";
 import type { Reader } from "../words/reader.ts";
-import { type Language, LANGUAGES, type Languages } from "../words/words.ts";
+import { once } from "../words/remember.ts";
+import { type Language, LANGUAGES, type Languages, type Words } from "../words/words.ts";
 
 /** Sets `c.get("reader")` for every page of an app. @param languages the catalogs; a test may pass its own. */
 export const readers = (languages: Languages = LANGUAGES): MiddlewareHandler<AppEnv> => async (c, next) => {
   const accepted = c.req.header("accept-language") ?? "";
-  const catalog = languages[languageIn(accepted, languages)];
-  const { language, pages: words } = catalog;
-  c.set("reader", { language, words, catalog, format: formatFor(language, regionIn(accepted)) });
+  c.set("reader", readerOf(languages[languageIn(accepted, languages)], regionIn(accepted)));
   await next();
 };
 
 /** The same reader, once we know their country. @param country ISO 3166-1 alpha-2. */
-export function livingIn(c: AppContext, country: string): Reader {
-  const reader = c.get("reader");
-  return { ...reader, format: formatFor(reader.language, country) };
+export const livingIn = (c: AppContext, country: string): Reader => readerOf(c.get("reader").catalog, country);
+
+function readerOf(catalog: Words, country: string | undefined): Reader {
+  // `Intl` takes 10 ms to read a locale, and most first visits see a page without dates and amounts.
+  const format = once(() => formatFor(catalog.language, country));
+  return {
+    language: catalog.language,
+    words: catalog.pages,
+    catalog,
+    get format() {
+      return format();
+    },
+  };
 }
 
 /** @param language of the words, possibly regional (`pt-BR`); the reader may live in another country. */
