@@ -1315,7 +1315,8 @@ comment on column oauth.grants.revocation_reason is
   'too_many: the one that idled longest had to go when its person connected more than 20 clients to the organization.';
 comment on column oauth.grants.alert_seen_at is 'When the person said that they know that the grant ended by a replay.';
 create index grants_client_id_idx on oauth.grants (client_id);
-create index grants_membership_idx on oauth.grants (user_id, organization_id);
+-- Which does somebody have, and which of them are not revoked? Most are, in the end.
+create index grants_membership_idx on oauth.grants (user_id, organization_id, revoked_at);
 
 create table oauth.consents (
   id uuid primary key,
