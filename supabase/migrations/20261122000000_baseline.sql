@@ -2071,7 +2071,7 @@ comment on function public.store_client_document is
 -- and proposals know it; what each bears follows from it (app.payment_shares), to the minor unit.
 
 create or replace function app.is_sharing(sharing jsonb) returns boolean
-language plpgsql immutable set search_path = '' as $$
+language plpgsql immutable strict set search_path = '' as $$
 begin
   return sharing ->> 'how' in ('equally', 'shares', 'amounts')
     and jsonb_array_length(sharing -> 'parts') in (select generate_series(1, 50))
@@ -6216,8 +6216,16 @@ begin
     -- What the thing is says more than who sold it, and a longer word more than a shorter one.
     select c.id, 'keyword' into choice
     from (values (choose_category.name, 1), (choose_category.payee, 2)) as texts (text, rank)
-    cross join regexp_split_to_table(lower(texts.text), '[^[:alnum:]]+') as word
-    join app.category_keywords as k on k.keyword in (word, rtrim(word, 's'))
+    -- Those of the words first: joined with all, each would be looked up among the categories.
+    cross join lateral (
+      select k.keyword, k.category
+      from app.category_keywords as k
+      where k.keyword = any (array(
+        select unnest(array[word, rtrim(word, 's')])
+        from regexp_split_to_table(lower(texts.text), '[^[:alnum:]]+') as word
+      ))
+      offset 0
+    ) as k
     join app.categories as c on lower(c.name) = lower(k.category) and c.archived_at is null
     order by texts.rank, length(k.keyword) desc, k.keyword
     limit 1;
@@ -6857,12 +6865,16 @@ comment on function app.find_excluded is
 create or replace function app.check_shared(sharing jsonb, paid_by uuid, category_id text, field text) returns void
 language plpgsql stable set search_path = '' as $$
 declare
-  excluded constant text := app.find_excluded(category_id, array(
+  excluded text;
+begin
+  if sharing is null then
+    return;
+  end if;
+  excluded := app.find_excluded(category_id, array(
     select (p.value ->> 'member_id')::uuid from jsonb_array_elements(sharing -> 'parts') as p
     union select check_shared.paid_by where check_shared.paid_by is not null
   ));
-begin
-  if sharing is not null and excluded is not null then
+  if excluded is not null then
     perform app.fail('invalid_argument.shared_in_private', jsonb_build_object('who', excluded), field);
   end if;
 end

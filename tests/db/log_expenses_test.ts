@@ -239,6 +239,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     ]);
     assertEquals(await category({ name: "Lunch", payee: "corner shop" }), ["Groceries", "payee_history"]);
     assertEquals(await category({ name: "Lunch" }), ["Food", "keyword"]);
+    assertEquals(await category({ name: "Bus, then dinner" }), ["Food", "keyword"]);
     assertEquals(await category({ name: "Movie tickets", payee: "Amazon" }), ["Entertainment", "keyword"]);
     assertEquals(await category({ name: "Order", payee: "Amazon" }), ["Entertainment", "payee_history"]);
     assertEquals(await category({ name: "Qwerty" }), ["Uncategorized", "none"]);

@@ -86,8 +86,16 @@ begin
     -- What the thing is says more than who sold it, and a longer word more than a shorter one.
     select c.id, 'keyword' into choice
     from (values (choose_category.name, 1), (choose_category.payee, 2)) as texts (text, rank)
-    cross join regexp_split_to_table(lower(texts.text), '[^[:alnum:]]+') as word
-    join app.category_keywords as k on k.keyword in (word, rtrim(word, 's'))
+    -- Those of the words first: joined with all, each would be looked up among the categories.
+    cross join lateral (
+      select k.keyword, k.category
+      from app.category_keywords as k
+      where k.keyword = any (array(
+        select unnest(array[word, rtrim(word, 's')])
+        from regexp_split_to_table(lower(texts.text), '[^[:alnum:]]+') as word
+      ))
+      offset 0
+    ) as k
     join app.categories as c on lower(c.name) = lower(k.category) and c.archived_at is null
     order by texts.rank, length(k.keyword) desc, k.keyword
     limit 1;

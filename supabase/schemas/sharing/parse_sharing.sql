@@ -108,12 +108,16 @@ comment on function app.find_excluded is
 create or replace function app.check_shared(sharing jsonb, paid_by uuid, category_id text, field text) returns void
 language plpgsql stable set search_path = '' as $$
 declare
-  excluded constant text := app.find_excluded(category_id, array(
+  excluded text;
+begin
+  if sharing is null then
+    return;
+  end if;
+  excluded := app.find_excluded(category_id, array(
     select (p.value ->> 'member_id')::uuid from jsonb_array_elements(sharing -> 'parts') as p
     union select check_shared.paid_by where check_shared.paid_by is not null
   ));
-begin
-  if sharing is not null and excluded is not null then
+  if excluded is not null then
     perform app.fail('invalid_argument.shared_in_private', jsonb_build_object('who', excluded), field);
   end if;
 end

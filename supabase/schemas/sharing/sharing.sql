@@ -2,7 +2,7 @@
 -- and proposals know it; what each bears follows from it (app.payment_shares), to the minor unit.
 
 create or replace function app.is_sharing(sharing jsonb) returns boolean
-language plpgsql immutable set search_path = '' as $$
+language plpgsql immutable strict set search_path = '' as $$
 begin
   return sharing ->> 'how' in ('equally', 'shares', 'amounts')
     and jsonb_array_length(sharing -> 'parts') in (select generate_series(1, 50))
