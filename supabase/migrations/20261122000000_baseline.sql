@@ -2565,19 +2565,16 @@ $$;
 
 -- schemas/expenses/capture_change.sql
 
--- A version says that somebody changed a row: derived columns do not count.
 create or replace function app.bump_version() returns trigger
 language plpgsql set search_path = '' as $$
-declare
-  derived constant text[] := app.derived_columns(tg_table_name);
 begin
-  if to_jsonb(new) - derived is distinct from to_jsonb(old) - derived then
-    new.version := old.version + 1;
-    new.updated_at := app.instant();
-  end if;
+  new.version := old.version + 1;
+  new.updated_at := app.instant();
   return new;
 end
 $$;
+comment on function app.bump_version is
+  'A version says that somebody changed a row: each trigger tells whether any but derived columns differ.';
 
 -- Records what a tool's write did, whatever tool it is: nothing can be written in a change and escape its undo.
 create or replace function app.capture_change() returns trigger
@@ -3157,19 +3154,23 @@ do $$
 declare
   tracked text;
   columns text;
+  difference text;
 begin
   foreach tracked in array array['budgets', 'categories', 'expenses', 'expense_occurrences', 'payee_rules', 'payments',
     'settlements']
     loop
     -- Updates of derived columns alone, such as rolling a million bills, are nobody's change and need not be looked at.
-    select string_agg(quote_ident(a.attname), ', ' order by a.attnum) into columns
+    -- Column by column: comparing whole rows as jsonb took a quarter of the time of an undo of many.
+    select string_agg(quote_ident(a.attname), ', ' order by a.attnum),
+      string_agg(format('old.%1$I is distinct from new.%1$I', a.attname), ' or ' order by a.attnum)
+    into columns, difference
     from pg_attribute as a
     where a.attrelid = ('app.' || tracked)::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
       and a.attname <> all (app.derived_columns(tracked));
-    execute
-      format(
-      'create trigger bump_version before update of %s on app.%I for each row execute function app.bump_version()',
-      columns, tracked);
+    execute format(
+      'create trigger bump_version before update of %s on app.%I for each row when (%s)
+        execute function app.bump_version()', columns, tracked, difference
+    );
     execute format(
       $trigger$create trigger capture_change after insert or delete or update of %s on app.%I for each row
         when (nullif(current_setting('app.change_id', true), '') is not null) execute
@@ -9436,11 +9437,13 @@ begin
     return;
   end if;
   -- Hashed, not walked: of how many rows it is the planner knows nothing.
-  -- Written anew from typed values, so that neither a session's time zone nor a column added since makes a difference.
+  -- What is not the same to the letter is written anew from typed values, so that neither a session's time zone nor a
+  -- column added since makes a difference.
   return query execute format(
     $query$
       select w.row_id, t.current,
-        app.same_content(w.kept, to_jsonb(jsonb_populate_record(null::app.%1$I, w.kept)), t.current, $3)
+        w.kept = t.current
+          or app.same_content(w.kept, to_jsonb(jsonb_populate_record(null::app.%1$I, w.kept)), t.current, $3)
       from unnest($1, $2) as w (row_id, kept)
       left join (select t.id, to_jsonb(t) as current from app.%1$I as t where t.id = any ($1) for update) as t on t.id
         = w.row_id
@@ -10036,18 +10039,20 @@ begin
     continue when conflicts <> '{}';
     if batch.is_new then
       removed := app.remove_rows(batch.table_name, batch.ids);
-      kept := kept || (
-        select coalesce(jsonb_agg(jsonb_build_object('id', d.id, 'why', 'in_use', 'subject', d.subject)), '[]')
-        from unnest(rows) as r
-        cross join lateral app.describe_reversal(r.table_name, r.after, r.before, r.current) as d
-        where r.row_id <> all (removed)
-      );
-      rows := array(
-        select (r.table_name, r.row_id, r.before, r.after, r.current)::app.kept_row
-        from unnest(rows) with ordinality as r
-        where r.row_id = any (removed)
-        order by r.ordinality
-      );
+      if cardinality(removed) < cardinality(batch.ids) then
+        kept := kept || (
+          select coalesce(jsonb_agg(jsonb_build_object('id', d.id, 'why', 'in_use', 'subject', d.subject)), '[]')
+          from unnest(rows) as r
+          cross join lateral app.describe_reversal(r.table_name, r.after, r.before, r.current) as d
+          where r.row_id <> all (removed)
+        );
+        rows := array(
+          select (r.table_name, r.row_id, r.before, r.after, r.current)::app.kept_row
+          from unnest(rows) with ordinality as r
+          where r.row_id = any (removed)
+          order by r.ordinality
+        );
+      end if;
     else
       perform app.write_rows(batch.table_name, batch.ids, batch.befores);
     end if;

@@ -41,11 +41,13 @@ begin
     return;
   end if;
   -- Hashed, not walked: of how many rows it is the planner knows nothing.
-  -- Written anew from typed values, so that neither a session's time zone nor a column added since makes a difference.
+  -- What is not the same to the letter is written anew from typed values, so that neither a session's time zone nor a
+  -- column added since makes a difference.
   return query execute format(
     $query$
       select w.row_id, t.current,
-        app.same_content(w.kept, to_jsonb(jsonb_populate_record(null::app.%1$I, w.kept)), t.current, $3)
+        w.kept = t.current
+          or app.same_content(w.kept, to_jsonb(jsonb_populate_record(null::app.%1$I, w.kept)), t.current, $3)
       from unnest($1, $2) as w (row_id, kept)
       left join (select t.id, to_jsonb(t) as current from app.%1$I as t where t.id = any ($1) for update) as t on t.id
         = w.row_id

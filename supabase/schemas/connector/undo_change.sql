@@ -86,18 +86,20 @@ begin
     continue when conflicts <> '{}';
     if batch.is_new then
       removed := app.remove_rows(batch.table_name, batch.ids);
-      kept := kept || (
-        select coalesce(jsonb_agg(jsonb_build_object('id', d.id, 'why', 'in_use', 'subject', d.subject)), '[]')
-        from unnest(rows) as r
-        cross join lateral app.describe_reversal(r.table_name, r.after, r.before, r.current) as d
-        where r.row_id <> all (removed)
-      );
-      rows := array(
-        select (r.table_name, r.row_id, r.before, r.after, r.current)::app.kept_row
-        from unnest(rows) with ordinality as r
-        where r.row_id = any (removed)
-        order by r.ordinality
-      );
+      if cardinality(removed) < cardinality(batch.ids) then
+        kept := kept || (
+          select coalesce(jsonb_agg(jsonb_build_object('id', d.id, 'why', 'in_use', 'subject', d.subject)), '[]')
+          from unnest(rows) as r
+          cross join lateral app.describe_reversal(r.table_name, r.after, r.before, r.current) as d
+          where r.row_id <> all (removed)
+        );
+        rows := array(
+          select (r.table_name, r.row_id, r.before, r.after, r.current)::app.kept_row
+          from unnest(rows) with ordinality as r
+          where r.row_id = any (removed)
+          order by r.ordinality
+        );
+      end if;
     else
       perform app.write_rows(batch.table_name, batch.ids, batch.befores);
     end if;

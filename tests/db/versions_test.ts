@@ -1,0 +1,43 @@
+/** A version says that somebody changed a row (app.bump_version): what is written as it was, or derived, is no change. */
+import { assertEquals } from "@std/assert";
+import { openBooks } from "../_support/books.ts";
+import { openDatabase } from "../_support/database.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+/** What the version of a one-off expense and of its payment is after a statement. */
+const versionAfter = (table: "expenses" | "payments", set: string) =>
+  database.transaction(async (session) => {
+    const [row] = await session.query<{ version: number }>(
+      `update app.${table} set ${set} where organization_id is not null returning version`,
+    );
+    return row!.version;
+  });
+
+Deno.test("a version counts what changed, and nothing that did not", async (t) => {
+  await database.reset();
+  const books = await openBooks(database);
+  await books.ok("log_expenses", { items: [{ name: "Lunch", amount: "14.50", tags: ["work"] }] });
+  const cases: [table: "expenses" | "payments", set: string, changes: boolean][] = [
+    ["expenses", "name = name, note = note, tags = tags, sharing = sharing", false],
+    ["expenses", "note = 'With Ann'", true],
+    ["expenses", "note = 'With Ann', tags = '{work}'", false],
+    ["expenses", "note = null", true],
+    ["expenses", "tags = '{work,home}'", true],
+    ["expenses", "sharing = null, next_due = null", false],
+    ["payments", "amount_minor = amount_minor, paid_on = paid_on", false],
+    ["payments", "tax_minor = 95, tax_percent = 7.5", true],
+    ["payments", "tax_percent = 7.500", false],
+    ["payments", "is_final = false, base_minor = base_minor", false],
+    ["payments", "amount_minor = 1500", true],
+    ["payments", "deleted_at = now()", true],
+  ];
+  const versions = { expenses: 1, payments: 1 };
+  for (const [table, set, changes] of cases) {
+    await t.step(`${table}: ${set}`, async () => {
+      if (changes) versions[table]++;
+      assertEquals(await versionAfter(table, set), versions[table]);
+    });
+  }
+});
