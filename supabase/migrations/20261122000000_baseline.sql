@@ -14571,17 +14571,17 @@ begin
       'category', category.name,
       'tags', case when b.tags <> '{}' then to_jsonb(b.tags) end,
       'note', b.note,
-      'amount', app.format_minor(coalesce(u.expected_minor, app.rule_amount(b)), c.exponent),
+      'amount', app.format_minor(coalesce(u.expected_minor, app.rule_amount(b.bill)), c.exponent),
       'remaining', app.format_minor(nullif(u.remaining_minor, u.expected_minor), c.exponent),
       'next_price', case when b.amount_mode = 'fixed' and u.expected_minor <> b.amount_minor then (
         select jsonb_build_object('amount', app.format_minor(b.amount_minor, c.exponent), 'from', f.day)
-        from app.next_price_from(b, context.today) as f (day)
+        from app.next_price_from(b.bill, context.today) as f (day)
         where f.day is not null
       ) end,
       'usual_amount', case when b.amount_mode = 'variable' then app.format_minor(usual.minor, c.exponent) end,
       'currency', b.currency,
       'amount_mode', b.amount_mode,
-      'schedule', app.describe_schedule(b),
+      'schedule', app.describe_schedule(b.bill),
       'next_due', u.due_on,
       'days_until', u.due_on - context.today,
       'state', app.bill_state(
@@ -14603,12 +14603,12 @@ begin
         then
         app.format_minor(usual.minor * app.times_a_month(b.frequency, b.every, cardinality(b.month_days)),
         c.exponent) end,
-      'assignee', case when b.assignee_id is not null then app.assignee_name(b) end,
+      'assignee', case when b.assignee_id is not null then app.assignee_name(b.bill) end,
       'paid_by', case when b.payer_id is not null then app.member_name(b.payer_id) end,
       'shared', case when b.sharing is not null then app.describe_sharing(b.sharing) end,
       'trial_ends_on', b.trial_ends_on,
-      'renews_on', case when b.renews_on is not null then app.next_renewal(b, context.today) end,
-      'cancel_by', case when b.renews_on is not null then app.next_cancel_by(b, context.today) end,
+      'renews_on', case when b.renews_on is not null then app.next_renewal(b.bill, context.today) end,
+      'cancel_by', case when b.renews_on is not null then app.next_cancel_by(b.bill, context.today) end,
       'my_share_percent', case when b.share_bp < 10000 then trim_scale(b.share_bp / 100.0) end,
       'my_share_amount',
       case when b.share_bp < 10000
@@ -14617,7 +14617,8 @@ begin
       'version', b.version
     )) order by ids.position), '[]')
     from unnest(bill_ids) with ordinality as ids (id, position)
-    join app.expenses as b on b.id = ids.id
+    -- Looked up one by one: as a join it became a walk along all expenses, most of what a short list took.
+    cross join lateral (select e.*, e as bill from app.expenses as e where e.id = ids.id offset 0) as b
     join app.currencies as c on c.code = b.currency
     cross join lateral (select coalesce(b.remind_days_before, default_lead_days) as days) as lead
     left join app.categories as category on category.id = b.category_id
@@ -15156,9 +15157,9 @@ begin
   with open_bills as (
     select o.expense_id, min(o.due_on) as earliest_due,
       min(o.due_on) filter (where o.due_on >= context.today) as next_due,
-      (
-        array_agg(o.expected_minor order by o.due_on, o.scheduled_on) filter (
-        where o.due_on >= context.today))[1] is not null as is_amount_known,
+      -- Of the next one, in an array that sorts by its dates: an ordered aggregate would sort all rows first.
+      (min(array[o.due_on - context.today, o.scheduled_on - context.today, (o.expected_minor is not null)::int])
+        filter (where o.due_on >= context.today))[3] = 1 as is_amount_known,
       count(*) filter (where o.due_on <= until) as due_count,
       sum(o.remaining_minor) filter (where o.due_on <= until) as due_minor,
       count(*) filter (where o.due_on <= until and o.remaining_minor is null) as unknown,

@@ -57,9 +57,9 @@ begin
   with open_bills as (
     select o.expense_id, min(o.due_on) as earliest_due,
       min(o.due_on) filter (where o.due_on >= context.today) as next_due,
-      (
-        array_agg(o.expected_minor order by o.due_on, o.scheduled_on) filter (
-        where o.due_on >= context.today))[1] is not null as is_amount_known,
+      -- Of the next one, in an array that sorts by its dates: an ordered aggregate would sort all rows first.
+      (min(array[o.due_on - context.today, o.scheduled_on - context.today, (o.expected_minor is not null)::int])
+        filter (where o.due_on >= context.today))[3] = 1 as is_amount_known,
       count(*) filter (where o.due_on <= until) as due_count,
       sum(o.remaining_minor) filter (where o.due_on <= until) as due_minor,
       count(*) filter (where o.due_on <= until and o.remaining_minor is null) as unknown,
