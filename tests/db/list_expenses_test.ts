@@ -196,6 +196,30 @@ testBooks("list_expenses", { day: TODAY }, {
     }
   },
 
+  "pages through the days that were asked for, to the last row of the last": async (books) => {
+    const days = ["2026-09-01", "2026-09-02", "2026-09-02", "2026-09-03", "2026-09-03", "2026-09-03", "2026-09-04"];
+    await log(books, ...days.map((date, i) => ({ name: `N${i}`, amount: String(1 + i), date })));
+    const cases: [Record<string, string>, string[]][] = [
+      [{ from: "2026-09-02", to: "2026-09-03" }, ["N5", "N4", "N3", "N2", "N1"]],
+      [{ from: "2026-09-03" }, ["N6", "N5", "N4", "N3"]],
+      [{ to: "2026-09-02" }, ["N2", "N1", "N0"]],
+      [{ from: "2026-09-05", to: "2026-09-06" }, []],
+    ];
+    for (const [period, expected] of cases) {
+      for (const limit of [1, 2, 3, 9]) {
+        const seen: string[] = [];
+        let cursor: string | undefined;
+        do {
+          const page: Json = await books.call("list_expenses", { ...period, limit, ...(cursor && { cursor }) });
+          assertEquals(page.total_count, expected.length);
+          seen.push(...page.data.rows.map(({ name }: Json) => name));
+          cursor = page.next_cursor;
+        } while (cursor);
+        assertEquals(seen, expected);
+      }
+    }
+  },
+
   "keeps its place when rows are added in between": async (books) => {
     await log(books, ...["A", "B", "C"].map((name) => ({ name, amount: "1" })));
     const first = await books.call("list_expenses", { limit: 2 });

@@ -51,14 +51,15 @@ declare
   wanted_kind constant text := filter.kind;
   category_ids constant text[] := filter.category_ids;
   not_category_ids constant text[] := filter.not_category_ids;
-  after_on constant date := coalesce((key ->> 0)::date, 'infinity');
-  after_seq constant bigint := coalesce((key ->> 1)::bigint, 9223372036854775807);
+  -- Of two upper bounds an index may begin at the other one: a page begins at its key, the first at the last day.
+  is_first constant boolean := coalesce((key ->> 0)::date > to_on, true);
+  after_on constant date := case when is_first then to_on else (key ->> 0)::date end;
+  after_seq constant bigint := case when is_first then 9223372036854775807 else (key ->> 1)::bigint end;
 begin
   return array(
     select p.id
     from app.payments as p
-    where p.deleted_at is null and p.paid_on between from_on and to_on
-      and (p.paid_on, p.recorded_seq) < (after_on, after_seq)
+    where p.deleted_at is null and p.paid_on >= from_on and (p.paid_on, p.recorded_seq) < (after_on, after_seq)
       and (wanted_currency is null or p.currency = wanted_currency)
       and (wanted_kind is null or wanted_kind = app.kind_of_payment(p.direction, p.expense_id))
       and (category_ids is null or coalesce(p.category_id, '') = any (category_ids))
