@@ -100,8 +100,7 @@ export function createAuthCallbackApp(deps: Deps, providers?: Registry, language
   );
   app.get("/account/reminder-email", reminderEmail("showReminderEmail")).post(reminderEmail("postReminderEmail"));
   app.get("/invitation", invitation("showInvitation")).post(invitation("postInvitation"));
-  // A parameter, since Hono's fast router takes no name beside the parameter of the paths below.
-  app.get("/organizations/:id", newOrganization("showNewOrganization")).post(newOrganization("postNewOrganization"));
+  app.get("/organizations/new", newOrganization("showNewOrganization")).post(newOrganization("postNewOrganization"));
   app.get("/organizations/:id/members", members("showMembers")).post(members("postMembers"));
   app.get("/organizations/:id/members/remove", removeMember("showRemoveMember")).post(removeMember("postRemoveMember"));
   app.get("/organizations/:id/hand-over", handOver("showHandOver")).post(handOver("postHandOver"));

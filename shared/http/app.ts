@@ -2,8 +2,10 @@
  * What all functions share: request id, one log line, HSTS, one place where a thrown error becomes an answer, and 405
  * for methods that a path does not serve. Each surface decides how its errors look.
  */
-import { type Context, Hono } from "hono";
+import type { Context } from "hono";
 import { METHOD_NAME_ALL } from "hono/router";
+// Its router is ready at once, where the default one compiles all routes at the first request; a match costs 0.2 µs more.
+import { Hono } from "hono/tiny";
 import type { Config } from "../config.ts";
 import { AppError, toAppError } from "../errors.ts";
 import { describeError, type Log, type LogFields } from "../log.ts";

@@ -9,7 +9,6 @@ import { Buttons, Notice, SelectField, TextField } from "../../../shared/pages/c
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
 import { claimAttempt } from "../attempts.ts";
-import { noPage } from "../members/asked.ts";
 import { currencyOfCountry } from "../profile/country.ts";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
 
@@ -20,20 +19,11 @@ interface Values {
 }
 type Problems = { name?: string; base_currency?: string };
 
-/** `/organizations/new`; there is no page at any other name. */
-function requireNew(c: AppContext): void {
-  if (c.req.param("id") !== "new") throw noPage();
-}
-
 export const showNewOrganization = (deps: PageDeps): Handler =>
-  signedIn(deps, async (c, user) => {
-    requireNew(c);
-    return await render(c, deps, { user, values: { name: "" }, problems: {} });
-  });
+  signedIn(deps, (c, user) => render(c, deps, { user, values: { name: "" }, problems: {} }));
 
 export const postNewOrganization = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
-    requireNew(c);
     const values = { name: form.get("name") ?? "", baseCurrency: form.get("base_currency")?.toUpperCase() ?? "" };
     const { newOrganization: { problems: words } } = c.get("reader").words;
     const refuse = (problems: Problems) => render(c, deps, { user, values, problems });
