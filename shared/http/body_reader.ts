@@ -33,6 +33,17 @@ export class BodyReader {
     return this.#isWhole && this.#length <= maxBytes;
   }
 
+  /** The bytes read. By hand: a `Blob` takes several times as long on small bodies. */
+  bytes(): ArrayBuffer {
+    const bytes = new Uint8Array(this.#length);
+    let at = 0;
+    for (const part of this.#parts) {
+      bytes.set(part, at);
+      at += part.length;
+    }
+    return bytes.buffer;
+  }
+
   /** The bytes read, as UTF-8; malformed bytes become U+FFFD. */
   text(): string {
     const decoder = new TextDecoder();

@@ -1,28 +1,24 @@
 /** Reads a request body up to a limit, so that a large one costs no more than a small one. */
 import { AppError } from "../errors.ts";
+import { BodyReader } from "./body_reader.ts";
 
 /**
- * The raw bytes of the body. Counted as they arrive: the declared length is not trusted.
+ * The raw bytes of the body.
  * @throws {AppError} `payload_too_large`
  */
-export async function readBody(request: Request, maxBytes: number): Promise<ArrayBuffer> {
-  const chunks: BlobPart[] = [];
-  let length = 0;
-  // Leaving the loop cancels the rest of the body.
-  for await (const chunk of request.body ?? []) {
-    length += chunk.byteLength;
-    if (length > maxBytes) {
-      throw new AppError("payload_too_large", `The request body must not exceed ${maxBytes} bytes.`);
-    }
-    chunks.push(chunk);
-  }
-  return await new Blob(chunks).arrayBuffer();
-}
+export const readBody = async (request: Request, maxBytes: number): Promise<ArrayBuffer> =>
+  (await readWhole(request, maxBytes)).bytes();
 
 /**
  * The body as text (UTF-8; malformed bytes become U+FFFD).
  * @throws {AppError} `payload_too_large`
  */
-export async function readText(request: Request, maxBytes: number): Promise<string> {
-  return new TextDecoder().decode(await readBody(request, maxBytes));
+export const readText = async (request: Request, maxBytes: number): Promise<string> =>
+  (await readWhole(request, maxBytes)).text();
+
+async function readWhole(request: Request, maxBytes: number): Promise<BodyReader> {
+  const body = new BodyReader(request);
+  if (await body.readUpTo(maxBytes)) return body;
+  await body.close();
+  throw new AppError("payload_too_large", `The request body must not exceed ${maxBytes} bytes.`);
 }
