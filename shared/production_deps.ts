@@ -4,9 +4,7 @@ import { type ConfigName, readConfig } from "./config.ts";
 import { createDatabase } from "./db/client.ts";
 import type { Deps } from "./deps.ts";
 import { createLog } from "./log.ts";
-import { createDenoNetwork } from "./net/deno_network.ts";
-import { createGuardedFetch } from "./net/guarded_fetch.ts";
-import { refusedHosts } from "./net/guarded_url.ts";
+import type { GuardedFetch } from "./net/guarded_fetch.ts";
 import type { Slug } from "./routes.ts";
 
 /**
@@ -16,7 +14,8 @@ import type { Slug } from "./routes.ts";
 export function productionDeps(slug: Slug, needs: readonly ConfigName[]): Deps {
   const config = readConfig(Deno.env.toObject(), needs);
   const database = createDatabase({ url: config.supabaseUrl, key: config.serviceRoleKey });
-  const network = createDenoNetwork();
-  const guardedFetch = createGuardedFetch({ network, fetch, refusedHosts: refusedHosts(config) });
+  // Loaded when somebody names an address: most instances never see one.
+  const guardedFetch: GuardedFetch = async (request) =>
+    (await import("./production_fetch.ts")).productionFetch(config)(request);
   return { config, database, clock: systemClock, log: createLog(undefined, { function: slug }), fetch, guardedFetch };
 }

@@ -1,16 +1,7 @@
 /** Pages that are loaded when somebody asks for one: most visits see few of them, and a first visit should not wait. */
 import type { Registry } from "../../shared/providers/registry.ts";
+import { keep } from "../../shared/std/keep.ts";
 import type { Handler, OpenPageDeps, PageDeps } from "./page_guards.ts";
-
-/** What `load` resolves with, kept from its first success on: a failure, such as of the disk, must not last. */
-function keep<Value>(load: () => Promise<Value>): () => Promise<Value> {
-  let loading: Promise<Value> | undefined;
-  return () =>
-    loading ??= load().catch((thrown) => {
-      loading = undefined;
-      throw thrown;
-    });
-}
 
 /** Names of a module's exports that make handlers. */
 type HandlerOf<Module> = {

@@ -24,7 +24,7 @@ export function createCronProviderSyncApp(
   const app = createApp("cron-provider-sync", deps);
 
   app.get(PATH, async (c) => {
-    await requireCronSecret(c, config);
+    requireCronSecret(c, config);
     const asked = askedPeriod(c, clock());
     const period = asked ?? lastPeriod(clock());
     const [{ createJob }, { runProviderSync }] = await Promise.all([import("./job.ts"), import("./run.ts")]);

@@ -30,19 +30,19 @@ export function createCronRemindersApp(
   };
 
   app.get(PATH, async (c) => {
-    await requireCronSecret(c, deps.config);
+    requireCronSecret(c, deps.config);
     const { runReminders } = await import("./run.ts");
     return c.json(await runReminders(job, { workMs }), 200, { "cache-control": "no-store" });
   });
 
   const checkSchedule = createCheckSchedule(deps.database);
   app.get(HEALTH_PATH, async (c) => {
-    await requireCronSecret(c, deps.config);
+    requireCronSecret(c, deps.config);
     const { answerJobsHealth } = await import("./health.ts");
     return await answerJobsHealth(c, { ...deps, checkSchedule });
   });
   app.post(TEST_MAIL_PATH, async (c) => {
-    await requireCronSecret(c, deps.config);
+    requireCronSecret(c, deps.config);
     const { sendTestMail } = await import("./test_mail.ts");
     return await sendTestMail(c, deps);
   });

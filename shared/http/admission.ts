@@ -37,7 +37,7 @@ export function admission(
       // Loaded when it is needed for the first time, which for most instances is never.
       const { callerName, tokenHash } = await import("./whose_request.ts");
       token = tokenHash(c.req.raw.headers);
-      const whose = (token && known.get(token)) ?? await callerName(c.req.raw.headers, config);
+      const whose = (token && known.get(token)) ?? callerName(c.req.raw.headers, config);
       if (!await queue.enter(whose)) throw overloaded();
     }
     try {

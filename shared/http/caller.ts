@@ -24,14 +24,14 @@ export interface Caller {
 }
 
 /** Undefined when no gateway header is present: callers cannot be told apart then, and none is limited. */
-export async function readCaller(
+export function readCaller(
   headers: Headers,
   { frontDoorSecrets }: Pick<Config, "frontDoorSecrets">,
-): Promise<Caller | undefined> {
+): Caller | undefined {
   const forwarded = (headers.get("x-forwarded-for") ?? "").split(",");
   const hop = readAddress(headers.get("cf-connecting-ip") ?? "") ?? readAddress(forwarded.at(-1)!);
   const proof = headers.get(FRONT_DOOR_HEADER);
-  const isFrontDoor = proof !== null && await isOneOf([proof], frontDoorSecrets);
+  const isFrontDoor = proof !== null && isOneOf([proof], frontDoorSecrets);
   return isFrontDoor ? readAddress(forwarded[0]!) ?? hop : hop;
 }
 

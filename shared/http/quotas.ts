@@ -9,7 +9,10 @@ import type { Allowance, ClientLimits, ClientRoom, Quota } from "../db/quota.ts"
 import { AppError } from "../errors.ts";
 import { keyedHash } from "../signed_token.ts";
 import type { AppContext } from "./app.ts";
-import { readCaller } from "./caller.ts";
+import { keep } from "../std/keep.ts";
+
+// Nobody is counted for being told to sign in, or where, so that waits for no parser of addresses.
+const callers = keep(() => import("./caller.ts"));
 
 interface Limit {
   atMost: number;
@@ -118,7 +121,7 @@ export async function callerQuotas(
   share_of?: Quota,
 ): Promise<Quota[]> {
   const limit = limitOf(config, name);
-  const caller = limit && await readCaller(c.req.raw.headers, config);
+  const caller = limit && (await callers()).readCaller(c.req.raw.headers, config);
   if (!caller) return [];
   const shared = share_of && { share_of };
   const own = { key: await keyOf(config, name, caller.name), ...limit, ...shared };
@@ -129,7 +132,7 @@ export async function callerQuotas(
 
 /** The same for a share of a common bucket; a network gets no larger share than a single address. */
 export async function shareQuotas(config: LimitConfig, name: LimitName, c: AppContext): Promise<Quota[]> {
-  const caller = await readCaller(c.req.raw.headers, config);
+  const caller = (await callers()).readCaller(c.req.raw.headers, config);
   return await quotasFor(config, [[name, caller && (caller.network ?? caller.name)]]);
 }
 

@@ -11,5 +11,5 @@ export function tokenHash(headers: Headers): string | undefined {
 }
 
 /** The caller's address, or one name for all that come without. */
-export const callerName = async (headers: Headers, config: Pick<Config, "frontDoorSecrets">): Promise<string> =>
-  (await readCaller(headers, config))?.name ?? "unknown";
+export const callerName = (headers: Headers, config: Pick<Config, "frontDoorSecrets">): string =>
+  readCaller(headers, config)?.name ?? "unknown";

@@ -5,12 +5,12 @@ import { type Slug, SLUGS } from "../../shared/routes.ts";
 
 /** Of what is always loaded: kB after minifying and gzip, and modules. */
 const LIMITS: Record<Slug, { kb: number; modules: number }> = {
-  "mcp": { kb: 84, modules: 142 },
-  "oauth": { kb: 31, modules: 85 },
-  "payment-webhook": { kb: 22, modules: 54 },
-  "auth-callback": { kb: 103, modules: 186 },
-  "cron-reminders": { kb: 22, modules: 53 },
-  "cron-provider-sync": { kb: 22, modules: 52 },
+  "mcp": { kb: 75, modules: 127 },
+  "oauth": { kb: 23, modules: 70 },
+  "payment-webhook": { kb: 14, modules: 40 },
+  "auth-callback": { kb: 94, modules: 170 },
+  "cron-reminders": { kb: 13, modules: 36 },
+  "cron-provider-sync": { kb: 12, modules: 34 },
 };
 /** Below this part of its limit, a bundle shrank and the limit should follow. */
 const LEAST = 0.9;
