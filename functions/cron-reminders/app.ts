@@ -3,12 +3,9 @@
  * whether the jobs do their work, and whether mail arrives. All of it needs the scheduler's secret, and is loaded for
  * whoever has it.
  */
-import { createRecordRun } from "../../shared/db/job_run_store.ts";
-import { createRemindersStore } from "../../shared/db/reminders_store.ts";
-import { createCheckSchedule } from "../../shared/db/schedule_store.ts";
 import { type App, createApp } from "../../shared/http/app.ts";
 import { requireCronSecret } from "../../shared/http/caller_secret.ts";
-import type { Job } from "./stage.ts";
+import type { JobDeps } from "./stage.ts";
 
 const PATH = "/api/cron/reminders";
 const HEALTH_PATH = "/api/health/jobs";
@@ -19,27 +16,21 @@ const WORK_MS = 50_000;
 
 /** @param options.workMs how long new work is started. */
 export function createCronRemindersApp(
-  deps: Omit<Job, "store" | "recordRun">,
+  deps: JobDeps,
   { workMs = WORK_MS }: { workMs?: number } = {},
 ): App {
   const app = createApp("cron-reminders", deps);
-  const job = {
-    ...deps,
-    store: createRemindersStore(deps.database),
-    recordRun: createRecordRun(deps.database, "reminders"),
-  };
 
   app.get(PATH, async (c) => {
     requireCronSecret(c, deps.config);
     const { runReminders } = await import("./run.ts");
-    return c.json(await runReminders(job, { workMs }), 200, { "cache-control": "no-store" });
+    return c.json(await runReminders(deps, { workMs }), 200, { "cache-control": "no-store" });
   });
 
-  const checkSchedule = createCheckSchedule(deps.database);
   app.get(HEALTH_PATH, async (c) => {
     requireCronSecret(c, deps.config);
     const { answerJobsHealth } = await import("./health.ts");
-    return await answerJobsHealth(c, { ...deps, checkSchedule });
+    return await answerJobsHealth(c, deps);
   });
   app.post(TEST_MAIL_PATH, async (c) => {
     requireCronSecret(c, deps.config);

@@ -3,22 +3,17 @@
  * scheduler's secret.
  */
 import { createHash } from "node:crypto";
-import type { CheckSchedule } from "../../shared/db/schedule_store.ts";
+import { createCheckSchedule } from "../../shared/db/schedule_store.ts";
 import type { Config } from "../../shared/config.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import { isOneOf } from "../../shared/http/caller_secret.ts";
 import { judgeSchedule } from "../../shared/jobs/schedule_health.ts";
 import { FRONT_DOOR_HEADER } from "../../shared/routes.ts";
-
-interface HealthDeps {
-  config: Config;
-  checkSchedule: CheckSchedule;
-  clock(): Date;
-}
+import type { JobDeps } from "./stage.ts";
 
 /** 200 when every job does its work, else 503; what is wrong is in `vault` and `jobs`. */
-export async function answerJobsHealth(c: AppContext, { config, checkSchedule, clock }: HealthDeps): Promise<Response> {
-  const report = await checkSchedule({
+export async function answerJobsHealth(c: AppContext, { config, database, clock }: JobDeps): Promise<Response> {
+  const report = await createCheckSchedule(database)({
     projectUrl: config.supabaseUrl,
     cronSecretHashes: config.cronSecrets.map((secret) => createHash("sha256").update(secret).digest("hex")),
   });

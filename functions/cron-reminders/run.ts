@@ -2,6 +2,8 @@
  * One run of the job. Its stages are independent: each has its own time limit, its own row in `jobs.job_runs`, and
  * fails alone. Everything is keyed by its subject, so running twice, concurrently or late changes nothing.
  */
+import { createRecordRun } from "../../shared/db/job_run_store.ts";
+import { createRemindersStore } from "../../shared/db/reminders_store.ts";
 import { toAppError } from "../../shared/errors.ts";
 import { describeError } from "../../shared/log.ts";
 import { type Problem, Problems } from "../../shared/jobs/problems.ts";
@@ -10,7 +12,7 @@ import { ratePastDays } from "./past_rates_stage.ts";
 import { refreshRates } from "./rates_stage.ts";
 import { sendReminders } from "./reminders_stage.ts";
 import { rollBills } from "./roll_stage.ts";
-import type { Job, Stage } from "./stage.ts";
+import type { Job, JobDeps, Stage } from "./stage.ts";
 
 /** The source document's fields, and no others. */
 export interface RunAnswer {
@@ -32,7 +34,13 @@ const PROPOSALS_TIME_SHARE = 0.6;
 const KEPT_FOR_RATES_MS = 10_000;
 
 /** @throws {AppError} `unavailable` when the database cannot be reached at all. */
-export async function runReminders(job: Job, { workMs }: { workMs: number }): Promise<RunAnswer> {
+export async function runReminders(deps: JobDeps, { workMs }: { workMs: number }): Promise<RunAnswer> {
+  const { database } = deps;
+  const job: Job = {
+    ...deps,
+    store: createRemindersStore(database),
+    recordRun: createRecordRun(database, "reminders"),
+  };
   const startedAt = performance.now();
   const problems = new Problems();
   const at = job.clock();

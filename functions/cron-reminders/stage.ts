@@ -4,8 +4,10 @@ import type { RemindersStore } from "../../shared/db/reminders_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import type { Problems } from "../../shared/jobs/problems.ts";
 
-/** Dependencies of a run. It fetches no user-supplied URLs. */
-export interface Job extends Omit<Deps, "guardedFetch"> {
+/** It fetches no user-supplied URLs. */
+export type JobDeps = Omit<Deps, "guardedFetch">;
+
+export interface Job extends JobDeps {
   store: RemindersStore;
   recordRun: RecordRun;
 }
