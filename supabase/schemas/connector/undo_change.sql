@@ -24,9 +24,15 @@ begin
   perform
   from app.expenses as e
   where e.id in (
-    select case i.table_name when 'expenses' then i.row_id else coalesce(i.before, i.after) ->> 'expense_id' end
-    from app.change_items as i
-    where i.change_id = target.id
+    select t.expense_id
+    from (
+      select case i.table_name when 'expenses' then i.row_id else coalesce(i.before, i.after) ->> 'expense_id' end
+        as expense_id
+      from app.change_items as i
+      where i.change_id = target.id
+      offset 0
+    ) as t
+    where starts_with(t.expense_id, 'bill_')
   ) and e.kind = 'bill'
   order by e.id
   for update;
