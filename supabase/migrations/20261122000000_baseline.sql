@@ -8636,7 +8636,14 @@ begin
     warnings := warnings || app.warning('amount_estimated', estimates);
   end if;
   select array_agg(distinct e.name) into awaited
-  from app.expenses as e
+  from (
+    -- The few that may wait, before all automatic bills are asked what they cost.
+    select distinct o.expense_id
+    from app.expense_occurrences as o
+    where o.organization_id = context.organization_id and o.status = 'open' and o.expected_minor is null
+      and o.due_on < context.today and o.due_on between filter.from_on and filter.to_on
+  ) as open
+  cross join lateral (select e.* from app.expenses as e where e.id = open.expense_id offset 0) as e
   cross join lateral app.usual_amount(e.id, e.amount_minor) as usual
   cross join lateral app.awaited_dates(e.id, e.autopay, e.next_due, usual.minor, context.today) as a
   where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'

@@ -14,7 +14,7 @@ const LIMITS: [tool: string, args: Record<string, unknown>, rows: number][] = [
   ["list_expenses", { limit: 10 }, 80],
   ["log_expenses", { items: [{ name: "Lunch", amount: "14.50", date: "2026-11-19" }] }, 135],
   ["list_bills", {}, 1500],
-  ["summarize_spending", { period: "last_month" }, 110],
+  ["summarize_spending", { period: "last_month" }, 60],
 ];
 /** A session plans its first calls again and again, and reads statistics for it. */
 const WARM = 7;
