@@ -14555,9 +14555,20 @@ $$;
 comment on function app.assignee_name is
   'Who looks after a bill; null when nobody does, or who did is no member any more.';
 
+create type app.bill_position as (
+  id text,
+  sort_on date,
+  recorded_seq bigint,
+  due_count bigint,
+  due_minor numeric
+);
+comment on type app.bill_position is
+  'A bill and where it stands in the list: by its earliest open date, then in the order of recording; and what the '
+  'total of what is due has of it.';
+
 -- Planned once a session: whatever the ids, each bill is looked up by its own.
-create or replace function app.describe_bills(context app.context, bill_ids text[], within_days int default null)
-  returns jsonb
+create or replace function app.describe_bills(context app.context, bill_ids text[], within_days int default null,
+  due app.bill_position[] default null) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 declare
   default_lead_days constant int := app.default_lead_days(context);
@@ -14628,6 +14639,9 @@ begin
       case when b.share_bp < 10000
         then app.format_minor(round(coalesce(u.expected_minor, usual.minor) * b.share_bp / 10000.0), c.exponent) end,
       'provider', case when link.id is not null then app.describe_link(context, link) end,
+      'due_in_window', case when due[ids.position].due_count > 0 then jsonb_build_object(
+        'count', due[ids.position].due_count, 'amount', app.format_minor(due[ids.position].due_minor, c.exponent)
+      ) end,
       'version', b.version
     )) order by ids.position), '[]')
     from unnest(bill_ids) with ordinality as ids (id, position)
@@ -14663,7 +14677,7 @@ comment on function app.describe_bills is
   'Bills in this order as every tool shows them, as of now, to who asks for the dates within so many days; amounts of '
   'overdue dates are what remains to be paid. awaiting_amount: dates of automatic payments without an amount. '
   'next_price {amount, from} is a price that was set and holds later; my_share_amount is what my_share_percent makes '
-  'of the amount, which totals count whole.';
+  'of the amount, which totals count whole. due_in_window is what due, in the same order, has of it.';
 
 -- schemas/bills/parse_bill_schedule.sql
 
@@ -15009,17 +15023,6 @@ create type app.money_sum as (
 );
 comment on type app.money_sum is 'A total in one currency.';
 
-create type app.bill_position as (
-  id text,
-  sort_on date,
-  recorded_seq bigint,
-  due_count bigint,
-  due_minor numeric
-);
-comment on type app.bill_position is
-  'A bill and where it stands in the list: by its earliest open date, then in the order of recording; and what the '
-  'total of what is due has of it.';
-
 create or replace function app.convert_sums(sums app.money_sum[], into_currency text, day date, out minor numeric,
   out unconverted text[]) returns record
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
@@ -15265,21 +15268,10 @@ begin
   end if;
   data := jsonb_build_object('bills', app.describe_bills(
     context, array(select r.id from unnest(page.rows[:page_size]) with ordinality as r order by r.ordinality),
-    within_days
-  ));
-  if bill.id is null then
+    within_days,
     -- What the total is made of: a bill may have several dates in the window, and is shown once.
-    data := jsonb_build_object('bills', (
-      select
-        coalesce(
-        jsonb_agg(b.value || case when r.due_count > 0 then jsonb_build_object('due_in_window', jsonb_build_object(
-        'count', r.due_count, 'amount', app.format_minor(r.due_minor, c.exponent)
-        )) else '{}' end order by b.ordinality), '[]')
-      from jsonb_array_elements(data -> 'bills') with ordinality as b
-      join unnest(page.rows) as r on r.id = b.value ->> 'id'
-      join app.currencies as c on c.code = b.value ->> 'currency'
-    ));
-  end if;
+    case when bill.id is null then page.rows[:page_size] end
+  ));
   data := data || jsonb_build_object(
     'totals', jsonb_build_object(
       'due',

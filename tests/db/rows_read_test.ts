@@ -13,7 +13,7 @@ const LIMITS: [tool: string, args: Record<string, unknown>, rows: number][] = [
   ["get_context", {}, 235],
   ["list_expenses", { limit: 10 }, 80],
   ["log_expenses", { items: [{ name: "Lunch", amount: "14.50", date: "2026-11-19" }] }, 135],
-  ["list_bills", {}, 1500],
+  ["list_bills", {}, 1350],
   ["summarize_spending", { period: "last_month" }, 60],
 ];
 /** A session plans its first calls again and again, and reads statistics for it. */

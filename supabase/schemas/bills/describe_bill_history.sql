@@ -6,17 +6,6 @@ create type app.money_sum as (
 );
 comment on type app.money_sum is 'A total in one currency.';
 
-create type app.bill_position as (
-  id text,
-  sort_on date,
-  recorded_seq bigint,
-  due_count bigint,
-  due_minor numeric
-);
-comment on type app.bill_position is
-  'A bill and where it stands in the list: by its earliest open date, then in the order of recording; and what the '
-  'total of what is due has of it.';
-
 create or replace function app.convert_sums(sums app.money_sum[], into_currency text, day date, out minor numeric,
   out unconverted text[]) returns record
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$

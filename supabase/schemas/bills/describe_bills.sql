@@ -11,9 +11,20 @@ $$;
 comment on function app.assignee_name is
   'Who looks after a bill; null when nobody does, or who did is no member any more.';
 
+create type app.bill_position as (
+  id text,
+  sort_on date,
+  recorded_seq bigint,
+  due_count bigint,
+  due_minor numeric
+);
+comment on type app.bill_position is
+  'A bill and where it stands in the list: by its earliest open date, then in the order of recording; and what the '
+  'total of what is due has of it.';
+
 -- Planned once a session: whatever the ids, each bill is looked up by its own.
-create or replace function app.describe_bills(context app.context, bill_ids text[], within_days int default null)
-  returns jsonb
+create or replace function app.describe_bills(context app.context, bill_ids text[], within_days int default null,
+  due app.bill_position[] default null) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 declare
   default_lead_days constant int := app.default_lead_days(context);
@@ -84,6 +95,9 @@ begin
       case when b.share_bp < 10000
         then app.format_minor(round(coalesce(u.expected_minor, usual.minor) * b.share_bp / 10000.0), c.exponent) end,
       'provider', case when link.id is not null then app.describe_link(context, link) end,
+      'due_in_window', case when due[ids.position].due_count > 0 then jsonb_build_object(
+        'count', due[ids.position].due_count, 'amount', app.format_minor(due[ids.position].due_minor, c.exponent)
+      ) end,
       'version', b.version
     )) order by ids.position), '[]')
     from unnest(bill_ids) with ordinality as ids (id, position)
@@ -119,4 +133,4 @@ comment on function app.describe_bills is
   'Bills in this order as every tool shows them, as of now, to who asks for the dates within so many days; amounts of '
   'overdue dates are what remains to be paid. awaiting_amount: dates of automatic payments without an amount. '
   'next_price {amount, from} is a price that was set and holds later; my_share_amount is what my_share_percent makes '
-  'of the amount, which totals count whole.';
+  'of the amount, which totals count whole. due_in_window is what due, in the same order, has of it.';

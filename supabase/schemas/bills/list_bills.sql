@@ -151,21 +151,10 @@ begin
   end if;
   data := jsonb_build_object('bills', app.describe_bills(
     context, array(select r.id from unnest(page.rows[:page_size]) with ordinality as r order by r.ordinality),
-    within_days
-  ));
-  if bill.id is null then
+    within_days,
     -- What the total is made of: a bill may have several dates in the window, and is shown once.
-    data := jsonb_build_object('bills', (
-      select
-        coalesce(
-        jsonb_agg(b.value || case when r.due_count > 0 then jsonb_build_object('due_in_window', jsonb_build_object(
-        'count', r.due_count, 'amount', app.format_minor(r.due_minor, c.exponent)
-        )) else '{}' end order by b.ordinality), '[]')
-      from jsonb_array_elements(data -> 'bills') with ordinality as b
-      join unnest(page.rows) as r on r.id = b.value ->> 'id'
-      join app.currencies as c on c.code = b.value ->> 'currency'
-    ));
-  end if;
+    case when bill.id is null then page.rows[:page_size] end
+  ));
   data := data || jsonb_build_object(
     'totals', jsonb_build_object(
       'due',
