@@ -43,6 +43,12 @@ export const TARGETS: Record<string, Target> = {
   "cold start: auth-callback": atMost(1.5),
   "cold start: cron-reminders": atMost(1.5),
   "cold start: cron-provider-sync": atMost(1.5),
+  "cold start: mcp, bundled": atMost(2.2),
+  "cold start: oauth, bundled": atMost(1.5),
+  "cold start: payment-webhook, bundled": atMost(1.5),
+  "cold start: auth-callback, bundled": atMost(1.5),
+  "cold start: cron-reminders, bundled": atMost(1.5),
+  "cold start: cron-provider-sync, bundled": atMost(1.5),
 
   "bundle: mcp": atMost(180),
   "bundle: auth-callback": atMost(110),

@@ -20,10 +20,27 @@ export interface BundleSizes {
 }
 
 export async function bundleSizes(slug: Slug): Promise<BundleSizes> {
+  const { outputFiles, metafile } = await bundle(`functions/${slug}/index.ts`);
+  const always = alwaysLoaded(metafile, "bundle/entry.js");
+  const texts = new Map(outputFiles.map(({ path, contents }) => [path.slice(ROOT.pathname.length), contents]));
+  const sizeOf = (paths: string[]) =>
+    gzipSync(Buffer.concat(paths.map((path) => texts.get(path)!)), { level: 9 }).length / 1000;
+  const lazy = [...texts.keys()].filter((path) => !always.includes(path));
+  const inputs = always.flatMap((path) => Object.entries(metafile.outputs[path]!.inputs));
+  return {
+    staticKb: sizeOf(always),
+    lazyKb: lazy.length > 0 ? sizeOf(lazy) : 0,
+    modules: inputs.length,
+    largest: largestOf(inputs.map(([path, { bytesInOutput }]) => ({ path, bytes: bytesInOutput }))),
+  };
+}
+
+/** @param module from the root of the project. @returns the files of its bundle, `bundle/entry.js` first of all. */
+export async function bundle(module: string) {
   const { imports } = JSON.parse(await Deno.readTextFile(new URL("import_map.json", ROOT)));
   const { outputFiles, metafile } = await build({
     absWorkingDir: ROOT.pathname,
-    entryPoints: { entry: `functions/${slug}/index.ts` },
+    entryPoints: { entry: module },
     outdir: "bundle",
     bundle: true,
     minify: true,
@@ -41,18 +58,7 @@ export async function bundleSizes(slug: Slug): Promise<BundleSizes> {
     plugins: [importMap(imports)],
   });
   await stop();
-  const always = alwaysLoaded(metafile, "bundle/entry.js");
-  const texts = new Map(outputFiles.map(({ path, contents }) => [path.slice(ROOT.pathname.length), contents]));
-  const sizeOf = (paths: string[]) =>
-    gzipSync(Buffer.concat(paths.map((path) => texts.get(path)!)), { level: 9 }).length / 1000;
-  const lazy = [...texts.keys()].filter((path) => !always.includes(path));
-  const inputs = always.flatMap((path) => Object.entries(metafile.outputs[path]!.inputs));
-  return {
-    staticKb: sizeOf(always),
-    lazyKb: lazy.length > 0 ? sizeOf(lazy) : 0,
-    modules: inputs.length,
-    largest: largestOf(inputs.map(([path, { bytesInOutput }]) => ({ path, bytes: bytesInOutput }))),
-  };
+  return { outputFiles, metafile };
 }
 
 function alwaysLoaded({ outputs }: Metafile, entry: string): string[] {

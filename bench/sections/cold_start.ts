@@ -1,7 +1,9 @@
 /**
  * From the start of a process to its first answer, beside a function that is Hono and nothing else. The answers need no
- * database. On the Deno of the platform's edge runtime, from source, with the compiled modules in its cache.
+ * database. On the Deno of the platform's edge runtime: from source, with the compiled modules in its cache, where each
+ * start looks up every module and package again; and bundled, as a deployed function is.
  */
+import { bundle } from "../measure/bundle.ts";
 import { functionEnvironment } from "../hops/world.ts";
 import { alternate, ratiosOf } from "../measure/rounds.ts";
 import type { Options, Row } from "../measure/row.ts";
@@ -12,8 +14,11 @@ import { type Slug, SLUGS } from "../../shared/routes.ts";
 import { copy } from "../../tests/_support/copy.ts";
 import { edgeDeno } from "../../tests/edge/edge_deno.ts";
 
-const nameOf = (slug: Slug) => `cold start: ${slug}`;
-export const NAMES = SLUGS.map(nameOf);
+const KINDS = ["from source", "bundled"] as const;
+type Kind = typeof KINDS[number];
+
+const nameOf = (slug: Slug, kind: Kind) => `cold start: ${slug}${kind === "bundled" ? ", bundled" : ""}`;
+export const NAMES = KINDS.flatMap((kind) => SLUGS.map((slug) => nameOf(slug, kind)));
 
 interface Question {
   method: string;
@@ -32,33 +37,58 @@ const FIRST: Record<Slug, Question> = {
 const ROOT = new URL("../../", import.meta.url);
 const PARTS = ["functions", "shared", "tests/edge", "bench/hops", "import_map.json"];
 
-export async function measureColdStart({ isShort, only }: Options): Promise<Row[]> {
-  const slugs = SLUGS.filter((slug) => nameOf(slug).includes(only));
+const EMPTY = "bench/hops/empty_function.ts";
+const EMPTY_FIRST: Question = { method: "GET", path: "/", status: 200 };
+
+export async function measureColdStart(options: Options): Promise<Row[]> {
   const { path: deno } = await edgeDeno();
   // This Deno could not read the project's settings and lock file, and neither does the platform.
   const folder = await Deno.makeTempDir({ prefix: "expense-cold-" });
   for (const parent of ["tests", "bench"]) await Deno.mkdir(`${folder}/${parent}`);
   for (const part of PARTS) await copy(new URL(part, ROOT).pathname, `${folder}/${part}`);
-  const sideOf = (module: string, first: Question) => () => startToAnswer({ deno, folder, module }, first);
-  const sides = {
-    empty: sideOf("bench/hops/empty_function.ts", { method: "GET", path: "/", status: 200 }),
-    ...Object.fromEntries(slugs.map((slug) => [slug, sideOf(`functions/${slug}/index.ts`, FIRST[slug])])),
-  } as Record<Slug | "empty", () => Promise<number>>;
   try {
-    // Compiles, and fills the page cache.
-    for (const side of Object.values(sides)) await side();
-    const measured = await alternate(sides, isShort ? 5 : 15);
-    return slugs.map((slug) => ({
-      name: nameOf(slug),
-      against: "an empty Hono function",
-      value: ratiosOf(measured[slug], measured.empty),
-      unit: "times",
-      detail: `${median(measured[slug]).toFixed(0)} ms; empty ${median(measured.empty).toFixed(0)} ms`,
-      errors: 0,
-    }));
+    const rows: Row[] = [];
+    for (const kind of KINDS) rows.push(...await measureKind(kind, { ...options, deno, folder }));
+    return rows;
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+}
+
+async function measureKind(
+  kind: Kind,
+  { isShort, only, deno, folder }: Options & { deno: string; folder: string },
+): Promise<Row[]> {
+  const slugs = SLUGS.filter((slug) => nameOf(slug, kind).includes(only));
+  const sideOf = async (module: string, first: Question) => {
+    const started = kind === "bundled" ? await writeBundle(module, folder) : module;
+    return () => startToAnswer({ deno, folder, module: started }, first);
+  };
+  const sides = { empty: await sideOf(EMPTY, EMPTY_FIRST) } as Record<Slug | "empty", () => Promise<number>>;
+  for (const slug of slugs) sides[slug] = await sideOf(`functions/${slug}/index.ts`, FIRST[slug]);
+  // Compiles, and fills the page cache.
+  for (const side of Object.values(sides)) await side();
+  const measured = await alternate(sides, isShort ? 5 : 15);
+  return slugs.map((slug) => ({
+    name: nameOf(slug, kind),
+    against: "an empty Hono function",
+    value: ratiosOf(measured[slug], measured.empty),
+    unit: "times",
+    detail: `${median(measured[slug]).toFixed(0)} ms; empty ${median(measured.empty).toFixed(0)} ms`,
+    errors: 0,
+  }));
+}
+
+/** @returns the bundle's entry point, from `folder`. */
+async function writeBundle(module: string, folder: string): Promise<string> {
+  const parent = `bundles/${module.replaceAll("/", "_")}`;
+  const { outputFiles } = await bundle(module);
+  for (const { path, contents } of outputFiles) {
+    const file = `${folder}/${parent}/${path.slice(path.lastIndexOf("/bundle/") + 1)}`;
+    await Deno.mkdir(file.slice(0, file.lastIndexOf("/")), { recursive: true });
+    await Deno.writeFile(file, contents);
+  }
+  return `${parent}/bundle/entry.js`;
 }
 
 /** Milliseconds. */
