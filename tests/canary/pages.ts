@@ -46,7 +46,7 @@ const ADDRESSES: Record<string, (one: Tenant, links: { unsubscribe: string[]; ca
   "/account/expenses.csv": () => ["/account/expenses.csv", "/account/expenses.csv?t=unknown"],
   "/account/reminder-email": () => ["/account/reminder-email", "/account/reminder-email?t=unknown"],
   "/invitation": (one) => ["/invitation", "/invitation?t=unknown", `/invitation?t=${one.invitationToken}`],
-  "/organizations/:id": () => ["/organizations/new", "/organizations/new?next=/account"],
+  "/organizations/new": () => ["/organizations/new", "/organizations/new?next=/account"],
   "/organizations/:id/approvals": (one) => [`/organizations/${one.organizationId}/approvals`],
   "/account/approvals/:id": (one) => [`/account/approvals/${one.proposalId}`],
   "/books": (one) =>

@@ -10,7 +10,7 @@ import { openDatabase } from "../_support/database.ts";
 
 /** Rows of all our tables, by scans and by indexes, once plans are settled. */
 const LIMITS: [tool: string, args: Record<string, unknown>, rows: number][] = [
-  ["get_context", {}, 235],
+  ["get_context", {}, 60],
   ["list_expenses", { limit: 10 }, 80],
   ["log_expenses", { items: [{ name: "Lunch", amount: "14.50", date: "2026-11-19" }] }, 135],
   ["list_bills", {}, 1350],

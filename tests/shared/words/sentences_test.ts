@@ -21,6 +21,7 @@ const EXCEPTIONS: [reason: string, literal: RegExp][] = [
   ],
   ["a pattern of what banks write after a processor's name", /^\( europe\)\?/],
   ["the signature of a function", /^net\.http_get\(/],
+  ["the condition of a trigger", /^old\.%1\$I is distinct from new\.%1\$I$/],
   ["an answer to the identity server, which shows it as it is", /^\{"error": \{"http_code": 403, "message": /],
   [
     "why a job or a migration stops, for whoever runs the service",
