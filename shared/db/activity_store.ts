@@ -1,4 +1,5 @@
 /** Database calls of the activity page. */
+import { asking } from "./answer.ts";
 import type { ChangeFacts } from "../words/change.ts";
 import type { Facts } from "../words/message.ts";
 import type { Database } from "./client.ts";
@@ -81,7 +82,7 @@ export const createActivityStore = (database: Database) => ({
       at: Date;
     },
   ) =>
-    database.call<ActivityPage | { outcome: "unknown"; organizations: unknown[] }>("read_activity", {
+    asking(database)<ActivityPage | { outcome: "unknown"; organizations: unknown[] }>("read_activity", {
       user_id: userId,
       organization_id: organizationId ?? null,
       filter,

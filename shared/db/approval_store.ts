@@ -1,4 +1,5 @@
 /** Database calls of the pages and mails about approvals. */
+import { asking } from "./answer.ts";
 import type {
   ApprovalPolicy,
   ClaimedMail,
@@ -17,6 +18,7 @@ export type ApprovalStore = ReturnType<typeof createApprovalStore>;
 
 /** Every method throws what `Database.call` throws. */
 export function createApprovalStore(database: Database) {
+  const ask = asking(database);
   return {
     /** Null for who may not decide about proposals. */
     readPolicy: ({ userId, organizationId, at }: InOrganization) =>
@@ -27,7 +29,7 @@ export function createApprovalStore(database: Database) {
       }),
 
     changePolicy: (asked: InOrganization & { rules: NewRule[]; assistantsMayApprove: boolean }) =>
-      database.call<
+      ask<
         | { outcome: "changed" | "unknown" | "not_allowed" | "busy" }
         | { outcome: "too_many"; most: number }
         | { outcome: "invalid"; field: string }
@@ -44,7 +46,7 @@ export function createApprovalStore(database: Database) {
       database.call<Proposals | null>("read_proposals", { user_id: userId, organization_id: organizationId, at }),
 
     read: ({ userId, proposalId, at }: OfProposal) =>
-      database.call<{ outcome: "found"; proposal: Proposal } | { outcome: "unknown" }>("read_proposal", {
+      ask<{ outcome: "found"; proposal: Proposal } | { outcome: "unknown" }>("read_proposal", {
         user_id: userId,
         proposal_id: proposalId,
         at,
@@ -52,7 +54,7 @@ export function createApprovalStore(database: Database) {
 
     /** @param asked.hash of what was shown. */
     decide: ({ userId, proposalId, hash, decision, at }: OfProposal & { hash: string; decision: Decision }) =>
-      database.call<Decided>("decide_proposal", { user_id: userId, proposal_id: proposalId, hash, decision, at }),
+      ask<Decided>("decide_proposal", { user_id: userId, proposal_id: proposalId, hash, decision, at }),
 
     /**
      * Mails that nobody else is sending right now, until the lease ends.

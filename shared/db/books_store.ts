@@ -1,4 +1,5 @@
 /** Database calls of the page of the books; all run as the signed-in person. */
+import { asking } from "./answer.ts";
 import type { Glance } from "../books/glance.ts";
 import type { FactEnvelope } from "../connector/result.ts";
 import type { Database } from "./client.ts";
@@ -35,9 +36,10 @@ export type BooksStore = ReturnType<typeof createBooksStore>;
 
 /** Every method throws what `Database.call` throws. */
 export function createBooksStore(database: Database) {
+  const ask = asking(database);
   return {
     read: ({ userId, organizationId, month, query, cursor, paid, at }: Asked) =>
-      database.call<Glance | { outcome: "unknown"; organizations: Glance["organizations"] }>("read_books", {
+      ask<Glance | { outcome: "unknown"; organizations: Glance["organizations"] }>("read_books", {
         user_id: userId,
         organization_id: organizationId ?? null,
         month_on: month ?? null,
@@ -48,7 +50,7 @@ export function createBooksStore(database: Database) {
       }),
 
     pay: ({ userId, organizationId, billId, dueOn, shown, amount, key, at }: Press) =>
-      database.call<Ran | { outcome: "unknown" | "already" | "changed" | "busy" }>("pay_due_date", {
+      ask<Ran | { outcome: "unknown" | "already" | "changed" | "busy" }>("pay_due_date", {
         user_id: userId,
         organization_id: organizationId,
         bill_id: billId,
@@ -65,7 +67,7 @@ export function createBooksStore(database: Database) {
       changeId: string;
       at: Date;
     }) =>
-      database.call<Ran>("run_page_tool", {
+      ask<Ran>("run_page_tool", {
         user_id: userId,
         organization_id: organizationId,
         tool: "undo_change",

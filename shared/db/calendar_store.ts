@@ -1,4 +1,5 @@
 /** Database calls of calendar feeds: one per read or change. */
+import { asking } from "./answer.ts";
 import type { CalendarFacts } from "../calendar/facts.ts";
 import type { Database } from "./client.ts";
 import type { Allowance, Limited, Quota } from "./quota.ts";
@@ -15,10 +16,11 @@ export type CalendarStore = ReturnType<typeof createCalendarStore>;
 
 /** Every method throws what `Database.call` throws. */
 export function createCalendarStore(database: Database) {
+  const ask = asking(database);
   return {
     /** `unknown` for every token that may not read: never issued, ended, suspended, without a plan for it. */
     read: ({ tokenHash, limits, at }: { tokenHash: string; limits: CalendarLimits; at: Date }) =>
-      database.call<{ outcome: "ok"; calendar: CalendarFacts } | { outcome: "unknown" } | Limited>("read_calendar", {
+      ask<{ outcome: "ok"; calendar: CalendarFacts } | { outcome: "unknown" } | Limited>("read_calendar", {
         token_hash: tokenHash,
         limits,
         at,
@@ -26,7 +28,7 @@ export function createCalendarStore(database: Database) {
 
     /** Ends the address before, if there is one. */
     create: ({ userId, organizationId, tokenHash, at }: Owner & { tokenHash: string }) =>
-      database.call<{ outcome: "created" | "refused" }>("create_calendar", {
+      ask<{ outcome: "created" | "refused" }>("create_calendar", {
         user_id: userId,
         organization_id: organizationId,
         token_hash: tokenHash,
@@ -34,7 +36,7 @@ export function createCalendarStore(database: Database) {
       }),
 
     showAmounts: ({ userId, organizationId, showAmounts, at }: Owner & { showAmounts: boolean }) =>
-      database.call<{ outcome: "changed" | "unknown" }>("change_calendar", {
+      ask<{ outcome: "changed" | "unknown" }>("change_calendar", {
         user_id: userId,
         organization_id: organizationId,
         show_amounts: showAmounts,
@@ -42,7 +44,7 @@ export function createCalendarStore(database: Database) {
       }),
 
     end: ({ userId, organizationId, at }: Owner) =>
-      database.call<{ outcome: "ended" | "unknown" }>("end_calendar", {
+      ask<{ outcome: "ended" | "unknown" }>("end_calendar", {
         user_id: userId,
         organization_id: organizationId,
         at,

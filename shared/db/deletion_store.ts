@@ -1,4 +1,5 @@
 /** Database calls of the pages that delete an organization or an account, or take that back. */
+import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
 export interface DeletableOrganization {
@@ -28,30 +29,31 @@ export type DeletionStore = ReturnType<typeof createDeletionStore>;
 
 /** Every method throws what `Database.call` throws. */
 export function createDeletionStore(database: Database) {
+  const ask = asking(database);
   return {
     read: (userId: string) => database.call<Deletion>("read_deletion", { user_id: userId }),
 
     /** `members` are the addresses of everybody else in it. @param asked.name as the owner typed it. */
     deleteOrganization: ({ userId, organizationId, name, at }: OfOrganization & { name: string }) =>
-      database.call<
+      ask<
         | { outcome: "scheduled"; name: string; deletes_at: string; members: string[] }
         | { outcome: "already" | "wrong_name" | "forbidden" }
       >("delete_organization", { user_id: userId, organization_id: organizationId, name, at }),
 
     keepOrganization: ({ userId, organizationId, at }: OfOrganization) =>
-      database.call<
+      ask<
         | { outcome: "kept"; name: string; members: string[] }
         | { outcome: "already" | "too_late" | "forbidden" }
       >("keep_organization", { user_id: userId, organization_id: organizationId, at }),
 
     /** `owner`: they still own an organization that stays. @param asked.email their sign-in address. */
     deleteAccount: ({ userId, email, at }: Person & { email: string }) =>
-      database.call<{ outcome: "scheduled"; deletes_at: string } | { outcome: "already" | "owner" }>(
+      ask<{ outcome: "scheduled"; deletes_at: string } | { outcome: "already" | "owner" }>(
         "delete_account",
         { user_id: userId, email, at },
       ),
 
     keepAccount: ({ userId, at }: Person) =>
-      database.call<{ outcome: "kept" | "already" }>("keep_account", { user_id: userId, at }),
+      ask<{ outcome: "kept" | "already" }>("keep_account", { user_id: userId, at }),
   };
 }

@@ -1,4 +1,5 @@
 /** Database calls of the identity pages: one per page view or change. */
+import { asking } from "./answer.ts";
 import type { Role } from "../roles.ts";
 import type { Database } from "./client.ts";
 import type { Limited, Quota } from "./quota.ts";
@@ -161,6 +162,7 @@ export type IdentityStore = ReturnType<typeof createIdentityStore>;
 
 /** Every method throws what `Database.call` throws. */
 export function createIdentityStore(database: Database) {
+  const ask = asking(database);
   return {
     /**
      * Counts one attempt within the last hour under a keyed hash, after drawing on the caller's quotas. Refused
@@ -169,7 +171,7 @@ export function createIdentityStore(database: Database) {
     claimAttempt: (
       attempt: { keyHash: string; atMost: number; secondsApart: number; quotas: readonly Quota[]; at: Date },
     ) =>
-      database.call<{ outcome: "allowed" } | Limited>("claim_attempt", {
+      ask<{ outcome: "allowed" } | Limited>("claim_attempt", {
         key_hash: attempt.keyHash,
         at_most: attempt.atMost,
         seconds_apart: attempt.secondsApart,
@@ -192,7 +194,7 @@ export function createIdentityStore(database: Database) {
         cursor?: string;
       },
     ) =>
-      database.call<{ outcome: "ok"; result: ExpenseFilePart } | { outcome: "refused" }>("read_expense_file", {
+      ask<{ outcome: "ok"; result: ExpenseFilePart } | { outcome: "refused" }>("read_expense_file", {
         user_id: userId,
         organization_id: organizationId,
         arguments: { ...filter, ...(cursor && { cursor }) },
@@ -209,7 +211,7 @@ export function createIdentityStore(database: Database) {
         organization_name: string | null;
       },
     ) =>
-      database.call<{ outcome: "created"; organization_id: string | null } | { outcome: "already" } | Invalid>(
+      ask<{ outcome: "created"; organization_id: string | null } | { outcome: "already" } | Invalid>(
         "complete_onboarding",
         { user_id: userId, email, ...values, at },
       ),
@@ -218,10 +220,10 @@ export function createIdentityStore(database: Database) {
     readAccount: ({ userId, at }: Person) => database.call<Account | null>("read_account", { user_id: userId, at }),
 
     changeCountry: ({ userId, country, at }: Person & { country: string }) =>
-      database.call<{ outcome: "changed" | "unknown" }>("change_country", { user_id: userId, country, at }),
+      ask<{ outcome: "changed" | "unknown" }>("change_country", { user_id: userId, country, at }),
 
     renameOrganization: ({ userId, organizationId, name, at }: Person & { organizationId: string; name: string }) =>
-      database.call<{ outcome: "renamed" | "not_owner" }>("rename_organization", {
+      ask<{ outcome: "renamed" | "not_owner" }>("rename_organization", {
         user_id: userId,
         organization_id: organizationId,
         name,
@@ -229,7 +231,7 @@ export function createIdentityStore(database: Database) {
       }),
 
     revokeGrant: ({ userId, grantId, at }: Person & { grantId: string }) =>
-      database.call<{ outcome: "revoked" | "unknown_grant" }>("revoke_grant", {
+      ask<{ outcome: "revoked" | "unknown_grant" }>("revoke_grant", {
         user_id: userId,
         grant_id: grantId,
         at,
@@ -237,17 +239,17 @@ export function createIdentityStore(database: Database) {
 
     /** Hides alerts of grants that ended up to that instant. */
     dismissGrantAlerts: ({ userId, until, at }: Person & { until: Date }) =>
-      database.call<{ outcome: "dismissed" }>("dismiss_grant_alerts", { user_id: userId, until, at }),
+      ask<{ outcome: "dismissed" }>("dismiss_grant_alerts", { user_id: userId, until, at }),
 
     /** `unconfirmed` is the new reminder address when it has to be confirmed before use. */
     updateReminders: ({ userId, at, ...values }: Reminders & Person) =>
-      database.call<{ outcome: "updated"; unconfirmed: string | null } | { outcome: "unknown" } | Invalid>(
+      ask<{ outcome: "updated"; unconfirmed: string | null } | { outcome: "unknown" } | Invalid>(
         "update_reminders",
         { user_id: userId, ...values, at },
       ),
 
     confirmReminderEmail: ({ userId, reminderEmail, at }: Person & { reminderEmail: string }) =>
-      database.call<{ outcome: "confirmed" | "stale" }>("confirm_reminder_email", {
+      ask<{ outcome: "confirmed" | "stale" }>("confirm_reminder_email", {
         user_id: userId,
         reminder_email: reminderEmail,
         at,
@@ -259,10 +261,10 @@ export function createIdentityStore(database: Database) {
 
     /** @param asked.scope `all`, or the id of an organization or bill of theirs. */
     unsubscribe: ({ userId, scope, at }: Person & { scope: string }) =>
-      database.call<{ outcome: "unsubscribed" | "unknown" }>("unsubscribe", { user_id: userId, scope, at }),
+      ask<{ outcome: "unsubscribed" | "unknown" }>("unsubscribe", { user_id: userId, scope, at }),
 
     chooseMails: ({ userId, organizationId, mails, at }: Person & { organizationId: string; mails: Mails }) =>
-      database.call<{ outcome: "chosen" | "not_member" }>("choose_mails", {
+      ask<{ outcome: "chosen" | "not_member" }>("choose_mails", {
         user_id: userId,
         organization_id: organizationId,
         mails,

@@ -1,4 +1,5 @@
 /** Database calls of the pages about members, invitations and further organizations: one per page view or change. */
+import { asking } from "./answer.ts";
 import type { Role } from "../roles.ts";
 import type { Database } from "./client.ts";
 
@@ -83,6 +84,7 @@ export type MembersStore = ReturnType<typeof createMembersStore>;
 
 /** Every method throws what `Database.call` throws. */
 export function createMembersStore(database: Database) {
+  const ask = asking(database);
   const ofMember = ({ userId, organizationId, memberId, at }: OfMember) => ({
     user_id: userId,
     organization_id: organizationId,
@@ -96,7 +98,7 @@ export function createMembersStore(database: Database) {
 
     /** Again for the same address, the link before stops working. */
     invite: (asked: InOrganization & WithLink & { address: string; role: GivenRole }) =>
-      database.call<
+      ask<
         | { outcome: "invited"; organization_name: string }
         | { outcome: "not_allowed" | "plan" | "already_member" }
         | { outcome: "too_many"; most: number }
@@ -110,13 +112,13 @@ export function createMembersStore(database: Database) {
       }),
 
     resend: ({ userId, invitationId, tokenHash, at }: Person & WithLink & { invitationId: string }) =>
-      database.call<
+      ask<
         | { outcome: "invited"; address: string; role: GivenRole; organization_name: string }
         | { outcome: "unknown" | "not_allowed" | "plan" }
       >("resend_invitation", { user_id: userId, invitation_id: invitationId, token_hash: tokenHash, at }),
 
     withdraw: ({ userId, invitationId, at }: Person & { invitationId: string }) =>
-      database.call<{ outcome: "withdrawn" | "unknown" | "not_allowed" }>("withdraw_invitation", {
+      ask<{ outcome: "withdrawn" | "unknown" | "not_allowed" }>("withdraw_invitation", {
         user_id: userId,
         invitation_id: invitationId,
         at,
@@ -124,25 +126,25 @@ export function createMembersStore(database: Database) {
 
     /** @param asked.email the address they signed in with. */
     readInvitation: ({ userId, email, tokenHash, at }: Person & WithLink & { email: string }) =>
-      database.call<ShownInvitation | { outcome: "for_another"; masked_address: string } | { outcome: "unknown" }>(
+      ask<ShownInvitation | { outcome: "for_another"; masked_address: string } | { outcome: "unknown" }>(
         "read_invitation",
         { token_hash: tokenHash, user_id: userId, email, at },
       ),
 
     accept: ({ userId, email, tokenHash, at }: Person & WithLink & { email: string }) =>
-      database.call<
+      ask<
         | { outcome: "accepted" | InvitationEnd; organization_id: string }
         | { outcome: "unknown" | "for_another" | "not_onboarded" }
       >("accept_invitation", { token_hash: tokenHash, user_id: userId, email, at }),
 
     changeRole: (asked: OfMember & { role: GivenRole }) =>
-      database.call<{ outcome: "changed" | "not_allowed" | "unknown" }>("change_member_role", {
+      ask<{ outcome: "changed" | "not_allowed" | "unknown" }>("change_member_role", {
         ...ofMember(asked),
         role: asked.role,
       }),
 
     openPrivate: (asked: OfMember & { seesPrivate: boolean }) =>
-      database.call<{ outcome: "changed" | "unknown" }>("open_private", {
+      ask<{ outcome: "changed" | "unknown" }>("open_private", {
         ...ofMember(asked),
         sees_private: asked.seesPrivate,
       }),
@@ -151,17 +153,17 @@ export function createMembersStore(database: Database) {
     readRemoval: (asked: OfMember) => database.call<Removal | null>("read_removal", ofMember(asked)),
 
     /** Also for leaving. */
-    remove: (asked: OfMember) => database.call<{ outcome: "removed" | "unknown" }>("remove_member", ofMember(asked)),
+    remove: (asked: OfMember) => ask<{ outcome: "removed" | "unknown" }>("remove_member", ofMember(asked)),
 
     proposeOwner: (asked: OfMember) =>
-      database.call<{ outcome: "proposed"; address: string; organization_name: string } | { outcome: "unknown" }>(
+      ask<{ outcome: "proposed"; address: string; organization_name: string } | { outcome: "unknown" }>(
         "propose_owner",
         ofMember(asked),
       ),
 
     /** Withdraws or declines. */
     endHandover: ({ userId, organizationId, handoverId, at }: InOrganization & { handoverId: string }) =>
-      database.call<{ outcome: "ended" | "unknown" }>("end_handover", {
+      ask<{ outcome: "ended" | "unknown" }>("end_handover", {
         user_id: userId,
         organization_id: organizationId,
         handover_id: handoverId,
@@ -169,7 +171,7 @@ export function createMembersStore(database: Database) {
       }),
 
     acceptHandover: ({ userId, organizationId, handoverId, at }: InOrganization & { handoverId: string }) =>
-      database.call<{ outcome: "accepted" | "unknown" }>("accept_handover", {
+      ask<{ outcome: "accepted" | "unknown" }>("accept_handover", {
         user_id: userId,
         organization_id: organizationId,
         handover_id: handoverId,
@@ -184,7 +186,7 @@ export function createMembersStore(database: Database) {
       }),
 
     createOrganization: ({ userId, name, baseCurrency, at }: Person & { name: string; baseCurrency: string }) =>
-      database.call<
+      ask<
         | { outcome: "created"; organization_id: string }
         | { outcome: "invalid"; field: "base_currency" }
         | { outcome: "too_many"; most: number }

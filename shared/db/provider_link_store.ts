@@ -1,4 +1,5 @@
 /** Connecting bills to providers and managing the links: one call per page view or change. */
+import { asking } from "./answer.ts";
 import type { Envelope } from "../credentials/envelope.ts";
 import type { Database } from "./client.ts";
 import type { Limited, Quota } from "./quota.ts";
@@ -35,10 +36,11 @@ export type ProviderLinkStore = ReturnType<typeof createProviderLinkStore>;
 
 /** Every method throws what `Database.call` throws. */
 export function createProviderLinkStore(database: Database) {
+  const ask = asking(database);
   return {
     /** @param asked.quotas drawn for trying a credential; empty when only looking. */
     openConnection: (asked: Asked & { providerKey: string | null; quotas: readonly Quota[] }) =>
-      database.call<OpenConnection | ConnectionRefusal | Limited>("open_connection", {
+      ask<OpenConnection | ConnectionRefusal | Limited>("open_connection", {
         user_id: asked.userId,
         bill_id: asked.billId,
         provider_key: asked.providerKey,
@@ -55,7 +57,7 @@ export function createProviderLinkStore(database: Database) {
         envelope: Envelope;
       },
     ) =>
-      database.call<ConnectableBill & { outcome: "connected" } | { outcome: "moved" } | ConnectionRefusal>(
+      ask<ConnectableBill & { outcome: "connected" } | { outcome: "moved" } | ConnectionRefusal>(
         "connect_provider",
         {
           user_id: asked.userId,
@@ -70,7 +72,7 @@ export function createProviderLinkStore(database: Database) {
       ),
 
     changeLink: ({ userId, linkId, action, at }: { userId: string; linkId: string; action: LinkAction; at: Date }) =>
-      database.call<{ outcome: "changed" | "ended" | "paused_by_plan" | "not_owner" | "unknown_link" }>(
+      ask<{ outcome: "changed" | "ended" | "paused_by_plan" | "not_owner" | "unknown_link" }>(
         "change_provider_link",
         { user_id: userId, link_id: linkId, action, at },
       ),
