@@ -10,6 +10,8 @@ import type { Functions } from "../world/functions.ts";
 
 /** Longer than the functions wait for the database. */
 const DEADLINE_MS = 15_000;
+/** After something broke, all that was not asked meanwhile comes at once, and some of it may be told to come again. */
+const RECOVERY_MS = 10_000;
 export interface Reply {
   status: number;
   headers: Headers;
@@ -86,9 +88,10 @@ export class Traffic {
     if (reply.text.includes(CANARY)) this.problem(`${kind} was answered with a secret`);
     const foreign = organization === undefined ? undefined : foreignMark(reply.text, organization);
     if (foreign) this.problem(`${kind} of organization ${organization} got a row of another one: ${foreign}`);
-    if (reply.status === 503 && reply.headers.has("retry-after")) this.shed++;
+    const isShed = reply.status === 503 && reply.headers.has("retry-after");
+    if (isShed) this.shed++;
     if (reply.status >= 500) {
-      if (!this.isExcused(sentAt)) this.problem(`${kind} was answered ${reply.status}: ${reply.text.slice(0, 300)}`);
+      if (!this.isExcused(isShed ? sentAt - RECOVERY_MS : sentAt)) this.problem(`${kind} was answered ${reply.status}: ${reply.text.slice(0, 300)}`);
       return undefined;
     }
     return reply;
