@@ -128,9 +128,12 @@ export class Load {
     const noted = besides?.finally(() => isDone = true);
     const isOver = () => isDone && elapsed() >= seconds;
     const others = this.#besides(isOver);
-    for (let begun = 0; !isOver();) {
-      if (begun < elapsed() * this.rate) {
-        begun++;
+    let due = 0;
+    for (let at = elapsed(); !isOver();) {
+      due += (elapsed() - at) * this.rate;
+      at = elapsed();
+      if (due >= 1) {
+        due--;
         const act = this.#actOnce().finally(() => this.#underWay.delete(act));
         this.#underWay.add(act);
       } else await new Promise((resolve) => setTimeout(resolve, 2));

@@ -36,6 +36,8 @@ export interface SoakResult {
 
 /** A fault comes after a part of its time, so that the load is under way and can recover. */
 const BEFORE = 0.2;
+/** Where nobody may notice, functions are started on the processors that answer; a platform has others for it. */
+const UNNOTICED_SHARE = 0.5;
 
 async function breakFor(
   load: Load,
@@ -45,13 +47,16 @@ async function breakFor(
   await pause(seconds * BEFORE * 1000);
   const { failures } = load.world.logs;
   const before = failures.length;
-  if (!fault.isUnnoticed) load.traffic.break();
+  const { rate } = load;
+  if (fault.isUnnoticed) load.rate = rate * UNNOTICED_SHARE;
+  else load.traffic.break();
   try {
     await fault.act(load);
     await untilWell(load);
   } catch (thrown) {
     load.traffic.problem(`${fault.name}: ${thrown instanceof Error ? thrown.stack : thrown}`);
   } finally {
+    load.rate = rate;
     if (!fault.isUnnoticed) {
       for (const line of new Set(failures.splice(before).map(causeOf))) say(`     meanwhile ${line}`);
       load.traffic.mend();

@@ -91,7 +91,9 @@ export class Traffic {
     const isShed = reply.status === 503 && reply.headers.has("retry-after");
     if (isShed) this.shed++;
     if (reply.status >= 500) {
-      if (!this.isExcused(isShed ? sentAt - RECOVERY_MS : sentAt)) this.problem(`${kind} was answered ${reply.status}: ${reply.text.slice(0, 300)}`);
+      if (!this.isExcused(isShed ? sentAt - RECOVERY_MS : sentAt)) {
+        this.problem(`${kind} was answered ${reply.status}: ${reply.text.slice(0, 300)}`);
+      }
       return undefined;
     }
     return reply;
