@@ -71,22 +71,25 @@ export interface ActivityPage {
 export type ActivityStore = ReturnType<typeof createActivityStore>;
 
 /** Every method throws what `Database.call` throws. */
-export const createActivityStore = (database: Database) => ({
-  /** @param asked.organizationId the person's first if undefined. */
-  read: (
-    { userId, organizationId, filter, before, at }: {
-      userId: string;
-      organizationId: string | undefined;
-      filter: ActivityFilter;
-      before: string | undefined;
-      at: Date;
-    },
-  ) =>
-    asking(database)<ActivityPage | { outcome: "unknown"; organizations: unknown[] }>("read_activity", {
-      user_id: userId,
-      organization_id: organizationId ?? null,
-      filter,
-      before: before ?? null,
-      at: at.toISOString(),
-    }),
-});
+export function createActivityStore(database: Database) {
+  const ask = asking(database);
+  return {
+    /** @param asked.organizationId the person's first if undefined. */
+    read: (
+      { userId, organizationId, filter, before, at }: {
+        userId: string;
+        organizationId: string | undefined;
+        filter: ActivityFilter;
+        before: string | undefined;
+        at: Date;
+      },
+    ) =>
+      ask<ActivityPage | { outcome: "unknown"; organizations: unknown[] }>("read_activity", {
+        user_id: userId,
+        organization_id: organizationId ?? null,
+        filter,
+        before: before ?? null,
+        at: at.toISOString(),
+      }),
+  };
+}
