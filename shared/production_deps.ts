@@ -6,6 +6,7 @@ import type { Deps } from "./deps.ts";
 import { createLog } from "./log.ts";
 import type { GuardedFetch } from "./net/guarded_fetch.ts";
 import type { Slug } from "./routes.ts";
+import { keep } from "./std/keep.ts";
 
 /**
  * @param needs the configuration this function requires.
@@ -15,7 +16,7 @@ export function productionDeps(slug: Slug, needs: readonly ConfigName[]): Deps {
   const config = readConfig(Deno.env.toObject(), needs);
   const database = createDatabase({ url: config.supabaseUrl, key: config.serviceRoleKey });
   // Loaded when somebody names an address: most instances never see one.
-  const guardedFetch: GuardedFetch = async (request) =>
-    (await import("./production_fetch.ts")).productionFetch(config)(request);
+  const loaded = keep(async () => (await import("./production_fetch.ts")).productionFetch(config));
+  const guardedFetch: GuardedFetch = async (request) => (await loaded())(request);
   return { config, database, clock: systemClock, log: createLog(undefined, { function: slug }), fetch, guardedFetch };
 }

@@ -1,7 +1,7 @@
 /** Database calls of the activity page. */
-import { asking } from "./answer.ts";
 import type { ChangeFacts } from "../words/change.ts";
 import type { Facts } from "../words/message.ts";
+import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
 /** A change of the books; of an emptied one only who made it, when and with what. */

@@ -1,5 +1,4 @@
 /** Database calls of the pages and mails about approvals. */
-import { asking } from "./answer.ts";
 import type {
   ApprovalPolicy,
   ClaimedMail,
@@ -9,6 +8,7 @@ import type {
   Proposal,
   Proposals,
 } from "../approvals/proposal.ts";
+import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
 type InOrganization = { userId: string; organizationId: string; at: Date };

@@ -1,7 +1,7 @@
 /** Database calls of the page of the books; all run as the signed-in person. */
-import { asking } from "./answer.ts";
 import type { Glance } from "../books/glance.ts";
 import type { FactEnvelope } from "../connector/result.ts";
+import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
 export interface Asked {

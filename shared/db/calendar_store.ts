@@ -1,6 +1,6 @@
 /** Database calls of calendar feeds: one per read or change. */
-import { asking } from "./answer.ts";
 import type { CalendarFacts } from "../calendar/facts.ts";
+import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 import type { Allowance, Limited, Quota } from "./quota.ts";
 

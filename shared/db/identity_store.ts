@@ -1,6 +1,6 @@
 /** Database calls of the identity pages: one per page view or change. */
-import { asking } from "./answer.ts";
 import type { Role } from "../roles.ts";
+import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 import type { Limited, Quota } from "./quota.ts";
 

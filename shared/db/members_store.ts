@@ -1,6 +1,6 @@
 /** Database calls of the pages about members, invitations and further organizations: one per page view or change. */
-import { asking } from "./answer.ts";
 import type { Role } from "../roles.ts";
+import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
 /** What somebody can be invited as, or made. */

@@ -1,6 +1,6 @@
 /** Connecting bills to providers and managing the links: one call per page view or change. */
-import { asking } from "./answer.ts";
 import type { Envelope } from "../credentials/envelope.ts";
+import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 import type { Limited, Quota } from "./quota.ts";
 

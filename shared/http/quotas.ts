@@ -8,8 +8,8 @@ import type { ConnectorLimits } from "../db/connector_store.ts";
 import type { Allowance, ClientLimits, ClientRoom, Quota } from "../db/quota.ts";
 import { AppError } from "../errors.ts";
 import { keyedHash } from "../signed_token.ts";
-import type { AppContext } from "./app.ts";
 import { keep } from "../std/keep.ts";
+import type { AppContext } from "./app.ts";
 
 // Nobody is counted for being told to sign in, or where, so that waits for no parser of addresses.
 const callers = keep(() => import("./caller.ts"));

@@ -10435,6 +10435,123 @@ comment on function app.judge_moved is
   'Which rules a write of tools that moved so much exceeds, with what its person wrote in the last 24 hours without '
   'approval: [{reason: any | records | amount | unconvertible, approver, …}].';
 
+-- schemas/approvals/judge_import.sql
+
+-- What an import would do, judged from its draft before its rows are written.
+
+create or replace function app.draft_effects(import_id text, lines jsonb, at_most int) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    with drafts as (
+      select 'exp_' || r.line as thing, r.draft, r.line
+      from jsonb_array_elements_text(lines) with ordinality as l (line, place)
+      join app.import_rows as r on r.import_id = draft_effects.import_id and r.line = l.line::int
+      where l.place <= at_most
+    )
+    select app.describe_effects(
+      coalesce(array_agg((k.table_name, d.thing, null, k.after, null)::app.kept_row order by d.line, k.table_name),
+        '{}'),
+      at_most
+    )
+    from drafts as d
+    cross join lateral (
+      values
+        ('expenses', jsonb_build_object('kind', 'one_off') || jsonb_build_object(
+          'name', d.draft -> 'name', 'payee', d.draft -> 'payee', 'category_id', d.draft -> 'category_id',
+          'note', d.draft -> 'note', 'tags', d.draft -> 'tags'
+        )),
+        ('payments', jsonb_build_object(
+          'expense_id', d.thing, 'amount_minor', d.draft -> 'amount_minor', 'currency', d.draft -> 'currency',
+          'paid_on', d.draft -> 'paid_on', 'direction', d.draft -> 'direction'
+        ))
+    ) as k (table_name, after)
+  ) || jsonb_build_object('effects_count', jsonb_array_length(lines));
+end
+$$;
+comment on function app.draft_effects is
+  'What publishing these lines of an import would add, as app.describe_effects tells it, of the first ones.';
+
+create or replace function app.judge_import(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  at_most constant int := 100;
+  batch app.import_batches;
+  counted jsonb;
+begin
+  if not arguments ? 'expected_count' then
+    return null;
+  end if;
+  batch := app.find_import(context, arguments ->> 'import_id');
+  if batch.state <> 'ready' then
+    return null;
+  end if;
+  batch := app.answer_import(context, batch, arguments);
+  if batch.state <> 'ready' then
+    return null;
+  end if;
+  batch := app.refresh_import(context, batch);
+  counted := app.count_import(context, batch, arguments ->> 'on_duplicate');
+  if coalesce(batch.read -> 'questions', '[]') <> '[]' or counted #> '{outcomes,asked}' is not null then
+    -- The tool asks first.
+    return null;
+  end if;
+  perform app.check_import_expected(batch, counted, arguments);
+  return jsonb_build_object(
+    'reasons', app.judge_moved(context, array['import_expenses'], jsonb_build_object(
+      'records', jsonb_array_length(counted -> 'new'),
+      'acts', jsonb_build_object('log_expenses', jsonb_array_length(counted -> 'new')), 'sums', (
+        -- Each row by itself: what comes back takes nothing off what goes out.
+        select coalesce(jsonb_object_agg(s.currency, s.minor), '{}')
+        from (
+          select j.currency, sum(abs(j.amount_minor)) as minor
+          from app.judge_import_rows(context, batch, arguments ->> 'on_duplicate') as j
+          where j.outcome = 'new'
+          group by j.currency
+        ) as s
+      )
+    )),
+    'facts', jsonb_build_object(
+      'count', jsonb_array_length(counted -> 'new'), 'totals_by_currency', counted -> 'totals', 'names', '[]'::jsonb
+    ),
+    'effects', app.draft_effects(batch.id, counted -> 'new', at_most),
+    -- The rows themselves: other names and days make the same totals.
+    'fingerprint', encode(sha256(convert_to(jsonb_build_array(
+      counted, batch.account_id, batch.read -> 'rules', batch.read -> 'answers', (
+        select string_agg(md5(jsonb_build_array(
+          r.line, r.kind, r.item, r.draft, r.error, r.is_skipped, r.match
+        )::text), '' order by r.line)
+        from app.import_rows as r
+        where r.import_id = batch.id
+      )
+    )::text, 'UTF8')), 'hex')
+  );
+end
+$$;
+comment on function app.judge_import is
+  'Which rules committing an import would exceed by its rows, and what it would write: nothing is published to find '
+  'out. Null for a call that commits nothing.';
+
+create or replace function app.foresee_import(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  would jsonb;
+  kept text;
+begin
+  would := app.judge_import(context, arguments);
+  if would is null then
+    -- The tool answers, or asks, itself.
+    raise exception using errcode = 'EX003', detail = 'null';
+  end if;
+  -- Answers are given again when it is committed.
+  raise exception using errcode = 'EX003', detail = would::text;
+exception when sqlstate 'EX003' then
+  get stacked diagnostics kept = pg_exception_detail;
+  return nullif(kept::jsonb, 'null');
+end
+$$;
+comment on function app.foresee_import is 'What app.judge_import answers; nothing of the call is kept.';
+
 -- schemas/approvals/propose.sql
 
 -- The gate: a write that exceeds what its organization lets pass is taken back and kept as a proposal. What it would do
@@ -10568,119 +10685,6 @@ $$;
 comment on function app.propose is
   'Keeps a write that was taken back as a proposal, the same one when it is the same; would: {reasons, facts, effects, '
   'fingerprint}.';
-
-create or replace function app.draft_effects(import_id text, lines jsonb, at_most int) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return (
-    with drafts as (
-      select 'exp_' || r.line as thing, r.draft, r.line
-      from jsonb_array_elements_text(lines) with ordinality as l (line, place)
-      join app.import_rows as r on r.import_id = draft_effects.import_id and r.line = l.line::int
-      where l.place <= at_most
-    )
-    select app.describe_effects(
-      coalesce(array_agg((k.table_name, d.thing, null, k.after, null)::app.kept_row order by d.line, k.table_name),
-        '{}'),
-      at_most
-    )
-    from drafts as d
-    cross join lateral (
-      values
-        ('expenses', jsonb_build_object('kind', 'one_off') || jsonb_build_object(
-          'name', d.draft -> 'name', 'payee', d.draft -> 'payee', 'category_id', d.draft -> 'category_id',
-          'note', d.draft -> 'note', 'tags', d.draft -> 'tags'
-        )),
-        ('payments', jsonb_build_object(
-          'expense_id', d.thing, 'amount_minor', d.draft -> 'amount_minor', 'currency', d.draft -> 'currency',
-          'paid_on', d.draft -> 'paid_on', 'direction', d.draft -> 'direction'
-        ))
-    ) as k (table_name, after)
-  ) || jsonb_build_object('effects_count', jsonb_array_length(lines));
-end
-$$;
-comment on function app.draft_effects is
-  'What publishing these lines of an import would add, as app.describe_effects tells it, of the first ones.';
-
-create or replace function app.judge_import(context app.context, arguments jsonb) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  at_most constant int := 100;
-  batch app.import_batches;
-  counted jsonb;
-begin
-  if not arguments ? 'expected_count' then
-    return null;
-  end if;
-  batch := app.find_import(context, arguments ->> 'import_id');
-  if batch.state <> 'ready' then
-    return null;
-  end if;
-  batch := app.answer_import(context, batch, arguments);
-  if batch.state <> 'ready' then
-    return null;
-  end if;
-  batch := app.refresh_import(context, batch);
-  counted := app.count_import(context, batch, arguments ->> 'on_duplicate');
-  if coalesce(batch.read -> 'questions', '[]') <> '[]' or counted #> '{outcomes,asked}' is not null then
-    -- The tool asks first.
-    return null;
-  end if;
-  perform app.check_import_expected(batch, counted, arguments);
-  return jsonb_build_object(
-    'reasons', app.judge_moved(context, array['import_expenses'], jsonb_build_object(
-      'records', jsonb_array_length(counted -> 'new'),
-      'acts', jsonb_build_object('log_expenses', jsonb_array_length(counted -> 'new')), 'sums', (
-        -- Each row by itself: what comes back takes nothing off what goes out.
-        select coalesce(jsonb_object_agg(s.currency, s.minor), '{}')
-        from (
-          select j.currency, sum(abs(j.amount_minor)) as minor
-          from app.judge_import_rows(context, batch, arguments ->> 'on_duplicate') as j
-          where j.outcome = 'new'
-          group by j.currency
-        ) as s
-      )
-    )),
-    'facts', jsonb_build_object(
-      'count', jsonb_array_length(counted -> 'new'), 'totals_by_currency', counted -> 'totals', 'names', '[]'::jsonb
-    ),
-    'effects', app.draft_effects(batch.id, counted -> 'new', at_most),
-    -- The rows themselves: other names and days make the same totals.
-    'fingerprint', encode(sha256(convert_to(jsonb_build_array(
-      counted, batch.account_id, batch.read -> 'rules', batch.read -> 'answers', (
-        select string_agg(md5(jsonb_build_array(
-          r.line, r.kind, r.item, r.draft, r.error, r.is_skipped, r.match
-        )::text), '' order by r.line)
-        from app.import_rows as r
-        where r.import_id = batch.id
-      )
-    )::text, 'UTF8')), 'hex')
-  );
-end
-$$;
-comment on function app.judge_import is
-  'Which rules committing an import would exceed by its rows, and what it would write: nothing is published to find '
-  'out. Null for a call that commits nothing.';
-
-create or replace function app.foresee_import(context app.context, arguments jsonb) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  would jsonb;
-  kept text;
-begin
-  would := app.judge_import(context, arguments);
-  if would is null then
-    -- The tool answers, or asks, itself.
-    raise exception using errcode = 'EX003', detail = 'null';
-  end if;
-  -- Answers are given again when it is committed.
-  raise exception using errcode = 'EX003', detail = would::text;
-exception when sqlstate 'EX003' then
-  get stacked diagnostics kept = pg_exception_detail;
-  return nullif(kept::jsonb, 'null');
-end
-$$;
-comment on function app.foresee_import is 'What app.judge_import answers; nothing of the call is kept.';
 
 create or replace function app.perform_judged(context app.context, tool text, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$

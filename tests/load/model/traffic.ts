@@ -12,6 +12,7 @@ import type { Functions } from "../world/functions.ts";
 const DEADLINE_MS = 15_000;
 /** After something broke, all that was not asked meanwhile comes at once, and some of it may be told to come again. */
 const RECOVERY_MS = 10_000;
+
 export interface Reply {
   status: number;
   headers: Headers;

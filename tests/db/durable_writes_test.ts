@@ -1,0 +1,26 @@
+/** A commit waits for the disk, but for that of a call that reads and only counts itself. */
+import { assertEquals } from "@std/assert";
+import { openDatabase } from "../_support/database.ts";
+import { AT, createHousehold, RESOURCE, signIn } from "../pg/household.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+Deno.test("what a tool writes is on disk before it is answered; only the count of a read need not be", async () => {
+  const tokenHash = await signIn(database, await createHousehold(database));
+  /** How the transaction of a call commits. */
+  const commitOf = (tool: string, args: unknown) =>
+    database.asRole("service_role", { role: "service_role" }, async (session) => {
+      await session.query("set local synchronous_commit = on");
+      const [row] = await session.query<{ outcome: string; commit: string }>(
+        `select called ->> 'outcome' as outcome, current_setting('synchronous_commit') as commit
+         from (select public.call_tool($1, $2, $3, $4::text::jsonb, $5) as called offset 0) as calls`,
+        [tokenHash, RESOURCE, tool, JSON.stringify(args), AT],
+      );
+      return [row!.outcome, row!.commit];
+    });
+  assertEquals(await commitOf("log_expenses", { items: [{ name: "Lunch", amount: "14.50" }] }), ["ok", "on"]);
+  assertEquals(await commitOf("undo_change", {}), ["ok", "on"]);
+  assertEquals(await commitOf("get_context", {}), ["ok", "off"]);
+  assertEquals(await commitOf("log_expenses", { items: [{ name: "Tea", amount: "3" }] }), ["ok", "on"]);
+});
