@@ -1386,18 +1386,12 @@ begin
   if callers = '{}' then
     return null;
   end if;
-  if tg_op = 'DELETE' then
-    -- Only who removes clients counts for several callers, and could wait for another of them.
-    perform pg_advisory_xact_lock(hashtext('oauth.ungranted_counts'));
-  end if;
   insert into oauth.ungranted_counts as u (caller, part, kept)
   values ('*', pg_backend_pid() % 16, step * cardinality(callers))
   on conflict on constraint ungranted_counts_pkey do update set kept = u.kept + excluded.kept;
-  if callers = '{""}' then
-    return null;
-  end if;
+  -- In one order, so that two who remove clients of the same callers don't wait for each other.
   insert into oauth.ungranted_counts as u (caller, part, kept)
-  select c, 0, step * count(*) from unnest(callers) as c where c <> '' group by c
+  select c, 0, step * count(*) from unnest(callers) as c where c <> '' group by c order by c
   on conflict on constraint ungranted_counts_pkey do update set kept = u.kept + excluded.kept;
   if step < 0 then
     delete from oauth.ungranted_counts as u where u.caller = any (callers) and u.kept <= 0;
