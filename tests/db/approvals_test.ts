@@ -86,6 +86,23 @@ testBooks("approval", {}, {
     assertEquals((await rows(books)).map(({ date }) => date), ["2026-11-19"]);
   },
 
+  "still fits when an upgrade has added a column since": async (books, database) => {
+    const member = await books.join();
+    await setRules(database, books, [{ over: "200", currency: "EUR" }]);
+    const [{ id: expense }] = (await member.ok(...log(item("50")))).results;
+    const added = await proposes(member, ...log(item("300")));
+    const corrected = await proposes(member, "update_expenses", { ids: [expense], set: { amount: "260" } });
+    await database.query("alter table app.expenses add column planted text");
+    try {
+      for (const id of [added, corrected]) {
+        assertEquals((await decide(database, books, id, "approve")).outcome, "approved");
+      }
+    } finally {
+      await database.query("alter table app.expenses drop column planted");
+    }
+    assertEquals((await amounts(books)).sort(), ["260.00 EUR", "300.00 EUR"]);
+  },
+
   "says that it no longer fits when the books have changed": async (books, database) => {
     const member = await books.join();
     const [{ id: expense }] = (await books.ok(...log(item("500")))).results;

@@ -20,9 +20,9 @@ begin
   )
   select jsonb_agg(jsonb_build_array(
     n.table_name, n.row_id,
-    n.before - unsteady - app.derived_columns(n.table_name),
+    jsonb_strip_nulls(n.before - unsteady - app.derived_columns(n.table_name)),
     coalesce(n.before ->> 'deleted_at', n.before ->> 'archived_at') is not null,
-    n.after - unsteady - app.derived_columns(n.table_name),
+    jsonb_strip_nulls(n.after - unsteady - app.derived_columns(n.table_name)),
     coalesce(n.after ->> 'deleted_at', n.after ->> 'archived_at') is not null
   ) order by n.position)::text into content
   from net as n;
@@ -40,7 +40,7 @@ end
 $$;
 comment on function app.fingerprint_change is
   'The same for two changes that find the same rows and leave the same: without the ids, times and counters that are '
-  'new each time, and without what follows from other rows.';
+  'new each time, without what follows from other rows, and without what is empty: an upgrade may add a column.';
 
 create or replace function app.find_approvers(organization_id text, approver text, except_id uuid) returns uuid[]
 language plpgsql stable security definer set search_path = '' as $$
