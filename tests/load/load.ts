@@ -34,11 +34,19 @@ export interface LoadOptions {
   organizations?: number;
   each?: number;
   seed?: number;
+  /** How long it will go on, measurements included. */
+  seconds?: number;
 }
 
-const CUSTOMERS = 4_000;
+/** The payment provider has a first event about twice a second; so many more than it sends. */
+const CUSTOMERS_PER_SECOND = 3;
 /** As many requests may be under way while the load finds out what the machine holds. */
 const LANES = 16;
+/**
+ * As many while nothing is broken: what an instance runs at once. Whoever gives the machine may take half of it away at
+ * any moment, and a share of what it holds is less at once; what is more than that is for `overload.ts`.
+ */
+const MOST_UNDER_WAY = 24;
 /** Before that counts: code is compiled, and tables have rows to make plans for. */
 const WARM_UP_MS = 5_000;
 /** Of what it holds. */
@@ -53,14 +61,16 @@ export class Load {
   readonly clients: Client[] = [];
   /** Actions of clients a second; found out by `measure`. */
   rate = 0;
+  /** Actions that were left out since too many were under way. */
+  heldBack = 0;
   readonly #chance: Chance;
   readonly #acts: Act[];
   readonly #underWay = new Set<Promise<void>>();
 
-  private constructor(readonly world: World, seed: number) {
+  private constructor(readonly world: World, { seed, customers }: { seed: number; customers: number }) {
     this.#chance = chanceOf(seed);
     this.traffic = new Traffic(world.functions);
-    this.payments = new PaymentProvider(this.traffic, world, CUSTOMERS);
+    this.payments = new PaymentProvider(this.traffic, world, customers);
     this.scheduler = new Scheduler(this.traffic, world);
     this.visitors = new Visitors(this.traffic, world);
     const mix: [number, Act][] = [
@@ -83,12 +93,13 @@ export class Load {
   /** Everybody has a token. */
   static async open(
     world: World,
-    { organizations = 40, each = 5, seed = Date.now() % 2 ** 31 }: LoadOptions = {},
+    { organizations = 40, each = 5, seed = Date.now() % 2 ** 31, seconds = 300 }: LoadOptions = {},
   ): Promise<Load> {
-    const load = new Load(world, seed);
+    const customers = Math.ceil(seconds * CUSTOMERS_PER_SECOND);
+    const load = new Load(world, { seed, customers });
     const everyone = people({ organizations, each });
     await addPeople(world.admin, everyone);
-    await addCustomers(world.admin, CUSTOMERS);
+    await addCustomers(world.admin, customers);
     await addProviderLinks(world, Math.min(10, organizations));
     for (const person of everyone) {
       const tokens = await connectApp(world, person);
@@ -104,6 +115,7 @@ export class Load {
 
   /** Finds out what the machine holds beside everything else that goes on, and takes its share as the rate. */
   async measure(seconds: number): Promise<void> {
+    this.traffic.isTimed = false;
     const from = performance.now() + WARM_UP_MS;
     const isOver = () => performance.now() >= from + seconds * 1000;
     let done = 0;
@@ -115,8 +127,7 @@ export class Load {
     });
     const warm = new Promise((resolve) => setTimeout(resolve, WARM_UP_MS)).then(() => this.world.admin.exec("analyze"));
     await Promise.all([...lanes, ...this.#besides(isOver), warm]);
-    // Times under full load say nothing of those at the rate.
-    this.traffic.kinds.clear();
+    this.traffic.isTimed = true;
     this.rate = done / seconds * SHARE;
   }
 
@@ -134,6 +145,10 @@ export class Load {
       at = elapsed();
       if (due >= 1) {
         due--;
+        if (this.#underWay.size >= MOST_UNDER_WAY && !this.traffic.isBroken) {
+          this.heldBack++;
+          continue;
+        }
         const act = this.#actOnce().finally(() => this.#underWay.delete(act));
         this.#underWay.add(act);
       } else await new Promise((resolve) => setTimeout(resolve, 2));

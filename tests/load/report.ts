@@ -7,8 +7,10 @@ const MOST = 40;
 
 export const print = (line: string): void => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 
-export function report({ options, rate, kinds, outcomes, memory, problems }: SoakResult): void {
-  print(`seed ${options.seed}: ${Math.round(options.seconds)} s with ${rate.toFixed(0)} actions of clients a second`);
+export function report({ options, rates, heldBack, kinds, outcomes, memory, problems }: SoakResult): void {
+  const perSecond = rates.map((rate) => rate.toFixed(0)).join(", ");
+  print(`seed ${options.seed}: ${Math.round(options.seconds)} s with ${perSecond} actions of clients a second`);
+  if (heldBack > 0) print(`${heldBack} more were left out while the machine held less`);
   for (const line of latencyTable(kinds)) print(line);
   print(
     [...outcomes].filter(([outcome]) => !/ 20\d$/.test(outcome)).map(([what, count]) => `${what}: ${count}`).join(", "),

@@ -26,8 +26,10 @@ export interface SoakOptions {
 
 export interface SoakResult {
   options: SoakOptions;
-  /** Actions of clients a second. */
-  rate: number;
+  /** Actions of clients a second, each time that was found out. */
+  rates: number[];
+  /** Actions that were left out since the machine held less for a while. */
+  heldBack: number;
   kinds: ReadonlyMap<string, Latencies>;
   outcomes: ReadonlyMap<string, number>;
   memory: ReturnType<Memory["slopes"]>;
@@ -81,6 +83,8 @@ const told = ({ name }: Fault, problems: number, ms: number) =>
 /** Of a run, to find out what the machine holds. */
 const MEASURE_SHARE = 0.1;
 const MEASURE_SECONDS = { least: 8, most: 20 };
+/** Books grow, and what the machine holds changes with them. */
+const MEASURE_EVERY_MS = 600_000;
 /** The shortest part of a run that is loaded without a pause. */
 const PART_SECONDS = 5;
 
@@ -88,10 +92,19 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
   const { seconds, seed, faults = false, plant, organizations, rate, say = () => {} } = options;
   const world = await openWorld({ faults, plant });
   try {
-    const load = await Load.open(world, { seed, organizations });
-    const { least, most } = MEASURE_SECONDS;
-    if (rate) load.rate = rate;
-    else await load.measure(Math.max(least, Math.min(most, seconds * MEASURE_SHARE)));
+    // Checks, measurements and faults take their time as well.
+    const load = await Load.open(world, { seed, organizations, seconds: 300 + seconds * 2 });
+    const rates: number[] = [];
+    let measuredAt = -Infinity;
+    const findRate = async () => {
+      if (performance.now() - measuredAt < MEASURE_EVERY_MS) return;
+      const { least, most } = MEASURE_SECONDS;
+      if (rate) load.rate = rate;
+      else await load.measure(Math.max(least, Math.min(most, seconds * MEASURE_SHARE)));
+      measuredAt = performance.now();
+      rates.push(load.rate);
+    };
+    await findRate();
     const memory = new Memory(world);
     const parts = Math.max(4, Math.min(60, Math.floor(seconds / PART_SECONDS)));
     const problems: string[] = [];
@@ -101,6 +114,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
     let calm: ReturnType<Memory["slopes"]> = [];
     for (let part = 0; part < calmParts || toCome.length > 0; part++) {
       const fault = part < calmParts ? undefined : toCome.shift();
+      await findRate();
       const startedAt = performance.now();
       await load.run(seconds / parts, fault && breakFor(load, fault, { seconds: seconds / parts, say }));
       await memory.sample();
@@ -119,7 +133,8 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
     );
     return {
       options,
-      rate: load.rate,
+      rates,
+      heldBack: load.heldBack,
       kinds: load.traffic.kinds,
       outcomes: load.traffic.outcomes,
       memory: calm,

@@ -1,6 +1,6 @@
 /** Bills: added, paid once for each date, read. What members of some organizations add waits for approval. */
 import { amountOf } from "../model/books.ts";
-import type { Client, Json } from "../model/client.ts";
+import { type Client, isPayable, type Json } from "../model/client.ts";
 import type { Proposals } from "../model/proposals.ts";
 import { needsApproval } from "../world/seed.ts";
 
@@ -14,7 +14,7 @@ export const addBill = (proposals: Proposals) => async (client: Client): Promise
   const { chance, person } = client;
   const asks = needsApproval(person.organization) && person.place > 1;
   if (asks && proposals.pending(person.organization).length >= MOST_PENDING) return;
-  if (!asks && client.bills.length >= MOST) return await payBill(client);
+  if (!asks && client.bills.filter(isPayable).length >= MOST) return await payBill(client);
   const name = client.newName("rent");
   const minor = chance.int(1_000, 99_000);
   const args = {
@@ -49,7 +49,7 @@ export const addBill = (proposals: Proposals) => async (client: Client): Promise
 
 /** The next date, each once: a call repeated with its key pays nothing twice. */
 export async function payBill(client: Client): Promise<void> {
-  const payable = client.bills.filter(({ isUnsure }) => !isUnsure);
+  const payable = client.bills.filter(isPayable);
   if (payable.length === 0) return;
   const bill = client.chance.pick(payable);
   const args = { bill_id: bill.id, due_on: bill.next, idempotency_key: crypto.randomUUID() };

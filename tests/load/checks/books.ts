@@ -18,8 +18,8 @@ const BILLS = `
 
 /** @returns what is wrong. Nobody may be writing. */
 export async function checkBooks(admin: SqlDatabase, clients: readonly Client[]): Promise<string[]> {
-  const rows = grouped(await admin.query<Row & { payee: string }>(EXPENSES));
-  const bills = grouped(await admin.query<BillRow>(BILLS));
+  const rows = Map.groupBy(await admin.query<Row & { payee: string }>(EXPENSES), ({ payee }) => payee);
+  const bills = Map.groupBy(await admin.query<BillRow>(BILLS), ({ payee }) => payee);
   return clients.flatMap((client) =>
     [
       ...client.books.compare(rows.get(client.payee) ?? []),
@@ -58,10 +58,4 @@ function compareBills(client: Client, rows: readonly BillRow[]): string[] {
     if (!isKnown) problems.push(`the bill ${name} was never added`);
   }
   return problems;
-}
-
-function grouped<Row extends { payee: string }>(rows: readonly Row[]): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>();
-  for (const row of rows) groups.set(row.payee, [...groups.get(row.payee) ?? [], row]);
-  return groups;
 }

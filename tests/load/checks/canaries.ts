@@ -15,41 +15,58 @@ export const shapesOf = (word: string): string[] => [
   ...[0, 1, 2].map((offset) => btoa("x".repeat(offset) + word).slice(offset === 0 ? 0 : offset + 1, -4)),
 ];
 
+/** Longer than anything that is searched for: so much of a piece is looked at once more with the next one. */
+const OVERLAP = 256;
+
 /** @param tokens all that were issued. @returns where something was found. */
 export async function searchCanaries(world: World, tokens: readonly string[]): Promise<string[]> {
   const secrets = shapesOf(CANARY);
-  const places: [name: string, text: string][] = [
-    ["the logs", await Deno.readTextFile(world.logs.path)],
-    ["a dump of the database", await dump(world)],
-  ];
-  const problems: string[] = [];
-  for (const [name, text] of places) {
-    for (const shape of secrets) if (text.includes(shape)) problems.push(`a secret is in ${name}, as ${shape}`);
-    // Tokens are long and random: one search for what all of them begin with finds them fast.
-    for (const [found] of text.matchAll(/exp_[ar]t_[\w-]{20,}/g)) {
-      if (tokens.includes(found)) problems.push(`a token is in ${name}`);
+  const issued = new Set(tokens);
+  const problems = new Set<string>();
+  const search = async (place: string, bytes: ReadableStream<Uint8Array>, { isLog = false } = {}) => {
+    for await (const text of pieces(bytes)) {
+      for (const shape of secrets) if (text.includes(shape)) problems.add(`a secret is in ${place}, as ${shape}`);
+      // Tokens are long and random: one search for what all of them begin with finds them fast.
+      for (const [found] of text.matchAll(/exp_[ar]t_[\w-]{43}/g)) {
+        if (issued.has(found)) problems.add(`a token is in ${place}`);
+      }
+      if (!isLog) continue;
+      for (const [found] of text.matchAll(/[\w.]+@example\.com/g)) problems.add(`the address ${found} is in ${place}`);
     }
-  }
-  const [, logs] = places[0]!;
-  for (const [found] of logs.matchAll(/[\w.]+@example\.com/g)) problems.push(`the address ${found} is in the logs`);
+  };
+  await search("the logs", (await Deno.open(world.logs.path)).readable, { isLog: true });
+  await searchDump(world, search);
   await world.admin.exec("checkpoint");
   for await (const path of filesBelow(world.cluster.folder)) {
-    const text = new TextDecoder("latin1").decode(await Deno.readFile(path).catch(() => new Uint8Array()));
-    if (secrets.some((shape) => text.includes(shape))) problems.push(`a secret is in ${path}`);
-    for (const [found] of text.matchAll(/exp_[ar]t_[\w-]{43}/g)) {
-      if (tokens.includes(found)) problems.push(`a token is in ${path}`);
-    }
+    // Some go while the server works.
+    const file = await Deno.open(path).catch(() => undefined);
+    if (file) await search(path, file.readable);
   }
-  return [...new Set(problems)];
+  return [...problems];
 }
 
-async function dump({ databaseUrl }: World): Promise<string> {
+/** A database of hours is longer than a string can be. Bytes become letters one by one: what is looked for is ASCII. */
+async function* pieces(bytes: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  let before = "";
+  for await (const chunk of bytes) {
+    const text = before + Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString("latin1");
+    yield text;
+    before = text.slice(-OVERLAP);
+  }
+}
+
+async function searchDump(
+  { databaseUrl }: World,
+  search: (place: string, bytes: ReadableStream<Uint8Array>) => Promise<void>,
+): Promise<void> {
   const { folder } = await findBinaries();
-  const { success, stdout, stderr } = await new Deno.Command(`${folder}/pg_dump`, {
+  const dump = new Deno.Command(`${folder}/pg_dump`, {
     args: ["--dbname", databaseUrl.replace("//postgres@", "//supabase_admin@")],
-  }).output();
-  if (!success) throw new Error(`pg_dump failed: ${new TextDecoder().decode(stderr)}`);
-  return new TextDecoder().decode(stdout);
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  await search("a dump of the database", dump.stdout);
+  if (!(await dump.status).success) throw new Error("pg_dump failed");
 }
 
 async function* filesBelow(folder: string): AsyncGenerator<string> {

@@ -32,10 +32,10 @@ export function checkMails(outside: Outside, { due }: Scheduler, { complete }: {
 
 export async function checkProposals(admin: SqlDatabase, { all, doubted }: Proposals): Promise<string[]> {
   const rows = await admin.query<{ id: string; state: string; name: string; bills: number }>(
-    `select p.id, p.state, p.arguments ->> 'name' as name, (
-       select count(*)::int from app.expenses as e
-       where e.organization_id = p.organization_id and e.kind = 'bill' and e.deleted_at is null and e.name = p.arguments ->> 'name') as bills
-     from app.proposals as p`,
+    `select p.id, p.state, p.arguments ->> 'name' as name, count(e.id)::int as bills
+     from app.proposals as p left join app.expenses as e on e.organization_id = p.organization_id and e.kind = 'bill'
+       and e.deleted_at is null and e.name = p.arguments ->> 'name'
+     group by p.id, p.state`,
   );
   const stored = new Map(rows.map((row) => [row.id, row]));
   const problems: string[] = [];

@@ -23,6 +23,10 @@ export interface Bill {
   isUnsure: boolean;
 }
 
+/** A payment may be half a year from its date, so nobody pays much further ahead. */
+const PAID_AHEAD = 100;
+export const isPayable = ({ paid, isUnsure }: Bill): boolean => !isUnsure && paid.length < PAID_AHEAD;
+
 export class Client {
   readonly books = new Books();
   readonly bills: Bill[] = [];

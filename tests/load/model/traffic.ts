@@ -40,6 +40,8 @@ export class Traffic {
   readonly issued: string[] = [];
   /** Answers by kind and status, and what ended without one. */
   readonly outcomes = new Map<string, number>();
+  /** Whether times count: while the load finds out what the machine holds, they say nothing of those at the rate. */
+  isTimed = true;
   /** Refused because too much was asked; no failure where that is what is tried. */
   shed = 0;
   #brokenSince: number | undefined;
@@ -59,6 +61,9 @@ export class Traffic {
   mend(): void {
     this.#brokenSince = undefined;
     this.#brokenUntil = performance.now();
+  }
+  get isBroken(): boolean {
+    return this.isExcused(performance.now() - RECOVERY_MS);
   }
   isExcused(sentAt: number): boolean {
     return this.#brokenSince !== undefined || sentAt < this.#brokenUntil;
@@ -85,7 +90,7 @@ export class Traffic {
       return undefined;
     }
     this.#count(`${kind} ${reply.status}`);
-    this.#time(kind, performance.now() - sentAt);
+    if (this.isTimed) this.#time(kind, performance.now() - sentAt);
     if (reply.text.includes(CANARY)) this.problem(`${kind} was answered with a secret`);
     const foreign = organization === undefined ? undefined : foreignMark(reply.text, organization);
     if (foreign) this.problem(`${kind} of organization ${organization} got a row of another one: ${foreign}`);
