@@ -9,6 +9,7 @@ const FOUND_BY: Record<Plant, RegExp> = {
   "foreign row": /got a row of another one/,
   "double mail": /reminders were mailed twice/,
   "leak": /the memory of mcp grows/,
+  "logged token": /a token is in the logs/,
 };
 
 for (const [plant, pattern] of Object.entries(FOUND_BY)) {

@@ -74,6 +74,7 @@ function chooseFaults({ only = "", some = FAULTS.length, seed }: SoakOptions): F
   return chosen;
 }
 
+const requestIds = (problem: string) => [...problem.matchAll(/"request_id":"([^"]+)"/g)].map(([, id]) => id!);
 /** What an internal failure was, without what is different each time. */
 const causeOf = (line: string) => /"error":"([^"]*)/.exec(line)?.[1] ?? line;
 
@@ -103,6 +104,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
       else await load.measure(Math.max(least, Math.min(most, seconds * MEASURE_SHARE)));
       measuredAt = performance.now();
       rates.push(load.rate);
+      say(`${load.rate.toFixed(0)} actions of clients a second from now on`);
     };
     await findRate();
     const memory = new Memory(world);
@@ -131,6 +133,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
       ...faults ? await checkSummerTime(world, load.traffic) : [],
       ...memoryProblems(calm, seconds / parts * calmParts),
     );
+    const all = [...new Set([...load.traffic.problems, ...problems])];
     return {
       options,
       rates,
@@ -138,7 +141,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
       kinds: load.traffic.kinds,
       outcomes: load.traffic.outcomes,
       memory: calm,
-      problems: [...new Set([...load.traffic.problems, ...problems])],
+      problems: [...all, ...await world.logs.linesOf(all.flatMap(requestIds))],
     };
   } finally {
     await world.close();

@@ -49,6 +49,9 @@ Deno.serve = ((options: Deno.ServeTcpOptions, handler: Deno.ServeHandler) =>
     const url = new URL(request.url);
     if (url.pathname.startsWith(CONTROL)) return control(url);
     if (plant === "leak") kept.push(new Uint8Array(LEAK_BYTES).fill(kept.length));
+    if (plant === "logged token") {
+      Deno.stderr.writeSync(new TextEncoder().encode(`${request.headers.get("authorization")}\n`));
+    }
     return handler(request, info);
   })) as typeof Deno.serve;
 

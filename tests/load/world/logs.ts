@@ -1,5 +1,8 @@
 /** What the processes of a run write, kept in a file: counted as it comes, searched when it is over. */
 
+import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
+
 /** Events that mean that something went wrong inside; what is unavailable is none. */
 const INTERNAL = /"event":"(tool_failure|mcp_failure)"|"code":"internal"/;
 
@@ -8,6 +11,8 @@ export interface Logs {
   take(from: string, text: string): void;
   /** Lines that tell of a failure that nobody expects, newest last; at most a hundred. */
   failures: string[];
+  /** What was logged of these requests, by their ids. */
+  linesOf(requestIds: string[]): Promise<string[]>;
   close(): void;
 }
 
@@ -23,6 +28,14 @@ export function openLogs(path: string): Logs {
       for (const line of text.split("\n")) {
         if (INTERNAL.test(line) && failures.length < 100) failures.push(`${from}: ${line.slice(0, 600)}`);
       }
+    },
+    async linesOf(requestIds) {
+      const lines: string[] = [];
+      if (requestIds.length === 0) return lines;
+      for await (const line of createInterface({ input: createReadStream(path) })) {
+        if (requestIds.some((id) => line.includes(id))) lines.push(line);
+      }
+      return lines;
     },
     close: () => file.close(),
   };

@@ -1,7 +1,7 @@
 /** Defects to plant, so that a run proves that it finds them: these in the database, the others in boot.ts. */
 import type { SqlDatabase } from "../../../local/database/sql.ts";
 
-export const PLANTS = ["lost write", "foreign row", "double mail", "leak"] as const;
+export const PLANTS = ["lost write", "foreign row", "double mail", "leak", "logged token"] as const;
 export type Plant = typeof PLANTS[number];
 
 const SQL: Partial<Record<Plant, string>> = {
