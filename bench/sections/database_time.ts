@@ -108,7 +108,7 @@ const REDEMPTIONS = ["redemption of a person with 2,000 grants", "redemption thr
 export const NAMES = [...Object.keys(SMALL), ...Object.keys(BULK), ...Object.keys(LARGE_READS), ...REDEMPTIONS];
 
 export async function measureDatabase({ isShort, only }: Options): Promise<Row[]> {
-  const rounds = isShort ? 3 : 7;
+  const rounds = isShort ? 3 : 15;
   const chosen = <Value>(calls: Record<string, Value>) =>
     Object.fromEntries(Object.entries(calls).filter(([name]) => name.includes(only)));
   const small = { ...chosen(SMALL) };
@@ -119,8 +119,8 @@ export async function measureDatabase({ isShort, only }: Options): Promise<Row[]
     const redemptions = REDEMPTIONS.some((name) => name.includes(only));
     if ([small, bulk].some((calls) => Object.keys(calls).length > 0) || redemptions) {
       await withOrganization(cluster, { payments: 2000, bills: 50, months: 24 }, async (time, admin) => {
-        rows.push(...await measureCalls(time, small, { rounds, count: 30 }));
-        rows.push(...await measureCalls(time, bulk, { rounds: Math.ceil(rounds / 2), count: 2 }));
+        rows.push(...await measureCalls(time, small, rounds));
+        rows.push(...await measureCalls(time, bulk, Math.ceil(rounds / 3)));
         if (redemptions) rows.push(...await measureRedemptions(time, admin, { rounds, count: 30 }));
       });
     }
@@ -128,7 +128,7 @@ export async function measureDatabase({ isShort, only }: Options): Promise<Row[]
     if (Object.keys(large).length > 0) {
       const size = isShort ? { payments: 200_000, bills: 2000 } : { payments: 1_000_000, bills: 5000 };
       await withOrganization(cluster, size, async (time) => {
-        rows.push(...await measureCalls(time, large, { rounds, count: 15 }));
+        rows.push(...await measureCalls(time, large, rounds));
       });
     }
     return rows.filter(({ name }) => name.includes(only));
@@ -164,18 +164,22 @@ async function withOrganization(
   }
 }
 
+/** So long takes a block, where calls are neither so short nor so long that it has the most or the fewest of them. */
+const BLOCK_MS = 300;
+const CALLS = { fewest: 3, most: 30 };
+
 /** Milliseconds of each call, and how often one indexed statement goes into it. */
-async function measureCalls(
-  time: ServerTime,
-  calls: Record<string, Call>,
-  { rounds, count }: { rounds: number; count: number },
-): Promise<Row[]> {
+async function measureCalls(time: ServerTime, calls: Record<string, Call>, rounds: number): Promise<Row[]> {
   if (Object.keys(calls).length === 0) return [];
-  const blocks = Object.fromEntries(
-    Object.entries(calls).map(([name, call]) => [name, () => time.ofCall(call, count)]),
-  );
+  const blocks: Record<string, () => Promise<number>> = {};
+  for (const [name, call] of Object.entries(calls)) {
+    // A session plans its first calls again and again.
+    await time.ofCall(call, CALLS.fewest);
+    const fitting = Math.round(BLOCK_MS / await time.ofCall(call, CALLS.fewest));
+    const count = Math.max(CALLS.fewest, Math.min(CALLS.most, fitting));
+    blocks[name] = () => time.ofCall(call, count);
+  }
   const indexed = () => time.ofStatement(INDEXED, [GRANT], 200);
-  // A session plans its first calls again and again.
   for (const block of [indexed, ...Object.values(blocks)]) await block();
   const measured: Record<string, number[]> = await alternate({ ...blocks, indexed }, rounds);
   const one = median(measured.indexed!);
