@@ -63,10 +63,11 @@ export class Traffic {
     this.#brokenUntil = performance.now();
   }
   get isBroken(): boolean {
-    return this.isExcused(performance.now() - RECOVERY_MS);
+    return this.isExcused(performance.now(), { isShed: true });
   }
-  isExcused(sentAt: number): boolean {
-    return this.#brokenSince !== undefined || sentAt < this.#brokenUntil;
+  /** @param isShed whether it was told to come again. */
+  isExcused(sentAt: number, { isShed = false } = {}): boolean {
+    return this.#brokenSince !== undefined || sentAt < this.#brokenUntil + (isShed ? RECOVERY_MS : 0);
   }
 
   /** @returns undefined when there was no answer, or one that only says that it failed. */
@@ -97,7 +98,7 @@ export class Traffic {
     const isShed = reply.status === 503 && reply.headers.has("retry-after");
     if (isShed) this.shed++;
     if (reply.status >= 500) {
-      if (!this.isExcused(isShed ? sentAt - RECOVERY_MS : sentAt)) {
+      if (!this.isExcused(sentAt, { isShed })) {
         this.problem(`${kind} was answered ${reply.status}: ${reply.text.slice(0, 300)}`);
       }
       return undefined;
