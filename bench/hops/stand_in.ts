@@ -5,6 +5,7 @@
  *     deno run -A bench/hops/stand_in.ts postgres://authenticator@…/database [http://127.0.0.1:…]
  *
  * With a second URL, every other path is passed on to it: the rest of the platform, such as the identity provider.
+ * `/under-way` answers how many calls have not ended, also of callers who no longer wait.
  */
 import postgres from "postgres";
 import { type Signature, SIGNATURES, statementOf } from "./statement.ts";
@@ -33,6 +34,7 @@ function statementFor(signature: Signature, passed: string[]): string {
   return statement;
 }
 
+let underWay = 0;
 const HEADERS = { "content-type": "application/json; charset=utf-8" };
 
 Deno.serve({
@@ -40,12 +42,14 @@ Deno.serve({
   port: 0,
   onListen: ({ port }) => void Deno.stdout.writeSync(new TextEncoder().encode(`${port}\n`)),
 }, async (request) => {
+  if (request.url.endsWith("/under-way")) return Response.json(underWay);
   if (rest && !request.url.includes("/rest/v1/rpc/")) return await passOn(request);
   const name = request.url.slice(request.url.lastIndexOf("/") + 1);
   if (!signatures.has(name)) await readSignatures().catch(() => {});
   const signature = signatures.get(name);
   if (!signature) return Response.json({ code: "PGRST202", message: "No such function." }, { status: 404 });
   const body = await request.text();
+  underWay++;
   try {
     const [row] = await client.unsafe<{ result: string | null }[]>(
       statementFor(signature, Object.keys(JSON.parse(body || "{}")).sort()),
@@ -58,6 +62,8 @@ Deno.serve({
     // As PostgREST answers without a connection: https://docs.postgrest.org/en/v14/references/errors.html
     if (!/^(?=.*\d)[0-9A-Z]{5}$/.test(code)) return Response.json({ code: "PGRST001", message }, { status: 503 });
     return Response.json({ code, message }, { status: 500 });
+  } finally {
+    underWay--;
   }
 });
 

@@ -49,6 +49,8 @@ const LANES = 16;
 const MOST_UNDER_WAY = 24;
 /** Before that counts: code is compiled, and tables have rows to make plans for. */
 const WARM_UP_MS = 5_000;
+/** A session that was lost comes back within twenty seconds. */
+const QUIET_MS = 60_000;
 /** Of what it holds. */
 const SHARE = 0.7;
 
@@ -159,6 +161,7 @@ export class Load {
   /** Everything against everything; nobody may be writing. @param complete also what may still be under way. */
   async check({ complete = false } = {}): Promise<string[]> {
     const { admin, outside } = this.world;
+    await this.#untilQuiet();
     return [
       ...await checkProposals(admin, this.proposals),
       ...await checkBooks(admin, this.clients),
@@ -175,6 +178,23 @@ export class Load {
   async finish(): Promise<void> {
     await this.payments.finish();
     await this.scheduler.finish(() => checkMails(this.world.outside, this.scheduler, { complete: true }).length === 0);
+  }
+
+  /** After a fault, what nobody waits for any more may still be written: by a session that was cut, or is back again. */
+  async #untilQuiet(): Promise<void> {
+    const { admin, standIn } = this.world;
+    const isQuiet = async () => {
+      const waiting = await (await fetch(`http://127.0.0.1:${standIn.port}/under-way`)).json();
+      const active = await admin.query(
+        "select from pg_stat_activity where usename = 'authenticator' and state <> 'idle'",
+      );
+      return waiting === 0 && active.length === 0;
+    };
+    const until = performance.now() + QUIET_MS;
+    while (!await isQuiet()) {
+      if (performance.now() > until) return this.traffic.problem("calls of the database did not end");
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
   }
 
   async #actOnce(): Promise<void> {
