@@ -34,6 +34,12 @@ function statementFor(signature: Signature, passed: string[]): string {
   return statement;
 }
 
+// A driver that stumbles over a connection which was cut must not end the others: PostgREST would not.
+globalThis.addEventListener("error", (event) => {
+  event.preventDefault();
+  Deno.stderr.writeSync(new TextEncoder().encode(`${event.error?.stack}\n`));
+});
+
 let underWay = 0;
 const HEADERS = { "content-type": "application/json; charset=utf-8" };
 

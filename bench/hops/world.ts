@@ -47,15 +47,13 @@ const startModule = (module: string, env: Record<string, string>): Promise<Start
   start(Deno.execPath(), ["run", "--quiet", "-A", BOOT, module], { env });
 
 /** @param url of the database, as authenticator. @param rest where the rest of the platform is. */
-export const startStandIn = (url: string, rest?: string): Promise<Started> =>
-  start(Deno.execPath(), [
-    "run",
-    "--quiet",
-    "-A",
-    new URL("stand_in.ts", import.meta.url).pathname,
-    url,
-    ...rest ? [rest] : [],
-  ]);
+export const startStandIn = (
+  url: string,
+  { rest, onLog }: { rest?: string; onLog?: (text: string) => void } = {},
+): Promise<Started> => {
+  const script = new URL("stand_in.ts", import.meta.url).pathname;
+  return start(Deno.execPath(), ["run", "--quiet", "-A", script, url, ...rest ? [rest] : []], { onLog });
+};
 
 export const functionModule = (slug: Slug): string => new URL(`../../functions/${slug}/index.ts`, import.meta.url).href;
 

@@ -88,7 +88,10 @@ export async function openWorld({ faults = false, plant, env = {} }: WorldOption
     env: { LOAD_JWT_SECRET: PLATFORM_KEYS.jwtSecret, LOAD_SECRET_KEY: PLATFORM_KEYS.secretKey },
     onLog: (text) => logs.take("platform", text),
   });
-  const standIn = await startStandIn(standInUrl.href, `http://127.0.0.1:${platform.port}`);
+  const standIn = await startStandIn(standInUrl.href, {
+    rest: `http://127.0.0.1:${platform.port}`,
+    onLog: (text) => logs.take("stand-in", text),
+  });
   const gateway = faults ? openGateway(standIn.port) : undefined;
   const functions = await startFunctions({
     environment: () => ({
