@@ -34,7 +34,8 @@ async function whileWriting(
 const waiting = (count: number) =>
   waitFor(async () => {
     const [row] = await database.query<{ count: number }>(
-      "select count(*)::int as count from pg_locks where locktype = 'advisory' and not granted",
+      `select count(*)::int as count from pg_locks as l join pg_database as d on d.oid = l.database
+       where l.locktype = 'advisory' and not l.granted and d.datname = current_database()`,
     );
     return row!.count < count ? undefined : row;
   }, { deadlineMs: 5_000, everyMs: 10 });
