@@ -3,10 +3,11 @@
  * other work.
  */
 import process from "node:process";
+import { growsWithin, isInTime } from "../_support/machine.ts";
 
 export type Run = (text: string) => unknown;
 
-/** No call, and no page of work, may take longer. */
+/** No call, and no page of work, may take longer; on a machine that is slow just now, in proportion. */
 export const MAX_MS = 200;
 /**
  * Below it, the garbage collector and a busy machine outweigh the code: texts that are read in linear time took 3 ms
@@ -37,8 +38,8 @@ export async function judge(
   // Most finish too fast to measure, and most others are far from any limit: only suspicious ones are measured closely.
   const first = await once(run, whole);
   if (first < FLOOR_MS) return undefined;
-  if (first > 10 * mostMs) return `takes ${first.toFixed()} ms`;
-  if (2 * first < mostMs && 1.5 * first < allowed(await once(run, quarter), limit)) return undefined;
+  if (!isInTime(first, 10 * mostMs, "cpu")) return `takes ${first.toFixed()} ms`;
+  if (2 * first < mostMs && growsLinearly(await once(run, quarter), 1.5 * first, limit)) return undefined;
   let problem: string | undefined;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const whole_ = await median(run, whole);
@@ -48,17 +49,17 @@ export async function judge(
     const said = `${
       [quarter_, half_, whole_].map((ms) => ms.toFixed(1)).join(", ")
     } ms at a quarter, a half, the whole`;
-    if (whole_ > mostMs) problem = `takes more than ${mostMs} ms: ${said}`;
-    else if (whole_ > allowed(quarter_, limit)) problem = `grows faster than n log n: ${said}`;
+    if (!isInTime(whole_, mostMs, "cpu")) problem = `takes more than ${mostMs} ms: ${said}`;
+    else if (!growsLinearly(quarter_, whole_, limit)) problem = `grows faster than n log n: ${said}`;
     else return undefined;
   }
   return problem;
 }
 
-/** The limit for the whole text, given the time for a quarter. */
-function allowed(quarterMs: number, limit: number): number {
+/** Or nearly, as n log n. */
+function growsLinearly(quarterMs: number, wholeMs: number, limit: number): boolean {
   const growth = 4 * Math.log(limit) / Math.log(limit / 4);
-  return growth * SLACK * Math.max(quarterMs, FLOOR_MS / 8);
+  return growsWithin(Math.max(quarterMs, FLOOR_MS / 8), wholeMs, growth * SLACK);
 }
 
 async function median(run: Run, text: string): Promise<number> {

@@ -1,0 +1,65 @@
+/**
+ * How slow the machine is now, so that limits in seconds hold on any: virtual machines lose half of their processor or
+ * most of their memory's speed from one minute to the next. The yardstick reads text as our parsers do: strings, objects
+ * and maps, more of them than caches hold.
+ */
+import process from "node:process";
+
+const ROWS = 50_000;
+const RUNS = 5;
+const WARM_UPS = 3;
+/** What the yardstick takes on a machine where all limits hold with room. */
+const USUAL_MS = 40;
+
+const text = (rows: number) =>
+  Array.from({ length: rows }, (_, i) => `2026-01-${i % 28},SHOP ${i * 7919 % rows} BERLIN,${i}.01`).join("\n");
+const TEXT = text(ROWS);
+const QUARTER = text(ROWS / 4);
+
+function read(text: string): number {
+  const rows = text.split("\n").map((line) => {
+    const [date, name, amount] = line.split(",");
+    return { date, name, amount: Number(amount) };
+  });
+  const sums = new Map<string, number>();
+  for (const { name, amount } of rows) sums.set(name!, (sums.get(name!) ?? 0) + amount);
+  return sums.size + JSON.stringify(rows).length;
+}
+
+interface Times {
+  cpu: number;
+  wall: number;
+}
+
+/** Milliseconds: the medians. */
+function times(text: string): Times {
+  for (let i = 0; i < WARM_UPS; i++) read(text);
+  const each = Array.from({ length: RUNS }, () => {
+    const [since, startedAt] = [process.cpuUsage(), performance.now()];
+    read(text);
+    const { user, system } = process.cpuUsage(since);
+    return { cpu: (user + system) / 1000, wall: performance.now() - startedAt };
+  });
+  const median = (of: keyof Times) => each.map((run) => run[of]).toSorted((a, b) => a - b)[RUNS >> 1]!;
+  return { cpu: median("cpu"), wall: median("wall") };
+}
+
+/** @returns by how much longer things take now than usual, in processor time and by the clock: 1 or more. */
+export function slowness(): Times {
+  const { cpu, wall } = times(TEXT);
+  return { cpu: Math.max(1, cpu / USUAL_MS), wall: Math.max(1, wall / USUAL_MS) };
+}
+
+/** @returns whether that is below the limit, or would be on the usual machine. */
+export function isInTime(tookMs: number, limitMs: number, clock: keyof Times): boolean {
+  return tookMs < limitMs || tookMs < limitMs * slowness()[clock];
+}
+
+/**
+ * @returns whether the whole took no more than so many times as long as a quarter; where memory is slow, linear code
+ * grows faster than that too, and the limit with it.
+ */
+export function growsWithin(quarterMs: number, wholeMs: number, most: number): boolean {
+  return wholeMs < most * quarterMs ||
+    wholeMs < most * quarterMs * Math.max(1, times(TEXT).cpu / times(QUARTER).cpu / 4);
+}
