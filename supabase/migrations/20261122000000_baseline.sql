@@ -4543,8 +4543,11 @@ begin
   if not identity.may_remove(organization_id, user_id, member_id, at) then
     return '{"outcome":"unknown"}';
   end if;
-  -- The books before the members, as closing a month takes them.
+  -- The books and their bills before the members, as closing a month takes them.
   perform pg_advisory_xact_lock(app.books_key(organization_id));
+  perform from app.expenses as e
+  where e.organization_id = remove_member.organization_id and e.assignee_id = member_id
+  order by e.id for no key update;
   perform identity.lock_members(organization_id);
   if not identity.may_remove(organization_id, user_id, member_id, at) then
     return '{"outcome":"unknown"}';
@@ -16735,6 +16738,17 @@ $$;
 comment on function app.closed_month is
   'Of a day in a closed month, that month and the last one that may stay closed when it is reopened.';
 
+-- Its owner's rights, as below.
+create or replace function app.hold_organization(organization_id text) returns void
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  perform from identity.organizations as o where o.id = hold_organization.organization_id for share;
+end
+$$;
+comment on function app.hold_organization is
+  'Holds an organization as whatever is paid in it does. First, by who locks a provider link and may record a payment '
+  'then: the end of a plan comes to the links after the organization.';
+
 -- Its owner's rights, because under row-level security only the owner of an organization may lock it. Whoever writes
 -- holds it still, but not from others who write: a month is closed before or after, and never in between.
 create or replace function app.refuse_closed_month() returns trigger
@@ -18674,6 +18688,7 @@ declare
   updated text[] := '{}';
   is_last boolean;
 begin
+  perform app.hold_organization(context.organization_id);
   for result, is_last in
     select r.value, row_number() over (partition by r.value ->> 'link_id' order by r.place desc) = 1
     from jsonb_array_elements(arguments -> 'results') with ordinality as r (value, place)
@@ -21808,6 +21823,7 @@ begin
   -- One write at a time in an organization, as app.run_tool does it; nobody waits for this answer, so it may take its
   -- turn late.
   perform pg_advisory_xact_lock(app.books_key(organization));
+  perform app.hold_organization(organization);
   select * into link from app.provider_links as l
   where l.id = link_id and l.lease_token = keep_provider_answer.lease_token and l.status = 'active'
   for update;

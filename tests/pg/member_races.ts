@@ -1,8 +1,9 @@
 /** Members on real PostgreSQL: what happens when two people change who belongs to an organization at the same moment. */
 import { assert, assertEquals } from "@std/assert";
-import { addPerson } from "../_support/books.ts";
+import { addPerson, type Json } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";
 import { addressOf, AT, household, membersOf } from "../db/household.ts";
+import { inLine } from "./in_line.ts";
 
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
@@ -114,6 +115,37 @@ Deno.test("removing a member while they are assigned bills leaves no bill with s
     guest,
   ]);
   assertEquals(left, { assigned: 0 });
+});
+
+Deno.test("removing a member and rolling their bills don't wait for each other", async () => {
+  await database.reset();
+  const home = await household(database);
+  const guest = await addPerson(database, "UTC");
+  await invite(home, home.anna.userId, { address: addressOf(guest) });
+  await accept(guest);
+  const { bill } = await home.anna.ok("add_bill", {
+    name: "Power",
+    amount: "10",
+    autopay: true,
+    first_due: "2026-12-01",
+    assignee: addressOf(guest),
+  });
+  const at = "2026-12-02T12:00:00Z";
+  const roll = async () => {
+    const [page] = await database.asService<Json[]>("find_rolling_pages", { at, size: 10 });
+    return await database.asService<Json>("roll_bills", { at, page });
+  };
+  const remove = () => about("remove_member", home, { by: home.anna.userId, member: guest });
+  const [removed, rolled] = await inLine(database, home.anna.organizationId, remove, roll);
+  assertEquals(removed, "removed");
+  assertEquals(rolled, { advanced: 0, failed: [], passed_over: 1 });
+  assertEquals(await roll(), { advanced: 1, failed: [], passed_over: 0 });
+  const [state] = await database.query(
+    "select e.assignee_id, count(p.id)::int as paid from app.expenses as e " +
+      "left join app.payments as p on p.expense_id = e.id where e.id = $1 group by e.id",
+    [bill.id],
+  );
+  assertEquals(state, { assignee_id: null, paid: 1 });
 });
 
 Deno.test("one person's first organization, created eight times at once, is one with one trial", async () => {

@@ -2,6 +2,7 @@
  * Concurrent fetching of amounts, each caller in its own session: two jobs, the job and the tool, a payment meanwhile.
  */
 import { assert, assertEquals } from "@std/assert";
+import { deliver, PLANS } from "../_support/billing.ts";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 import { waitFor } from "../_support/wait_for.ts";
@@ -9,6 +10,7 @@ import { asDatabase } from "../functions/cron-reminders/harness.ts";
 import { crashUntilDone } from "../functions/cron-provider-sync/crashes.ts";
 import { addLink, createSync, fakeProvider, registryOf } from "../functions/cron-provider-sync/harness.ts";
 import { addLinkedBills, fetched } from "../functions/cron-provider-sync/linked_bills.ts";
+import { inLine } from "./in_line.ts";
 
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
@@ -104,9 +106,11 @@ Deno.test("concurrent processes that die lose nothing", async () => {
   await crashUntilDone(database, { crashes: 18, parallel: 3 });
 });
 
-async function connectedBill(): Promise<{ books: Books; billId: string; linkId: string }> {
+async function connectedBill(
+  about: Json = { first_due: "2026-10-25" },
+): Promise<{ books: Books; billId: string; linkId: string }> {
   const books = await openBooks(database, { day: "2026-10-01" });
-  const { bill } = await books.ok("add_bill", { name: "Power", amount_mode: "variable", first_due: "2026-10-25" });
+  const { bill } = await books.ok("add_bill", { name: "Power", amount_mode: "variable", ...about });
   const linkId = await addLink(database, { organizationId: books.organizationId, billId: bill.id, provider: "power" });
   books.goTo("2026-10-02");
   return { books, billId: bill.id, linkId };
@@ -239,4 +243,57 @@ Deno.test("an answer waits its turn while somebody writes in the same books", as
   }
   await writing;
   assertEquals((await keeping).status, "updated");
+});
+
+/** A bill that was due, and passes for paid as soon as its amount is known, of an organization that pays for its plan. */
+async function awaitedBill(): Promise<{ books: Books; end: () => ReturnType<typeof deliver> }> {
+  const { books } = await connectedBill({ autopay: true, first_due: "2026-10-01" });
+  await database.query("insert into billing.billing_plans (provider_plan_id, plan) values ($1, 'team')", [PLANS.team]);
+  const about = {
+    organizationId: books.organizationId,
+    planId: PLANS.team,
+    subscriptionId: `sub_${books.organizationId}`,
+  };
+  await deliver(database, "subscription.charged", { ...about, at: new Date("2026-10-01T10:00:00Z") });
+  const end = () => deliver(database, "subscription.cancelled", { ...about, at: new Date("2026-10-02T11:00:00Z") });
+  return { books, end };
+}
+
+const stateOf = async ({ organizationId }: Books) =>
+  (await database.query(
+    `select o.plan_status, l.status, (select count(*)::int from app.payments as p where p.organization_id = o.id) as paid
+     from identity.organizations as o join app.provider_links as l on l.organization_id = o.id where o.id = $1`,
+    [organizationId],
+  ))[0];
+
+Deno.test("the end of a plan and an amount that is paid by it don't wait for each other", async () => {
+  await database.reset();
+  const { books, end } = await awaitedBill();
+  const link = await claim();
+  const [verdict, kept] = await inLine(database, books.organizationId, end, () => keep(link, "84.20"));
+  assertEquals([verdict.outcome, kept.outcome], ["applied", "lost"]);
+  assertEquals(await stateOf(books), { plan_status: "canceled", status: "paused", paid: 0 });
+});
+
+Deno.test("nor do it and an amount that somebody asked for", async () => {
+  await database.reset();
+  const { books, end } = await awaitedBill();
+  const { pending: [link] } = await books.ok("sync_bill_amounts");
+  const answer = { outcome: "statement", amount: "84.20", currency: "EUR" };
+  const results = [{ link_id: link.link_id, lease_token: link.lease_token, period: link.period, answer }];
+  const [verdict, stored] = await inLine(
+    database,
+    books.organizationId,
+    end,
+    () => books.ok("store_bill_amounts", { results }),
+  );
+  assertEquals([verdict.outcome, stored.bills[0].status], ["applied", "failed"]);
+  assertEquals(await stateOf(books), { plan_status: "canceled", status: "paused", paid: 0 });
+});
+
+Deno.test("test of the test: it would have been paid", async () => {
+  await database.reset();
+  const { books } = await awaitedBill();
+  assertEquals((await keep(await claim(), "84.20")).status, "updated");
+  assertEquals(await stateOf(books), { plan_status: "active", status: "active", paid: 1 });
 });

@@ -29,6 +29,17 @@ $$;
 comment on function app.closed_month is
   'Of a day in a closed month, that month and the last one that may stay closed when it is reopened.';
 
+-- Its owner's rights, as below.
+create or replace function app.hold_organization(organization_id text) returns void
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  perform from identity.organizations as o where o.id = hold_organization.organization_id for share;
+end
+$$;
+comment on function app.hold_organization is
+  'Holds an organization as whatever is paid in it does. First, by who locks a provider link and may record a payment '
+  'then: the end of a plan comes to the links after the organization.';
+
 -- Its owner's rights, because under row-level security only the owner of an organization may lock it. Whoever writes
 -- holds it still, but not from others who write: a month is closed before or after, and never in between.
 create or replace function app.refuse_closed_month() returns trigger

@@ -184,8 +184,11 @@ begin
   if not identity.may_remove(organization_id, user_id, member_id, at) then
     return '{"outcome":"unknown"}';
   end if;
-  -- The books before the members, as closing a month takes them.
+  -- The books and their bills before the members, as closing a month takes them.
   perform pg_advisory_xact_lock(app.books_key(organization_id));
+  perform from app.expenses as e
+  where e.organization_id = remove_member.organization_id and e.assignee_id = member_id
+  order by e.id for no key update;
   perform identity.lock_members(organization_id);
   if not identity.may_remove(organization_id, user_id, member_id, at) then
     return '{"outcome":"unknown"}';

@@ -13,6 +13,7 @@ begin
   -- One write at a time in an organization, as app.run_tool does it; nobody waits for this answer, so it may take its
   -- turn late.
   perform pg_advisory_xact_lock(app.books_key(organization));
+  perform app.hold_organization(organization);
   select * into link from app.provider_links as l
   where l.id = link_id and l.lease_token = keep_provider_answer.lease_token and l.status = 'active'
   for update;

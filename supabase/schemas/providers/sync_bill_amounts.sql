@@ -134,6 +134,7 @@ declare
   updated text[] := '{}';
   is_last boolean;
 begin
+  perform app.hold_organization(context.organization_id);
   for result, is_last in
     select r.value, row_number() over (partition by r.value ->> 'link_id' order by r.place desc) = 1
     from jsonb_array_elements(arguments -> 'results') with ordinality as r (value, place)

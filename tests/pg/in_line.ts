@@ -1,0 +1,39 @@
+/** Two calls that come for the same organization, in an order, while a third one holds it: nobody may wait in a circle. */
+import type { TestDatabase } from "../_support/database.ts";
+import { waitFor } from "../_support/wait_for.ts";
+
+/** @returns what both answered. The second is waited for until it waits too, or has ended. */
+export async function inLine<First, Second>(
+  database: TestDatabase,
+  organizationId: string,
+  first: () => Promise<First>,
+  second: () => Promise<Second>,
+): Promise<[First, Second]> {
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
+  const { promise: locked, resolve: holds } = Promise.withResolvers<void>();
+  const holding = database.transaction(async (session) => {
+    await session.query("select from identity.organizations where id = $1 for no key update", [organizationId]);
+    holds();
+    await finished;
+  });
+  await locked;
+  try {
+    const firstAnswer = first();
+    await untilWaiting(database, 1);
+    const secondAnswer = second();
+    await Promise.race([untilWaiting(database, 2), secondAnswer]);
+    finish();
+    return await Promise.all([firstAnswer, secondAnswer]);
+  } finally {
+    finish();
+    await holding;
+  }
+}
+
+const untilWaiting = (database: TestDatabase, count: number) =>
+  waitFor(async () => {
+    const [row] = await database.query<{ count: number }>(
+      "select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    return row!.count >= count || undefined;
+  }, { deadlineMs: 5_000, everyMs: 10 });
