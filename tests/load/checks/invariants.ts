@@ -26,6 +26,8 @@ const CONTRADICTIONS: Record<string, string> = {
   "a reminder that was sent twice": `
     select expense_id from jobs.reminder_log where sent_at is not null
     group by expense_id, due_on, snoozed_until having count(*) > 1`,
+  "transactions that waited for each other": `
+    select deadlocks from pg_stat_database where datname = current_database() and deadlocks > 0`,
 };
 
 /** @returns what was found, by invariant. */
