@@ -1793,7 +1793,8 @@ begin
     and t.rotated_at is null and t.expires_at > at
     and g.client_id = rotate_refresh_token.client_id and g.revoked_at is null
     and identity.is_active(g.user_id, at)
-  for no key update of t;
+  -- Its grant first, as whoever ends grants comes to them.
+  for key share of g for no key update of t;
   if found then
     wait := oauth.draw_allowance('token_grant:' || old.grant_id, limits, at);
     if wait > 0 then
@@ -4559,11 +4560,12 @@ begin
   where b.organization_id = remove_member.organization_id and b.actor_id = member_id and b.state <> 'committed';
   delete from app.idempotency_keys as k
   where k.organization_id = remove_member.organization_id and k.actor_id = member_id;
-  perform app.withdraw_proposals_of(organization_id, member_id, at);
-  perform jobs.stop_digests_of(organization_id, member_id, at);
   -- With it go their grants and tokens, their calendar, and a hand-over to them, so that none comes back with them.
+  -- Before their proposals, as a grant that ends.
   delete from identity.memberships as m
   where m.organization_id = remove_member.organization_id and m.user_id = member_id;
+  perform app.withdraw_proposals_of(organization_id, member_id, at);
+  perform jobs.stop_digests_of(organization_id, member_id, at);
   perform identity.withdraw_invitations_of(organization_id, member_id, at);
   perform identity.record_event(case when user_id = member_id then 'member.left' else 'member.removed' end, user_id,
     organization_id, jsonb_build_object('member_id', member_id, 'unassigned', unassigned), at);
@@ -4921,12 +4923,17 @@ begin
     return '{"outcome": "already"}';
   end if;
   -- Their bills of others go back to all of them; with a membership go its grants, consents and calendar.
+  perform from app.expenses as e
+  where e.assignee_id = delete_account.user_id and e.organization_id in (
+    select m.organization_id from identity.memberships as m where m.user_id = delete_account.user_id
+  )
+  order by e.id for no key update;
   update app.expenses as e set assignee_id = null
   where e.assignee_id = delete_account.user_id and e.organization_id in (
     select m.organization_id from identity.memberships as m where m.user_id = delete_account.user_id
   );
-  delete from oauth.grants as g where g.user_id = delete_account.user_id;
   delete from identity.memberships as m where m.user_id = delete_account.user_id and m.role <> 'owner';
+  delete from oauth.grants as g where g.user_id = delete_account.user_id;
   perform identity.record_event('account.deletion_asked', user_id, null, '{}', at);
   return jsonb_build_object('outcome', 'scheduled', 'deletes_at', leaves_at);
 end
@@ -5175,15 +5182,32 @@ begin
     -- Whoever had the books may have changed what this person may.
     perform identity.note_standing();
   end if;
-exception when lock_not_available or deadlock_detected then
-  -- Who waits holds a connection that everybody else needs as well. What is long comes here with rows locked, for which
-  -- the one who has the books may wait.
+exception when lock_not_available then
+  -- Who waits holds a connection that everybody else needs as well.
   perform app.fail('busy');
 end
 $$;
 comment on function app.lock_books is
   'Makes this transaction the only one that writes in an organization; ends the tool with busy when another one takes '
   'long.';
+
+create or replace function app.lock_books_last(organization_id text) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  deadline constant timestamptz := clock_timestamp() + interval '2 seconds';
+begin
+  while not pg_try_advisory_xact_lock(app.books_key(lock_books_last.organization_id)) loop
+    if clock_timestamp() > deadline then
+      perform app.fail('busy');
+    end if;
+    perform pg_sleep(0.02);
+  end loop;
+  perform app.lock_books(lock_books_last.organization_id);
+end
+$$;
+comment on function app.lock_books_last is
+  'app.lock_books for what has rows locked by now, for which whoever has the books may wait: it asks again and again '
+  'instead of waiting, so that the two never wait for each other.';
 
 -- schemas/connector/authenticate.sql
 
@@ -8792,7 +8816,7 @@ begin
       select p.expense_id from app.find_payments(filter) as p where not starts_with(p.expense_id, 'bill_')
       order by p.paid_on desc, p.recorded_seq desc limit max_found + 1
     );
-    perform from app.expenses as e where e.id = any (found_ids) order by e.id for update;
+    perform from app.expenses as e where e.id = any (found_ids) order by e.id for no key update;
   end loop;
   if found_ids = '{}' then
     perform app.fail('not_found.by_filter', field => 'filter');
@@ -9064,7 +9088,7 @@ declare
   deleted text[];
 begin
   -- Jobs write beside the tools: what is about to change holds still from here on.
-  perform from app.expenses as e where e.id = any (ids) order by e.id for update;
+  perform from app.expenses as e where e.id = any (ids) order by e.id for no key update;
   missing := array(
     select wanted.id
     from unnest(ids) with ordinality as wanted (id, place)
@@ -9450,7 +9474,7 @@ begin
         w.kept = t.current
           or app.same_content(w.kept, to_jsonb(jsonb_populate_record(null::app.%1$I, w.kept)), t.current, $3)
       from unnest($1, $2) as w (row_id, kept)
-      left join (select t.id, to_jsonb(t) as current from app.%1$I as t where t.id = any ($1) for update) as t on t.id
+      left join (select t.id, to_jsonb(t) as current from app.%1$I as t where t.id = any ($1) for no key update) as t on t.id
         = w.row_id
     $query$, table_name
   ) using ids, kept, app.derived_columns(table_name);
@@ -9978,7 +10002,8 @@ begin
   end if;
   target := app.find_change_to_undo(context, arguments ->> 'change_id');
   -- A bill before its dates, as everybody locks them: the job that rolls bills waits for nobody, and must not be waited
-  -- for half-way.
+  -- for half-way. What does not have the books meanwhile locks each expense before its payments, as they do who have
+  -- them.
   perform
   from app.expenses as e
   where e.id in (
@@ -9990,10 +10015,10 @@ begin
       where i.change_id = target.id
       offset 0
     ) as t
-    where starts_with(t.expense_id, 'bill_')
-  ) and e.kind = 'bill'
+    where is_long or starts_with(t.expense_id, 'bill_')
+  ) and (is_long or e.kind = 'bill')
   order by e.id
-  for update;
+  for no key update;
 
   -- Backwards: what was made last goes first, and what others refer to comes back before them. Rows of one kind that
   -- follow each other are one step.
@@ -10080,7 +10105,7 @@ begin
   described := app.describe_reversals(reversed);
   if is_long then
     -- Only now does everybody else wait; what is undone was locked row by row.
-    perform app.lock_books(context.organization_id);
+    perform app.lock_books_last(context.organization_id);
   end if;
   if conflicts = '{}' then
     conflicts := array(
@@ -10798,6 +10823,10 @@ begin
   return jsonb_build_object('ok', true) || result;
 exception when sqlstate 'EX001' then
   get stacked diagnostics problem = pg_exception_detail;
+  if problem::jsonb ->> 'code' = 'busy' then
+    -- It may be done in a moment, and still waits until then.
+    raise;
+  end if;
   return jsonb_build_object('ok', false, 'error', problem::jsonb);
 end
 $$;
@@ -10888,7 +10917,7 @@ begin
     'problem', proposal.problem, 'result', proposal.result
   ));
 exception when sqlstate 'EX001' then
-  -- Only the lock fails here.
+  -- Only a lock fails here.
   return '{"outcome": "busy"}';
 end
 $$;
@@ -12790,6 +12819,7 @@ declare
   written jsonb;
   answer jsonb;
 begin
+  perform app.lock_import_bills(batch);
   batch := app.refresh_import(context, batch);
   counted := app.count_import(context, batch, arguments ->> 'on_duplicate');
   if coalesce(batch.read -> 'questions', '[]') <> '[]' or counted #> '{outcomes,asked}' is not null then
@@ -12805,7 +12835,7 @@ begin
 
   perform app.link_import_rows(context, batch);
   -- Only now does everybody else wait: what was written so far is new, or was locked row by row.
-  perform app.lock_books(context.organization_id);
+  perform app.lock_books_last(context.organization_id);
   if app.find_changed_rows(context, batch, true) <> '{}' then
     perform app.fail('expectation_mismatch.books_changed', field => 'import_id');
   end if;
@@ -14300,7 +14330,7 @@ declare
 begin
   select * into bill from app.expenses as e
   where e.id = refresh_bill.bill_id and e.kind = 'bill' and e.status in ('active', 'ended') and e.deleted_at is null
-  for update;
+  for no key update;
   if not found then
     return;
   end if;
@@ -15684,7 +15714,7 @@ begin
       'name', bill.name, 'currency', bill.currency, 'given', arguments ->> 'currency'
     ), 'currency');
   end if;
-  perform from app.expenses as e where e.id = bill.id for update;
+  perform from app.expenses as e where e.id = bill.id for no key update;
   perform app.refresh_bill(bill.id, context.today);
   select * into bill from app.expenses as e where e.id = bill.id;
   occurrence := case
@@ -16400,7 +16430,7 @@ declare
   shown jsonb;
   before jsonb;
 begin
-  perform from app.expenses as e where e.id = old.id for update;
+  perform from app.expenses as e where e.id = old.id for no key update;
   select * into old from app.expenses as e where e.id = old.id;
   perform app.check_bill_update(context, old, arguments);
   perform app.refresh_bill(old.id, context.today);
@@ -17309,17 +17339,19 @@ declare
   gone text[];
   lines int[];
   step int;
+  passed text[];
 begin
   update app.import_rows as r set match = null
   where r.import_id = batch.id and r.line between first and last and r.match is not null;
-  -- What passes for paid by today is a payment to be matched, not an open date.
-  perform app.refresh_bill(b.id, context.today)
-  from (
+  -- What passes for paid by today is a payment to be matched, not an open date. All are locked before the first payment,
+  -- which holds the organization.
+  passed := array(
     select e.id from app.expenses as e
     where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
       and e.deleted_at is null and e.next_due < context.today
-    order by e.id
-  ) as b;
+    order by e.id for no key update
+  );
+  perform app.refresh_bill(b.id, context.today) from unnest(passed) as b (id);
   perform app.match_known_rows(context, batch, first, last);
   pairs := app.find_pairs(context, batch, first, last);
   foreach step in array array[1, 2, 3, 4, 5, 6, 7, 8] loop
@@ -17391,7 +17423,7 @@ declare
   occurrence app.expense_occurrences;
   automatic app.payments;
 begin
-  perform from app.expenses as e where e.id = row_match ->> 'bill_id' for update;
+  perform from app.expenses as e where e.id = row_match ->> 'bill_id' for no key update;
   perform app.refresh_bill(row_match ->> 'bill_id', context.today);
   select * into bill from app.expenses as e where e.id = row_match ->> 'bill_id' and e.deleted_at is null;
   if found then
@@ -17429,7 +17461,7 @@ begin
     return;
   end if;
   if payment.is_estimate and cardinality(payment_ids) = 1 and payment.currency = line_currency then
-    select * into bill from app.expenses as e where e.id = payment.expense_id for update;
+    select * into bill from app.expenses as e where e.id = payment.expense_id for no key update;
     select * into occurrence from app.expense_occurrences as o where o.id = payment.occurrence_id;
     if occurrence.paid_minor = payment.amount_minor then
       perform app.correct_payment(context, bill, occurrence, line_minor, null, null);
@@ -17532,6 +17564,30 @@ end
 $$;
 comment on function app.write_statement_lines is
   'Writes the lines of an import''s rows and which payments they are; answers how many came to none.';
+
+create or replace function app.lock_import_bills(batch app.import_batches) returns void
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+begin
+  perform
+  from app.expenses as e
+  where e.kind = 'bill' and e.id in (
+    select m.settled ->> 'bill_id'
+    from app.import_rows as r
+    cross join lateral (select app.settle_match(r.match) as settled offset 0) as m
+    where r.import_id = batch.id and r.match ->> 'state' in ('linked', 'likely')
+    union all
+    select p.expense_id
+    from app.import_rows as r
+    cross join lateral (select app.settle_match(r.match) as settled offset 0) as m
+    cross join lateral jsonb_array_elements_text(m.settled -> 'payment_ids') as w (id)
+    join app.payments as p on p.id = w.id
+    where r.import_id = batch.id and r.match ->> 'state' in ('linked', 'likely')
+  )
+  order by e.id for no key update;
+end
+$$;
+comment on function app.lock_import_bills is
+  'Locks the bills that an import''s rows are payments of, before the first payment is written.';
 
 create or replace function app.link_import_rows(context app.context, batch app.import_batches) returns void
 language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
@@ -18017,7 +18073,7 @@ begin
   select * into budget from app.budgets as b
   where b.organization_id = context.organization_id and b.category_id is not distinct from category.id
     and b.per = unit and b.deleted_at is null
-  for update;
+  for no key update;
   if change ->> 'action' = 'remove' then
     if budget.id is null then
       perform app.fail('not_found.budget', jsonb_build_object('category', category.name, 'per', unit),
@@ -18110,6 +18166,8 @@ begin
           'most', max_moved, 'name', category.name, 'into', target.name
         ), 'category.name');
       end if;
+      perform from app.expenses as e where e.category_id = category.id and e.deleted_at is null
+      order by e.id for no key update;
       update app.expenses as e set category_id = target.id where e.category_id = category.id and e.deleted_at is null;
       get diagnostics moved = row_count;
       -- Where both are private and not, each may have had a rule for the same words.
@@ -18688,6 +18746,12 @@ declare
   updated text[] := '{}';
   is_last boolean;
 begin
+  perform from app.expenses as e
+  where e.id in (
+    select l.expense_id
+    from jsonb_array_elements(arguments -> 'results') as r join app.provider_links as l on l.id = r ->> 'link_id'
+  )
+  order by e.id for no key update;
   perform app.hold_organization(context.organization_id);
   for result, is_last in
     select r.value, row_number() over (partition by r.value ->> 'link_id' order by r.place desc) = 1
@@ -19049,6 +19113,12 @@ begin
     for update skip locked
   loop
     continue when not pg_try_advisory_xact_lock(app.books_key(organization.id));
+    -- An event of the payment provider comes to the organization after its subscription.
+    continue when (select count(*) from billing.subscriptions as s where s.organization_id = organization.id) > (
+      select count(*) from (
+        select from billing.subscriptions as s where s.organization_id = organization.id for update skip locked
+      ) as free
+    );
     -- Closed months refuse that what was paid in them goes.
     update identity.organizations as o set closed_through = null
     where o.id = organization.id and o.closed_through is not null;

@@ -1,18 +1,26 @@
-/** Two calls that come for the same organization, in an order, while a third one holds it: nobody may wait in a circle. */
+/** Two calls that come for the same rows, in an order, while a third one holds them: nobody may wait in a circle. */
 import type { TestDatabase } from "../_support/database.ts";
 import { waitFor } from "../_support/wait_for.ts";
+
+/** A query that locks, and its parameters. */
+export type Held = [query: string, ...parameters: unknown[]];
+
+export const organizationOf = (id: string): Held => [
+  "select from identity.organizations where id = $1 for no key update",
+  id,
+];
 
 /** @returns what both answered. The second is waited for until it waits too, or has ended. */
 export async function inLine<First, Second>(
   database: TestDatabase,
-  organizationId: string,
+  [query, ...parameters]: Held,
   first: () => Promise<First>,
   second: () => Promise<Second>,
 ): Promise<[First, Second]> {
   const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
   const { promise: locked, resolve: holds } = Promise.withResolvers<void>();
   const holding = database.transaction(async (session) => {
-    await session.query("select from identity.organizations where id = $1 for no key update", [organizationId]);
+    await session.query(query, parameters);
     holds();
     await finished;
   });
@@ -30,7 +38,8 @@ export async function inLine<First, Second>(
   }
 }
 
-const untilWaiting = (database: TestDatabase, count: number) =>
+/** Resolves when so many sessions of the database wait for a lock. */
+export const untilWaiting = (database: TestDatabase, count: number): Promise<unknown> =>
   waitFor(async () => {
     const [row] = await database.query<{ count: number }>(
       "select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",

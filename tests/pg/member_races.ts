@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { addPerson, type Json } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";
 import { addressOf, AT, household, membersOf } from "../db/household.ts";
-import { inLine } from "./in_line.ts";
+import { inLine, organizationOf } from "./in_line.ts";
 
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
@@ -136,7 +136,7 @@ Deno.test("removing a member and rolling their bills don't wait for each other",
     return await database.asService<Json>("roll_bills", { at, page });
   };
   const remove = () => about("remove_member", home, { by: home.anna.userId, member: guest });
-  const [removed, rolled] = await inLine(database, home.anna.organizationId, remove, roll);
+  const [removed, rolled] = await inLine(database, organizationOf(home.anna.organizationId), remove, roll);
   assertEquals(removed, "removed");
   assertEquals(rolled, { advanced: 0, failed: [], passed_over: 1 });
   assertEquals(await roll(), { advanced: 1, failed: [], passed_over: 0 });

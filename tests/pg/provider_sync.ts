@@ -10,7 +10,7 @@ import { asDatabase } from "../functions/cron-reminders/harness.ts";
 import { crashUntilDone } from "../functions/cron-provider-sync/crashes.ts";
 import { addLink, createSync, fakeProvider, registryOf } from "../functions/cron-provider-sync/harness.ts";
 import { addLinkedBills, fetched } from "../functions/cron-provider-sync/linked_bills.ts";
-import { inLine } from "./in_line.ts";
+import { inLine, organizationOf } from "./in_line.ts";
 
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
@@ -270,7 +270,7 @@ Deno.test("the end of a plan and an amount that is paid by it don't wait for eac
   await database.reset();
   const { books, end } = await awaitedBill();
   const link = await claim();
-  const [verdict, kept] = await inLine(database, books.organizationId, end, () => keep(link, "84.20"));
+  const [verdict, kept] = await inLine(database, organizationOf(books.organizationId), end, () => keep(link, "84.20"));
   assertEquals([verdict.outcome, kept.outcome], ["applied", "lost"]);
   assertEquals(await stateOf(books), { plan_status: "canceled", status: "paused", paid: 0 });
 });
@@ -283,7 +283,7 @@ Deno.test("nor do it and an amount that somebody asked for", async () => {
   const results = [{ link_id: link.link_id, lease_token: link.lease_token, period: link.period, answer }];
   const [verdict, stored] = await inLine(
     database,
-    books.organizationId,
+    organizationOf(books.organizationId),
     end,
     () => books.ok("store_bill_amounts", { results }),
   );

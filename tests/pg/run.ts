@@ -15,6 +15,7 @@ const RUNNING = [
   "tests/local/jobs_test.ts",
   "tests/local/migrations_test.ts",
   "tests/local/start_test.ts",
+  "tests/pg/lock_order.ts",
   "tests/pg/races.ts",
   "tests/pg/bookkeeping_races.ts",
   "tests/pg/member_races.ts",

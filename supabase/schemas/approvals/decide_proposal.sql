@@ -31,6 +31,10 @@ begin
   return jsonb_build_object('ok', true) || result;
 exception when sqlstate 'EX001' then
   get stacked diagnostics problem = pg_exception_detail;
+  if problem::jsonb ->> 'code' = 'busy' then
+    -- It may be done in a moment, and still waits until then.
+    raise;
+  end if;
   return jsonb_build_object('ok', false, 'error', problem::jsonb);
 end
 $$;
@@ -121,7 +125,7 @@ begin
     'problem', proposal.problem, 'result', proposal.result
   ));
 exception when sqlstate 'EX001' then
-  -- Only the lock fails here.
+  -- Only a lock fails here.
   return '{"outcome": "busy"}';
 end
 $$;

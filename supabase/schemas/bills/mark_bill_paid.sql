@@ -23,7 +23,7 @@ begin
       'name', bill.name, 'currency', bill.currency, 'given', arguments ->> 'currency'
     ), 'currency');
   end if;
-  perform from app.expenses as e where e.id = bill.id for update;
+  perform from app.expenses as e where e.id = bill.id for no key update;
   perform app.refresh_bill(bill.id, context.today);
   select * into bill from app.expenses as e where e.id = bill.id;
   occurrence := case

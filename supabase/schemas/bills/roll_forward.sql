@@ -138,7 +138,7 @@ declare
 begin
   select * into bill from app.expenses as e
   where e.id = refresh_bill.bill_id and e.kind = 'bill' and e.status in ('active', 'ended') and e.deleted_at is null
-  for update;
+  for no key update;
   if not found then
     return;
   end if;

@@ -53,7 +53,7 @@ declare
   shown jsonb;
   before jsonb;
 begin
-  perform from app.expenses as e where e.id = old.id for update;
+  perform from app.expenses as e where e.id = old.id for no key update;
   select * into old from app.expenses as e where e.id = old.id;
   perform app.check_bill_update(context, old, arguments);
   perform app.refresh_bill(old.id, context.today);

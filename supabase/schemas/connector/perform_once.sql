@@ -98,12 +98,29 @@ begin
     -- Whoever had the books may have changed what this person may.
     perform identity.note_standing();
   end if;
-exception when lock_not_available or deadlock_detected then
-  -- Who waits holds a connection that everybody else needs as well. What is long comes here with rows locked, for which
-  -- the one who has the books may wait.
+exception when lock_not_available then
+  -- Who waits holds a connection that everybody else needs as well.
   perform app.fail('busy');
 end
 $$;
 comment on function app.lock_books is
   'Makes this transaction the only one that writes in an organization; ends the tool with busy when another one takes '
   'long.';
+
+create or replace function app.lock_books_last(organization_id text) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  deadline constant timestamptz := clock_timestamp() + interval '2 seconds';
+begin
+  while not pg_try_advisory_xact_lock(app.books_key(lock_books_last.organization_id)) loop
+    if clock_timestamp() > deadline then
+      perform app.fail('busy');
+    end if;
+    perform pg_sleep(0.02);
+  end loop;
+  perform app.lock_books(lock_books_last.organization_id);
+end
+$$;
+comment on function app.lock_books_last is
+  'app.lock_books for what has rows locked by now, for which whoever has the books may wait: it asks again and again '
+  'instead of waiting, so that the two never wait for each other.';

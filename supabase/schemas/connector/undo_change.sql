@@ -20,7 +20,8 @@ begin
   end if;
   target := app.find_change_to_undo(context, arguments ->> 'change_id');
   -- A bill before its dates, as everybody locks them: the job that rolls bills waits for nobody, and must not be waited
-  -- for half-way.
+  -- for half-way. What does not have the books meanwhile locks each expense before its payments, as they do who have
+  -- them.
   perform
   from app.expenses as e
   where e.id in (
@@ -32,10 +33,10 @@ begin
       where i.change_id = target.id
       offset 0
     ) as t
-    where starts_with(t.expense_id, 'bill_')
-  ) and e.kind = 'bill'
+    where is_long or starts_with(t.expense_id, 'bill_')
+  ) and (is_long or e.kind = 'bill')
   order by e.id
-  for update;
+  for no key update;
 
   -- Backwards: what was made last goes first, and what others refer to comes back before them. Rows of one kind that
   -- follow each other are one step.
@@ -122,7 +123,7 @@ begin
   described := app.describe_reversals(reversed);
   if is_long then
     -- Only now does everybody else wait; what is undone was locked row by row.
-    perform app.lock_books(context.organization_id);
+    perform app.lock_books_last(context.organization_id);
   end if;
   if conflicts = '{}' then
     conflicts := array(

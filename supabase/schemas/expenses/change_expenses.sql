@@ -32,7 +32,7 @@ declare
   deleted text[];
 begin
   -- Jobs write beside the tools: what is about to change holds still from here on.
-  perform from app.expenses as e where e.id = any (ids) order by e.id for update;
+  perform from app.expenses as e where e.id = any (ids) order by e.id for no key update;
   missing := array(
     select wanted.id
     from unnest(ids) with ordinality as wanted (id, place)

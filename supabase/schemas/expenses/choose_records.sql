@@ -21,7 +21,7 @@ begin
       select p.expense_id from app.find_payments(filter) as p where not starts_with(p.expense_id, 'bill_')
       order by p.paid_on desc, p.recorded_seq desc limit max_found + 1
     );
-    perform from app.expenses as e where e.id = any (found_ids) order by e.id for update;
+    perform from app.expenses as e where e.id = any (found_ids) order by e.id for no key update;
   end loop;
   if found_ids = '{}' then
     perform app.fail('not_found.by_filter', field => 'filter');

@@ -119,7 +119,7 @@ begin
   select * into budget from app.budgets as b
   where b.organization_id = context.organization_id and b.category_id is not distinct from category.id
     and b.per = unit and b.deleted_at is null
-  for update;
+  for no key update;
   if change ->> 'action' = 'remove' then
     if budget.id is null then
       perform app.fail('not_found.budget', jsonb_build_object('category', category.name, 'per', unit),

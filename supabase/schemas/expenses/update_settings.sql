@@ -56,6 +56,8 @@ begin
           'most', max_moved, 'name', category.name, 'into', target.name
         ), 'category.name');
       end if;
+      perform from app.expenses as e where e.category_id = category.id and e.deleted_at is null
+      order by e.id for no key update;
       update app.expenses as e set category_id = target.id where e.category_id = category.id and e.deleted_at is null;
       get diagnostics moved = row_count;
       -- Where both are private and not, each may have had a rule for the same words.

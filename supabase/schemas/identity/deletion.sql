@@ -121,12 +121,17 @@ begin
     return '{"outcome": "already"}';
   end if;
   -- Their bills of others go back to all of them; with a membership go its grants, consents and calendar.
+  perform from app.expenses as e
+  where e.assignee_id = delete_account.user_id and e.organization_id in (
+    select m.organization_id from identity.memberships as m where m.user_id = delete_account.user_id
+  )
+  order by e.id for no key update;
   update app.expenses as e set assignee_id = null
   where e.assignee_id = delete_account.user_id and e.organization_id in (
     select m.organization_id from identity.memberships as m where m.user_id = delete_account.user_id
   );
-  delete from oauth.grants as g where g.user_id = delete_account.user_id;
   delete from identity.memberships as m where m.user_id = delete_account.user_id and m.role <> 'owner';
+  delete from oauth.grants as g where g.user_id = delete_account.user_id;
   perform identity.record_event('account.deletion_asked', user_id, null, '{}', at);
   return jsonb_build_object('outcome', 'scheduled', 'deletes_at', leaves_at);
 end

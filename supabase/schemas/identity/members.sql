@@ -200,11 +200,12 @@ begin
   where b.organization_id = remove_member.organization_id and b.actor_id = member_id and b.state <> 'committed';
   delete from app.idempotency_keys as k
   where k.organization_id = remove_member.organization_id and k.actor_id = member_id;
-  perform app.withdraw_proposals_of(organization_id, member_id, at);
-  perform jobs.stop_digests_of(organization_id, member_id, at);
   -- With it go their grants and tokens, their calendar, and a hand-over to them, so that none comes back with them.
+  -- Before their proposals, as a grant that ends.
   delete from identity.memberships as m
   where m.organization_id = remove_member.organization_id and m.user_id = member_id;
+  perform app.withdraw_proposals_of(organization_id, member_id, at);
+  perform jobs.stop_digests_of(organization_id, member_id, at);
   perform identity.withdraw_invitations_of(organization_id, member_id, at);
   perform identity.record_event(case when user_id = member_id then 'member.left' else 'member.removed' end, user_id,
     organization_id, jsonb_build_object('member_id', member_id, 'unassigned', unassigned), at);

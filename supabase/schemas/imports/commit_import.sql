@@ -150,6 +150,7 @@ declare
   written jsonb;
   answer jsonb;
 begin
+  perform app.lock_import_bills(batch);
   batch := app.refresh_import(context, batch);
   counted := app.count_import(context, batch, arguments ->> 'on_duplicate');
   if coalesce(batch.read -> 'questions', '[]') <> '[]' or counted #> '{outcomes,asked}' is not null then
@@ -165,7 +166,7 @@ begin
 
   perform app.link_import_rows(context, batch);
   -- Only now does everybody else wait: what was written so far is new, or was locked row by row.
-  perform app.lock_books(context.organization_id);
+  perform app.lock_books_last(context.organization_id);
   if app.find_changed_rows(context, batch, true) <> '{}' then
     perform app.fail('expectation_mismatch.books_changed', field => 'import_id');
   end if;

@@ -29,7 +29,7 @@ declare
   occurrence app.expense_occurrences;
   automatic app.payments;
 begin
-  perform from app.expenses as e where e.id = row_match ->> 'bill_id' for update;
+  perform from app.expenses as e where e.id = row_match ->> 'bill_id' for no key update;
   perform app.refresh_bill(row_match ->> 'bill_id', context.today);
   select * into bill from app.expenses as e where e.id = row_match ->> 'bill_id' and e.deleted_at is null;
   if found then
@@ -67,7 +67,7 @@ begin
     return;
   end if;
   if payment.is_estimate and cardinality(payment_ids) = 1 and payment.currency = line_currency then
-    select * into bill from app.expenses as e where e.id = payment.expense_id for update;
+    select * into bill from app.expenses as e where e.id = payment.expense_id for no key update;
     select * into occurrence from app.expense_occurrences as o where o.id = payment.occurrence_id;
     if occurrence.paid_minor = payment.amount_minor then
       perform app.correct_payment(context, bill, occurrence, line_minor, null, null);
@@ -170,6 +170,30 @@ end
 $$;
 comment on function app.write_statement_lines is
   'Writes the lines of an import''s rows and which payments they are; answers how many came to none.';
+
+create or replace function app.lock_import_bills(batch app.import_batches) returns void
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+begin
+  perform
+  from app.expenses as e
+  where e.kind = 'bill' and e.id in (
+    select m.settled ->> 'bill_id'
+    from app.import_rows as r
+    cross join lateral (select app.settle_match(r.match) as settled offset 0) as m
+    where r.import_id = batch.id and r.match ->> 'state' in ('linked', 'likely')
+    union all
+    select p.expense_id
+    from app.import_rows as r
+    cross join lateral (select app.settle_match(r.match) as settled offset 0) as m
+    cross join lateral jsonb_array_elements_text(m.settled -> 'payment_ids') as w (id)
+    join app.payments as p on p.id = w.id
+    where r.import_id = batch.id and r.match ->> 'state' in ('linked', 'likely')
+  )
+  order by e.id for no key update;
+end
+$$;
+comment on function app.lock_import_bills is
+  'Locks the bills that an import''s rows are payments of, before the first payment is written.';
 
 create or replace function app.link_import_rows(context app.context, batch app.import_batches) returns void
 language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$

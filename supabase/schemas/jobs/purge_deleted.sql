@@ -30,6 +30,12 @@ begin
     for update skip locked
   loop
     continue when not pg_try_advisory_xact_lock(app.books_key(organization.id));
+    -- An event of the payment provider comes to the organization after its subscription.
+    continue when (select count(*) from billing.subscriptions as s where s.organization_id = organization.id) > (
+      select count(*) from (
+        select from billing.subscriptions as s where s.organization_id = organization.id for update skip locked
+      ) as free
+    );
     -- Closed months refuse that what was paid in them goes.
     update identity.organizations as o set closed_through = null
     where o.id = organization.id and o.closed_through is not null;

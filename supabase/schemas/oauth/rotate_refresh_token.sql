@@ -18,7 +18,8 @@ begin
     and t.rotated_at is null and t.expires_at > at
     and g.client_id = rotate_refresh_token.client_id and g.revoked_at is null
     and identity.is_active(g.user_id, at)
-  for no key update of t;
+  -- Its grant first, as whoever ends grants comes to them.
+  for key share of g for no key update of t;
   if found then
     wait := oauth.draw_allowance('token_grant:' || old.grant_id, limits, at);
     if wait > 0 then

@@ -134,6 +134,12 @@ declare
   updated text[] := '{}';
   is_last boolean;
 begin
+  perform from app.expenses as e
+  where e.id in (
+    select l.expense_id
+    from jsonb_array_elements(arguments -> 'results') as r join app.provider_links as l on l.id = r ->> 'link_id'
+  )
+  order by e.id for no key update;
   perform app.hold_organization(context.organization_id);
   for result, is_last in
     select r.value, row_number() over (partition by r.value ->> 'link_id' order by r.place desc) = 1

@@ -1,0 +1,249 @@
+/**
+ * Who locks several rows does so in one order (decision 165), or asks instead of waiting: each pair that once waited for
+ * each other, brought together.
+ */
+import { assertEquals } from "@std/assert";
+import { decide, noon, proposes, readProposal, setRules } from "../_support/approvals.ts";
+import { type Books, type Json, openBooks } from "../_support/books.ts";
+import { openDatabase } from "../_support/database.ts";
+import { importOf, importOfFile } from "../_support/import_args.ts";
+import { addLink } from "../functions/cron-provider-sync/harness.ts";
+import { AT, createHousehold, newHash } from "./household.ts";
+import { type Held, inLine, organizationOf, untilWaiting } from "./in_line.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+Deno.test.beforeEach(() => database.reset());
+
+/** Added before its first date, which has passed by now. */
+async function bill(books: Books, name: string, more: Json = {}): Promise<string> {
+  books.goTo("2026-11-10");
+  const { bill: { id } } = await books.ok("add_bill", { name, amount: "800", first_due: "2026-11-18", ...more });
+  books.goTo("2026-11-20");
+  return id;
+}
+
+/** A file with an expense, and a payment of the bill Rent: how to commit it. */
+async function paysRent(books: Books): Promise<Json> {
+  const csv = "Date,Name,Amount\n2026-11-18,LIDL,-23.45\n2026-11-19,RENT HAUSVERWALTUNG,-800.00\n";
+  const more = { account: "Giro", mapping: { negative_is_expense: true } };
+  const { preview } = await books.ok("import_expenses", importOfFile(csv, more));
+  const matches = await database.query<{ state: string }>(
+    "select match ->> 'state' as state from app.import_rows where import_id = $1 order by line",
+    [preview.import_id],
+  );
+  assertEquals(matches.map(({ state }) => state), ["new", "linked"]);
+  return preview.commit_with;
+}
+
+/** Has the books of somebody, then comes for a bill of theirs when told. */
+function withTheBooks(books: Books, work: (call: (tool: string, args: Json) => Promise<Json>) => Promise<void>) {
+  const claims = { sub: books.userId, organization_id: books.organizationId };
+  return database.asRole("authenticated", claims, async (session) => {
+    await session.query("select app.lock_books($1)", [books.organizationId]);
+    await work(async (tool, args) => {
+      const [row] = await session.query<{ result: Json }>("select app.run_tool($1, $2::text::jsonb, $3) as result", [
+        tool,
+        JSON.stringify(args),
+        noon(books),
+      ]);
+      return row!.result;
+    });
+  });
+}
+
+Deno.test("whoever has the books gets the bill of an import that comes for them", async () => {
+  const books = await openBooks(database, { day: "2026-11-20" });
+  const id = await bill(books, "Rent");
+  const commit = await paysRent(books);
+  let imported: Promise<Json> | undefined;
+  let paid: Json | undefined;
+  await withTheBooks(books, async (call) => {
+    // The import has the bill, and is held up before it comes for the books.
+    await inLine(
+      database,
+      organizationOf(books.organizationId),
+      () => {
+        imported = books.call("import_expenses", commit);
+        return Promise.resolve();
+      },
+      async () => paid = await call("mark_bill_paid", { bill_id: id }),
+    );
+  });
+  assertEquals([paid!.ok, (await imported)!.error.code], [true, "busy"]);
+  assertEquals((await books.ok("list_expenses")).rows.length, 1);
+});
+
+Deno.test("removing a member doesn't wait for an import that pays a bill of theirs", async () => {
+  const books = await openBooks(database, { day: "2026-11-20" });
+  const member = await books.join();
+  const id = await bill(books, "Rent");
+  await database.query("update app.expenses set assignee_id = $2 where id = $1", [id, member.userId]);
+  const commit = await paysRent(books);
+  const [imported, removed] = await inLine(
+    database,
+    organizationOf(books.organizationId),
+    () => books.call("import_expenses", commit),
+    () =>
+      database.asService<Json>("remove_member", {
+        user_id: books.userId,
+        organization_id: books.organizationId,
+        member_id: member.userId,
+        at: noon(books),
+      }),
+  );
+  assertEquals([imported.error?.code, removed.outcome], ["busy", "removed"]);
+});
+
+Deno.test("what is approved while another import is published is told to come again, and still waits", async () => {
+  const owner = await openBooks(database, { day: "2026-11-20" });
+  const member = await owner.join();
+  await setRules(database, owner, [{}]);
+  const row = { line: 2, name: "Shop", amount: "14.50", date: "2026-11-18" };
+  const { preview } = await member.ok("import_expenses", importOf([row]));
+  const id = await proposes(member, "import_expenses", { import_id: preview.import_id, ...preview.commit_with });
+  const { hash } = await readProposal(database, owner, id);
+  await database.asRole("authenticated", {}, async (session) => {
+    await session.query("select app.lock_imports($1)", [owner.organizationId]);
+    assertEquals(await decide(database, owner, id, "approve", hash), { outcome: "busy" });
+  });
+  assertEquals((await decide(database, owner, id, "approve", hash)).outcome, "approved");
+});
+
+Deno.test("whoever writes to a bill keeps nobody from referring to it", async () => {
+  const books = await openBooks(database, { day: "2026-11-20" });
+  const id = await bill(books, "Rent");
+  const { payment } = await books.ok("mark_bill_paid", { bill_id: id });
+  await withTheBooks(books, async (call) => {
+    for (
+      const [tool, args] of [
+        ["update_bill", { bill_id: id, set: { note: "Flat" } }],
+        ["mark_bill_paid", { bill_id: id, advance: true }],
+        ["undo_change", {}],
+      ] as const
+    ) assertEquals((await call(tool, args)).ok, true, tool);
+    // As the foreign key of a reminder does.
+    await database.query("select from app.expenses where id = $1 for key share nowait", [id]);
+  });
+  assertEquals(payment.amount, "800.00");
+});
+
+Deno.test("amounts of several bills are kept in the order of the bills", async () => {
+  const books = await openBooks(database, { day: "2026-11-20" });
+  const fetched = { amount: undefined, amount_mode: "variable", first_due: "2026-11-25" };
+  const ids = [
+    await bill(books, "Power", fetched),
+    await bill(books, "Water", fetched),
+  ].toSorted();
+  for (const billId of ids) {
+    await addLink(database, { organizationId: books.organizationId, billId, provider: "power" });
+  }
+  const { pending } = await books.ok("sync_bill_amounts");
+  const billOf = new Map((await database.query<{ id: string; expense_id: string }>(
+    "select id, expense_id from app.provider_links",
+  )).map((link) => [link.id, link.expense_id]));
+  const results = pending
+    .toSorted((one: Json, other: Json) => billOf.get(one.link_id)! < billOf.get(other.link_id)! ? 1 : -1)
+    .map(({ link_id, lease_token, period }: Json) => ({
+      link_id,
+      lease_token,
+      period,
+      answer: { outcome: "statement", amount: "84.20", currency: "EUR" },
+    }));
+  let stored: Promise<Json> | undefined;
+  // As an import locks its bills, which doesn't have the books.
+  await database.transaction(async (session) => {
+    await session.query("select from app.expenses where id = $1 for no key update", [ids[0]]);
+    stored = books.ok("store_bill_amounts", { results });
+    await untilWaiting(database, 1);
+    await session.query("select from app.expenses where id = $1 for no key update", [ids[1]]);
+  });
+  assertEquals((await stored)!.bills.map(({ status }: Json) => status), ["updated", "updated"]);
+});
+
+async function grantOf(limits?: Json) {
+  const household = await createHousehold(database);
+  const refresh = newHash();
+  const redeemed = await database.asService<Json>("redeem_authorization_code", {
+    ...household.newCode(),
+    access_token_hash: newHash(),
+    refresh_token_hash: refresh,
+  });
+  const rotate = (token: string, successor: string) =>
+    database.asService<Json>("rotate_refresh_token", {
+      token_hash: token,
+      client_id: household.clientId,
+      successor_hash: successor,
+      access_token_hash: newHash(),
+      at: AT,
+      limits,
+    });
+  return { household, grantId: redeemed.grant_id as string, refresh, rotate };
+}
+
+Deno.test("a token that is refreshed and the end of its grant don't wait for each other", async () => {
+  const { grantId, refresh, rotate } = await grantOf({ grant: { at_most: 10, seconds: 60 } });
+  const next = newHash();
+  assertEquals((await rotate(refresh, next)).outcome, "rotated");
+  const bucket: Held = ["select from oauth.rate_buckets where key = $1 for update", `token_grant:${grantId}`];
+  const [rotated] = await inLine(
+    database,
+    bucket,
+    () => rotate(next, newHash()),
+    () => database.query("delete from oauth.grants where id = $1", [grantId]),
+  );
+  assertEquals(rotated.outcome, "rotated");
+  assertEquals(await database.query("select from oauth.tokens"), []);
+});
+
+Deno.test("removing a member and disconnecting an app of theirs that waits for approval don't wait for each other", async () => {
+  const owner = await openBooks(database, { day: "2026-11-20" });
+  const member = await owner.join();
+  await setRules(database, owner, [{}]);
+  const { household } = await grantOf();
+  const redeemed = await database.asService<Json>("redeem_authorization_code", {
+    ...household.newCode(),
+    user_id: member.userId,
+    organization_id: owner.organizationId,
+    access_token_hash: newHash(),
+    refresh_token_hash: newHash(),
+  });
+  const id = await proposes(member, "log_expenses", { items: [{ name: "Lunch", amount: "14.50" }] });
+  await database.query("update app.proposals set grant_id = $2 where id = $1", [id, redeemed.grant_id]);
+  const [removed, revoked] = await inLine(
+    database,
+    ["select from app.proposals where id = $1 for update", id],
+    () =>
+      database.asService<Json>("remove_member", {
+        user_id: owner.userId,
+        organization_id: owner.organizationId,
+        member_id: member.userId,
+        at: noon(owner),
+      }),
+    () =>
+      database.asService<Json>("revoke_grant", {
+        user_id: member.userId,
+        grant_id: redeemed.grant_id,
+        at: noon(owner),
+      }),
+  );
+  assertEquals(removed.outcome, "removed");
+  assertEquals(typeof revoked, "object");
+  const [proposal] = await database.query<{ state: string }>("select state from app.proposals where id = $1", [id]);
+  assertEquals(proposal!.state, "withdrawn");
+});
+
+Deno.test("an organization whose subscription has an event goes with the next purge", async () => {
+  const books = await openBooks(database, { day: "2026-11-20" });
+  await database.query("insert into billing.subscriptions (id, organization_id) values ('sub_1', $1)", [
+    books.organizationId,
+  ]);
+  await database.query("update identity.organizations set deletes_at = $2 where id = $1", [books.organizationId, AT]);
+  const purge = async () =>
+    (await database.query<{ done: Json }>("select jobs.purge_organizations($1) as done", [AT]))[0]!.done.organizations;
+  await database.transaction(async (session) => {
+    await session.query("select from billing.subscriptions where id = 'sub_1' for update");
+    assertEquals(await purge(), 0);
+  });
+  assertEquals(await purge(), 1);
+});
