@@ -77,7 +77,7 @@ export const health: Check = async function* (site) {
     );
   } else if (schema < SCHEMA_VERSION) {
     yield wrong(
-      `The database has schema ${schema}, and this version needs ${SCHEMA_VERSION}: back up, then supabase db push`,
+      `The database has schema ${schema}, and this version needs ${SCHEMA_VERSION}: back up, then run deno task deploy`,
     );
   } else if (schema > SCHEMA_VERSION) {
     yield note(

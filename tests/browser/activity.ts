@@ -33,7 +33,7 @@ journey("what an assistant did is seen, undone, and done again", async (page) =>
   await follow(page, "Changed Lunch: amount");
   for (const amount of ["€14.50", "€20.00"]) assertStringIncludes(await main(page), amount);
   await press(page, "Undo");
-  assertStringIncludes(await said(page), "Done. This is what was taken back.");
+  assertStringIncludes(await said(page), "Done. This is what was undone.");
   // The page before still has its button.
   await page.goBack();
   if (await page.getByRole("button", { name: "Undo", exact: true }).count() > 0) await press(page, "Undo");
@@ -52,8 +52,8 @@ journey("what an assistant did is seen, undone, and done again", async (page) =>
   // A filter, by what the form offers.
   await page.goto("/account/activity");
   await page.getByText("Filter", { exact: true }).click();
-  await page.getByLabel("A name in it").fill("lunch");
-  await page.getByLabel("Which").selectOption({ label: "edited expenses" });
+  await page.getByLabel("Name", { exact: true }).fill("lunch");
+  await page.getByLabel("Kind of change").selectOption({ label: "edited expenses" });
   await press(page, "Show");
   assertEquals(await page.getByRole("heading", { level: 3 }).allInnerTexts(), ["Changed Lunch: amount"]);
   await client.close();

@@ -57,7 +57,7 @@ journey(
     assertEquals(await heading(anna), "ben@example.com’s Test client wants to add 1 expense");
     assertStringIncludes(await main(anna), "450.00");
     await page.goto("/account");
-    await follow(page, "One change waits for your approval");
+    await follow(page, "One change is waiting for your approval");
     await page.getByRole("link", { name: /^ben@example.com’s Test client wants to add/ }).click();
 
     // Forwarded to somebody else, it isn't there.

@@ -147,7 +147,7 @@ Deno.test({
     await frame.click("summary");
     const rows = await frame.locator("tbody tr").allInnerTexts();
     assert(/^Groceries\s+€414\.35\s+82% of €500\.00$/.test(rows[1]!), rows[1]);
-    assert(/^Food\s+€30\.00\s+nothing left from before$/.test(rows[4]!), rows[4]);
+    assert(/^Food\s+€30\.00\s+already used up before$/.test(rows[4]!), rows[4]);
     await page.context().close();
   },
 });

@@ -35,15 +35,15 @@ Deno.test("an undo names what people call a field, and no column", async () => {
   const set = { my_share_percent: 50, first_due: "2026-11-07", trial_ends_on: "2026-10-30", amount_mode: "estimated" };
   await books.ok("update_bill", { bill_id: bill.id, set });
   const { undone, reversed } = await books.ok("undo_change");
-  assertEquals(undone.summary, "Changed Rent: kind of amount, your share, schedule, end of the trial");
+  assertEquals(undone.summary, "Changed Rent: fixed or variable amount, your share, schedule, end of the trial");
   assertEquals(reversed.map(({ what }: { what: string }) => what), [
-    "Rent: kind of amount, first date, your share, first tracked date, end of the trial changed back",
+    "Rent: fixed or variable amount, first date, your share, first tracked date, end of the trial changed back",
     "Rent due 2026-11-05 is open again",
   ]);
 
   await books.ok("update_settings", { base_currency: "USD", reminders: { default_days_before: 5 } });
   assertEquals((await books.ok("undo_change")).reversed.map(({ what }: { what: string }) => what), [
-    "Settings: base currency, usual day of reminders changed back",
+    "Settings: main currency, default reminder days changed back",
   ]);
 });
 

@@ -214,7 +214,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     });
     assertEquals(
       error.message,
-      '3 of 4 items cannot be logged, so none was. Item 2, "Bad": 1.234 has too many decimals: INR has 2.',
+      '3 of 4 items cannot be logged, so nothing was. Item 2, "Bad": 1.234 has too many decimals: INR has 2.',
     );
     assertEquals(
       error.details.results.map(({ index, status, error }: Json) => [index, status, error.code, error.field]),

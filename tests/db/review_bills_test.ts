@@ -125,7 +125,7 @@ testBooks("review_bills", { day: TODAY }, {
     await link(database, books, await add(books, "B", more), "'active', 1, '2026-10-01'");
     await link(database, books, await add(books, "C", more), "'active', 0, '2026-10-01'");
     assertEquals(textsOf((await books.ok("review_bills")).provider_attention), [
-      "The amount of B could not be fetched from openai.",
+      "The amount of B could not be fetched from openai. sync_bill_amounts tries again.",
       "The owner has to reconnect A to openai: update_bill with provider connect gives the link.",
     ]);
     // No new key is needed for what is never fetched.
@@ -136,7 +136,7 @@ testBooks("review_bills", { day: TODAY }, {
     assertEquals((await books.ok("review_bills")).counts.provider_attention, 2);
     books.goTo("2026-12-11");
     assertEquals(textsOf((await books.ok("review_bills")).provider_attention).filter((text) => text.includes(" C ")), [
-      "The amount of C is missing: openai has no statement for 2026-11.",
+      "The amount of C is missing: openai has no statement for 2026-11. Set it with update_bill once it is known.",
     ]);
   },
   "provider_attention: an amount that nothing waits for is not missing": async (books, database) => {

@@ -43,7 +43,7 @@ testBooks("a viewer", {}, {
     }
     assertEquals(await dumpBooks(database, owner), before);
     const refused = await viewer.fails("forbidden_role", "log_expenses", { items: [{ name: "Tea", amount: "2.00" }] });
-    assertEquals(refused.message, `You can read these books but not change them. Ask ${email}, who can.`);
+    assertEquals(refused.message, `You can read these books but not change them. Ask ${email} to do it.`);
     assertEquals(refused.retryable, false);
     assertEquals(await spent(viewer), "10.00");
   },
@@ -89,7 +89,7 @@ testBooks("a manager", {}, {
       assertEquals(
         message.replace(/\S+@/, "owner@"),
         "The time zone and the owner's emails are the owner's own. Ask " +
-          "owner@example.com, who can.",
+          "owner@example.com to do it.",
       );
     }
     assertEquals((await owner.ok("get_context")).settings.own_only, true);

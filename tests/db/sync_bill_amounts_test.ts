@@ -460,7 +460,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     const { bill } = await books.ok("add_bill", { name: "Rent", amount: "5", first_due: "2026-12-01" });
     assertEquals(
       (await books.ok("sync_bill_amounts", { bill_ids: [bill.id] })).bills[0].text,
-      "Rent is not connected to a provider.",
+      "Rent is not connected to a provider: update_bill with provider connect gives a link.",
     );
     await books.fails("not_found", "sync_bill_amounts", { bill_ids: ["bill_00000000"] });
     await books.fails("date_out_of_range", "sync_bill_amounts", { period: "2026-13" });

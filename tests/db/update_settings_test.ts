@@ -122,7 +122,7 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
     assertEquals(warnings, [{
       code: "category_in_use",
       message:
-        "Rent and Power stay in the archived category Housing, and so does what will be paid for them. To move them use update_bill with set.category.",
+        "Rent and Power stay in the archived category Housing, and so do future payments of them. To move them use update_bill with set.category.",
     }]);
   },
   "merge moves expenses, and is undone": async (books) => {

@@ -90,7 +90,7 @@ No assistant at hand? Open the books: <link>
 
 -- 
 
-You’re getting this email because bills of Garden Street are assigned to you. We send at most one a day.`,
+You’re getting this email because bills in Garden Street are assigned to you. We send at most one a day.`,
   );
   assertStringIncludes(mails[ANNA]!.text, "€1,310.00 (assigned to ben@example.com)");
   assertStringIncludes(mails[ANNA]!.html, "assigned to ben@example.com");
@@ -113,9 +113,9 @@ Deno.test("the rent changes hands, and an undo gives it back", async () => {
   const { data, change_id } = await ben.ok("update_bill", { bill_id: bill.id, set: { assignee: "me" } });
   assertEquals([data.bill.assignee, data.before.assignee], [BEN, undefined]);
   const { data: { recent_changes: [latest] } } = await ben.ok("get_context", { include: ["recent_changes"] });
-  assertEquals(latest.summary, "Changed Rent: who looks after it");
+  assertEquals(latest.summary, "Changed Rent: assignee");
   const { data: undo } = await anna.ok("undo_change", { change_id });
-  assertEquals(undo.reversed[0].what, "Rent: who looks after it changed back");
+  assertEquals(undo.reversed[0].what, "Rent: assignee changed back");
   await anna.ok("update_bill", { bill_id: bill.id, set: { assignee: BEN } });
   const { code, message, hint } = await anna.fails("update_bill", { bill_id: bill.id, set: { assignee: "cleo" } });
   assertEquals([code, message], ["not_found", '"cleo" matches no member of this organization, or more than one.']);
@@ -149,7 +149,7 @@ Deno.test("Ben wants every mail, Anna can't take that back, and his link ends hi
   const both = await mailsOf("2026-11-05");
   assertEquals(Object.keys(both).toSorted(), [ANNA, BEN]);
   assertEquals(both[ANNA]!.text.split("\n-- ")[0], both[BEN]!.text.split("\n-- ")[0], "the same for both");
-  assertMatch(both[BEN]!.text, /because you chose to get reminders of all bills of Garden Street\./);
+  assertMatch(both[BEN]!.text, /because you chose reminders for all bills of Garden Street\./);
 
   const pages = createPages(over(database));
   const token = await signUnsubscribing(pages.config.codeSecrets, { userId: member.userId, sentOn: "2026-11-20" });

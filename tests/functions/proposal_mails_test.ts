@@ -70,7 +70,7 @@ Why it needs approval:
 To approve or refuse it, sign in and press a button here, by 27 November 2026:
 ${LINK}
 
-You get this because you can approve changes in “Elm Street”. Its owner says what needs approval. If you do nothing, nothing changes.
+You’re getting this email because you can approve changes in “Elm Street”. Its owner decides what needs approval. If you do nothing, nothing changes.
 `,
   );
 });
@@ -133,7 +133,7 @@ Deno.test("members are called by their addresses", () => {
   });
   assertStringIncludes(
     text,
-    "- Dinner added: shared equally between anna@example.com and ben@example.com, payer ben@example.com\n",
+    "- Dinner added: split equally between anna@example.com and ben@example.com, payer ben@example.com\n",
   );
 });
 

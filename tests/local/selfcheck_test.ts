@@ -189,7 +189,7 @@ const FAULTS: Record<string, { fault: Fault; told: RegExp; lines?: number }> = {
     told: new RegExp(
       `^The database has schema ${
         SCHEMA_VERSION - 1
-      }, and this version needs ${SCHEMA_VERSION}: back up, then supabase db push`,
+      }, and this version needs ${SCHEMA_VERSION}: back up, then run deno task deploy`,
     ),
   },
   "the functions are of the time before schemas had versions": {

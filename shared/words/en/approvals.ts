@@ -6,7 +6,7 @@ import { and, count, money } from "./phrases.ts";
 /** What a tool does, as the beginning of a rule. */
 const WRITES = {
   log_expenses: "Adding expenses",
-  import_expenses: "Adding a file of expenses",
+  import_expenses: "Adding expenses from a file",
   update_expenses: "Changing expenses",
   delete_records: "Deleting expenses or bills",
   add_bill: "Adding a bill",
@@ -51,7 +51,7 @@ export const approvals = {
       case "log_expenses":
         return `add ${some ?? "expenses"}`;
       case "import_expenses":
-        return "add a file of expenses";
+        return "add expenses from a file";
       case "update_expenses":
         return `change ${some ?? "expenses"}`;
       case "delete_records":
@@ -75,8 +75,8 @@ export const approvals = {
   /** What adding a file does, instead of naming each of its expenses. @param sums "€1,200.00" of each currency. */
   importing: ({ count: written, sums }: { count: number; sums: readonly string[] }): string =>
     sums.length > 0
-      ? `${count(written, "expense")} of a file, ${and(sums)} in total`
-      : `${count(written, "expense")} of a file`,
+      ? `${count(written, "expense")} from a file, ${and(sums)} in total`
+      : `${count(written, "expense")} from a file`,
   /** Why it waits. */
   reasons: {
     any: "This always needs approval, whatever the amount.",
@@ -126,11 +126,11 @@ const NOT_ALLOWED = {
   },
   own: {
     message: "The user asked for this, so somebody else has to approve it. Nothing was changed.",
-    hint: "The user can withdraw it: decision withdraw.",
+    hint: 'The user can withdraw it: call with decision "withdraw".',
   },
   others: {
     message: "Only whoever asked for this can withdraw it. Nothing was changed.",
-    hint: "The decision refuse turns it down.",
+    hint: 'To turn it down, call with decision "refuse".',
   },
   owner: { message: "Only the owner can approve or refuse this. Nothing was changed." },
   manager: { message: "Only a manager or the owner can approve or refuse this. Nothing was changed." },

@@ -28,8 +28,8 @@ export const refusals = {
     hint: "Give the fields to change in set, or tags in add_tags or remove_tags.",
   }),
   "invalid_argument.ids_or_filter": (): Refusal => ({
-    message: "Either ids or a filter says which expenses are meant.",
-    hint: "Give one of them.",
+    message: "Either ids or a filter has to say which expenses are meant, not both.",
+    hint: "Give ids, or a filter that is not empty.",
   }),
   "not_found.by_filter": (): Refusal => ({
     message: "No one-off expense matches this filter, so nothing was changed.",

@@ -33,9 +33,9 @@ export const refusals = {
     hint: "Show the user details.bills, then call add_bill with each of those to keep.",
   }),
   "invalid_argument.file_kind": ({ kind }: { kind: string }): Refusal => ({
-    message: `This is a file of another kind (${kind}), which cannot be read.`,
+    message: `Files of this kind (${kind}) cannot be read.`,
     hint: "CSV, TSV, XLSX, OFX, QFX, QIF, MT940 and camt.052, 053 or 054 are read; XLSX is uploaded, not passed in a " +
-      "call. Banks offer one of these.",
+      "call. Most banks offer at least one of these.",
   }),
   "invalid_argument.file_packed": ({ kind }: { kind: string }): Refusal => ({
     message: `This is an archive (${kind}), which is not unpacked.`,
@@ -193,7 +193,7 @@ export const questions = {
   decimal: ({ digits, is_mixed }: { digits: string; is_mixed?: true }): string =>
     is_mixed
       ? "Some amounts have a decimal point and others a comma: which is right?"
-      : `Does ${quoted(digits)} have thousands or three decimals, that is, which is the decimal sign?`,
+      : `In ${quoted(digits)}, does the separator mark thousands or decimals?`,
   negative_is_expense: ({ line, name, amount }: { line: number; name: string; amount: string }): string =>
     `Line ${line}, ${quoted(name)}, is ${amount}: are negative amounts money spent, or are positive ones?`,
   row: (
@@ -260,7 +260,7 @@ export const warnings = {
 export const changes = {
   import_expenses: ({ count: written, names: first }: { count: number; names: string[] }): string =>
     `Imported ${count(written, "expense")}: ${names(first, { count: written })}`,
-  unsubscribe: ({ name }: { name: string }): string => `Turned off the reminders of ${name}`,
+  unsubscribe: ({ name }: { name: string }): string => `Turned off reminders for ${name}`,
 };
 
 export const progress = {

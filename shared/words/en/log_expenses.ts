@@ -4,7 +4,7 @@ import { and, count, money, names, percent, quoted, totals } from "./phrases.ts"
 
 /** What becomes of an amount without a rate. */
 export const awaited = (is_awaited: boolean): string =>
-  is_awaited ? " The rate is being asked for; the next daily run may bring it." : "";
+  is_awaited ? " The rate has been requested and may arrive with the next daily run." : "";
 
 interface Taxed extends Money {
   tax: string;
@@ -32,7 +32,8 @@ export const refusals = {
       : "Leave out tax or tax_percent, whichever the receipt does not say.",
   }),
   "invalid_argument.reimbursement_contradicts": (): Refusal => ({
-    message: "Who pays it back is for a reimbursement that is open or done, and the day is for one that is done.",
+    message:
+      "Only a reimbursement that is open or done has reimbursed_by, and only one that is done has reimbursed_on.",
     hint: 'Give reimbursement "open" or "done", or leave the others out.',
   }),
   "invalid_argument.split_without_amounts": (): Refusal => ({

@@ -133,5 +133,5 @@ export const en = {
   mails,
   /** Introduces the problem of one item among several in a call. */
   ofItems: ({ failed, all, first, name }: { failed: number; all: number; first: number; name: string }): string =>
-    `${failed} of ${all} items cannot be logged, so none was. Item ${first}, "${name}": `,
+    `${failed} of ${all} items cannot be logged, so nothing was. Item ${first}, "${name}": `,
 };

@@ -34,8 +34,8 @@ export interface WhoCan {
   who?: string[];
 }
 
-/** "Ask anna@example.com, who can." */
-export const ask = ({ who }: WhoCan): string => who?.length ? `Ask ${who.join(" or ")}, who can.` : "Ask the owner.";
+/** "Ask anna@example.com to do it." */
+export const ask = ({ who }: WhoCan): string => who?.length ? `Ask ${who.join(" or ")} to do it.` : "Ask the owner.";
 
 export const quoted = (text: string): string => `"${text}"`;
 

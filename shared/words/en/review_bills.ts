@@ -82,13 +82,13 @@ export const findings = {
       case "needs_reauth":
         return `The owner has to reconnect ${name} to ${provider}: update_bill with provider connect gives the link.`;
       case "paused_by_plan":
-        return `The connection of ${name} to ${provider} is paused: the plan does not include fetching amounts.`;
+        return `The connection of ${name} to ${provider} is paused: the plan does not include fetching amounts. Until it does, set them with update_bill.`;
       case "paused":
-        return `The connection of ${name} to ${provider} is paused.`;
+        return `The connection of ${name} to ${provider} is paused. The owner can resume it on the account page.`;
       case "failed":
-        return `The amount of ${name} could not be fetched from ${provider}.`;
+        return `The amount of ${name} could not be fetched from ${provider}. sync_bill_amounts tries again.`;
       case "amount_missing":
-        return `The amount of ${name} is missing: ${provider} has no statement for ${missing_period}.`;
+        return `The amount of ${name} is missing: ${provider} has no statement for ${missing_period}. Set it with update_bill once it is known.`;
     }
   },
 };

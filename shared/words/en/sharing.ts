@@ -21,7 +21,7 @@ const owed = ({ balances }: Balances): string =>
 
 export const refusals = {
   "invalid_argument.cannot_share": ({ who }: { who?: string }): Refusal => ({
-    message: who ? `Costs can't be shared with ${who}, who only reads these books.` : "Nobody is named here.",
+    message: who ? `Costs can't be shared with ${who}, who only reads these books.` : "No member was named.",
     hint: "Name members who can write, by their address.",
   }),
   "invalid_argument.shared_twice": (): Refusal => ({
@@ -29,7 +29,7 @@ export const refusals = {
     hint: "Give shares to let one person bear more than another.",
   }),
   "invalid_argument.shares_do_not_match": ({ people, given }: { people: number; given: number }): Refusal => ({
-    message: `${people} people share this, and ${given} shares or amounts are given.`,
+    message: `${people} people share this, but ${given} shares or amounts were given.`,
     hint: "Give either shares or amounts, one for each person in between, in the same order.",
   }),
   "invalid_argument.shares_do_not_add_up": (
@@ -49,7 +49,7 @@ export const refusals = {
   "invalid_argument.settle_which_currency": (
     { from, to, currencies }: Parties & { currencies: string[] },
   ): Refusal => ({
-    message: `In each of ${and(currencies)}, ${person(from)} owes ${person(to)} money.`,
+    message: `${person(from)} owes ${person(to)} money in ${and(currencies)}.`,
     hint: "Call once for each currency.",
   }),
   "invalid_argument.nothing_owed": (

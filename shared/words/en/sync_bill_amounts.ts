@@ -38,13 +38,15 @@ export const outcomes = {
     `Amounts cannot be fetched from ${provider}; enter the amount of ${name} by hand.`,
   failed: ({ name, provider }: Asked) =>
     `The amount of ${name} could not be fetched from ${provider}. Try again in an hour.`,
-  not_connected: ({ name }: Asked) => `${name} is not connected to a provider.`,
-  connection_not_ready: ({ name, provider }: Asked) => `The connection of ${name} to ${provider} is not ready.`,
+  not_connected: ({ name }: Asked) =>
+    `${name} is not connected to a provider: update_bill with provider connect gives a link.`,
+  connection_not_ready: ({ name, provider }: Asked) =>
+    `The connection of ${name} to ${provider} is not ready. The account page says why.`,
   bill_inactive: ({ name, status, provider }: Asked) => `${name} is ${status}, so nothing is fetched from ${provider}.`,
   same_amount_not_asked: ({ name, provider }: Asked) =>
     `${name} has the same amount every time, so nothing is fetched from ${provider}.`,
   being_asked: ({ name, provider }: Asked) => `The amount of ${name} is being fetched from ${provider} right now.`,
-  asked_lately: ({ name }: Asked) => `The amount of ${name} was last requested less than an hour ago.`,
+  asked_lately: ({ name }: Asked) => `The amount of ${name} was last requested less than an hour ago. Try again later.`,
   not_asked_yet: ({ name, provider }: Asked) =>
     `The amount of ${name} was not fetched from ${provider} this time. Call again for the rest.`,
   connection_changed: ({ name }: Asked) =>

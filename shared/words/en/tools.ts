@@ -46,7 +46,7 @@ export const tools = {
   import_expenses: {
     title: "Import expenses from a file",
     description:
-      "1. Pass nothing: returns upload.url for the user to open and upload a bank's file (<=50,000 rows, 10 MB); or csv, a short file's unchanged text. 2. import_id: returns a preview (call again while it says import). Ask the user its questions and pass answers, or skip_lines, corrections, rules. 3. preview.commit_with writes. Expires after 24 h.",
+      "1. Pass nothing: returns upload.url for the user to open and upload a bank's file (<=50,000 rows, 10 MB); or csv, a short file's unchanged text. 2. import_id: returns a preview, or import while the file is still being read: call again. Ask the user its questions and pass answers, or skip_lines, corrections, rules. 3. preview.commit_with writes. Expires after 24 h.",
   },
   update_expenses: {
     title: "Update expenses",
@@ -91,7 +91,7 @@ export const tools = {
   update_settings: {
     title: "Update settings",
     description:
-      "Owner and organization preferences: timezone, base currency, reminder e-mail on or off, default lead days, categories, payee rules, budgets, closed months.",
+      "Owner and organization preferences: timezone, base currency, reminder email on or off, default lead days, categories, payee rules, budgets, closed months.",
   },
   decide_proposal: {
     title: "Decide a proposal",

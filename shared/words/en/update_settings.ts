@@ -44,8 +44,7 @@ export const refusals = {
       "Or take a date in a month that is open.",
   }),
   "date_out_of_range.month_not_over": ({ month }: { month: string }): Refusal => ({
-    message: `${month} cannot be closed.`,
-    hint: "Give YYYY-MM of a month that is over.",
+    message: `${month} cannot be closed: only a month that is over can be, as YYYY-MM.`,
   }),
   "values_pending": ({ count: payments, since, month }: { count: number; since: string; month: string }): Refusal => ({
     message: `${month} cannot be closed yet: ${count(payments, "payment")} since ${since} ${
@@ -79,7 +78,7 @@ export const refusals = {
   }),
   "not_found.budget": ({ category, per }: Budgeted): Refusal => ({
     message: `There is no ${budget({ category, per })}.`,
-    hint: "summarize_spending answers the budgets that there are.",
+    hint: "summarize_spending lists the budgets.",
   }),
   "invalid_argument.budget_amount_missing": (): Refusal => ({
     message: "The amount of the budget is missing.",
@@ -123,7 +122,7 @@ export const warnings = {
     "for them now counts in the month it is paid in.",
   "category_in_use": ({ names: bills, category }: { names: string[]; category: string }): string => {
     const [stay, them] = bills.length === 1 ? ["stays", "it"] : ["stay", "them"];
-    return `${names(bills)} ${stay} in the archived category ${category}, and so does what will be paid for ${them}. ` +
+    return `${names(bills)} ${stay} in the archived category ${category}, and so do future payments of ${them}. ` +
       `To move ${them} use update_bill with set.category.`;
   },
 };
@@ -186,7 +185,7 @@ const MAILS = {
 
 const preferences = (changed: Changed): string =>
   [
-    changed.base_currency && `base currency ${changed.base_currency}`,
+    changed.base_currency && `main currency ${changed.base_currency}`,
     changed.default_lead_days !== undefined && `reminders ${count(changed.default_lead_days, "day")} before`,
     changed.email_enabled !== undefined && `reminder emails ${changed.email_enabled ? "on" : "off"}`,
     changed.hide_amounts_in_email !== undefined &&

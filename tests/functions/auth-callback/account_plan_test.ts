@@ -45,7 +45,7 @@ Deno.test("GET /account shows plan, status, period end and which features are of
   assertStringIncludes(await shown(3), "Off on this plan: amounts from bill providers");
 
   await say("pending", 4);
-  assertStringIncludes(await shown(5), "Team plan; a payment didn’t arrive, and it stops on 11 November 2026");
+  assertStringIncludes(await shown(5), "Team plan; a payment didn’t arrive, and the plan stops on 11 November 2026");
   const stopped = await shown(12);
   assertStringIncludes(stopped, "Free plan; the Team plan stopped on 11 November 2026");
   assertStringIncludes(

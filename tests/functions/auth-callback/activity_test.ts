@@ -86,7 +86,7 @@ accountTest("Undo takes a change back once, and can be undone", async (pages, da
   assertEquals((await anna.browser.submit(page, 'name="change"', {})).headers.get("location"), undo);
   assertEquals(await names(database), []);
   const undone = await open(anna, undo);
-  assertStringIncludes(undone, "Done. This is what was taken back.");
+  assertStringIncludes(undone, "Done. This is what was undone.");
   const again = await anna.browser.submit(undone, 'name="change"', {});
   assertEquals(again.status, 303);
   assertEquals(await names(database), ["Lunch"]);
@@ -226,7 +226,7 @@ accountTest("security events say what happened to whoever manages the members", 
     ["grant.revoked", { reason: "revoked_by_user" }, "An app was disconnected"],
     ["grant.revoked", { reason: "refresh_token_replayed" }, "one of its tokens was used twice"],
     ["grant.revoked", { reason: "code_replayed" }, "one of its codes was used twice"],
-    ["provider.refused", {}, "A provider no longer accepts what a bill is connected with"],
+    ["provider.refused", {}, "A provider no longer accepts the key of a bill"],
     ["payment.activated", {}, "The plan changed"],
     ["books.exported", {}, "The books were exported"],
   ];

@@ -85,7 +85,7 @@ const expenses = async (database: TestDatabase) =>
 accountTest("a manager approves by one press, and opening the page changes nothing", async (pages, database) => {
   const { ben, cleo, waiting, organizationId } = await house(pages, database);
   const path = await waiting(ben);
-  assertStringIncludes(await pageOf(cleo, "/account"), "One change waits for your approval");
+  assertStringIncludes(await pageOf(cleo, "/account"), "One change is waiting for your approval");
   assertStringIncludes(await pageOf(cleo, `/organizations/${organizationId}/approvals`), "Projector</bdi> €450.00");
   assertFalse((await pageOf(ben, "/account")).includes("waits for your approval"));
   const page = await pageOf(cleo, path);
@@ -298,7 +298,7 @@ accountTest("what no longer fits its proposer's role says so, and isn't done", a
   assertEquals((await press(cleo, path, "approve")).headers.get("location"), path);
   const page = await pageOf(anna, path);
   assertStringIncludes(page, "It no longer fits the books");
-  assertStringIncludes(page, "may no longer change the books");
+  assertStringIncludes(page, "is no longer allowed to change the books");
   assertEquals(await expenses(database), []);
   assertEquals(pages.mails.at(-1)?.subject, "Not done: add 1 expense");
   assertStringIncludes(await pageOf(anna, `/organizations/${organizationId}/approvals`), "No longer fits the books");

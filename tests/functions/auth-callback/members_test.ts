@@ -51,14 +51,14 @@ accountTest(
     assertEquals([to, subject], [BEN, "anna@example.com invites you to shared books in Expenses"]);
     assertEquals(
       text.replace(/https:\S+/, "<link>"),
-      `anna@example.com invites you to the books of “Garden Street” in Expenses, as a viewer: you can see the expenses and bills there and export them, but change nothing.
+      `anna@example.com has invited you to join “Garden Street” in Expenses as a viewer. You can see the expenses and bills there and export them, but change nothing.
 
 To read more and accept, open this link:
 <link>
 
 The link works for 7 days, once, and only for ben@example.com.
 
-“Garden Street” is what they call it; we don’t check such names.
+They chose the name “Garden Street”; we don’t check names.
 
 Don’t know anna@example.com? Ignore this email, and nothing happens.
 `,

@@ -42,7 +42,7 @@ Deno.test("planText() names the plan and its end", () => {
     planText({ ...trial, effective_plan: "free" }),
     "Free plan; the Team plan trial ended on 4 December 2026",
   );
-  assertEquals(planText(late), "Pro plan; a payment didn’t arrive, and it stops on 4 December 2026");
+  assertEquals(planText(late), "Pro plan; a payment didn’t arrive, and the plan stops on 4 December 2026");
   assertEquals(
     planText({ ...late, effective_plan: "free" }),
     "Free plan; the Pro plan stopped on 4 December 2026 because a payment didn’t arrive",
@@ -88,7 +88,7 @@ Deno.test("planText() names a grace period that gives more than the plan, or las
       second_plan: "pro",
       second_grace_ends_at: "2026-12-06T10:00:00+00:00",
     }),
-    "Pro plan; a payment didn’t arrive, and it stops on 6 December 2026",
+    "Pro plan; a payment didn’t arrive, and the plan stops on 6 December 2026",
   );
 });
 

@@ -153,7 +153,7 @@ Deno.test("the signed-in owner chooses one of their bills, as a change that the 
   assertEquals((await own.submit(asked, "Unsubscribe", { scope: bill.id })).status, 200);
   assertEquals(await remindersOf(), { reminder_enabled: false });
   const { recent_changes: [change] } = await books.ok("get_context", { include: ["recent_changes"] });
-  assertEquals(change.summary, "Turned off the reminders of Rent");
+  assertEquals(change.summary, "Turned off reminders for Rent");
   await books.ok("undo_change", { change_id: change.change_id });
   assertEquals(await remindersOf(), { reminder_enabled: true });
 });

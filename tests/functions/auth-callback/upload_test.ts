@@ -135,7 +135,7 @@ uploadTest("a file that is not read to its end is shown with how far it is, and 
     if (page.includes("We’ve read your file")) break;
     assertStringIncludes(text(page), "% is read and compared with your books");
     assertStringIncludes(page, "It’s uploaded.");
-    assertEquals((await mira.browser.submit(page, "Go on")).headers.get("location"), path);
+    assertEquals((await mira.browser.submit(page, "Continue")).headers.get("location"), path);
   }
   assertStringIncludes(text(await (await mira.browser.get(path)).text()), "New expenses 2,100");
 });
@@ -153,7 +153,7 @@ uploadTest("a file that is no spending until something is answered is kept, and 
   assertEquals((await send(mira.browser, path, csv(contradictory))).status, 303);
   const page = await (await mira.browser.get(path)).text();
   assertStringIncludes(text(page), "Your assistant has a question about it before it can be read.");
-  assertFalse(page.includes("Go on"));
+  assertFalse(page.includes("Continue"));
 
   await runStep(test, mira, { import_id: idIn(path), answers: { negative_is_expense: false } });
   const { data: { import: state } } = await runStep(test, mira, { import_id: idIn(path), step: "load" });

@@ -69,7 +69,7 @@ const TOOL_TEXTS: Record<string, string[]> = {
   sync_bill_amounts: ["update amounts from connected providers"],
   delete_records: ["delete expenses, bills"],
   undo_change: ["every change can be undone"],
-  decide_proposal: ["answer proposals of others"],
+  decide_proposal: ["approve or refuse other people’s proposals"],
   update_settings: ["categories", "main currency", "time zone", "reminder emails"],
 };
 
@@ -237,7 +237,7 @@ Deno.test("the consent endpoint accepts small forms only", async () => {
     body: "{}",
     headers: { "content-type": "application/json", "sec-fetch-site": "same-origin" },
   });
-  await assertPage(json, 415, "only takes forms");
+  await assertPage(json, 415, "couldn’t read what was sent");
 });
 
 Deno.test("no code, token, verifier or state reaches the log", async () => {

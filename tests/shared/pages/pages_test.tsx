@@ -199,7 +199,7 @@ Deno.test("the 503 page says what is true, to strangers too: not that nothing wa
   const response = await app.request("https://site.example/email/unsubscribe");
   const page = await response.text();
   assertEquals([response.status, response.headers.get("retry-after")], [503, "5"]);
-  assertStringIncludes(page, "We couldn’t reach our database.");
+  assertStringIncludes(page, "We can’t reach our database right now. Try again in a few minutes.");
   assertStringIncludes(page, "If you were saving something, check before trying again.");
   assertNotMatch(page, /signed in|Nothing was changed/i);
 });

@@ -92,11 +92,11 @@ Deno.test("a budget says what was spent of how much, and in the subject only tha
     ]),
     [
       "  Groceries: €412.00 of €500.00 this month (82%)",
-      "  Groceries: €412.00 of €500.00 last year (82%), without payments that have no exchange rate",
+      "  Groceries: €412.00 of €500.00 last year (82%), not counting payments without an exchange rate",
       "  All spending: €412.00 of €500.00 this month (82%)",
-      "  Food: €412.00 spent this month, with nothing left from before",
+      "  Food: €412.00 spent this month, already used up before",
       "  Food: 82% used this month",
-      "  Food: nothing left from before",
+      "  Food: already used up before",
     ],
   );
   const alone = await compose(withBudgets(digest([]), [budget("Groceries", 100)]));

@@ -22,7 +22,7 @@ export const deletion = {
     ].join("\n\n") + "\n",
   }),
   stays: ({ organization }: { organization: string }): { subject: string; text: string } => ({
-    subject: `${organization} stays`,
-    text: `${organization} will not be deleted after all. Everything works as before, reminders too.\n`,
+    subject: `${organization} will not be deleted`,
+    text: `The deletion of ${organization} was stopped. Everything works as before, reminders too.\n`,
   }),
 };

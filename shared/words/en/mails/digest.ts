@@ -151,11 +151,11 @@ export const digest = {
     }): string => {
       const when = `${isOver ? "last" : "this"} ${per}`;
       const used = percent === undefined
-        ? `${spent ? `${spent} spent ${when}, with ` : ""}nothing left from before`
+        ? `${spent ? `${spent} spent ${when}, ` : ""}already used up before`
         : spent === undefined || available === undefined
         ? `${percent} used ${when}`
         : `${spent} of ${available} ${when} (${percent})`;
-      return `${used}${isPartial ? ", without payments that have no exchange rate" : ""}`;
+      return `${used}${isPartial ? ", not counting payments without an exchange rate" : ""}`;
     },
   },
   /** Who owes whom, before the amount. */
@@ -200,8 +200,8 @@ export const digest = {
     const them = organization ?? `${count} organizations`;
     const why = {
       owner: `you own ${them} and reminders are on`,
-      all: `you chose to get reminders of all bills of ${them}`,
-      mine: `bills of ${them} are assigned to you`,
+      all: `you chose reminders for all bills of ${them}`,
+      mine: `bills in ${them} are assigned to you`,
       several: `of your reminder settings in ${them}`,
     }[hears];
     return `You’re getting this email because ${why}. We send at most one a day.`;

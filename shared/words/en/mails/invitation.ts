@@ -25,12 +25,11 @@ export const invitation = {
   subject: ({ inviter }: { inviter: string }): string => `${inviter} invites you to shared books in Expenses`,
   text: ({ inviter, organization, role, address, link, days }: Invited): string =>
     [
-      `${inviter} invites you to the books of ${organization ?? "an organization"} in Expenses, as ${
-        AS[role]
-      }: you can ${CAN[role]}.`,
+      `${inviter} has invited you to join ${organization ?? "an organization"} in Expenses as ${AS[role]}. ` +
+      `You can ${CAN[role]}.`,
       `To read more and accept, open this link:\n${link}`,
       `The link works for ${days} days, once, and only for ${address}.`,
-      ...(organization ? [`${organization} is what they call it; we don’t check such names.`] : []),
+      ...(organization ? [`They chose the name ${organization}; we don’t check names.`] : []),
       `Don’t know ${inviter}? Ignore this email, and nothing happens.`,
     ].join("\n\n") + "\n",
 };
@@ -46,7 +45,7 @@ export const handover = {
   }): string =>
     [
       `${owner} asks you to become the owner of ${organization ?? "an organization"} in Expenses. ` +
-      "You decide about its plan and its members then, and dates count in your time zone.",
+      "You’d then decide about its plan and its members, and dates would use your time zone.",
       `To read more, and to accept or decline, open this link:\n${link}`,
       `Until you accept, nothing changes. You have ${days} days.`,
     ].join("\n\n") + "\n",

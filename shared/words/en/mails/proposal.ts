@@ -37,8 +37,8 @@ export const proposal = {
         ...(effects.length > 0 ? [`What will change:\n${list(effects)}`] : []),
         `Why it needs approval:\n${list(reasons)}`,
         `To approve or refuse it, sign in and press a button here, by ${expires}:\n${link}`,
-        `You get this because you can approve changes in ${about.organization ?? IN}. Its owner says what needs ` +
-        "approval. If you do nothing, nothing changes.",
+        `You’re getting this email because you can approve changes in ${about.organization ?? IN}. Its owner ` +
+        "decides what needs approval. If you do nothing, nothing changes.",
       ].join("\n\n") + "\n",
   },
   decided: {
@@ -62,7 +62,7 @@ export const proposal = {
         said,
         ...(effects.length > 0 ? [`What it was about:\n${list(effects)}`] : []),
         `See it here:\n${link}`,
-        "You get this because you asked for it.",
+        "You’re getting this email because you asked for the change.",
       ].join("\n\n") + "\n",
   },
 };

@@ -35,7 +35,7 @@ export const signIn: Record<"magic_link" | "confirmation" | "email_change", Sign
     subject: "Confirm your new sign-in address for Expenses",
     heading: "Confirm your new sign-in address",
     lead: ({ email, newEmail }) =>
-      `Somebody signed in as ${email} wants to sign in to Expenses with ${newEmail} from now on. It counts once the ` +
+      `Somebody signed in as ${email} wants to sign in to Expenses with ${newEmail} from now on. It takes effect once the ` +
       "links in the emails to both addresses were used.",
     button: "Confirm the change",
     ending: "Expires in 1 hour. Didn’t ask for this? Ignore this email, and nothing changes.",

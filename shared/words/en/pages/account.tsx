@@ -26,7 +26,7 @@ export const account = {
     link_removed: "The provider is removed, and its key is deleted.",
     calendar_with_amounts: "Your calendar shows amounts the next time your app asks for it.",
     calendar_without_amounts: "Your calendar no longer shows amounts. Apps may keep the old ones until they ask again.",
-    calendar_ended: "The calendar’s address has stopped working.",
+    calendar_ended: "The calendar is turned off. Its address no longer works.",
     left: "You left. You and your apps can’t read or change anything there any more.",
     created: "The organization is created.",
     organization_kept: "The organization stays. Everything works as before.",
@@ -68,7 +68,7 @@ export const organization = {
   },
   choosePlan: "Choose a plan",
   waiting: (changes: number): string =>
-    changes === 1 ? "One change waits for your approval" : `${changes} changes wait for your approval`,
+    changes === 1 ? "One change is waiting for your approval" : `${changes} changes are waiting for your approval`,
   /** What a screen reader says of the links. */
   pagesOf: (name: string): string => `Pages of ${name}`,
   create: "Create an organization",
@@ -178,7 +178,7 @@ const list = (all: readonly Child[]) =>
 
 const withoutReminders = (organizations: number): string =>
   `${organizations === 1 ? "is on a plan" : "are on plans"} without reminder emails. ` +
-  "What you choose here counts again once the plan includes them.";
+  "Your choices apply again once the plan includes them.";
 
 export const reminderEmail = {
   title: "Reminders to this address",
@@ -197,5 +197,6 @@ export const reminderEmail = {
     </>
   ),
   stale: "This link no longer works",
-  staleMessage: "It’s more than seven days old, or another address was chosen since.",
+  staleMessage:
+    "It’s more than seven days old, or another address was chosen since. To get a new link, save the address again on your account page.",
 };

@@ -14,7 +14,8 @@ export const changeAddress = {
   sent: (from: Child, to: Child) => (
     <>
       We emailed {from} and{" "}
-      {to}. Open the link in each email: the change counts once both were used. Until then nothing changes.
+      {to}. Open the link in each email: the change takes effect once both have been confirmed. Until then nothing
+      changes.
     </>
   ),
   nothing: "No email at the new address? Another account may be using it already.",
@@ -33,7 +34,7 @@ export const confirmAddress = {
   yes: "Confirm the change",
   half: "One more email",
   halfLead:
-    "Confirmed here. Now open the link in the email to the other address: the change counts once both were used.",
+    "Confirmed here. Now open the link in the email to the other address: the change takes effect once both have been confirmed.",
   doneTitle: "Address changed",
   done: "Your sign-in address has changed",
   doneLead: (to: Child) => (

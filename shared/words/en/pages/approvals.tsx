@@ -24,7 +24,7 @@ export const approvalPolicy = {
     "You can have assistants ask first. What’s listed below is waiting for approval and changes nothing until then.",
   leadOfMember: "Changes your apps want to make wait here when they need approval.",
   waiting: "Waiting",
-  nothingWaits: "Nothing waits for approval.",
+  nothingWaits: "Nothing is waiting for approval.",
   decided: "In the last 30 days",
   until: (day: Child) => <>Waiting until {day}</>,
   states: {
@@ -72,7 +72,7 @@ export const approvalPolicy = {
   },
   turn: { on: "Let their assistants approve", off: "Approve on the page only" },
   done: {
-    added: "The rule is added. It counts from now on.",
+    added: "The rule is added. It applies from now on.",
     removed: "The rule is removed. What already waits still waits.",
     assistants_on: "Managers and the owner can now approve through their assistants.",
     assistants_off: "Changes are now approved on a page only.",
@@ -137,7 +137,7 @@ export const proposal = {
       "proposal that says what.",
     failed: "It can’t be done any more, for example because something in it was deleted or its month was closed. Ask " +
       "again if it’s still wanted.",
-    proposer: "Whoever asked for it may no longer change the books here. Somebody else can ask for the same.",
+    proposer: "Whoever asked for it is no longer allowed to change the books here. Somebody else can ask for the same.",
   },
   undo: (change: string) => (
     <>

@@ -34,8 +34,8 @@ export const books = {
   budget: {
     left: (left: string, limit: string): string => `${left} left of ${limit}`,
     over: (over: string, limit: string): string => `${over} over the budget of ${limit}`,
-    whole: { month: "All spending, a month", year: "All spending, a year" },
-    yearly: (category: Child) => <>{category}, a year</>,
+    whole: { month: "All spending, monthly", year: "All spending, yearly" },
+    yearly: (category: Child) => <>{category}, yearly</>,
   },
   budgets: "Budgets",
   balances: "Shared costs",
@@ -74,15 +74,16 @@ export const books = {
     already: "This date was already paid, skipped or moved. Nothing was paid twice.",
     changed: "The amount has changed since the page was shown, so nothing was marked as paid. Check it below.",
     refused: "Nothing was changed. The plan of this organization doesn’t include changes, or you’re no longer in it.",
-    role: "Your role can’t mark this bill as paid. Nothing was changed.",
-    closed: "That month is closed. Nothing was changed. Whoever closed it can open it again.",
+    role: "Your role doesn’t let you mark bills as paid, so nothing was changed. Ask the owner.",
+    closed:
+      "That month is closed, so nothing was changed. The owner or a manager can reopen it through their assistant.",
     amount: "Fill in the amount as a number, such as 14.50. Nothing was marked as paid.",
     failed: "This can’t be marked as paid here. Nothing was changed. Your assistant can tell you why.",
     undone: "Undone. The bill is due again.",
-    not_undone: "This can’t be undone anymore, since something changed in the meantime.",
+    not_undone: "This can’t be undone any more, because something has changed since.",
   },
   none: {
     title: "You’re not in an organization",
-    message: "The books of your organization will be here once you’re in one.",
+    message: "Create an organization on your account page, or ask somebody to invite you to theirs.",
   },
 };

@@ -8,7 +8,7 @@ export const calendars = {
   create: "Get an address",
   showAmounts: "Show amounts",
   hideAmounts: "Hide amounts",
-  end: "End calendar",
+  end: "Turn off",
   /** What a screen reader says of a button. */
   labelOf: (action: string, organization: string): string => `${action}: ${organization}`,
   noAddress: "No address yet",
@@ -25,7 +25,8 @@ export const calendarCreated = {
   how:
     "In your calendar app, subscribe to a calendar by URL and paste the address. It holds what’s overdue and what’s " +
     "due in the next 12 months, without amounts until you show them on your account page.",
-  secret: "Anyone who has the address can see your bills. If others might have it, end it on your account page.",
+  secret:
+    "Anyone who has the address can see your bills. If others might have it, turn the calendar off on your account page.",
 };
 
 export const calendarFeed = {

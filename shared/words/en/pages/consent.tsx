@@ -41,7 +41,7 @@ export const consent = {
   },
   facts: "What it can do",
   canDo:
-    "See, add, change and delete expenses, bills and categories, settle up shared costs, and answer proposals of others. Every change can be undone.",
+    "See, add, change and delete expenses, bills and categories, settle up shared costs, and approve or refuse other people’s proposals. Every change can be undone for 30 days.",
   alsoDo:
     "See the members’ email addresses, assign bills to members, who then get reminders, choose which reminders you " +
     "get, and update amounts from connected providers.",

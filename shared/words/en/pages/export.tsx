@@ -20,7 +20,7 @@ export const exportBooks = {
   },
   from: "First day",
   to: "Last day",
-  daysReason: "For any other period, fill in both days. They then count instead.",
+  daysReason: "For any other period, fill in both days. They replace the period above.",
   downloadPayments: "Download CSV",
   everything: "Everything",
   everythingAbout:
@@ -34,7 +34,7 @@ export const exportBooks = {
 export const exportRefusals = {
   refused: {
     title: "You can’t export these books",
-    message: "The owner, managers and viewers of the organization can. Ask its owner if you need a file.",
+    message: "Its owner, managers and viewers can. Your assistant can still give you a CSV of the expenses you see.",
   },
   unknown: {
     title: "There’s nothing to export here",

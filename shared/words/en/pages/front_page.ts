@@ -28,7 +28,7 @@ export const frontPage = {
   trial: "Everything is free to try for 14 days, without a card.",
   seePrices: "See plans and prices",
   trustTitle: "Your data stays yours",
-  trust: "An assistant sees only the organization you choose, and never your provider keys. You can undo each " +
-    "change, disconnect any app at once, and export or delete everything at any time.",
+  trust: "An assistant sees only the organization you choose, and never your provider keys. You can undo any " +
+    "change for 30 days, disconnect any app at once, and export or delete everything at any time.",
   privacy: "How we handle your data",
 };

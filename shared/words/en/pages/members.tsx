@@ -13,7 +13,7 @@ export const members = {
     invited: "Invited. The link in the email works for seven days.",
     not_sent: "The invitation is saved, but we couldn’t send the email. Send it again in a few minutes.",
     withdrawn: "The invitation is withdrawn. Its link no longer works.",
-    role_changed: "The role is changed. It counts from now on, also for connected apps.",
+    role_changed: "The role is changed. It applies from now on, to connected apps too.",
     private_opened: "Private categories are open to them.",
     private_closed: "Private categories are closed to them.",
     removed: "They’re removed. They and their apps can’t read or change anything here any more.",
@@ -47,7 +47,7 @@ export const members = {
   invite: "Invite somebody",
   address: "Their email address",
   addressReason: "Only whoever signs in with this address can accept.",
-  as: "They come in as",
+  as: "Role",
   choices: {
     manager: {
       title: "Manager",
@@ -65,7 +65,7 @@ export const members = {
   seePlans: "See the plans",
   problems: {
     address: "That’s not an email address. Check it for typos.",
-    role: "Choose what they come in as.",
+    role: "Choose a role.",
     plan: "Inviting people needs the Team plan.",
     already_member: "They’re a member already.",
     too_many: (most: number): string =>
@@ -85,7 +85,7 @@ export const members = {
     <>
       {address}{" "}
       asks you to become the owner. You’d decide about the plan, the members and deleting the organization, be reminded
-      of every bill, and dates would count in your time zone. They’d stay as a manager. You can accept until {day}.
+      of every bill, and dates would use your time zone. They’d stay as a manager. You can accept until {day}.
     </>
   ),
   accept: "Become the owner",
@@ -120,10 +120,10 @@ export const removal = {
     bills === 1
       ? `One bill is assigned to ${
         them(leaves).object
-      }. It’s assigned to nobody then, and the owner is still reminded of it.`
+      }. Afterwards it’s assigned to nobody, and the owner is still reminded of it.`
       : `${count(bills, "bill")} are assigned to ${
         them(leaves).object
-      }. They’re assigned to nobody then, and the owner is still reminded of them.`,
+      }. Afterwards they’re assigned to nobody, and the owner is still reminded of them.`,
   imports: (leaves: boolean, imports: number): string =>
     imports === 1
       ? `${them(leaves).possessive} import that isn’t added yet is discarded.`
@@ -149,7 +149,7 @@ export const handOver = {
   title: "Hand over an organization",
   question: (organization: Child) => <>Who takes over {organization}?</>,
   lead: "They become the owner once they accept, within seven days. Until then nothing changes, and you can withdraw.",
-  then: "Then they decide about the plan and the members, and are reminded of every bill. Dates count in their time " +
+  then: "Then they decide about the plan and the members, and are reminded of every bill. Dates use their time " +
     "zone. You stay as a manager. The plan, the trial and connected providers stay as they are.",
   who: "New owner",
   ask: "Ask them",
@@ -164,23 +164,20 @@ export const invitationPage = {
   lead: {
     manager: (inviter: Child) => (
       <>
-        {inviter}{" "}
-        invites you to the books of this organization, as a manager: you can see and change everything there, and invite
-        others.
+        {inviter} has invited you to join as a manager: you can see and change everything there, and invite others.
       </>
     ),
     member: (inviter: Child) => (
       <>
         {inviter}{" "}
-        invites you to the books of this organization, as a member: you can see the expenses and bills there, and add,
-        change and delete them.
+        has invited you to join as a member: you can see the expenses and bills there, and add, change and delete them.
       </>
     ),
     viewer: (inviter: Child) => (
       <>
         {inviter}{" "}
-        invites you to the books of this organization, as a viewer: you can see the expenses and bills there and export
-        them, but change nothing.
+        has invited you to join as a viewer: you can see the expenses and bills there and export them, but change
+        nothing.
       </>
     ),
   },
@@ -229,7 +226,7 @@ export const newOrganization = {
   currency: "Main currency",
   currencyReason: "Totals are shown in this currency. Every expense keeps the currency it was paid in.",
   trial: "It starts with 14 days of everything in the Team plan.",
-  noTrial: "It starts on the Free plan: you’ve had your trial, which a person gets once.",
+  noTrial: "It starts on the Free plan: you’ve already used your free trial.",
   create: "Create",
   problems: {
     intro: "Nothing was saved yet. Check what’s marked below.",

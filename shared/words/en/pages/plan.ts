@@ -25,7 +25,7 @@ export const plan = {
     `${paid}. Until ${date(until)} everything in the Team plan is free to try`,
   unpaid: (plan: Plan): string => `${NAMES[plan]}; a payment didn’t arrive`,
   unpaidUntil: (plan: Plan, at: string, { date }: PageFormat): string =>
-    `${NAMES[plan]}; a payment didn’t arrive, and it stops on ${date(at)}`,
+    `${NAMES[plan]}; a payment didn’t arrive, and the plan stops on ${date(at)}`,
   stopped: (plan: Plan, at: string, { date }: PageFormat): string =>
     `Free plan; the ${NAMES[plan]} stopped on ${date(at)} because a payment didn’t arrive`,
   /** For another, past-due subscription that includes more. */

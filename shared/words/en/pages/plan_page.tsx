@@ -15,14 +15,14 @@ export const planPage = {
       `are sent until you choose a plan. ${STAYS}`,
     /** A paid plan goes on, only smaller. */
     trialOfPaid: (until: string, plan: string, { date }: PageFormat): string =>
-      `On ${date(until)} the trial of the Team plan ends, and the ${plan} goes on.`,
+      `On ${date(until)} the trial of the Team plan ends, and the ${plan} continues.`,
     trialEnded:
-      `Your trial has ended. Choose a plan to use your assistant and get reminders again: everything goes on where it stopped. ${STAYS}`,
-    free: `Choose a plan to use your assistant and get reminders: everything goes on where it stopped. ${STAYS}`,
+      `Your trial has ended. Choose a plan to use your assistant and get reminders again: everything continues where it left off. ${STAYS}`,
+    free: `Choose a plan to use your assistant and get reminders: everything continues where it left off. ${STAYS}`,
     pastDue: (at: string, { date }: PageFormat): string =>
       `A payment didn’t arrive. Pay by ${date(at)} to keep the plan. ${STAYS}`,
-    stopped: `The plan stopped because a payment didn’t arrive. Pay, or choose a plan again, and everything goes on ` +
-      `where it stopped. ${STAYS}`,
+    stopped: `The plan stopped because a payment didn’t arrive. Pay, or choose a plan again, and everything ` +
+      `continues where it left off. ${STAYS}`,
   },
   plans: "What each plan includes",
   current: "Your plan",
@@ -42,7 +42,7 @@ export const planPage = {
   invoices: "See your invoices",
   cancel: "Cancel the plan",
   cancelMeans:
-    "Cancelling deletes nothing: you can still export everything, and a plan later goes on where you stopped.",
+    "Cancelling deletes nothing: you can still export everything. If you choose a plan later, everything continues where it left off.",
   askContact: (contact: (text: string) => Child) => (
     <>For invoices, or to change or cancel the plan, {contact("contact us")}.</>
   ),

@@ -24,8 +24,12 @@ const CODES: Record<ErrorCode, ProblemWords> = {
   },
   not_found: { title: "Page not found", message: "Check the address, or start from the front page." },
   method_not_allowed: { title: FAILED, message: "This page can’t be opened that way.", changed: UNCHANGED },
-  payload_too_large: { title: FAILED, message: "What you sent is too long.", changed: UNCHANGED },
-  unsupported_media_type: { title: FAILED, message: "This page only takes forms.", changed: UNCHANGED },
+  payload_too_large: { title: FAILED, message: "That’s too long. Shorten it and try again.", changed: UNCHANGED },
+  unsupported_media_type: {
+    title: FAILED,
+    message: "We couldn’t read what was sent. Open the page again and retry.",
+    changed: UNCHANGED,
+  },
   rate_limited: {
     title: "Wait a moment",
     message: "Too many requests. Try again in a little while.",
@@ -63,21 +67,24 @@ export const problems = {
 export const wait = (seconds: number): string =>
   seconds < 90 ? count(seconds, "second") : count(Math.ceil(seconds / 60), "minute");
 
-/** Replace the message of the code. */
 /** Placeholders in files. */
 export const fileLabels = { uncategorized: "Uncategorized" };
 
+/** They replace the message of the code. */
 export const failures = {
   fileLinkOver: "This link is for somebody else, or it’s more than ten minutes old. Ask your assistant for a new one.",
   fileRefused: "You’re no longer allowed to read these expenses here, so there is no file.",
-  fileTooLarge: "That file is larger than 10 MB. Export a shorter period, then ask your assistant to add the rest.",
+  fileTooLarge:
+    "That file is larger than 10 MB. Download a shorter period from your bank, then ask your assistant for another link for the rest.",
   fileBroken: "The file arrived incomplete. Check your connection, then send it again.",
-  uploadRefused: "You can no longer add files there, so what was read of this one stays where it is for a day.",
+  uploadRefused:
+    "You can no longer add files to that organization. Nothing was added, and what we read is deleted within a day.",
   exportEnded: "You can no longer export these books, so there is no file.",
   exportDays: "Choose a first and a last day, the first one not after the last.",
-  calendarRefused: "You can’t get a calendar of that organization, or you just got another address for it.",
-  noCalendar: "That calendar has ended. You can get a new address on your account page.",
-  databaseDown: "We couldn’t reach our database.",
+  calendarRefused:
+    "We couldn’t make that address: you may have just made one, its plan may not include calendars, or you’re no longer a member. Your account page shows which.",
+  noCalendar: "That calendar was turned off. You can get a new address on your account page.",
+  databaseDown: "We can’t reach our database right now. Try again in a few minutes.",
   signInServiceDown: "We can’t reach the service that signs people in. Try again in a minute.",
   tooManyAttempts: (seconds: number): string => `Too many attempts. Try again in ${wait(seconds)}.`,
   manyLookups: "Many apps are being looked up right now. Try again in a minute.",
@@ -87,12 +94,12 @@ export const failures = {
   pageOutOfDate: "That page is out of date. Open it again, then try once more.",
   noMail: "We couldn’t send email right now. Try again in a few minutes.",
   methodNotOffered: "We don’t offer that way to sign in.",
-  methodDown: "That way to sign in isn’t working right now.",
+  methodDown: "That way to sign in isn’t working right now. Use email instead, or try again in a few minutes.",
   unknownChange: "That change can’t be made on this page.",
   chooseCountry: "Choose a country from the list.",
-  notSetUp: "Your account isn’t set up yet.",
+  notSetUp: "Your account isn’t set up yet. Finish that on your account page first.",
   nameLength: "A name must have between 1 and 120 characters.",
-  onlyOwnerDeletes: "Only the owner can delete an organization, and stop that.",
+  onlyOwnerDeletes: "Only the owner can delete an organization, or stop its deletion.",
   deletionFinal: "It is too late to keep it: it is being deleted right now.",
   onlyOwnerRenames: "Only the owner can rename an organization.",
   onlyMembersMailed: "Only members get emails about an organization’s bills.",
@@ -100,9 +107,9 @@ export const failures = {
   chooseTimezone: "Choose a time zone from the list.",
   reminderAddress: "That reminder address isn’t an email address. Check it for typos.",
   leadDays: "Reminders can come 0 to 90 days before a bill is due.",
-  unknownApp: "We don’t know that app.",
-  unknownProvider: "We don’t know that provider.",
-  unknownConnection: "We don’t know that connection.",
+  unknownApp: "We don’t know that app. Choose it again on your account page.",
+  unknownProvider: "We don’t know that provider. Choose it again on your account page.",
+  unknownConnection: "We don’t know that connection. Choose it again on your account page.",
   connectionRemoved: "That connection has been removed. Connect the bill again to carry on.",
   connectionPausedByPlan:
     "That connection is paused because it needs the Team plan. It resumes by itself with that plan.",
@@ -114,5 +121,5 @@ export const failures = {
   invitingNeedsPlan: "Inviting people needs the Team plan.",
   handoverOver: "That was withdrawn, declined or accepted, or it’s more than seven days old.",
   booksBusy: "Somebody is changing these books right now, so nothing was done. Try again in a moment.",
-  connectingElsewhere: "Somebody else is connecting the same bill right now.",
+  connectingElsewhere: "Somebody else is connecting the same bill right now. Try again in a minute.",
 };

@@ -38,10 +38,10 @@ export const uploaded = {
   another: "To send another file, ask your assistant for a new link.",
   /** @param part "40%" */
   progress: (part: string): string =>
-    `${part} is read and compared with your books. Your assistant goes on from there, or you can do it here.`,
+    `${part} is read and compared with your books. Your assistant continues from there, or you can do it here.`,
   asksFirst: "Your assistant has a question about it before it can be read.",
-  noneReadable: "No row of it can be read. Your assistant knows why.",
-  goOn: "Go on",
+  noneReadable: "No row of it can be read. Ask your assistant why.",
+  goOn: "Continue",
   file: "File",
   organization: "Organization",
   account: "Account",
@@ -54,7 +54,7 @@ export const uploaded = {
   kinds: leftOut,
   unreadable: "Can’t be read",
   rows: (rows: number): string => count(rows, "row"),
-  questions: "To be asked",
+  questions: "Questions",
   asks: (questions: number): string => count(questions, "question"),
   first: "The first expenses",
   refund: "refund",
@@ -70,7 +70,7 @@ export const uploadRefusals = {
     message: "You’re no longer in that organization, or its plan doesn’t include connecting an assistant.",
   },
   used: {
-    title: "This link has its file already",
+    title: "This link has already been used",
     message: "A link takes one file, so this one wasn’t read. To send it too, ask your assistant for a new link.",
   },
   seeRead: "See what was read",

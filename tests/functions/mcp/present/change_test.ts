@@ -117,7 +117,7 @@ const CHANGES: Record<keyof typeof en.changes | "provider_sync" | "undo_change",
           default_lead_days: 0,
         },
       },
-      "Settings: base currency USD, reminders 0 days before, reminder emails off, amounts in emails hidden, time zone Europe/Berlin",
+      "Settings: main currency USD, reminders 0 days before, reminder emails off, amounts in emails hidden, time zone Europe/Berlin",
     ],
     [{ category: { action: "create", name: "Pets", into: "Pets" } }, "Added category Pets"],
     [{ category: { action: "rename", name: "Pets", into: "Animals" } }, "Renamed category Pets to Animals"],
@@ -131,7 +131,7 @@ const CHANGES: Record<keyof typeof en.changes | "provider_sync" | "undo_change",
     ],
   ],
   store_bill_amounts: [[{ names: ["Power", "Water"] }, "Fetched amounts: Power and Water"]],
-  unsubscribe: [[{ name: "Rent" }, "Turned off the reminders of Rent"]],
+  unsubscribe: [[{ name: "Rent" }, "Turned off reminders for Rent"]],
   provider_sync: [
     [
       {

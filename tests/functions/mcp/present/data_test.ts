@@ -124,7 +124,7 @@ Deno.test("get_context says who made a change, also when nobody did or they left
     ],
   });
   assertEquals(recent_changes.map(({ by, summary }: Facts) => [by, summary]), [
-    ["a@example.com", "Turned off the reminders of Rent"],
+    ["a@example.com", "Turned off reminders for Rent"],
     ["a former member", "Deleted Tea"],
     ["automatic", "Rent paid automatically on 2026-12-01: 5.00 EUR"],
   ]);
@@ -162,12 +162,12 @@ Deno.test("undo_change names each item", () => {
     ],
   });
   assertEquals(data, {
-    undone: { change_id: "chg_1", by: "a former member", summary: "Turned off the reminders of Rent" },
+    undone: { change_id: "chg_1", by: "a former member", summary: "Turned off reminders for Rent" },
     reversed: [
       { id: "1", what: "Lunch removed" },
       { id: "2", what: "Payment of 5.00 EUR for Rent restored" },
       { id: "3", what: "Rent due 2026-12-01 is open again" },
-      { id: "4", what: "Settings: base currency, time zone changed back" },
+      { id: "4", what: "Settings: main currency, time zone changed back" },
       { id: "5", what: "Lunch changed back" },
       { id: "8", what: "The monthly budget for Food: amount changed back" },
       { id: "9", what: "Settlement of 5.00 EUR removed" },

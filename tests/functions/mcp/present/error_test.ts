@@ -56,7 +56,7 @@ Deno.test("for several items the message names the first, and details say what i
   const error = presented({ ...zero, params: { of_items: items } });
   assertEquals(
     error.message,
-    '2 of 3 items cannot be logged, so none was. Item 2, "Tea": An amount must be more than zero.',
+    '2 of 3 items cannot be logged, so nothing was. Item 2, "Tea": An amount must be more than zero.',
   );
   assertEquals((error.details as Facts).results.map(({ name, error }: Facts) => [name, error.code, error.message]), [
     ["Tea", "invalid_argument", "An amount must be more than zero."],
@@ -86,7 +86,7 @@ Deno.test("details are in words where a client reads them", () => {
   const conflict = presented({ code: "undo_conflict.changed_since", params: { change, details: { rows } } });
   assertEquals(
     conflict.message,
-    '"Turned off the reminders of Rent" cannot be undone, because something it touched has changed since: Lunch. Nothing was changed.',
+    '"Turned off reminders for Rent" cannot be undone, because something it touched has changed since: Lunch. Nothing was changed.',
   );
   assertEquals(conflict.details, { rows: [{ id: "exp_1", what: "Lunch", current: { deleted: true } }] });
   const unreadable = presented({

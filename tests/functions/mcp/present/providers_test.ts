@@ -23,12 +23,12 @@ Deno.test("sync_bill_amounts reports each outcome", () => {
     rate_limited: "City Utility asked us to wait. Try again later.",
     no_adapter: "Amounts cannot be fetched from City Utility; enter the amount of Power by hand.",
     failed: "The amount of Power could not be fetched from City Utility. Try again in an hour.",
-    not_connected: "Power is not connected to a provider.",
-    connection_not_ready: "The connection of Power to City Utility is not ready.",
+    not_connected: "Power is not connected to a provider: update_bill with provider connect gives a link.",
+    connection_not_ready: "The connection of Power to City Utility is not ready. The account page says why.",
     bill_inactive: "Power is paused, so nothing is fetched from City Utility.",
     same_amount_not_asked: "Power has the same amount every time, so nothing is fetched from City Utility.",
     being_asked: "The amount of Power is being fetched from City Utility right now.",
-    asked_lately: "The amount of Power was last requested less than an hour ago.",
+    asked_lately: "The amount of Power was last requested less than an hour ago. Try again later.",
     not_asked_yet: "The amount of Power was not fetched from City Utility this time. Call again for the rest.",
     connection_changed: "The connection of Power changed while its amount was being fetched. Try again.",
   };
@@ -148,14 +148,14 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Facts, text: string][
       ],
       [
         "paused_by_plan",
-        "The connection of Power to City Utility is paused: the plan does not include fetching amounts.",
+        "The connection of Power to City Utility is paused: the plan does not include fetching amounts. Until it does, set them with update_bill.",
       ],
-      ["paused", "The connection of Power to City Utility is paused."],
-      ["failed", "The amount of Power could not be fetched from City Utility."],
+      ["paused", "The connection of Power to City Utility is paused. The owner can resume it on the account page."],
+      ["failed", "The amount of Power could not be fetched from City Utility. sync_bill_amounts tries again."],
     ] as const).map(([kind, text]): [Facts, string] => [{ name: "Power", provider: "City Utility", kind }, text]),
     [
       { name: "Power", provider: "City Utility", kind: "amount_missing", missing_period: "2026-10" },
-      "The amount of Power is missing: City Utility has no statement for 2026-10.",
+      "The amount of Power is missing: City Utility has no statement for 2026-10. Set it with update_bill once it is known.",
     ],
     [
       {
