@@ -40,7 +40,9 @@ export interface ClientLimits {
 /** @returns the answer, unless it is `limited`. @throws {AppError} `rate_limited`, with the time to wait. */
 export function withinLimits<Answer extends object>(answer: Answer | Limited): Answer {
   if (!("outcome" in answer && answer.outcome === "limited")) return answer as Answer;
+  const { retry_after: seconds } = answer as Limited;
   throw new AppError("rate_limited", "Too many requests. Wait before the next one.", {
-    headers: { "retry-after": String((answer as Limited).retry_after) },
+    headers: { "retry-after": String(seconds) },
+    says: ({ tooManyRequests }) => tooManyRequests(seconds),
   });
 }

@@ -86,6 +86,7 @@ export const failures = {
   noCalendar: "That calendar was turned off. You can get a new address on your account page.",
   databaseDown: "We can’t reach our database right now. Try again in a few minutes.",
   signInServiceDown: "We can’t reach the service that signs people in. Try again in a minute.",
+  tooManyRequests: (seconds: number): string => `Too many requests. Try again in ${wait(seconds)}.`,
   tooManyAttempts: (seconds: number): string => `Too many attempts. Try again in ${wait(seconds)}.`,
   manyLookups: "Many apps are being looked up right now. Try again in a minute.",
   otherSite: "That form was sent from another website, so we ignored it.",
