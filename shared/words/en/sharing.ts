@@ -49,7 +49,7 @@ export const refusals = {
   "invalid_argument.settle_which_currency": (
     { from, to, currencies }: Parties & { currencies: string[] },
   ): Refusal => ({
-    message: `${person(from)} owes ${person(to)} money in ${and(currencies)}.`,
+    message: `In ${and(currencies)}, ${person(from)} owes ${person(to)} money.`,
     hint: "Call once for each currency.",
   }),
   "invalid_argument.nothing_owed": (
