@@ -5194,10 +5194,12 @@ comment on function app.lock_books is
 create or replace function app.lock_books_last(organization_id text) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
-  deadline constant timestamptz := clock_timestamp() + interval '2 seconds';
+  -- Two seconds of them.
+  attempts_left int := 100;
 begin
   while not pg_try_advisory_xact_lock(app.books_key(lock_books_last.organization_id)) loop
-    if clock_timestamp() > deadline then
+    attempts_left := attempts_left - 1;
+    if attempts_left = 0 then
       perform app.fail('busy');
     end if;
     perform pg_sleep(0.02);
