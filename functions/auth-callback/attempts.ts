@@ -16,7 +16,7 @@ const ATTEMPTS = {
   member_mail: { of: "member_mail_person", by: "member_mail_ip", secondsApart: 0 },
   member_mail_to: { of: "member_mail_address", by: "member_mail_ip", secondsApart: 0 },
   organization: { of: "organization_person", by: "organization_ip", secondsApart: 0 },
-  address_mail: { of: "reminder_mail_address", by: "reminder_mail_ip", secondsApart: 0 },
+  address_mail: { of: "address_mail_person", by: "address_mail_ip", secondsApart: 0 },
   import_upload: { of: "import_upload_person", by: "import_upload_ip", secondsApart: 0 },
   export: { of: "export_person", by: "export_ip", secondsApart: 0 },
 } as const satisfies Record<string, { of: LimitName; by: LimitName; secondsApart: number }>;

@@ -52,6 +52,9 @@ const LIMITS = {
   /** Mails to a reminder address that its owner has not confirmed. */
   reminder_mail_address: { atMost: 5, seconds: 3600 },
   reminder_mail_ip: { atMost: 20, seconds: 3600 },
+  /** Mails that confirm another sign-in address, by who asks: what others have sent to it must not keep them from it. */
+  address_mail_person: { atMost: 5, seconds: 3600 },
+  address_mail_ip: { atMost: 20, seconds: 3600 },
   /** Mails to people who are invited or asked to take over: by who sends them, to whom, and from where. */
   member_mail_person: { atMost: 30, seconds: 3600 },
   member_mail_address: { atMost: 5, seconds: 3600 },

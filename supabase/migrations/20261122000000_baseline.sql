@@ -2861,19 +2861,21 @@ grant select, insert, update, delete on
 -- that are them. Both can only be judged by somebody who sees all of it, so these look for themselves, in the
 -- organization at hand, and answer ids.
 
-create or replace function app.list_subjects(change_id text) returns table (expense_id text, category_id text)
+create or replace function app.list_subjects(change_id text) returns table (expense_id text, category_id text,
+  settlement_id text)
 language plpgsql stable security definer set search_path = '' as $$
 begin
   return query
     select distinct case i.table_name when 'expenses' then i.row_id else kept.row ->> 'expense_id' end,
-      case i.table_name when 'categories' then i.row_id else kept.row ->> 'category_id' end
+      case i.table_name when 'categories' then i.row_id else kept.row ->> 'category_id' end,
+      case i.table_name when 'settlements' then i.row_id end
     from app.change_items as i
     cross join lateral (values (i.before), (i.after)) as kept (row)
     where i.change_id = list_subjects.change_id and i.organization_id = identity.current_organization_id();
 end
 $$;
 comment on function app.list_subjects is
-  'What a change is about, as it was and as it became: expenses and categories, by their ids.';
+  'What a change is about, as it was and as it became: expenses, categories and settlements, by their ids.';
 
 create or replace function app.sees_change(change_id text) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -2882,6 +2884,7 @@ begin
     select from app.list_subjects(change_id) as s
     where s.expense_id is not null and not exists (select from app.expenses as e where e.id = s.expense_id)
       or s.category_id is not null and not exists (select from app.categories as c where c.id = s.category_id)
+      or s.settlement_id is not null and not exists (select from app.settlements as t where t.id = s.settlement_id)
   );
 end
 $$;
@@ -4513,11 +4516,16 @@ begin
         where b.organization_id = o.id and b.actor_id = member_id and b.state <> 'committed'
       ),
       'links', (
-        select count(*) from app.provider_links as l where l.organization_id = o.id and l.status <> 'revoked'
+        select count(*)
+        from app.provider_links as l join app.expenses as e on e.id = l.expense_id
+        where l.organization_id = o.id and l.status <> 'revoked' and app.member_sees(e, reader)
       ),
       'proposals', (
-        select count(*) from app.provider_statements as s
-        where s.organization_id = o.id and s.status = 'needs_review'
+        select count(*)
+        from app.provider_statements as s
+        join app.provider_links as l on l.id = s.link_id
+        join app.expenses as e on e.id = l.expense_id
+        where s.organization_id = o.id and s.status = 'needs_review' and app.member_sees(e, reader)
       ),
       'invitations', (
         select count(*) from identity.invitations as i
@@ -4527,6 +4535,7 @@ begin
     )
     from identity.organizations as o
     join identity.profiles as p on p.user_id = member_id
+    join identity.memberships as reader on reader.organization_id = o.id and reader.user_id = read_removal.user_id
     where o.id = read_removal.organization_id
   );
 end
@@ -6955,9 +6964,11 @@ begin
       from (
         select s.member_id as from_id, s.paid_by as to_id, s.currency, s.minor
         from app.payment_shares as s
-        where s.member_id <> s.paid_by
+        where s.member_id <> s.paid_by and s.organization_id = (select identity.current_organization_id())
         union all
-        select t.to_id, t.from_id, t.currency, t.amount_minor from app.settlements as t where t.deleted_at is null
+        select t.to_id, t.from_id, t.currency, t.amount_minor
+        from app.settlements as t
+        where t.deleted_at is null and t.organization_id = (select identity.current_organization_id())
       ) as o
       group by 1, 2, 3
     ) as b
@@ -7017,6 +7028,8 @@ $$;
 comment on function app.describe_own_balances is
   'What somebody owes and is owed, for their digest: [{owes, who, currency, amount}]; who is null for a former member, '
   'amount where it is hidden.';
+-- As the person whose digest it is.
+alter function app.describe_own_balances set role = 'authenticated';
 
 create or replace function app.find_party(context app.context, wanted text, field text) returns uuid
 language plpgsql stable set search_path = '' as $$
@@ -17774,7 +17787,8 @@ begin
   return jsonb_build_object('data', jsonb_build_object(
     'account', account.name, 'from', first_day, 'to', last_day, 'bank_only', coalesce(found.bank_only, '[]'),
     'books_only', coalesce(found.books_only, '[]'),
-    'balance', account.balance - 'change_id',
+    -- It is made of everything, also of what the person does not see.
+    'balance', case when identity.sees_everything() then account.balance - 'change_id' end,
     'bank_only_count', found.bank_count, 'books_only_count', found.books_count, 'linked_count', found.linked_count,
     'totals', jsonb_build_object(
       'bank', app.sum_by_currency(bank), 'books', app.sum_by_currency(books),
@@ -19285,7 +19299,7 @@ begin
   select o.* into organization
   from identity.organizations as o
   join identity.memberships as m on m.organization_id = o.id and m.user_id = judge_connection.user_id
-  where o.id = bill.organization_id;
+  where o.id = bill.organization_id and app.member_sees(bill, m);
   -- Bills of others are as unknown as those that never were.
   if organization.id is null then
     return '{"outcome":"unknown_bill"}';
@@ -22164,7 +22178,7 @@ begin
     when 'accounts' then return query
       select to_jsonb(a.id), jsonb_build_object(
         'id', a.id, 'name', a.name, 'kind', a.kind, 'currency', a.currency, 'answers', a.answers,
-        'balance', a.balance, 'created_at', a.created_at, 'updated_at', a.updated_at
+        'balance', case when (select identity.sees_everything()) then a.balance end, 'created_at', a.created_at, 'updated_at', a.updated_at
       )
       from app.accounts as a
       where a.organization_id = organization and (last_id is null or a.id > last_id)
@@ -22465,6 +22479,10 @@ declare
   is_open boolean;
   due text;
 begin
+  -- A stranger must not hold up those who write there.
+  if identity.member_may(organization_id, user_id, 'books:write') is not true then
+    return '{"outcome": "unknown"}';
+  end if;
   -- Of two presses the second one looks when the first has written.
   perform app.lock_books(organization_id);
   bill := public.run_page_tool(user_id, organization_id, 'list_bills', jsonb_build_object('bill_id', bill_id), at);

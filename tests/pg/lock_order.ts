@@ -247,3 +247,20 @@ Deno.test("an organization whose subscription has an event goes with the next pu
   });
   assertEquals(await purge(), 1);
 });
+
+Deno.test("a stranger's press in the books of others waits for nobody there", async () => {
+  const books = await openBooks(database, { day: "2026-11-20" });
+  await withTheBooks(books, async () => {
+    const pressed = await database.asService("pay_due_date", {
+      user_id: crypto.randomUUID(),
+      organization_id: books.organizationId,
+      bill_id: "bill_000000000001",
+      due_on: "2026-12-01",
+      shown: null,
+      amount: null,
+      idempotency_key: crypto.randomUUID(),
+      at: noon(books),
+    });
+    assertEquals(pressed, { outcome: "unknown" });
+  });
+});

@@ -19,7 +19,8 @@ import { renderConfirm } from "./confirm_page.tsx";
 import { readMailedAddress } from "./mailed_address.ts";
 import type { Handler, OpenPageDeps } from "../page_guards.ts";
 
-const MAIL_TYPES = ["email", "magiclink", "signup", "invite", "recovery", "email_change"] as const;
+/** Not "email_change": a link that confirms an address starts no session (decision 112). */
+const MAIL_TYPES = ["email", "magiclink", "signup", "invite", "recovery"] as const;
 type MailType = (typeof MAIL_TYPES)[number];
 
 /**

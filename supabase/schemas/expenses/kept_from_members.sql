@@ -2,19 +2,21 @@
 -- that are them. Both can only be judged by somebody who sees all of it, so these look for themselves, in the
 -- organization at hand, and answer ids.
 
-create or replace function app.list_subjects(change_id text) returns table (expense_id text, category_id text)
+create or replace function app.list_subjects(change_id text) returns table (expense_id text, category_id text,
+  settlement_id text)
 language plpgsql stable security definer set search_path = '' as $$
 begin
   return query
     select distinct case i.table_name when 'expenses' then i.row_id else kept.row ->> 'expense_id' end,
-      case i.table_name when 'categories' then i.row_id else kept.row ->> 'category_id' end
+      case i.table_name when 'categories' then i.row_id else kept.row ->> 'category_id' end,
+      case i.table_name when 'settlements' then i.row_id end
     from app.change_items as i
     cross join lateral (values (i.before), (i.after)) as kept (row)
     where i.change_id = list_subjects.change_id and i.organization_id = identity.current_organization_id();
 end
 $$;
 comment on function app.list_subjects is
-  'What a change is about, as it was and as it became: expenses and categories, by their ids.';
+  'What a change is about, as it was and as it became: expenses, categories and settlements, by their ids.';
 
 create or replace function app.sees_change(change_id text) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -23,6 +25,7 @@ begin
     select from app.list_subjects(change_id) as s
     where s.expense_id is not null and not exists (select from app.expenses as e where e.id = s.expense_id)
       or s.category_id is not null and not exists (select from app.categories as c where c.id = s.category_id)
+      or s.settlement_id is not null and not exists (select from app.settlements as t where t.id = s.settlement_id)
   );
 end
 $$;

@@ -153,11 +153,16 @@ begin
         where b.organization_id = o.id and b.actor_id = member_id and b.state <> 'committed'
       ),
       'links', (
-        select count(*) from app.provider_links as l where l.organization_id = o.id and l.status <> 'revoked'
+        select count(*)
+        from app.provider_links as l join app.expenses as e on e.id = l.expense_id
+        where l.organization_id = o.id and l.status <> 'revoked' and app.member_sees(e, reader)
       ),
       'proposals', (
-        select count(*) from app.provider_statements as s
-        where s.organization_id = o.id and s.status = 'needs_review'
+        select count(*)
+        from app.provider_statements as s
+        join app.provider_links as l on l.id = s.link_id
+        join app.expenses as e on e.id = l.expense_id
+        where s.organization_id = o.id and s.status = 'needs_review' and app.member_sees(e, reader)
       ),
       'invitations', (
         select count(*) from identity.invitations as i
@@ -167,6 +172,7 @@ begin
     )
     from identity.organizations as o
     join identity.profiles as p on p.user_id = member_id
+    join identity.memberships as reader on reader.organization_id = o.id and reader.user_id = read_removal.user_id
     where o.id = read_removal.organization_id
   );
 end

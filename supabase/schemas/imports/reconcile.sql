@@ -128,7 +128,8 @@ begin
   return jsonb_build_object('data', jsonb_build_object(
     'account', account.name, 'from', first_day, 'to', last_day, 'bank_only', coalesce(found.bank_only, '[]'),
     'books_only', coalesce(found.books_only, '[]'),
-    'balance', account.balance - 'change_id',
+    -- It is made of everything, also of what the person does not see.
+    'balance', case when identity.sees_everything() then account.balance - 'change_id' end,
     'bank_only_count', found.bank_count, 'books_only_count', found.books_count, 'linked_count', found.linked_count,
     'totals', jsonb_build_object(
       'bank', app.sum_by_currency(bank), 'books', app.sum_by_currency(books),

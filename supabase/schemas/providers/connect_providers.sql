@@ -13,7 +13,7 @@ begin
   select o.* into organization
   from identity.organizations as o
   join identity.memberships as m on m.organization_id = o.id and m.user_id = judge_connection.user_id
-  where o.id = bill.organization_id;
+  where o.id = bill.organization_id and app.member_sees(bill, m);
   -- Bills of others are as unknown as those that never were.
   if organization.id is null then
     return '{"outcome":"unknown_bill"}';

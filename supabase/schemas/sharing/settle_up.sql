@@ -12,9 +12,11 @@ begin
       from (
         select s.member_id as from_id, s.paid_by as to_id, s.currency, s.minor
         from app.payment_shares as s
-        where s.member_id <> s.paid_by
+        where s.member_id <> s.paid_by and s.organization_id = (select identity.current_organization_id())
         union all
-        select t.to_id, t.from_id, t.currency, t.amount_minor from app.settlements as t where t.deleted_at is null
+        select t.to_id, t.from_id, t.currency, t.amount_minor
+        from app.settlements as t
+        where t.deleted_at is null and t.organization_id = (select identity.current_organization_id())
       ) as o
       group by 1, 2, 3
     ) as b
@@ -74,6 +76,8 @@ $$;
 comment on function app.describe_own_balances is
   'What somebody owes and is owed, for their digest: [{owes, who, currency, amount}]; who is null for a former member, '
   'amount where it is hidden.';
+-- As the person whose digest it is.
+alter function app.describe_own_balances set role = 'authenticated';
 
 create or replace function app.find_party(context app.context, wanted text, field text) returns uuid
 language plpgsql stable set search_path = '' as $$

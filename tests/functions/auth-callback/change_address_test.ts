@@ -94,6 +94,19 @@ accountTest("a person gets at most five such mails an hour, wherever they are fo
   assertEquals(statuses, [200, 200, 200, 200, 200, 429]);
 });
 
+accountTest("what others have sent to an address keeps nobody from changing it", async (pages, database) => {
+  const { browser } = await onboarded(pages, database);
+  const stranger = await onboarded(pages, database, "stranger@example.com");
+  const page = await (await stranger.browser.get("/account")).text();
+  for (let n = 0; n < 10; n++) {
+    await stranger.browser.submit(page, 'value="reminders"', {
+      reminder_email: n % 2 ? "a@example.com" : "mira@example.com",
+    });
+  }
+  assertEquals(pages.mails.filter(({ to }) => to === "mira@example.com").length, 5);
+  assertEquals((await ask(pages, browser, NEW)).status, 200);
+});
+
 accountTest("signing out everywhere else keeps this browser, and apps, signed in", async (pages, database) => {
   const { browser } = await onboarded(pages, database);
   // Sign-in mails to one address are half a minute apart.

@@ -26,8 +26,7 @@ export const postAddress = (deps: PageDeps): Handler =>
     const { changeAddress: words } = c.get("reader").words;
     if (!isEmail(to)) return await renderForm(c, deps, { user, value: to, error: words.notAnAddress });
     if (to === user.email.toLowerCase()) return await renderForm(c, deps, { user, value: to, error: words.same });
-    await claimAttempt(c, deps, { attempt: "address_mail", subject: to });
-    await claimAttempt(c, deps, { attempt: "address_mail", subject: user.email });
+    await claimAttempt(c, deps, { attempt: "address_mail", subject: user.id });
     const emailRedirectTo = await confirmationUrl(deps.config, { from: user.email, to }, deps.clock());
     const { error } = await askIdentityProvider(
       c,
