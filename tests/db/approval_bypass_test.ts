@@ -462,6 +462,18 @@ testBooks("no way round a rule about one tool is another tool", {}, {
     await member.ok("update_bill", { bill_id: bill.id, set: { amount: "10" } });
   }),
 
+  "more that is paid without anybody": byTool([{ tool: "mark_bill_paid" }], async ({ owner, member, waits }) => {
+    const gym = { name: "Gym", amount: "9", first_due: "2026-11-25", autopay: true };
+    const { bill } = await owner.ok("add_bill", gym);
+    await waits("update_bill", { bill_id: bill.id, set: { amount: "9000" } });
+    await waits("update_bill", { bill_id: bill.id, set: { amount: "9", currency: "USD" } });
+    const occurrence = { due_on: "2026-11-25", action: "set_amount", amount: "9000" };
+    await waits("update_bill", { bill_id: bill.id, occurrence });
+    await member.ok("update_bill", { bill_id: bill.id, set: { note: "Near the station" } });
+    await owner.ok("update_bill", { bill_id: bill.id, set: { autopay: false } });
+    await member.ok("update_bill", { bill_id: bill.id, occurrence });
+  }),
+
   "undoing what a rule is about": byTool(
     [{ tool: "settle_up" }, { tool: "add_bill" }],
     async ({ owner, waits, member }) => {

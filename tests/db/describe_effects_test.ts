@@ -2,6 +2,7 @@
 import { assertEquals } from "@std/assert";
 import type { TestDatabase } from "../_support/database.ts";
 import { testBooks } from "../_support/book_steps.ts";
+import { addRate } from "../_support/books.ts";
 import { effectLines, tellEffects } from "../../shared/words/effects.ts";
 import { wordsOf } from "../../shared/words/words.ts";
 
@@ -40,6 +41,22 @@ testBooks("the effects of a change", {}, {
     assertEquals(await linesOf(database, undone.change_id), [
       "Lunch added: amount 20.00 EUR, date 2026-11-18, payee Corner, category Groceries, tags work, refund or not yes",
     ]);
+  },
+
+  "say that an amount is in another currency, whatever its figures": async (books, database) => {
+    await addRate(database, "INR", "2026-11-19", "90");
+    const loan = { name: "Loan", amount: "10000", currency: "INR", date: "2026-11-19", tax: "100" };
+    const { data: { results: [{ id }] } } = await books.call("log_expenses", { items: [loan] });
+    const moved = await books.call("update_expenses", { ids: [id], set: { currency: "USD" } });
+    assertEquals(await linesOf(database, moved.change_id), [
+      "Loan changed: amount 10000.00 INR → 10000.00 USD, tax 100.00 INR → 100.00 USD",
+    ]);
+    const charge = { charged: { amount: "9000", currency: "EUR" } };
+    const charged = await books.call("update_expenses", { ids: [id], set: charge });
+    assertEquals(await linesOf(database, charged.change_id), ["Loan changed: charge nothing → 9000.00 EUR"]);
+    const { bill } = await books.ok("add_bill", { name: "Rent", amount: "900", first_due: "2026-12-01" });
+    const dear = await books.call("update_bill", { bill_id: bill.id, set: { amount: "900", currency: "USD" } });
+    assertEquals((await linesOf(database, dear.change_id))[0], "Rent changed: amount 900.00 EUR → 900.00 USD");
   },
 
   "of a bill say its schedule, its dates and what was paid": async (books, database) => {

@@ -91,14 +91,15 @@ begin
       -- What somebody says of a date is paid without anybody where that is automatic. What follows from the bill's own
       -- amount counts there.
       select s.becomes ->> 'currency' as currency,
-        abs((s.becomes ->> 'expected_minor')::numeric - coalesce((s.was ->> 'expected_minor')::numeric, 0)) as minor
+        abs((s.becomes ->> 'expected_minor')::numeric - coalesce((s.was ->> 'expected_minor')::numeric, 0)) as minor,
+        exists (select from app.expenses as e where e.id = s.becomes ->> 'expense_id' and e.autopay) as is_automatic
       from seen as s
       where s.table_name = 'expense_occurrences' and s.becomes ->> 'status' = 'open'
         and s.becomes ->> 'amount_source' = 'override'
         and s.becomes -> 'expected_minor' is distinct from s.was -> 'expected_minor'
       union all
       -- What is skipped need not be paid, and has to be when it is not skipped any more.
-      select k.kept ->> 'currency', (k.kept ->> 'expected_minor')::numeric
+      select k.kept ->> 'currency', (k.kept ->> 'expected_minor')::numeric, false
       from seen as s
       cross join lateral (select coalesce(s.becomes, s.was) as kept) as k
       where s.table_name = 'expense_occurrences'
@@ -107,7 +108,15 @@ begin
     ), things as (
       select s.thing, bool_or(s.was is not null) as was_there, bool_or(s.becomes is not null) as is_there,
         bool_or(s.table_name in ('settings', 'categories', 'budgets', 'payee_rules')) as is_setting,
-        bool_or((s.becomes ->> 'autopay')::boolean and (s.was ->> 'autopay')::boolean is not true) as is_automated
+        -- What pays itself, or pays something else by itself from now on.
+        bool_or((s.becomes ->> 'autopay')::boolean and (
+          (s.was ->> 'autopay')::boolean is not true
+          or s.becomes ->> 'status' = 'active' and (
+            s.is_restated
+            or (s.was -> 'amount_minor', s.was -> 'currency')
+              is distinct from (s.becomes -> 'amount_minor', s.becomes -> 'currency')
+          )
+        )) as is_automated
       from seen as s
       group by s.thing
       having bool_or(s.was is not null or s.becomes is not null)
@@ -125,6 +134,8 @@ begin
       select 'delete_records' from things as t where not t.is_there
       union all
       select 'mark_bill_paid' from things as t where t.is_automated
+      union all
+      select 'mark_bill_paid' from priced as p where p.is_automatic
     )
     select jsonb_build_object(
       'records', (select count(*) from things),
@@ -136,7 +147,7 @@ begin
         select coalesce(jsonb_object_agg(a.currency, a.minor), '{}')
         from (
           select m.currency, sum(m.minor) as minor
-          from (select * from moved union all select * from priced) as m
+          from (select * from moved union all select p.currency, p.minor from priced as p) as m
           where m.minor <> 0
           group by m.currency
         ) as a

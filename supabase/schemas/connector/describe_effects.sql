@@ -67,7 +67,13 @@ begin
       left join lateral (
         select key from jsonb_object_keys(coalesce(t.after, t.before)) as key
         where key <> all (app.derived_columns(t.table_name) || untold)
-          and v.was -> key is distinct from v.becomes -> key
+          -- An amount in another currency is another one, whatever its figures.
+          and (
+            v.was -> key is distinct from v.becomes -> key
+            or key in ('amount_minor', 'expected_minor', 'tax_minor')
+              and v.was -> 'currency' is distinct from v.becomes -> 'currency'
+            or key = 'charged_minor' and v.was -> 'charged_currency' is distinct from v.becomes -> 'charged_currency'
+          )
           -- The amount says the currency.
           and not (key = 'currency' and coalesce(t.after, t.before) ->> 'amount_minor' is not null)
           and (
