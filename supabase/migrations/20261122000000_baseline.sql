@@ -2443,8 +2443,10 @@ create index fx_rates_rate_on_idx on app.fx_rates (rate_on);
 create table app.fx_days (
   day date primary key,
   attempts int not null default 0 constraint fx_days_attempts_positive check (attempts >= 0),
+  attempted_at timestamptz,
   settled_at timestamptz
 );
+comment on column app.fx_days.attempts is 'On how many days its rates were asked for; a bad morning is one.';
 comment on table app.fx_days is
   'Days whose rates the sources were asked for. One that is settled gets no more of them: on a day without rates of '
   'its '
@@ -20713,6 +20715,9 @@ declare
   -- What was bought on the last days of a month is known on the first ones of the next.
   days_after constant int := 3;
 begin
+  if context.organization_id is null then
+    return;
+  end if;
   return query
     select p.state, p.kinds
     from (
@@ -20780,7 +20785,7 @@ declare
   notice_count int := 0;
 begin
   for place in
-    select b.organization_id, p as recipient, jobs.wants_mail(p)
+    select b.organization_id, p as recipient, jobs.wants_mail(p) and identity.is_active(p.user_id, at)
       and identity.organization_has_feature(b.organization_id, 'reminders:email', at)
       -- Of those whose mail of the day is gone nothing is added up.
       and not exists (
@@ -21608,9 +21613,9 @@ declare
   today constant date := (at at time zone 'utc')::date;
 begin
   return (
-    select coalesce(jsonb_agg(d.day order by d.attempts, d.day desc), '[]')
+    select coalesce(jsonb_agg(d.day order by d.attempted_at nulls first, d.day desc), '[]')
     from (
-      select w.day, coalesce(f.attempts, 0) as attempts
+      select w.day, f.attempted_at
       from (
         select distinct p.paid_on as day from app.payments as p
         where not p.is_final and p.paid_on < today and p.deleted_at is null
@@ -21620,15 +21625,15 @@ begin
       ) as w
       left join app.fx_days as f on f.day = w.day
       where f.settled_at is null
-      order by attempts, w.day desc
+      order by f.attempted_at nulls first, w.day desc
       limit size
     ) as d
   );
 end
 $$;
 comment on function public.find_days_to_rate is
-  'Past days with payments that wait for a rate, and yesterday, as far as they are not settled: those asked for least '
-  'first, then the newest. Of all organizations.';
+  'Past days with payments that wait for a rate, and yesterday, as far as they are not settled: those asked for longest '
+  'ago first, then the newest. Of all organizations.';
 
 create or replace function public.read_rates_of_day(day date) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -21646,19 +21651,22 @@ create or replace function public.settle_day(day date, is_answered boolean, at t
 language plpgsql volatile set search_path = '' as $$
 declare
   max_attempts constant int := 10;
+  today constant date := (at at time zone 'utc')::date;
   settled timestamptz;
 begin
-  insert into app.fx_days as d (day, attempts, settled_at)
-  values (settle_day.day, 1, case when is_answered then at end)
+  insert into app.fx_days as d (day, attempts, attempted_at)
+  values (settle_day.day, 1, at)
   on conflict on constraint fx_days_pkey do update
-    set attempts = d.attempts + 1,
-      settled_at = coalesce(d.settled_at, case when is_answered or d.attempts + 1 >= max_attempts then at end)
-  returning d.settled_at into settled;
+    set attempts = d.attempts + ((d.attempted_at at time zone 'utc')::date is distinct from today)::int,
+      attempted_at = at;
+  update app.fx_days as d set settled_at = at
+  where d.day = settle_day.day and d.settled_at is null and (is_answered or d.attempts >= max_attempts);
+  select d.settled_at into settled from app.fx_days as d where d.day = settle_day.day;
   return jsonb_build_object('settled', settled is not null);
 end
 $$;
 comment on function public.settle_day is
-  'Notes that the sources were asked for a day, which is settled when they answered, or after the tenth time: '
+  'Notes that the sources were asked for a day, which is settled when they answered, or after ten days of asking: '
   '{"settled": whether}.';
 
 create or replace function public.settle_values(after jsonb, size int) returns jsonb

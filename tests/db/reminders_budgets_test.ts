@@ -29,6 +29,22 @@ const used = (digests: Digest[]) =>
     )
   );
 
+Deno.test("who is suspended gets no mail, and keeps nobody else's back", async () => {
+  const people = [await shopper("2026-11-10", "400")];
+  // So many that the plans that are kept are those for anybody.
+  for (let n = 0; n < 8; n++) {
+    const books = await openBooks(database, { day: "2026-11-10" });
+    await log(books, "400");
+    people.push(books);
+  }
+  for (const books of people) await set(books, "500");
+  const inOrder = people.toSorted((one, other) => one.organizationId < other.organizationId ? -1 : 1);
+  const suspended = inOrder.at(-2)!;
+  await database.query("update auth.users set banned_until = 'infinity' where id = $1", [suspended.userId]);
+  const told = (await run(at("2026-11-11"))).map(({ recipient_id }) => recipient_id);
+  assertEquals(told.toSorted(), inOrder.filter((one) => one !== suspended).map(({ userId }) => userId).toSorted());
+});
+
 Deno.test("80 and 100 percent are mailed once each, by themselves, whatever becomes of the payments", async () => {
   const books = await shopper("2026-11-10", "399.99");
   await set(books, "500");

@@ -90,7 +90,7 @@ Deno.test("an amount is fetched when the month is over, mailed, paid, and in the
         const synced = (await call("sync_bill_amounts", { bill_ids: [bill.id] })).data.bills[0];
         assertEquals([synced.status, synced.text], [
           "unchanged",
-          "The amount of Cloud hosting was last requested less than an hour ago.",
+          "The amount of Cloud hosting was last requested less than an hour ago. Try again later.",
         ]);
         assertEquals((await call("list_bills", { bill_id: bill.id })).data.bills[0].amount, amount);
       },

@@ -12,8 +12,10 @@ create index fx_rates_rate_on_idx on app.fx_rates (rate_on);
 create table app.fx_days (
   day date primary key,
   attempts int not null default 0 constraint fx_days_attempts_positive check (attempts >= 0),
+  attempted_at timestamptz,
   settled_at timestamptz
 );
+comment on column app.fx_days.attempts is 'On how many days its rates were asked for; a bad morning is one.';
 comment on table app.fx_days is
   'Days whose rates the sources were asked for. One that is settled gets no more of them: on a day without rates of '
   'its '

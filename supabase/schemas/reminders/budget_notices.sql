@@ -8,6 +8,9 @@ declare
   -- What was bought on the last days of a month is known on the first ones of the next.
   days_after constant int := 3;
 begin
+  if context.organization_id is null then
+    return;
+  end if;
   return query
     select p.state, p.kinds
     from (
@@ -75,7 +78,7 @@ declare
   notice_count int := 0;
 begin
   for place in
-    select b.organization_id, p as recipient, jobs.wants_mail(p)
+    select b.organization_id, p as recipient, jobs.wants_mail(p) and identity.is_active(p.user_id, at)
       and identity.organization_has_feature(b.organization_id, 'reminders:email', at)
       -- Of those whose mail of the day is gone nothing is added up.
       and not exists (

@@ -23,7 +23,7 @@ Deno.test("not ready is never an amount: it is retried daily, and missed after t
   const [finding] = (await books.ok("review_bills")).provider_attention;
   assertEquals([finding.kind, finding.text], [
     "amount_missing",
-    "The amount of Power is missing: The power company has no statement for 2026-09.",
+    "The amount of Power is missing: The power company has no statement for 2026-09. Set it with update_bill once it is known.",
   ]);
 });
 

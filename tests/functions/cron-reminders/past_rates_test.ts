@@ -157,18 +157,24 @@ const frankfurterAsList = (day: string) =>
     ["USD", "GBP", "JPY", "AED"].map((quote) => ({ date: day, base: "EUR", quote, rate: 1.5 })),
   );
 
-Deno.test("a source that is down is asked once a run, and a day is given up after the tenth", async () => {
+Deno.test("a source that is down is asked once a run, and a day is given up after ten days, not on a bad morning", async () => {
   await open();
-  for (const day of ["2024-01-02", "2024-01-03", "2024-01-04"]) await pay(day, "AED");
+  const waiting = ["2024-01-02", "2024-01-03", "2024-01-04"];
+  for (const day of waiting) await pay(day, "AED");
   const down: Past = () => new Response("", { status: 503 });
   const first = await run("2026-11-20", down);
   assertEquals([first.asked.length, first.problems], [2, ["no_answer frankfurter"]]);
-  // Those asked for least come first: no day keeps the others waiting.
+  // Those asked for longest ago come first: no day keeps the others waiting.
   const second = await run("2026-11-20", down);
   assertEquals(dayOf(second.asked[0]!), "2024-01-04");
-  for (let runs = 0; runs < 38; runs++) await run("2026-11-20", down);
-  assertEquals((await settled()).length, 4);
-  assertEquals((await run("2026-11-20", down)).asked, []);
+  for (let runs = 0; runs < 24; runs++) await run("2026-11-20", down);
+  assertEquals(await settled(), []);
+  for (let day = 21; day < 29; day++) {
+    for (let runs = 0; runs < 4 + day - 20; runs++) await run(`2026-11-${day}`, down);
+  }
+  assertEquals(await settled(), []);
+  for (let runs = 0; runs < 13; runs++) await run("2026-11-29", down);
+  assertEquals(await settled(), waiting);
 });
 
 Deno.test("a run asks for at most sixty days, and the next ones for the rest", async () => {
