@@ -6,6 +6,8 @@ export interface Mail {
   to: string;
   subject: string;
   text: string;
+  /** What makes a repeated attempt the same mail, for a mail service that took it and could not say so. */
+  key?: string;
 }
 
 export interface MailDeps {
@@ -20,15 +22,16 @@ export async function sendMail({ config, fetch }: MailDeps, mail: Mail): Promise
   const { mailUrl, mailFrom } = config;
   if (!mailUrl || !mailFrom) throw failure("MAIL_URL or MAIL_FROM is not set");
   const url = new URL(mailUrl);
+  const { key, ...message } = mail;
   await (url.protocol === "resend:"
-    ? sendByResend(fetch, url.host, { from: mailFrom, ...mail })
-    : sendBySmtp(mailUrl, { from: mailFrom, ...mail }))
+    ? sendByResend(fetch, url.host, { message: { from: mailFrom, ...message }, key })
+    : sendBySmtp(mailUrl, { from: mailFrom, ...message }))
     .catch((cause) => {
       throw failure(cause);
     });
 }
 
-type OutgoingMail = Mail & { from: string };
+type OutgoingMail = Omit<Mail, "key"> & { from: string };
 
 async function sendBySmtp(url: string, mail: OutgoingMail): Promise<void> {
   const timeouts = { connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS };
@@ -42,16 +45,27 @@ async function sendBySmtp(url: string, mail: OutgoingMail): Promise<void> {
   }
 }
 
-// https://resend.com/docs/api-reference/emails/send-email
-async function sendByResend(fetch: MailDeps["fetch"], key: string, mail: OutgoingMail): Promise<void> {
+// https://resend.com/docs/api-reference/emails/send-email, …/dashboard/emails/idempotency-keys
+async function sendByResend(
+  fetch: MailDeps["fetch"],
+  secret: string,
+  { message, key }: { message: OutgoingMail; key: string | undefined },
+): Promise<void> {
   const response = await fetch("https://api.resend.com/emails", {
     method: "POST",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify({ ...mail, headers: { "Auto-Submitted": "auto-generated" } }),
+    headers: {
+      authorization: `Bearer ${secret}`,
+      "content-type": "application/json",
+      ...(key && { "idempotency-key": key }),
+    },
+    body: JSON.stringify({ ...message, headers: { "Auto-Submitted": "auto-generated" } }),
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
-  await response.body?.cancel();
-  if (!response.ok) throw new Error(`the mail service answered ${response.status}`);
+  const answer: { id?: unknown; name?: unknown } | null = await response.json().catch(() => null);
+  // The key is known with other words: it was taken then.
+  if (response.status === 409 && answer?.name === "invalid_idempotent_request") return;
+  // A success that names no mail is somebody else's.
+  if (!response.ok || typeof answer?.id !== "string") throw new Error(`the mail service answered ${response.status}`);
 }
 
 const failure = (cause: unknown) =>

@@ -42,9 +42,11 @@ export async function sendAllProposalMails(deps: MailingDeps, sending: Sending =
     if (mails.length === 0) break;
     for (const mail of mails) {
       const isSent = await (async () =>
-        await sendMail(deps, composeProposalMail(mail, { words, link: urls.proposal(mail.proposal.id) })))().then(
-          () =>
-            true,
+        await sendMail(deps, {
+          ...composeProposalMail(mail, { words, link: urls.proposal(mail.proposal.id) }),
+          key: `proposal-mail/${mail.id}`,
+        }))().then(
+          () => true,
           (thrown) => {
             const about = sending.requestId ? { request_id: sending.requestId } : {};
             log.error("proposal_mail_not_sent", { ...about, code: "not_sent", error: describeError(thrown) });

@@ -83,15 +83,18 @@ async function inMood(mood: Mood, answer: () => Promise<Response> | Response): P
   }
 }
 
-/** Batches as the job sends them; a single mail is a batch of one without a key. */
+/** Batches as the job sends them; a single mail is a batch of one. */
 async function answerMail(request: Request, mails: ReturnType<typeof mailService>): Promise<Response> {
   const isBatch = new URL(request.url).pathname === "/emails/batch";
   const body = await request.text();
   const headers = new Headers(request.headers);
-  if (!isBatch) headers.set("idempotency-key", crypto.randomUUID());
-  return await mails.fetch("https://api.resend.com/emails/batch", {
+  if (!headers.has("idempotency-key")) headers.set("idempotency-key", crypto.randomUUID());
+  const answer = await mails.fetch("https://api.resend.com/emails/batch", {
     method: "POST",
     headers,
     body: isBatch ? body : JSON.stringify([{ ...JSON.parse(body), to: [JSON.parse(body).to] }]),
   });
+  if (isBatch || !answer.ok) return answer;
+  const { data: [mail] } = await answer.json();
+  return mail ? Response.json(mail) : Response.json({ name: "validation_error" }, { status: 422 });
 }

@@ -7,13 +7,13 @@ const MAIL = { to: "mira@example.com", subject: "Grüße", text: "Hello\n" };
 const from = "Expenses <expenses@example.com>";
 
 /** The mail service over https, always answering with one status. */
-function service(status: number) {
+function service(status: number, answer: string = '{"id":"1"}') {
   const calls: { url: string; headers: Headers; body: unknown }[] = [];
   const deps: MailDeps = {
     config: { mailUrl: "resend://re_Key_1", mailFrom: from },
     fetch: (url, init) => {
       calls.push({ url: String(url), headers: new Headers(init?.headers), body: JSON.parse(String(init?.body)) });
-      return Promise.resolve(new Response("{}", { status }));
+      return Promise.resolve(new Response(answer, { status }));
     },
   };
   return { calls, deps };
@@ -25,6 +25,22 @@ Deno.test("sendMail() sends the mail to the mail service with the key in MAIL_UR
   assertEquals(calls[0]!.url, "https://api.resend.com/emails");
   assertEquals(calls[0]!.headers.get("authorization"), "Bearer re_Key_1");
   assertEquals(calls[0]!.body, { from, ...MAIL, headers: { "Auto-Submitted": "auto-generated" } });
+  assertEquals(calls[0]!.headers.get("idempotency-key"), null);
+});
+
+Deno.test("sendMail() sends a mail with a key as one that was sent before, and believes no success without a mail", async () => {
+  const { calls, deps } = service(200);
+  await sendMail(deps, { ...MAIL, key: "proposal-mail/1" });
+  assertEquals(calls[0]!.headers.get("idempotency-key"), "proposal-mail/1");
+  assertEquals(calls[0]!.body, { from, ...MAIL, headers: { "Auto-Submitted": "auto-generated" } });
+  await sendMail(service(409, '{"name":"invalid_idempotent_request"}').deps, { ...MAIL, key: "proposal-mail/1" });
+  for (
+    const { deps } of [
+      service(409, '{"name":"concurrent_idempotent_requests"}'),
+      service(200, "{}"),
+      service(200, "<h1>It works!</h1>"),
+    ]
+  ) assertEquals((await assertRejects(() => sendMail(deps, MAIL), AppError)).code, "unavailable");
 });
 
 // Node's sockets under Deno 2.1 keep a timer for a moment after closing.
