@@ -43,6 +43,9 @@ export interface RunAnswer {
 /** Number of months by the answer's `status`. */
 type Tally = Record<string, number>;
 
+/** Six seconds in all. */
+const CLAIM_ATTEMPTS = 4;
+
 /**
  * @param asked `again`: include links whose statement is stored, which may have been corrected.
  * @throws {AppError} `unavailable` when the database cannot be reached at all.
@@ -64,8 +67,18 @@ export async function runProviderSync(
   /** Leased links that lack more months. Whatever is left of them at the end is in the database, too. */
   const backlog: ClaimedLink[] = [];
   let isAllClaimed = false;
+  /** A database that restarts must not cost the day: there is one run of it. */
+  const claimLink = async (attempt = 1): Promise<ClaimedLink | null> => {
+    try {
+      return await store.claimLink({ period, again, before: startedAt, at: clock() });
+    } catch (thrown) {
+      if (attempt === CLAIM_ATTEMPTS || toAppError(thrown).code !== "unavailable") throw thrown;
+      await new Promise((resolve) => setTimeout(resolve, attempt * 1000));
+      return await claimLink(attempt + 1);
+    }
+  };
   const nextLink = async () => {
-    const link = isAllClaimed ? null : await store.claimLink({ period, again, before: startedAt, at: clock() });
+    const link = isAllClaimed ? null : await claimLink();
     isAllClaimed ||= !link;
     return link ?? backlog.shift();
   };

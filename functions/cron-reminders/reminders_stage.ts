@@ -14,6 +14,7 @@ import { createUrls } from "../../shared/urls.ts";
 import { localeOf } from "../../shared/words/locale.ts";
 import { wordsOf } from "../../shared/words/words.ts";
 import { mailProblem } from "./mail_problems.ts";
+import type { Fail } from "./run.ts";
 import type { Job, Stage } from "./stage.ts";
 
 const LONGEST_SEND_MS = 10_000;
@@ -35,14 +36,14 @@ interface Sent {
  * @throws {AppError} `internal` when mail is not configured (digests wait then), or whatever kept all mails from being
  *   sent.
  */
-export async function sendReminders(job: Job, stage: Stage): Promise<Sent> {
+export async function sendReminders(job: Job, stage: Stage, fail: Fail): Promise<Sent> {
   const failure = await collect(job, stage);
   const transport = createMailTransport(job);
   if (!transport) {
     throw new AppError("internal", "Mails cannot be sent.", { cause: new Error("MAIL_URL or MAIL_FROM is not set") });
   }
   try {
-    const sent = await sendBatches(job, stage, transport);
+    const sent = await sendBatches(job, stage, { transport, fail });
     if (failure && sent.digests === 0) throw failure;
     if (failure) stage.problems.add(mailProblem("not_collected"));
     return sent;
@@ -78,12 +79,17 @@ async function collect({ store, log }: Job, { problems, at, remainingMs }: Stage
   return failure;
 }
 
-async function sendBatches(job: Job, stage: Stage, transport: MailTransport): Promise<Sent> {
+async function sendBatches(
+  job: Job,
+  stage: Stage,
+  { transport, fail }: { transport: MailTransport; fail: Fail },
+): Promise<Sent> {
   const { store, clock, log } = job;
   const { problems, remainingMs } = stage;
   const sent: Sent = { digests: 0, reminders: 0 };
   let slowestMs = 0;
   let unanswered = 0;
+  let keptBy: string | undefined;
   while (remainingMs() > slowestMs) {
     const batch = await store.claimReminders({ size: transport.batchSize, at: clock() });
     if (!batch) break;
@@ -100,10 +106,13 @@ async function sendBatches(job: Job, stage: Stage, transport: MailTransport): Pr
     });
     slowestMs = Math.max(slowestMs, performance.now() - startedAt);
     unanswered = isUnsure ? unanswered + 1 : 0;
+    keptBy = pause?.code ?? (isUnsure ? "mail_no_answer" : undefined);
     if (pause || unanswered === MAX_UNANSWERED_BATCHES) break;
   }
   const count = await store.countWaiting(clock());
   if (count > 0) problems.add({ ...mailProblem("left_for_next_run"), count });
+  // The next run tries again; but whoever watches must hear that no mail goes out.
+  if (keptBy && count > 0 && sent.digests === 0) fail(keptBy);
   return sent;
 }
 

@@ -52,7 +52,7 @@ export async function runReminders(deps: JobDeps, { workMs }: { workMs: number }
   const mailed = await run("proposals", () => mailProposals(job, until(workMs * PROPOSALS_TIME_SHARE)));
   const sent = await run(
     "reminders",
-    () => sendReminders(job, until(Math.max(workMs - KEPT_FOR_RATES_MS, workMs * 0.75))),
+    (fail) => sendReminders(job, until(Math.max(workMs - KEPT_FOR_RATES_MS, workMs * 0.75)), fail),
   );
   const rates = await run("rates", () => refreshRates(job, until(workMs)));
   const past = await run("past_rates", () => ratePastDays(job, until(workMs)));
@@ -68,12 +68,18 @@ export async function runReminders(deps: JobDeps, { workMs }: { workMs: number }
 }
 
 type Counts = Readonly<Record<string, number | boolean>>;
+/** Has a stage's row say that it failed, for who watches the job, though it did what it could. */
+export type Fail = (code: string) => void;
 
 /** Runs stages; null for one that failed as a whole. The first that cannot reach the database ends the run. */
 function stageRunner({ recordRun, clock, log }: Job, problems: Problems) {
   let reached = false;
-  return async function run<Result extends Counts>(stage: string, work: () => Promise<Result>): Promise<Result | null> {
+  return async function run<Result extends Counts>(
+    stage: string,
+    work: (fail: Fail) => Promise<Result>,
+  ): Promise<Result | null> {
     const startedAt = clock();
+    let failedBy: string | null = null;
     const finish = async (counts: Counts, errorCode: string | null) => {
       reached = true;
       const status = errorCode ? "failed" as const : "ok" as const;
@@ -88,8 +94,8 @@ function stageRunner({ recordRun, clock, log }: Job, problems: Problems) {
       }).catch((thrown) => log.error("job_run_not_recorded", { route: stage, error: describeError(thrown) }));
     };
     try {
-      const counts = await work();
-      await finish(counts, null);
+      const counts = await work((code) => failedBy = code);
+      await finish(counts, failedBy);
       return counts;
     } catch (thrown) {
       const error = toAppError(thrown);

@@ -14,7 +14,7 @@ export interface ScheduleReport {
     last_succeeded_at: string | null;
   }[];
   /** The scheduled functions that ever ran. */
-  runs: { job: string; last_finished_at: string; last_ok_at: string | null; failed_stages: string[] }[];
+  runs: { job: string; last_finished_at: string | null; last_ok_at: string | null; failed_stages: string[] }[];
 }
 
 export interface ScheduleProblem {

@@ -19676,8 +19676,8 @@ begin
   from (
     select
       s.job,
-      max(s.finished_at) as finished_at,
-      max(s.finished_at) filter (where s.status = 'ok') as ok_at,
+      max(s.finished_at) filter (where s.stage in ('past_rates', 'sync')) as finished_at,
+      max(s.finished_at) filter (where s.stage in ('past_rates', 'sync') and s.status = 'ok') as ok_at,
       (select coalesce(jsonb_agg(l.stage order by l.stage), '[]') from (
         select distinct on (n.stage) n.stage, n.status from jobs.job_runs as n
         where n.job = s.job

@@ -92,3 +92,28 @@ Deno.test("the report names every schedule with its last run, and no message of 
     { job: "reminders", last_ok_at: null, failed_stages: ["roll"] },
   ]);
 });
+
+Deno.test("a run that ended before its last stage is not one that did its work", async () => {
+  await database.reset();
+  const note = (stage: string, at: string) =>
+    database.asService("record_job_run", {
+      job: "reminders",
+      period: at.slice(0, 10),
+      stage,
+      status: "ok",
+      counts: {},
+      error_code: null,
+      started_at: at,
+      finished_at: at,
+    });
+  const stages = ["candidates", "roll", "proposals", "reminders", "rates", "past_rates"];
+  for (const stage of stages) await note(stage, "2026-11-19T08:00:00Z");
+  // Killed while it sent mails.
+  for (const stage of stages.slice(0, 3)) await note(stage, "2026-11-20T08:00:00Z");
+  const report = await database.asService<{ runs: { last_finished_at: string; last_ok_at: string }[] }>(
+    "check_schedule",
+    { project_url: SITE, cron_secret_hashes: [hash(SECRET)] },
+  );
+  const [{ last_finished_at, last_ok_at }] = report.runs as [{ last_finished_at: string; last_ok_at: string }];
+  assertEquals([last_finished_at, last_ok_at].map((at) => at.slice(0, 10)), ["2026-11-19", "2026-11-19"]);
+});

@@ -1,6 +1,8 @@
 /** When the job asks again after an answer without an amount, and when no more. */
 import { assertEquals } from "@std/assert";
+import { AppError } from "../../../shared/errors.ts";
 import { ProviderError } from "../../../shared/providers/provider_error.ts";
+import { asDatabase } from "../cron-reminders/harness.ts";
 import { amounts } from "./harness.ts";
 import { database, job, later, setUp } from "./scripted_job.ts";
 
@@ -50,6 +52,20 @@ Deno.test("a refused credential stops fetching at once; reconnecting starts it a
   script.error = undefined;
   await database.query("update app.provider_links set status = 'active', asked_at = null");
   assertEquals((await job({ registry, now: () => later(1) }).run()).synced, 1);
+});
+
+Deno.test("a database that is away for a moment costs no link its day", async () => {
+  const { registry, asked } = await setUp();
+  const real = asDatabase(database);
+  let failures = 2;
+  const reached: typeof real = {
+    call: (name, args, options) =>
+      name === "claim_provider_link" && failures-- > 0
+        ? Promise.reject(new AppError("unavailable", "away"))
+        : real.call(name, args, options),
+  };
+  const answer = await job({ registry, database: reached }).run();
+  assertEquals([answer.ok, answer.synced, asked.length], [true, 1, 1]);
 });
 
 Deno.test("a pause requested by a provider is kept", async () => {

@@ -127,6 +127,11 @@ Deno.test("a batch that certainly did not arrive is rebuilt: empty once the bill
   assertEquals(mail.delivered, []);
 });
 
+const rowOfSending = async () =>
+  (await database.query(
+    "select status, error_code from jobs.job_runs where stage = 'reminders' order by id desc limit 1",
+  ))[0];
+
 Deno.test("a service that never answers costs a run three attempts, and the run ends in time", async () => {
   const { mail, run, assertEachOnce } = await setUp(300);
   const hang = () => new Promise<Response>(() => {});
@@ -151,9 +156,12 @@ Deno.test("a service that never answers costs a run three attempts, and the run 
   assert(performance.now() - startedAt < 8_000, "the run ended in time");
   assertEquals(answer.remindersSent, 0);
   assertEquals(answer.ok, true);
+  // The job did what it could, but its row tells who watches it.
+  assertEquals(await rowOfSending(), { status: "failed", error_code: "mail_no_answer" });
   hanging = false;
   assertEquals((await run(10)).sent, 300);
   assertEachOnce();
+  assertEquals(await rowOfSending(), { status: "ok", error_code: null });
 });
 
 Deno.test("a wrong mail service key keeps everything for later", async () => {
