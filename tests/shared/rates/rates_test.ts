@@ -123,6 +123,8 @@ Deno.test("parseCentralBanks() leaves out a row that is no rate, and refuses wha
     const json = slip === "0x4" ? good.replace('"AED"', '"aed"') : good.replace("4.019", slip);
     assertEquals("AED" in parseCentralBanks(json).perEuro, false, slip);
   }
+  const never = good.replace('"2026-11-19","base":"EUR","quote":"AED"', '"2026-02-30","base":"EUR","quote":"AED"');
+  assertEquals("AED" in parseCentralBanks(never).perEuro, false);
   const row = `{"date":"2026-11-19","base":"EUR","quote":"AED","rate":4}`;
   for (
     const text of [
