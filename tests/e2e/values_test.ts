@@ -127,7 +127,7 @@ Deno.test("a statement in dirhams of years ago gets its values from the next run
     expected_totals: preview.totals,
   });
   assertEquals(codes(imported), ["rate_missing"]);
-  assertMatch(imported.warnings[0].message, /the next daily run may bring it/);
+  assertMatch(imported.warnings[0].message, /may arrive with the next daily run/);
   const ALL = { from: "2019-01-01", to: "2026-10-06" };
   assertEquals((await ask("summarize_spending", ALL)).data.total.amount, "0.00");
   await runJob("2026-10-06");

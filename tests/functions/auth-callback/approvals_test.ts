@@ -87,7 +87,7 @@ accountTest("a manager approves by one press, and opening the page changes nothi
   const path = await waiting(ben);
   assertStringIncludes(await pageOf(cleo, "/account"), "One change is waiting for your approval");
   assertStringIncludes(await pageOf(cleo, `/organizations/${organizationId}/approvals`), "Projector</bdi> €450.00");
-  assertFalse((await pageOf(ben, "/account")).includes("waits for your approval"));
+  assertFalse((await pageOf(ben, "/account")).includes("waiting for your approval"));
   const page = await pageOf(cleo, path);
   assertStringIncludes(page, "Projector");
   assertStringIncludes(page, "450.00");
