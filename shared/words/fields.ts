@@ -45,6 +45,7 @@ export const CAPTURED_COLUMNS = [
   "note",
   "notice_days",
   "occurrence_id",
+  "opening_minor",
   "own_only",
   "paid_by",
   "paid_on",

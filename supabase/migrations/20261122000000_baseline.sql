@@ -2625,6 +2625,7 @@ create table app.budgets (
   currency text not null references app.currencies (code),
   carries_over boolean not null default false,
   starts_on date not null constraint budgets_starts_on_first check (extract(day from starts_on) = 1),
+  opening_minor bigint not null default 0,
   deleted_at timestamptz,
   version int not null default 1,
   created_at timestamptz not null default app.instant(),
@@ -2634,7 +2635,9 @@ create table app.budgets (
 comment on table app.budgets is
   'What may be spent on a category in each month or year; without a category, on everything.';
 comment on column app.budgets.starts_on is
-  'The first month or year that it was set for: what is left of one is carried over from here on.';
+  'The first month or year that it is as it is: what is left of one is carried over from here on.';
+comment on column app.budgets.opening_minor is
+  'What had been left, or overspent, when it became as it is: another amount says nothing of the months before.';
 create unique index budgets_one_each_idx on app.budgets (organization_id, coalesce(category_id, ''), per)
   where deleted_at is null;
 create index budgets_organization_id_idx on app.budgets (organization_id);
@@ -6722,8 +6725,10 @@ begin
   update app.payments as p
   set amount_minor = part.amount_minor, currency = whole.currency, paid_on = whole.paid_on,
     direction = whole.direction, charged_minor = part.charged_minor, charged_currency = whole.charged_currency,
-    tax_minor = part.tax_minor, tax_percent = whole.tax_percent, split_id = whole.split_id, paid_by = whole.paid_by,
-    sharing = whole.sharing,
+    tax_minor = part.tax_minor, tax_percent = whole.tax_percent, split_id = whole.split_id,
+    -- Parts of a split are shared each by itself.
+    paid_by = case when changes ? 'paid_by' then whole.paid_by else p.paid_by end,
+    sharing = case when changes ? 'shared' then whole.sharing else p.sharing end,
     reimbursement = case when is_reimbursement then whole.reimbursement else p.reimbursement end,
     reimbursed_by = case when is_reimbursement then whole.reimbursed_by else p.reimbursed_by end,
     reimbursed_on = case when is_reimbursement then whole.reimbursed_on else p.reimbursed_on end
@@ -8426,12 +8431,12 @@ begin
     select 'upcoming', x.due_on, least(x.due_on, context.today), x.currency, 1, x.expected_minor,
       case when x.currency = target then x.expected_minor end, case when x.currency <> target then x.currency end,
       x.expected_minor, null, null, false,
-      e.category_id, coalesce(e.payee, e.name), case when is_tagged then e.tags end, e.created_by
+      e.category_id, coalesce(e.payee, e.name), case when is_tagged then e.tags end, app.expected_payer(e)
     from jsonb_to_recordset(expected) as x (expense_id text, due_on date, expected_minor bigint, currency text)
     join app.expenses as e on e.id = x.expense_id
     where expected is not null and x.expected_minor is not null
       and (filter.currency is null or x.currency = filter.currency)
-      and (filter.member_id is null or e.created_by = filter.member_id)
+      and (filter.member_id is null or app.expected_payer(e) = filter.member_id)
       and app.is_amount_within(filter, x.expected_minor, x.currency, (app.value_in_base(
         filter.amount_currency, x.expected_minor, x.currency, least(x.due_on, context.today)
       )).base_minor, filter.amount_currency)
@@ -8469,6 +8474,15 @@ $$;
 comment on function app.sum_cells is 'The cells of any question; expected are rows of app.expected_in_period, or null.';
 
 -- Planned once a session, whatever the cells: there is a hash for whatever is joined.
+create or replace function app.expected_payer(bill app.expenses) returns uuid
+language plpgsql immutable set search_path = '' as $$
+begin
+  return coalesce(bill.payer_id, case when not bill.autopay then bill.created_by end);
+end
+$$;
+comment on function app.expected_payer is
+  'Who will have paid a date of a bill, as its payment will say: nobody where it is automatic and names no payer.';
+
 create or replace function app.sum_spending(
   context app.context, filter app.expense_filter, earlier app.period, expected jsonb, dimensions text[], target text
 ) returns app.spending
@@ -9854,7 +9868,7 @@ begin
     return null;
   end if;
   return case
-    when key in ('amount_minor', 'expected_minor', 'tax_minor') then jsonb_build_object(
+    when key in ('amount_minor', 'expected_minor', 'tax_minor', 'opening_minor') then jsonb_build_object(
       'amount', app.format_amount((kept ->> key)::numeric, kept ->> 'currency'), 'currency', kept -> 'currency'
     )
     when key = 'charged_minor' then jsonb_build_object(
@@ -9916,7 +9930,7 @@ begin
           -- An amount in another currency is another one, whatever its figures.
           and (
             v.was -> key is distinct from v.becomes -> key
-            or key in ('amount_minor', 'expected_minor', 'tax_minor')
+            or key in ('amount_minor', 'expected_minor', 'tax_minor', 'opening_minor')
               and v.was -> 'currency' is distinct from v.becomes -> 'currency'
             or key = 'charged_minor' and v.was -> 'charged_currency' is distinct from v.becomes -> 'charged_currency'
           )
@@ -13080,8 +13094,10 @@ begin
   ))
   from (
     select s.line, l.id,
-      row_number() over (partition by s.line order by l.text = s.text desc, l.nth, l.id) as choice,
-      row_number() over (partition by l.id order by l.text = s.text desc, s.line) as turn
+      row_number() over (partition by s.line order by l.text = s.text desc, l.nth = s.nth desc, l.nth, l.id)
+        as choice,
+      row_number() over (partition by l.id order by l.text = s.text desc, l.nth = s.nth desc, s.line)
+        as turn
     from app.statement_rows(context, batch, days) as s
     join (
       select k.* from app.list_known_lines(
@@ -14374,8 +14390,11 @@ begin
     coalesce(current_index, app.last_index(bill)));
   perform app.record_autopay(bill, today);
 
-  -- A one-time bill does not roll: it is due on its day until it is paid.
-  select min(o.due_on) filter (where o.due_on >= today or bill.frequency = 'once'), current_index is null
+  -- A one-time bill does not roll: it is due on its day until it is paid. One that paid itself and was reopened is
+  -- overdue until somebody pays it.
+  select min(o.due_on) filter (
+      where o.due_on >= today or bill.frequency = 'once' and not (bill.autopay and bill.amount_minor is not null)
+    ), current_index is null
     and count(*) = 0
   into upcoming_due, is_over
   from app.expense_occurrences as o
@@ -15764,7 +15783,8 @@ begin
   if occurrence.status = 'paid' then
     before := app.latest_payment(occurrence.id);
     payment := case
-      when payer <> before.paid_by and num_nonnulls(amount_minor, note) = 0 and not arguments ? 'paid_on' then before
+      when (payer is distinct from before.paid_by and payer is not null or arguments ? 'charged')
+        and num_nonnulls(amount_minor, note) = 0 and not arguments ? 'paid_on' then before
       else app.correct_payment(
         context, bill, occurrence, amount_minor, case when arguments ? 'paid_on' then paid_on end, note
       )
@@ -15772,7 +15792,7 @@ begin
   else
     payment := app.settle_occurrence(context, bill, occurrence, amount_minor, paid_on, note, payer);
   end if;
-  if payer <> payment.paid_by then
+  if payer is not null and payer is distinct from payment.paid_by then
     update app.payments as p set paid_by = payer where p.id = payment.id returning p.* into payment;
   end if;
   payment := app.charge_payment(context, payment, arguments -> 'charged');
@@ -18010,7 +18030,8 @@ declare
 begin
   return query
     with live as (
-      select b as budget, b.currency, b.category_id, b.per, b.amount_minor, b.carries_over, c.name as category,
+      select b as budget, b.currency, b.category_id, b.per, b.amount_minor, b.carries_over, b.opening_minor,
+        c.name as category,
         date_trunc(b.per, day)::date as from_on,
         (date_trunc(b.per, day) + ('1 ' || b.per)::interval)::date - 1 as to_on,
         date_trunc(b.per, b.starts_on)::date as counted_from
@@ -18059,7 +18080,7 @@ begin
       from spent as s where (s.budget).id = (l.budget).id
     ) as s
     cross join lateral (
-      select case when l.carries_over and l.counted_from <= l.from_on then l.amount_minor * (
+      select case when l.carries_over and l.counted_from <= l.from_on then l.opening_minor + l.amount_minor * (
         case l.per when 'year' then extract(year from l.from_on) - extract(year from l.counted_from)
         else app.month_of(l.from_on) - app.month_of(l.counted_from) end
       ) - s.past_minor end as minor
@@ -18101,6 +18122,8 @@ declare
   first_day constant date := date_trunc(unit, context.today::timestamp)::date;
   minor constant bigint := app.parse_amount(change ->> 'amount', context.base_currency, 'budget.amount');
   budget app.budgets;
+  carries_over boolean;
+  opening bigint;
 begin
   if category.archived_at is not null then
     perform app.fail_without_category(category.name, 'budget.category');
@@ -18118,14 +18141,21 @@ begin
   elsif minor is null then
     perform app.fail('invalid_argument.budget_amount_missing', field => 'budget.amount');
   else
-    insert into app.budgets as b (organization_id, category_id, per, amount_minor, currency, carries_over, starts_on)
+    carries_over := coalesce((change ->> 'carry_over')::boolean, budget.carries_over, false);
+    if carries_over and budget.carries_over and budget.currency = context.base_currency then
+      select s.carried_minor into opening
+      from app.read_budgets(context, context.today, case when category.id is not null then array[category.id] end) as s
+      where (s.budget).id = budget.id;
+    end if;
+    insert into app.budgets as b (organization_id, category_id, per, amount_minor, currency, carries_over, starts_on,
+      opening_minor)
     values (
-      context.organization_id, category.id, unit, minor, context.base_currency,
-      coalesce((change ->> 'carry_over')::boolean, budget.carries_over, false), first_day
+      context.organization_id, category.id, unit, minor, context.base_currency, carries_over, first_day,
+      coalesce(opening, 0)
     )
     on conflict (organization_id, coalesce(category_id, ''), per) where deleted_at is null
     do update set amount_minor = excluded.amount_minor, currency = excluded.currency,
-      carries_over = excluded.carries_over
+      carries_over = excluded.carries_over, starts_on = excluded.starts_on, opening_minor = excluded.opening_minor
     where (b.amount_minor, b.currency, b.carries_over)
       is distinct from (excluded.amount_minor, excluded.currency, excluded.carries_over);
   end if;

@@ -1,6 +1,6 @@
 /** Automatic payments: which are recorded when a bill rolls, with what amount, and which wait for it. */
 import { assertEquals } from "@std/assert";
-import { type Books, type Json, openBooks } from "../_support/books.ts";
+import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
 import { addBill, overdueOf, refresh, showBill, test } from "./occurrence_bills.ts";
 
@@ -48,6 +48,53 @@ test("a one-time bill that was charged automatically before it was added is paid
   assertEquals([bill.status, bill.state], ["ended", "paid"]);
   assertEquals(await database.query("select paid_on, source from app.payments where expense_id = $1", [bill.id]), [
     { paid_on: "2026-11-02", source: "autopay" },
+  ]);
+});
+
+test(
+  "a one-time bill whose automatic payment is reopened is overdue until somebody pays it",
+  async (database, books) => {
+    const bill = await addBill(books, { frequency: "once", first_due: "2026-12-05", autopay: true });
+    await refresh(database, bill.id, "2026-12-06");
+    books.goTo("2026-12-06");
+    assertEquals((await showBill(books, bill.id)).state, "paid");
+    const occurrence = { action: "reopen", due_on: "2026-12-05" };
+    await books.ok("update_bill", { bill_id: bill.id, occurrence });
+    await refresh(database, bill.id, "2026-12-20");
+    books.goTo("2026-12-20");
+    const shown = await showBill(books, bill.id);
+    assertEquals([shown.state, overdueOf(shown)], ["overdue", ["2026-12-05"]]);
+    await books.ok("mark_bill_paid", { bill_id: bill.id });
+    assertEquals((await showBill(books, bill.id)).state, "paid");
+  },
+);
+
+test("who paid, and what the bank took, can be added to an automatic payment", async (database, books) => {
+  const ben = await books.join();
+  await addRate(database, "USD", "2026-12-04", "1.25");
+  const bill = await addBill(books, { first_due: "2026-12-05", autopay: true, amount: "15", currency: "USD" });
+  await refresh(database, bill.id, "2026-12-06");
+  books.goTo("2026-12-06");
+  const due = { bill_id: bill.id, due_on: "2026-12-05" };
+  await books.ok("mark_bill_paid", { ...due, paid_by: `${ben.userId}@example.com` });
+  const { payment } = await books.ok("mark_bill_paid", { ...due, charged: { amount: "13.70", currency: "EUR" } });
+  assertEquals([payment.amount, payment.base_amount], ["15.00", "13.70"]);
+  const { rows: [row] } = await books.ok("list_expenses", { member: `${ben.userId}@example.com` });
+  assertEquals([row.amount, row.base_amount], ["15.00", "13.70"]);
+});
+
+test("what is upcoming is of whoever will have paid it", async (_database, books) => {
+  const ben = await books.join();
+  const mail = `${ben.userId}@example.com`;
+  await addBill(books, { name: "Rent", first_due: "2026-11-28", paid_by: mail, amount: "900" });
+  await addBill(books, { name: "Gym", first_due: "2026-11-29", amount: "30" });
+  await addBill(books, { name: "Club", first_due: "2026-11-30", amount: "5", autopay: true });
+  const args = { from: "2026-11-20", to: "2026-11-30", include_upcoming: true };
+  const total = async (more: Json) => (await books.ok("summarize_spending", { ...args, ...more })).total.amount;
+  assertEquals([await total({}), await total({ member: mail }), await total({ member: "me" })], [
+    "935.00",
+    "900.00",
+    "30.00",
   ]);
 });
 

@@ -111,6 +111,45 @@ testBooks("budgets", { day: TODAY }, {
     assertEquals(await left(books), [["Travel", "month", "200.00"]]);
   },
 
+  "carry over what was left, whatever the amount is from then on": async (books) => {
+    await set(books, { category: "Travel", amount: "400", carry_over: true });
+    const carried = async () => (await budgets(books))!.map(({ amount, carried, left }) => [amount, carried, left]);
+    await log(books, travel("400", "2026-10-05"));
+    books.goTo("2026-11-05");
+    await log(books, travel("350", "2026-11-05"));
+    books.goTo("2026-12-05");
+    assertEquals(await carried(), [["400.00", "50.00", "450.00"]]);
+    const raised = await books.call("update_settings", {
+      budget: { action: "set", category: "Travel", amount: "500" },
+    });
+    assertEquals(await carried(), [["500.00", "50.00", "550.00"]]);
+    await set(books, { category: "Travel", amount: "300" });
+    assertEquals(await carried(), [["300.00", "50.00", "350.00"]]);
+    await log(books, travel("600", "2026-12-05"));
+    books.goTo("2027-01-05");
+    assertEquals(await carried(), [["300.00", "-250.00", "50.00"]]);
+    // From when it is switched on, and not before.
+    await set(books, { category: "Travel", amount: "300", carry_over: false });
+    await set(books, { category: "Travel", amount: "300", carry_over: true });
+    assertEquals(await carried(), [["300.00", "0.00", "300.00"]]);
+    books.goTo("2027-02-05");
+    assertEquals(await carried(), [["300.00", "300.00", "600.00"]]);
+    assertEquals(raised.ok, true);
+  },
+
+  "take back what they carry over with the amount": async (books) => {
+    await set(books, { category: "Travel", amount: "400", carry_over: true });
+    books.goTo("2026-11-05");
+    const raised = await books.call("update_settings", {
+      budget: { action: "set", category: "Travel", amount: "500" },
+    });
+    const { reversed } = await books.ok("undo_change", { change_id: raised.change_id });
+    assertEquals(reversed.map(({ what }: Json) => what), [
+      "The monthly budget for Travel: amount, carry-over, first month or year changed back",
+    ]);
+    assertEquals(await left(books), [["Travel", "month", "800.00"]]);
+  },
+
   "are removed, and the removal is undone": async (books) => {
     await set(books, { amount: "200", per: "year" });
     const removed = await remove(books, { per: "year" });

@@ -256,6 +256,13 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     await second.commit();
     assertEquals(await totals(books), { EUR: "66.00" });
   },
+  "equal lines of a day are known in other words too, each as one of them": async (books, database) => {
+    const three = (name: string): Row[] => Array.from({ length: 3 }, () => ["2026-10-02", name, "-30.00"]);
+    await (await match(books, database, three("IKEA 123"))).commit();
+    const again = await match(books, database, [...three("IKEA BERLIN"), ["2026-10-02", "IKEA BERLIN", "-30.00"]]);
+    assertEquals(again.states, ["known", "known", "known", "new"]);
+    assertEquals(await totals(books), { EUR: "90.00" });
+  },
   "what one account has is another's only when somebody says so": async (books, database) => {
     const rows: Row[] = [["2026-10-02", "PAYPAL *SPOTIFY", "-9.99"]];
     await (await match(books, database, rows)).commit();

@@ -115,6 +115,19 @@ testBooks("what each bears", {}, {
     assertEquals(await owed(ana, [ana, ben]), ["1→0 5.00 EUR"]);
   },
 
+  "of one part stays its own when the split changes": async (ana, database) => {
+    const ben = await ana.join();
+    const id = await log(ana, "100.00", { split: [{ amount: "80", category: "Groceries" }, { category: "Gifts" }] });
+    const parts = (await ana.ok("list_expenses")).rows;
+    const gifts = parts.find(({ category }: Json) => category === "Gifts").id;
+    await ana.ok("update_expenses", { ids: [gifts], set: { shared: {}, paid_by: mail(ben) } });
+    assertEquals(await owed(ana, [ana, ben]), ["0→1 10.00 EUR"]);
+    const split = [{ amount: "70", category: "Groceries" }, { category: "Gifts" }];
+    await ana.ok("update_expenses", { ids: [id], set: { date: "2026-11-02", split } });
+    await addsUp(database, ana);
+    assertEquals(await owed(ana, [ana, ben]), ["0→1 15.00 EUR"]);
+  },
+
   "stays when records are merged": async (ana) => {
     const ben = await ana.join();
     const [shared, plain] = [await log(ana, "10.00", { shared: {} }), await log(ana, "10.00", { name: "CARD 10" })];

@@ -48,6 +48,7 @@ const NAMES: Readonly<Record<Field, string>> = {
   note: "note",
   notice_days: "notice period",
   occurrence_id: "due date",
+  opening_minor: "carry-over",
   own_only: "who sees what",
   paid_by: "payer",
   paid_on: "date",

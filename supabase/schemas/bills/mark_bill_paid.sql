@@ -39,7 +39,8 @@ begin
   if occurrence.status = 'paid' then
     before := app.latest_payment(occurrence.id);
     payment := case
-      when payer <> before.paid_by and num_nonnulls(amount_minor, note) = 0 and not arguments ? 'paid_on' then before
+      when (payer is distinct from before.paid_by and payer is not null or arguments ? 'charged')
+        and num_nonnulls(amount_minor, note) = 0 and not arguments ? 'paid_on' then before
       else app.correct_payment(
         context, bill, occurrence, amount_minor, case when arguments ? 'paid_on' then paid_on end, note
       )
@@ -47,7 +48,7 @@ begin
   else
     payment := app.settle_occurrence(context, bill, occurrence, amount_minor, paid_on, note, payer);
   end if;
-  if payer <> payment.paid_by then
+  if payer is not null and payer is distinct from payment.paid_by then
     update app.payments as p set paid_by = payer where p.id = payment.id returning p.* into payment;
   end if;
   payment := app.charge_payment(context, payment, arguments -> 'charged');

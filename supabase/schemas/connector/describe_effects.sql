@@ -8,7 +8,7 @@ begin
     return null;
   end if;
   return case
-    when key in ('amount_minor', 'expected_minor', 'tax_minor') then jsonb_build_object(
+    when key in ('amount_minor', 'expected_minor', 'tax_minor', 'opening_minor') then jsonb_build_object(
       'amount', app.format_amount((kept ->> key)::numeric, kept ->> 'currency'), 'currency', kept -> 'currency'
     )
     when key = 'charged_minor' then jsonb_build_object(
@@ -70,7 +70,7 @@ begin
           -- An amount in another currency is another one, whatever its figures.
           and (
             v.was -> key is distinct from v.becomes -> key
-            or key in ('amount_minor', 'expected_minor', 'tax_minor')
+            or key in ('amount_minor', 'expected_minor', 'tax_minor', 'opening_minor')
               and v.was -> 'currency' is distinct from v.becomes -> 'currency'
             or key = 'charged_minor' and v.was -> 'charged_currency' is distinct from v.becomes -> 'charged_currency'
           )

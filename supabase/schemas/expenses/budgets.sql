@@ -11,6 +11,7 @@ create table app.budgets (
   currency text not null references app.currencies (code),
   carries_over boolean not null default false,
   starts_on date not null constraint budgets_starts_on_first check (extract(day from starts_on) = 1),
+  opening_minor bigint not null default 0,
   deleted_at timestamptz,
   version int not null default 1,
   created_at timestamptz not null default app.instant(),
@@ -20,7 +21,9 @@ create table app.budgets (
 comment on table app.budgets is
   'What may be spent on a category in each month or year; without a category, on everything.';
 comment on column app.budgets.starts_on is
-  'The first month or year that it was set for: what is left of one is carried over from here on.';
+  'The first month or year that it is as it is: what is left of one is carried over from here on.';
+comment on column app.budgets.opening_minor is
+  'What had been left, or overspent, when it became as it is: another amount says nothing of the months before.';
 create unique index budgets_one_each_idx on app.budgets (organization_id, coalesce(category_id, ''), per)
   where deleted_at is null;
 create index budgets_organization_id_idx on app.budgets (organization_id);

@@ -21,7 +21,8 @@ declare
 begin
   return query
     with live as (
-      select b as budget, b.currency, b.category_id, b.per, b.amount_minor, b.carries_over, c.name as category,
+      select b as budget, b.currency, b.category_id, b.per, b.amount_minor, b.carries_over, b.opening_minor,
+        c.name as category,
         date_trunc(b.per, day)::date as from_on,
         (date_trunc(b.per, day) + ('1 ' || b.per)::interval)::date - 1 as to_on,
         date_trunc(b.per, b.starts_on)::date as counted_from
@@ -70,7 +71,7 @@ begin
       from spent as s where (s.budget).id = (l.budget).id
     ) as s
     cross join lateral (
-      select case when l.carries_over and l.counted_from <= l.from_on then l.amount_minor * (
+      select case when l.carries_over and l.counted_from <= l.from_on then l.opening_minor + l.amount_minor * (
         case l.per when 'year' then extract(year from l.from_on) - extract(year from l.counted_from)
         else app.month_of(l.from_on) - app.month_of(l.counted_from) end
       ) - s.past_minor end as minor
@@ -112,6 +113,8 @@ declare
   first_day constant date := date_trunc(unit, context.today::timestamp)::date;
   minor constant bigint := app.parse_amount(change ->> 'amount', context.base_currency, 'budget.amount');
   budget app.budgets;
+  carries_over boolean;
+  opening bigint;
 begin
   if category.archived_at is not null then
     perform app.fail_without_category(category.name, 'budget.category');
@@ -129,14 +132,21 @@ begin
   elsif minor is null then
     perform app.fail('invalid_argument.budget_amount_missing', field => 'budget.amount');
   else
-    insert into app.budgets as b (organization_id, category_id, per, amount_minor, currency, carries_over, starts_on)
+    carries_over := coalesce((change ->> 'carry_over')::boolean, budget.carries_over, false);
+    if carries_over and budget.carries_over and budget.currency = context.base_currency then
+      select s.carried_minor into opening
+      from app.read_budgets(context, context.today, case when category.id is not null then array[category.id] end) as s
+      where (s.budget).id = budget.id;
+    end if;
+    insert into app.budgets as b (organization_id, category_id, per, amount_minor, currency, carries_over, starts_on,
+      opening_minor)
     values (
-      context.organization_id, category.id, unit, minor, context.base_currency,
-      coalesce((change ->> 'carry_over')::boolean, budget.carries_over, false), first_day
+      context.organization_id, category.id, unit, minor, context.base_currency, carries_over, first_day,
+      coalesce(opening, 0)
     )
     on conflict (organization_id, coalesce(category_id, ''), per) where deleted_at is null
     do update set amount_minor = excluded.amount_minor, currency = excluded.currency,
-      carries_over = excluded.carries_over
+      carries_over = excluded.carries_over, starts_on = excluded.starts_on, opening_minor = excluded.opening_minor
     where (b.amount_minor, b.currency, b.carries_over)
       is distinct from (excluded.amount_minor, excluded.currency, excluded.carries_over);
   end if;

@@ -157,8 +157,10 @@ begin
   update app.payments as p
   set amount_minor = part.amount_minor, currency = whole.currency, paid_on = whole.paid_on,
     direction = whole.direction, charged_minor = part.charged_minor, charged_currency = whole.charged_currency,
-    tax_minor = part.tax_minor, tax_percent = whole.tax_percent, split_id = whole.split_id, paid_by = whole.paid_by,
-    sharing = whole.sharing,
+    tax_minor = part.tax_minor, tax_percent = whole.tax_percent, split_id = whole.split_id,
+    -- Parts of a split are shared each by itself.
+    paid_by = case when changes ? 'paid_by' then whole.paid_by else p.paid_by end,
+    sharing = case when changes ? 'shared' then whole.sharing else p.sharing end,
     reimbursement = case when is_reimbursement then whole.reimbursement else p.reimbursement end,
     reimbursed_by = case when is_reimbursement then whole.reimbursed_by else p.reimbursed_by end,
     reimbursed_on = case when is_reimbursement then whole.reimbursed_on else p.reimbursed_on end

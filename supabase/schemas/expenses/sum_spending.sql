@@ -123,12 +123,12 @@ begin
     select 'upcoming', x.due_on, least(x.due_on, context.today), x.currency, 1, x.expected_minor,
       case when x.currency = target then x.expected_minor end, case when x.currency <> target then x.currency end,
       x.expected_minor, null, null, false,
-      e.category_id, coalesce(e.payee, e.name), case when is_tagged then e.tags end, e.created_by
+      e.category_id, coalesce(e.payee, e.name), case when is_tagged then e.tags end, app.expected_payer(e)
     from jsonb_to_recordset(expected) as x (expense_id text, due_on date, expected_minor bigint, currency text)
     join app.expenses as e on e.id = x.expense_id
     where expected is not null and x.expected_minor is not null
       and (filter.currency is null or x.currency = filter.currency)
-      and (filter.member_id is null or e.created_by = filter.member_id)
+      and (filter.member_id is null or app.expected_payer(e) = filter.member_id)
       and app.is_amount_within(filter, x.expected_minor, x.currency, (app.value_in_base(
         filter.amount_currency, x.expected_minor, x.currency, least(x.due_on, context.today)
       )).base_minor, filter.amount_currency)
@@ -166,6 +166,15 @@ $$;
 comment on function app.sum_cells is 'The cells of any question; expected are rows of app.expected_in_period, or null.';
 
 -- Planned once a session, whatever the cells: there is a hash for whatever is joined.
+create or replace function app.expected_payer(bill app.expenses) returns uuid
+language plpgsql immutable set search_path = '' as $$
+begin
+  return coalesce(bill.payer_id, case when not bill.autopay then bill.created_by end);
+end
+$$;
+comment on function app.expected_payer is
+  'Who will have paid a date of a bill, as its payment will say: nobody where it is automatic and names no payer.';
+
 create or replace function app.sum_spending(
   context app.context, filter app.expense_filter, earlier app.period, expected jsonb, dimensions text[], target text
 ) returns app.spending

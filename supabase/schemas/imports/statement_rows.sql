@@ -73,8 +73,10 @@ begin
   ))
   from (
     select s.line, l.id,
-      row_number() over (partition by s.line order by l.text = s.text desc, l.nth, l.id) as choice,
-      row_number() over (partition by l.id order by l.text = s.text desc, s.line) as turn
+      row_number() over (partition by s.line order by l.text = s.text desc, l.nth = s.nth desc, l.nth, l.id)
+        as choice,
+      row_number() over (partition by l.id order by l.text = s.text desc, l.nth = s.nth desc, s.line)
+        as turn
     from app.statement_rows(context, batch, days) as s
     join (
       select k.* from app.list_known_lines(
