@@ -263,6 +263,19 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     assertEquals(again.states, ["known", "known", "known", "new"]);
     assertEquals(await totals(books), { EUR: "90.00" });
   },
+  "what was said in the base currency agrees with what a foreign account was charged for it": async (
+    books,
+    database,
+  ) => {
+    await addRate(database, "USD", "2026-10-02", "1.10");
+    await log(books, { name: "Lidl", amount: "10.00", date: "2026-10-02" });
+    const more = { account: "US card", default_currency: "USD" };
+    const { states, commit, preview } = await match(books, database, [["2026-10-02", "LIDL", "-11.00"]], more);
+    assertEquals(states, ["linked"], JSON.stringify(preview));
+    assertEquals((await commit()).data.linked, 1);
+    const { bank_only, books_only, totals: sums } = await books.ok("reconcile", { account: "US card" });
+    assertEquals([bank_only, books_only, sums.difference], [[], [], { USD: "0.00" }]);
+  },
   "what one account has is another's only when somebody says so": async (books, database) => {
     const rows: Row[] = [["2026-10-02", "PAYPAL *SPOTIFY", "-9.99"]];
     await (await match(books, database, rows)).commit();

@@ -81,13 +81,21 @@ begin
     where p.organization_id = context.organization_id and p.paid_on between first_day and last_day
       and p.deleted_at is null and account_currency in (p.currency, p.charged_currency)
       and p.id not in (select l.id from linked as l union all select l.standing from linked as l)
-  ), counted as (
+  ), counted (id, minor, currency) as (
     select p.id, case
         when p.currency = l.currency then p.amount_minor
         when p.charged_currency = l.currency then p.charged_minor
       end * case p.direction when 'out' then 1 else -1 end as minor, l.currency
     from (select distinct u.id, l.currency from lines as l cross join lateral unnest(l.ids) as u (id)) as l
     join app.payments as p on p.id = l.id
+    where l.currency in (p.currency, p.charged_currency)
+    union all
+    -- What the books have in another currency alone agrees with what the bank took for it.
+    select l.id, case l.direction when 'out' then l.amount_minor else -l.amount_minor end, l.currency
+    from lines as l
+    where not exists (
+      select from app.payments as p where p.id = any (l.ids) and l.currency in (p.currency, p.charged_currency)
+    ) and l.ids is not null
   )
   select
     (
