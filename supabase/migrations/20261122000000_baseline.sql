@@ -15913,9 +15913,11 @@ begin
   bill.ends_on := coalesce(app.parse_date(context, changes ->> 'ends_on', 'set.ends_on'), old.ends_on);
   bill.ends_after := coalesce(
     (changes ->> 'ends_after')::int,
-    -- As many times as were left, when the counting begins anew.
-    case when bill.anchor_on > old.anchor_on and is_other_rhythm and old.ends_after is not null
-      then greatest(1, old.ends_after - app.schedule_index(old, bill.anchor_on)) else old.ends_after end
+    -- As many times as were left, when the counting begins anew: without those that have come.
+    case when bill.anchor_on > old.anchor_on and (is_other_rhythm or first_due is not null)
+        and old.ends_after is not null
+      then greatest(1, old.ends_after - app.schedule_index(old, least(bill.anchor_on, next_open)))
+      else old.ends_after end
   );
   if bill.ends_on < bill.anchor_on then
     perform app.fail('invalid_argument.ends_before_first_due', jsonb_build_object(

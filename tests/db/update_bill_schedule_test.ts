@@ -67,6 +67,15 @@ testBooks("update_bill of a schedule", { day: TODAY }, {
     assertEquals(weekly.data.bill.schedule_text, "every 2 weeks on Friday, 24 times");
     assertEquals((await nextDates(books, id)).slice(0, 2), ["2026-11-27", "2026-12-11"]);
   },
+  "keeps the number of dates that are left, from wherever it counts": async (books) => {
+    const id = await addRent(books, { first_due: "2026-12-05", ends_after: 12 });
+    for (const due_on of await nextDates(books, id)) await books.ok("mark_bill_paid", { bill_id: id, due_on });
+    const moved = await change(books, id, { set: { first_due: "2027-06-20" } });
+    assertEquals(moved.data.bill.schedule_text, "every month on the 20th, 6 times");
+    const fresh = await addRent(books, { name: "Loan", first_due: "2026-12-05", ends_after: 24 });
+    const rarer = await change(books, fresh, { set: { every: 2, first_due: "2027-03-05" } });
+    assertEquals(rarer.data.bill.schedule_text, "every 2 months on the 5th, 24 times");
+  },
   "the 31st stays the last day": async (books) => {
     books.goTo("2027-02-10");
     const id = await addRent(books, { first_due: "2026-08-31" });
