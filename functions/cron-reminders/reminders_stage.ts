@@ -14,8 +14,7 @@ import { createUrls } from "../../shared/urls.ts";
 import { localeOf } from "../../shared/words/locale.ts";
 import { wordsOf } from "../../shared/words/words.ts";
 import { mailProblem } from "./mail_problems.ts";
-import type { Fail } from "./run.ts";
-import type { Job, Stage } from "./stage.ts";
+import type { Fail, Job, Stage } from "./stage.ts";
 
 const LONGEST_SEND_MS = 10_000;
 /** After this many batches in a row without an answer, no more are sent in this run. */

@@ -12,7 +12,7 @@ import { ratePastDays } from "./past_rates_stage.ts";
 import { refreshRates } from "./rates_stage.ts";
 import { sendReminders } from "./reminders_stage.ts";
 import { rollBills } from "./roll_stage.ts";
-import type { Job, JobDeps, Stage } from "./stage.ts";
+import type { Fail, Job, JobDeps, Stage } from "./stage.ts";
 
 /** The source document's fields, and no others. */
 export interface RunAnswer {
@@ -68,8 +68,6 @@ export async function runReminders(deps: JobDeps, { workMs }: { workMs: number }
 }
 
 type Counts = Readonly<Record<string, number | boolean>>;
-/** Has a stage's row say that it failed, for who watches the job, though it did what it could. */
-export type Fail = (code: string) => void;
 
 /** Runs stages; null for one that failed as a whole. The first that cannot reach the database ends the run. */
 function stageRunner({ recordRun, clock, log }: Job, problems: Problems) {

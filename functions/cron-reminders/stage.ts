@@ -20,3 +20,6 @@ export interface Stage {
   /** Milliseconds left for new work; none when zero or less. */
   remainingMs(): number;
 }
+
+/** Has a stage's row say that it failed, for whoever watches the job, though it did what it could. */
+export type Fail = (code: string) => void;
