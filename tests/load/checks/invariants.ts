@@ -19,7 +19,8 @@ const CONTRADICTIONS: Record<string, string> = {
       select from app.change_sets as u where u.id = c.undone_by and u.undoes = c.id)`,
   "an approved proposal without its change, or an open one with it": `
     select p.id from app.proposals as p
-    where (p.state = 'approved') <> exists (select from app.change_sets as c where c.proposal_id = p.id)`,
+    where (p.state = 'approved')
+      <> (p.id in (select c.proposal_id from app.change_sets as c where c.proposal_id is not null))`,
   "a grant with two refresh tokens that can be used": `
     select grant_id from oauth.tokens where kind = 'refresh' and rotated_at is null and revoked_at is null
     group by grant_id having count(*) > 1`,
