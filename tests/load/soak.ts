@@ -88,6 +88,8 @@ const MEASURE_SECONDS = { least: 8, most: 20 };
 const MEASURE_EVERY_MS = 600_000;
 /** The shortest part of a run that is loaded without a pause. */
 const PART_SECONDS = 5;
+/** Between parts everything is compared, which takes minutes once the books are those of hours. */
+const mostParts = (seconds: number) => seconds > 1_800 ? 24 : 60;
 
 export async function soak(options: SoakOptions): Promise<SoakResult> {
   const { seconds, seed, faults = false, plant, organizations, rate, say = () => {} } = options;
@@ -108,7 +110,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
     };
     await findRate();
     const memory = new Memory(world);
-    const parts = Math.max(4, Math.min(60, Math.floor(seconds / PART_SECONDS)));
+    const parts = Math.max(4, Math.min(mostParts(seconds), Math.floor(seconds / PART_SECONDS)));
     const problems: string[] = [];
     const toCome = faults ? chooseFaults(options) : [];
     // First it is calm, which shows how memory grows; then one fault after the other, each with a calm time behind it.
