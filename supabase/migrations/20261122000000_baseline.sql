@@ -9505,8 +9505,9 @@ begin
         w.kept = t.current
           or app.same_content(w.kept, to_jsonb(jsonb_populate_record(null::app.%1$I, w.kept)), t.current, $3)
       from unnest($1, $2) as w (row_id, kept)
-      left join (select t.id, to_jsonb(t) as current from app.%1$I as t where t.id = any ($1) for no key update) as t on t.id
-        = w.row_id
+      left join (
+        select t.id, to_jsonb(t) as current from app.%1$I as t where t.id = any ($1) for no key update
+      ) as t on t.id = w.row_id
     $query$, table_name
   ) using ids, kept, app.derived_columns(table_name);
 end
@@ -14392,10 +14393,11 @@ begin
 
   -- A one-time bill does not roll: it is due on its day until it is paid. One that paid itself and was reopened is
   -- overdue until somebody pays it.
-  select min(o.due_on) filter (
+  select
+    min(o.due_on) filter (
       where o.due_on >= today or bill.frequency = 'once' and not (bill.autopay and bill.amount_minor is not null)
-    ), current_index is null
-    and count(*) = 0
+    ),
+    current_index is null and count(*) = 0
   into upcoming_due, is_over
   from app.expense_occurrences as o
   where o.expense_id = bill.id and o.status = 'open';
@@ -17399,8 +17401,8 @@ declare
 begin
   update app.import_rows as r set match = null
   where r.import_id = batch.id and r.line between first and last and r.match is not null;
-  -- What passes for paid by today is a payment to be matched, not an open date. All are locked before the first payment,
-  -- which holds the organization.
+  -- What passes for paid by today is a payment to be matched, not an open date. All are locked before the first
+  -- payment, which holds the organization.
   passed := array(
     select e.id from app.expenses as e
     where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
@@ -21672,8 +21674,8 @@ begin
 end
 $$;
 comment on function public.find_days_to_rate is
-  'Past days with payments that wait for a rate, and yesterday, as far as they are not settled: those asked for longest '
-  'ago first, then the newest. Of all organizations.';
+  'Past days with payments that wait for a rate, and yesterday, as far as they are not settled: those asked for '
+  'longest ago first, then the newest. Of all organizations.';
 
 create or replace function public.read_rates_of_day(day date) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -22243,7 +22245,8 @@ begin
     when 'accounts' then return query
       select to_jsonb(a.id), jsonb_build_object(
         'id', a.id, 'name', a.name, 'kind', a.kind, 'currency', a.currency, 'answers', a.answers,
-        'balance', case when (select identity.sees_everything()) then a.balance end, 'created_at', a.created_at, 'updated_at', a.updated_at
+        'balance', case when (select identity.sees_everything()) then a.balance end, 'created_at', a.created_at,
+        'updated_at', a.updated_at
       )
       from app.accounts as a
       where a.organization_id = organization and (last_id is null or a.id > last_id)

@@ -150,10 +150,11 @@ begin
 
   -- A one-time bill does not roll: it is due on its day until it is paid. One that paid itself and was reopened is
   -- overdue until somebody pays it.
-  select min(o.due_on) filter (
+  select
+    min(o.due_on) filter (
       where o.due_on >= today or bill.frequency = 'once' and not (bill.autopay and bill.amount_minor is not null)
-    ), current_index is null
-    and count(*) = 0
+    ),
+    current_index is null and count(*) = 0
   into upcoming_due, is_over
   from app.expense_occurrences as o
   where o.expense_id = bill.id and o.status = 'open';

@@ -49,8 +49,9 @@ begin
         w.kept = t.current
           or app.same_content(w.kept, to_jsonb(jsonb_populate_record(null::app.%1$I, w.kept)), t.current, $3)
       from unnest($1, $2) as w (row_id, kept)
-      left join (select t.id, to_jsonb(t) as current from app.%1$I as t where t.id = any ($1) for no key update) as t on t.id
-        = w.row_id
+      left join (
+        select t.id, to_jsonb(t) as current from app.%1$I as t where t.id = any ($1) for no key update
+      ) as t on t.id = w.row_id
     $query$, table_name
   ) using ids, kept, app.derived_columns(table_name);
 end

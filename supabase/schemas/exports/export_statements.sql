@@ -11,7 +11,8 @@ begin
     when 'accounts' then return query
       select to_jsonb(a.id), jsonb_build_object(
         'id', a.id, 'name', a.name, 'kind', a.kind, 'currency', a.currency, 'answers', a.answers,
-        'balance', case when (select identity.sees_everything()) then a.balance end, 'created_at', a.created_at, 'updated_at', a.updated_at
+        'balance', case when (select identity.sees_everything()) then a.balance end, 'created_at', a.created_at,
+        'updated_at', a.updated_at
       )
       from app.accounts as a
       where a.organization_id = organization and (last_id is null or a.id > last_id)

@@ -92,8 +92,8 @@ declare
 begin
   update app.import_rows as r set match = null
   where r.import_id = batch.id and r.line between first and last and r.match is not null;
-  -- What passes for paid by today is a payment to be matched, not an open date. All are locked before the first payment,
-  -- which holds the organization.
+  -- What passes for paid by today is a payment to be matched, not an open date. All are locked before the first
+  -- payment, which holds the organization.
   passed := array(
     select e.id from app.expenses as e
     where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'

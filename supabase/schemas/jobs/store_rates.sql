@@ -66,8 +66,8 @@ begin
 end
 $$;
 comment on function public.find_days_to_rate is
-  'Past days with payments that wait for a rate, and yesterday, as far as they are not settled: those asked for longest '
-  'ago first, then the newest. Of all organizations.';
+  'Past days with payments that wait for a rate, and yesterday, as far as they are not settled: those asked for '
+  'longest ago first, then the newest. Of all organizations.';
 
 create or replace function public.read_rates_of_day(day date) returns jsonb
 language plpgsql stable set search_path = '' as $$

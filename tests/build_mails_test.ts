@@ -1,9 +1,9 @@
 /** The sign-in mails are files that the platform reads; this checks that they match the catalog. */
 import { assert, assertEquals } from "@std/assert";
-import { MAIL_KINDS, readAuthSettings } from "../../local/auth/settings.ts";
-import { signInTemplate } from "../../local/auth/sign_in_template.tsx";
-import { wordsOf } from "../../shared/words/words.ts";
-import { accented, plainWords } from "../_support/accented_mails.ts";
+import { MAIL_KINDS, readAuthSettings } from "../local/auth/settings.ts";
+import { signInTemplate } from "../local/auth/sign_in_template.tsx";
+import { wordsOf } from "../shared/words/words.ts";
+import { accented, plainWords } from "./_support/accented_mails.ts";
 
 const english = wordsOf("en");
 
