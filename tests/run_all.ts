@@ -5,7 +5,7 @@
 import { dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** Stories on running stacks and their upgrades (test:e2e); CPU time, and a stack's start and memory (test:stack). */
+/** Stories on running stacks and their upgrades (test:e2e); a stack's commands (test:stack); time and memory (test:limits). */
 const OWN_TASKS = ["tests/e2e/", "tests/upgrade/", "tests/hostile/", "tests/local/"];
 /** `deno task check` looks at the types, once for all. */
 const TEST = ["test", "--lock=tests/deno.lock", "--quiet", "--no-prompt", "--no-check", "-A"];

@@ -100,6 +100,8 @@ Deno.test("the deployment: a file that was filled in as it says, then one comman
     // The CLI is large, and the caches of the first start are tried above.
     npm_config_cache: Deno.env.get("npm_config_cache") ?? join(Deno.env.get("HOME")!, ".npm"),
     ...(Deno.env.has("DENO_DIR") && { DENO_DIR: Deno.env.get("DENO_DIR")! }),
+    // Where the suite of deployments looks for files with secrets that are left, a deployment may be under way.
+    TMPDIR: uploads,
     SUPABASE_PROFILE: api.profile,
     SUPABASE_ACCESS_TOKEN: TOKEN,
   });
