@@ -1,4 +1,5 @@
 /** The periods that an export is offered for: months, quarters and years around a day, or any two days. */
+import { isDay } from "../iso_day.ts";
 
 export const PERIODS = ["this_month", "last_month", "this_quarter", "last_quarter", "this_year", "last_year"] as const;
 export type NamedPeriod = typeof PERIODS[number];
@@ -26,9 +27,4 @@ const dayOf = (year: number, month: number, day: number) =>
 /** Two days that exist, in order, or undefined. */
 export function daysBetween(from: string, to: string): Period | undefined {
   return isDay(from) && isDay(to) && from <= to ? { from, to } : undefined;
-}
-
-function isDay(text: string): boolean {
-  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : new Date(NaN);
-  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text) && text >= "0001-01-01";
 }

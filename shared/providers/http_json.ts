@@ -7,8 +7,8 @@
  * The address is user-supplied, so only the guarded fetch is used.
  */
 import * as z from "zod";
+import { isDay } from "../iso_day.ts";
 import { expectShape } from "./exact_json.ts";
-import { startOf } from "./month.ts";
 import { MonthTotal } from "./month_total.ts";
 import type { Provider } from "./provider.ts";
 import { ProviderError } from "./provider_error.ts";
@@ -16,14 +16,11 @@ import { ProviderError } from "./provider_error.ts";
 /** Fits an amount and some description; exact JSON parsing is slow, so larger bodies are rejected. */
 const MAX_BYTES = 65_536;
 
-/** Whether the day exists: `Date` takes February 31 for a day in March, the database rejects it. */
-const isDay = (day: string): boolean => day >= "1990" && new Date(startOf(day)).toJSON()?.slice(0, 10) === day;
-
 const Answer = z.object({
   amount: z.string(),
   currency: z.string(),
   final: z.boolean(),
-  due_on: z.string().regex(/^\d{4}-\d{2}-\d{2}$/).refine(isDay).nullish(),
+  due_on: z.string().refine((day) => isDay(day) && day >= "1990").nullish(),
 });
 const NotFinal = z.object({ final: z.literal(false) });
 

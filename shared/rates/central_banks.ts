@@ -3,8 +3,9 @@
  * `GET /v2/rates?date=2026-11-19` → `[{"date":"2026-11-19","base":"EUR","quote":"AED","rate":4.0192}, …]`. A bank that
  * does not publish daily is in it with the last day that it did.
  */
+import { isDay } from "../iso_day.ts";
 import { parseExactJson } from "./exact_json.ts";
-import { isDay, isRate, MalformedRates, type RateSet } from "./rate_set.ts";
+import { isRate, MalformedRates, type RateSet } from "./rate_set.ts";
 
 /** Twice the currencies there are. */
 const MAX_ROWS = 400;

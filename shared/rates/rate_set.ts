@@ -1,4 +1,5 @@
 /** One day's rates as published by a source. */
+import { isDay } from "../iso_day.ts";
 
 export interface RateSet {
   source: SourceName;
@@ -19,12 +20,7 @@ export class MalformedRates extends Error {
 }
 
 const CODE = /^[A-Z]{3}$/;
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const DECIMAL = /^\d{1,9}(\.\d{1,10})?$/;
-
-/** Whether the day exists: `Date` takes February 30 for a day in March, the database rejects it. */
-export const isDay = (day: unknown): day is string =>
-  typeof day === "string" && DAY.test(day) && new Date(`${day}T00:00:00Z`).toJSON()?.slice(0, 10) === day;
 
 /** A rate as plain digits; one in scientific notation is none. */
 export const isRate = (rate: unknown): rate is string => typeof rate === "string" && DECIMAL.test(rate);

@@ -3,6 +3,7 @@ import type { ActivityFilter, ActivityPage } from "../../../shared/db/activity_s
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
+import { isDay } from "../../../shared/iso_day.ts";
 import { isUuid, noPage } from "../members/asked.ts";
 import { type Handler, type PageDeps, signedIn } from "../page_guards.ts";
 import { renderActivity } from "./activity_page.tsx";
@@ -36,7 +37,6 @@ export async function readActivity(
   return page;
 }
 
-const DAY = /^(19|20)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
 /** Longer than any name in the books. */
 const LONGEST_TEXT = 120;
 
@@ -47,8 +47,6 @@ function readQuery(c: AppContext): Asked {
     return /^[^\p{Cc}]+$/u.test(value) && value.length <= LONGEST_TEXT && isMeant(value) ? value : undefined;
   };
   const matching = (pattern: RegExp) => (value: string) => pattern.test(value);
-  const isDay = (value: string) =>
-    DAY.test(value) && !Number.isNaN(Date.parse(value)) && new Date(value).toISOString().startsWith(value);
   const organization = c.req.query("organization");
   if (organization !== undefined && !/^org_[0-9a-z]{1,32}$/.test(organization)) throw noPage();
   const change = c.req.query("change");
