@@ -2791,7 +2791,8 @@ create table app.statement_lines (
   foreign key (account_id, organization_id) references app.accounts (id, organization_id) on delete cascade
 );
 comment on table app.statement_lines is
-  'What a bank has: each line of a committed statement once, also those that are no spending.';
+  'What a bank has: each line of a committed statement once, as far as it is spending or a refund, also what was '
+  'skipped.';
 comment on column app.statement_lines.nth is 'Of several equal lines of a day the first, the second, and so on.';
 comment on column app.statement_lines.direction is 'As payments have it: refund is money that came in.';
 comment on column app.statement_lines.change_id is 'The change that brought it, whose undo takes it along.';
@@ -6752,6 +6753,13 @@ begin
   where p.ordinality > cardinality(ids);
   if drafts is not null then
     perform app.write_expenses(context, drafts, whole.source);
+    -- What the bank took is all of the parts.
+    insert into app.statement_links (line_id, payment_id, organization_id)
+    select distinct k.line_id, p.id, k.organization_id
+    from app.statement_links as k
+    join app.payments as linked on linked.id = k.payment_id and linked.expense_id = any (ids)
+    cross join app.payments as p
+    where p.expense_id in (select d ->> 'id' from jsonb_array_elements(drafts) as d);
   end if;
 end
 $$;
@@ -6792,6 +6800,37 @@ begin
 end
 $$;
 comment on function app.warn_of_parts is 'Says of what was deleted that other parts of the same split stay.';
+
+-- schemas/sharing/former_members.sql
+
+-- Who pays a bill, and who shares it, holds for as long as they are members: what is paid later is not theirs.
+
+create or replace function app.if_member(user_id uuid, organization_id text) returns uuid
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select m.user_id from identity.memberships as m
+    where m.organization_id = if_member.organization_id and m.user_id = if_member.user_id
+  );
+end
+$$;
+comment on function app.if_member is 'The person, or null when they are no member of the organization any more.';
+
+create or replace function app.share_among_members(sharing jsonb, organization_id text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select case when count(*) = jsonb_array_length(sharing -> 'parts') then sharing
+      when count(*) > 1 then jsonb_set(sharing, '{parts}', jsonb_agg(p.value order by p.ordinality)) end
+    from jsonb_array_elements(sharing -> 'parts') with ordinality as p
+    where app.if_member((p.value ->> 'member_id')::uuid, share_among_members.organization_id) is not null
+  );
+end
+$$;
+comment on function app.share_among_members is
+  'How an amount is shared by those who are still there: they bear what the others did in the proportion they had. '
+  'Null '
+  'once one alone is left.';
 
 -- schemas/sharing/parse_sharing.sql
 
@@ -8475,9 +8514,10 @@ comment on function app.sum_cells is 'The cells of any question; expected are ro
 
 -- Planned once a session, whatever the cells: there is a hash for whatever is joined.
 create or replace function app.expected_payer(bill app.expenses) returns uuid
-language plpgsql immutable set search_path = '' as $$
+language plpgsql stable set search_path = '' as $$
 begin
-  return coalesce(bill.payer_id, case when not bill.autopay then bill.created_by end);
+  return coalesce(app.if_member(bill.payer_id, bill.organization_id),
+    case when not bill.autopay then bill.created_by end);
 end
 $$;
 comment on function app.expected_payer is
@@ -9534,10 +9574,14 @@ begin
   from pg_attribute as a
   where a.attrelid = format('app.%I', table_name)::regclass and a.attnum > 0 and not a.attisdropped
     and a.attgenerated = '';
+  -- What goes again goes now: it is kept for as long as anything that goes today.
   execute format(
     $query$
       with written as (
-        update app.%1$I as t set (%2$s) = (select %2$s from jsonb_populate_record(t, w.wanted))
+        update app.%1$I as t set (%2$s) = (select %2$s from jsonb_populate_record(t, case
+          when w.wanted ->> 'deleted_at' is null then w.wanted
+          else jsonb_set(w.wanted, '{deleted_at}', to_jsonb(app.instant()))
+        end))
         from unnest($1, $2) as w (row_id, wanted)
         where t.id = w.row_id
         returning t.id
@@ -12821,7 +12865,8 @@ begin
     with given as (
       update app.import_rows as r
       set draft = r.draft || jsonb_build_object('id', app.new_id('exp')),
-        match = case r.match ->> 'state' when 'likely' then r.match else '{"state": "new"}' end
+        match = case r.match ->> 'state' when 'likely' then r.match
+          else jsonb_strip_nulls(jsonb_build_object('state', 'new', 'line_id', r.match -> 'line_id')) end
       where r.import_id = batch.id and r.line between page[1] and page[cardinality(page)] and r.line = any (page)
       returning r.line, r.draft
     )
@@ -14280,8 +14325,15 @@ begin
   ) select
     occurrence.organization_id, occurrence.expense_id, occurrence.id, pay_occurrence.amount_minor, occurrence.currency,
     pay_occurrence.paid_on, pay_occurrence.note, pay_occurrence.source,
-    coalesce(pay_occurrence.paid_by, e.payer_id, pay_occurrence.recorded_by), e.sharing, pay_occurrence.is_estimate
+    who.payer, case when who.payer is not null then app.share_among_members(e.sharing, e.organization_id) end,
+    pay_occurrence.is_estimate
   from app.expenses as e
+  cross join lateral (
+    select coalesce(
+      pay_occurrence.paid_by, app.if_member(e.payer_id, e.organization_id), pay_occurrence.recorded_by
+    ) as payer
+    offset 0
+  ) as who
   where e.id = occurrence.expense_id
   returning p.* into payment;
   return payment;
@@ -14379,6 +14431,12 @@ declare
   upcoming_due date;
   is_over boolean;
 begin
+  -- What was approved means the day it was proposed; the calendar has gone on since.
+  if nullif(current_setting('app.proposal_id', true), '') is not null then
+    today := greatest(today, (
+      select (app.instant() at time zone p.timezone)::date from identity.profiles as p where p.user_id = auth.uid()
+    ));
+  end if;
   select * into bill from app.expenses as e
   where e.id = refresh_bill.bill_id and e.kind = 'bill' and e.status in ('active', 'ended') and e.deleted_at is null
   for no key update;
@@ -14389,6 +14447,10 @@ begin
   -- From the first watched date, not from the last roll: a row that went missing comes back.
   perform app.materialize_occurrences(bill, app.schedule_index(bill, bill.tracked_from),
     coalesce(current_index, app.last_index(bill)));
+  -- What was settled in another currency than the bill has by now, and is open again, is due in that of the bill.
+  update app.expense_occurrences as o
+  set currency = bill.currency, expected_minor = app.rule_amount(bill), amount_source = 'rule'
+  where o.expense_id = bill.id and o.status = 'open' and o.currency <> bill.currency and o.paid_minor = 0;
   perform app.record_autopay(bill, today);
 
   -- A one-time bill does not roll: it is due on its day until it is paid. One that paid itself and was reopened is
@@ -15559,10 +15621,12 @@ begin
     );
   elsif is_exact and charged_minor > remaining then
     perform app.fail('overpayment', jsonb_build_object(
-      'name', bill.name, 'whole', app.format_amount(paid + charged_minor, bill.currency),
-      'due_on', occurrence.due_on, 'remaining', app.format_amount(remaining, bill.currency), 'currency', bill.currency,
+      'name', bill.name, 'whole', app.format_amount(paid + charged_minor, occurrence.currency),
+      'due_on', occurrence.due_on, 'remaining', app.format_amount(remaining, occurrence.currency),
+      'currency', occurrence.currency,
       'details', jsonb_build_object(
-        'due_on', occurrence.due_on, 'remaining', app.format_amount(remaining, bill.currency), 'currency', bill.currency
+        'due_on', occurrence.due_on, 'remaining', app.format_amount(remaining, occurrence.currency),
+        'currency', occurrence.currency
       )
     ), 'amount');
   end if;
@@ -15614,7 +15678,7 @@ comment on function app.is_ahead is
   'Whether a date is so far ahead that "it is paid" cannot mean it: outside its lead days, or further away than a date '
   'before it that is paid.';
 
-create or replace function app.next_open_occurrence(context app.context, bill app.expenses, amount_minor bigint,
+create or replace function app.next_open_occurrence(context app.context, bill app.expenses, amount text,
   in_advance boolean) returns app.expense_occurrences
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -15655,7 +15719,9 @@ begin
   order by p.recorded_seq desc
   limit 1;
   select * into paid from app.expense_occurrences as o where o.id = latest.occurrence_id;
-  if not in_advance and (paid.status = 'paid' or latest.amount_minor = next_open_occurrence.amount_minor) then
+  if not in_advance and (
+    paid.status = 'paid' or latest.amount_minor = app.parse_amount(amount, occurrence.currency, 'amount')
+  ) then
     perform app.fail_already_paid('already_paid.just_now', bill, latest, paid.due_on, occurrence.due_on);
   end if;
   select * into paid
@@ -15751,7 +15817,7 @@ declare
   note constant text := nullif(btrim(arguments ->> 'note'), '');
   due_on constant date := app.parse_date(context, arguments ->> 'due_on', 'due_on');
   bill app.expenses := app.find_bill(context, arguments);
-  amount_minor constant bigint := app.parse_amount(arguments ->> 'amount', bill.currency, 'amount');
+  amount_minor bigint;
   payer constant uuid := app.parse_payer(context, arguments ->> 'paid_by', 'paid_by');
   occurrence app.expense_occurrences;
   before app.payments;
@@ -15764,18 +15830,23 @@ begin
     perform app.fail('date_out_of_range.paid_in_future', jsonb_build_object('date', paid_on), 'paid_on');
   end if;
   paid_on := app.parse_paid_on(context, paid_on::text, 'paid_on');
-  if arguments ->> 'currency' <> bill.currency then
-    perform app.fail('invalid_argument.other_currency', jsonb_build_object(
-      'name', bill.name, 'currency', bill.currency, 'given', arguments ->> 'currency'
-    ), 'currency');
-  end if;
   perform from app.expenses as e where e.id = bill.id for no key update;
   perform app.refresh_bill(bill.id, context.today);
   select * into bill from app.expenses as e where e.id = bill.id;
   occurrence := case
     when due_on is not null then app.find_occurrence(bill, due_on)
-    else app.next_open_occurrence(context, bill, amount_minor, coalesce((arguments ->> 'advance')::boolean, false))
+    else app.next_open_occurrence(
+      context, bill, arguments ->> 'amount', coalesce((arguments ->> 'advance')::boolean, false)
+    )
   end;
+  -- A date that was settled before the bill came to another currency stays in the one that it was paid in.
+  amount_minor := app.parse_amount(arguments ->> 'amount', occurrence.currency, 'amount');
+  if arguments ->> 'currency' <> occurrence.currency then
+    perform app.fail('invalid_argument.other_currency', jsonb_build_object(
+      'name', bill.name, 'due_on', occurrence.due_on, 'currency', occurrence.currency,
+      'given', arguments ->> 'currency'
+    ), 'currency');
+  end if;
   if occurrence.status = 'skipped' then
     perform app.fail('invalid_argument.skipped', jsonb_build_object('name', bill.name, 'due_on', occurrence.due_on),
       'due_on');
@@ -15803,17 +15874,17 @@ begin
   select * into occurrence from app.expense_occurrences as o where o.id = occurrence.id;
 
   if occurrence.status = 'open' then
-    remaining := app.format_amount(occurrence.expected_minor - app.paid_minor(occurrence.id), bill.currency);
+    remaining := app.format_amount(occurrence.expected_minor - app.paid_minor(occurrence.id), occurrence.currency);
   end if;
   if occurrence.status = 'open' then
     warnings := warnings || app.warning('partly_paid', jsonb_build_object(
-      'name', bill.name, 'due_on', occurrence.due_on, 'remaining', remaining, 'currency', bill.currency,
-      'paid', app.format_amount(app.paid_minor(occurrence.id), bill.currency)
+      'name', bill.name, 'due_on', occurrence.due_on, 'remaining', remaining, 'currency', occurrence.currency,
+      'paid', app.format_amount(app.paid_minor(occurrence.id), occurrence.currency)
     ));
   end if;
   if payment.base_minor is null then
     warnings := warnings || app.warning('rate_missing.of_payment', jsonb_build_object(
-      'currency', bill.currency, 'into', context.base_currency, 'date', paid_on, 'is_awaited', not payment.is_final
+      'currency', payment.currency, 'into', context.base_currency, 'date', paid_on, 'is_awaited', not payment.is_final
     ));
   end if;
   warnings := warnings || app.warn_of_pending(
@@ -15841,8 +15912,8 @@ begin
   return jsonb_build_object(
     'data', jsonb_build_object(
       'payment', jsonb_build_object(
-        'id', payment.id, 'amount', app.format_amount(payment.amount_minor, bill.currency), 'currency', bill.currency,
-        'paid_on', payment.paid_on,
+        'id', payment.id, 'amount', app.format_amount(payment.amount_minor, payment.currency),
+        'currency', payment.currency, 'paid_on', payment.paid_on,
         'base_amount', app.format_amount(payment.base_minor, payment.base_currency)
       ),
       'occurrence',
@@ -15856,8 +15927,9 @@ begin
     ),
     'warnings', warnings,
     'facts', jsonb_strip_nulls(jsonb_build_object(
-      'name', bill.name, 'due_on', occurrence.due_on, 'amount', app.format_amount(payment.amount_minor, bill.currency),
-      'currency', bill.currency, 'remaining', remaining, 'paid_on', payment.paid_on,
+      'name', bill.name, 'due_on', occurrence.due_on,
+      'amount', app.format_amount(payment.amount_minor, payment.currency), 'currency', payment.currency,
+      'remaining', remaining, 'paid_on', payment.paid_on,
       'before', case when before.id is not null then jsonb_build_object(
         'amount', app.format_amount(before.amount_minor, before.currency), 'paid_on', before.paid_on
       ) end
@@ -16044,9 +16116,9 @@ language plpgsql volatile set search_path = '' as $$
 declare
   action constant text := change ->> 'action';
   day constant date := app.parse_date(context, change ->> 'due_on', 'occurrence.due_on');
-  amount_minor constant bigint := app.parse_amount(change ->> 'amount', bill.currency, 'occurrence.amount');
   snooze_until constant date := app.parse_date(context, change ->> 'snooze_until', 'occurrence.snooze_until');
   occurrence app.expense_occurrences := app.find_occurrence(bill, day, 'occurrence.due_on');
+  amount_minor constant bigint := app.parse_amount(change ->> 'amount', occurrence.currency, 'occurrence.amount');
   paid constant bigint := app.paid_minor(occurrence.id);
 begin
   if occurrence.status = 'paid' and action <> 'reopen' then
@@ -16063,8 +16135,9 @@ begin
     );
   elsif action = 'skip' and paid <> 0 then
     perform app.fail('invalid_argument.skip_partly_paid', jsonb_build_object(
-      'name', bill.name, 'due_on', occurrence.due_on, 'amount', app.format_amount(paid, bill.currency), 'currency',
-      bill.currency
+      'name', bill.name, 'due_on', occurrence.due_on, 'amount', app.format_amount(paid, occurrence.currency),
+      'currency',
+      occurrence.currency
     ), 'occurrence.action');
   elsif action = 'set_amount' and amount_minor is null then
     perform app.fail('invalid_argument.date_amount_missing', field => 'occurrence.amount');
@@ -17575,7 +17648,8 @@ declare
   missing int;
 begin
   with staged as materialized (
-    select s.*, m.settled, app.new_id('lin') as id
+    -- What is to be written once more is a line that is there.
+    select s.*, m.settled, s.match ->> 'line_id' as known_id, coalesce(s.match ->> 'line_id', app.new_id('lin')) as id
     from app.statement_rows(context, batch) as s
     cross join lateral (select case when s.draft ? 'id' then '{"state": "new"}' else app.settle_match(s.match) end
       as settled offset 0) as m
@@ -17590,14 +17664,19 @@ begin
     select s.id, batch.organization_id, batch.account_id, s.booked_on, s.text, s.kind, s.direction, s.amount_minor,
       s.currency, s.nth, s.is_skipped, change
     from staged as s
-    where batch.account_id is not null
+    where batch.account_id is not null and s.known_id is null
     on conflict do nothing
     returning id
+  ), counted as (
+    update app.statement_lines as l set is_skipped = false
+    from staged as s
+    where l.id = s.known_id and not s.is_skipped
+    returning l.id
   ), linked as (
     insert into app.statement_links (line_id, payment_id, organization_id)
     select s.id, p.id, batch.organization_id
     from staged as s
-    join written as w on w.id = s.id
+    join (select id from written union all select id from counted) as w on w.id = s.id
     cross join lateral (
       select p.id from app.payments as p
       where p.id in (select jsonb_array_elements_text(s.settled -> 'payment_ids'))

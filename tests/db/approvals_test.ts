@@ -4,6 +4,7 @@ import { decide, noon, proposes, readProposal, setRules } from "../_support/appr
 import { testBooks } from "../_support/book_steps.ts";
 import { type Books, type Json } from "../_support/books.ts";
 import { importOfFile } from "../_support/import_args.ts";
+import { rollAll } from "../_support/roll_bills.ts";
 import { effectLines, tellEffects } from "../../shared/words/effects.ts";
 import { wordsOf } from "../../shared/words/words.ts";
 
@@ -84,6 +85,28 @@ testBooks("approval", {}, {
     books.goTo("2026-11-24");
     assertEquals((await decide(database, books, id, "approve")).outcome, "approved");
     assertEquals((await rows(books)).map(({ date }) => date), ["2026-11-19"]);
+  },
+
+  "does not turn back a bill that has been rolled since": async (books, database) => {
+    const member = await books.join();
+    const { bill: { id } } = await books.ok("add_bill", {
+      name: "Gym",
+      amount: "30",
+      first_due: "2026-11-21",
+      autopay: true,
+    });
+    await setRules(database, books, [{ tool: "update_bill" }]);
+    const noted = await proposes(member, "update_bill", { bill_id: id, set: { note: "Ends in spring" } });
+    await rollAll(database, "2026-11-22T12:00:00Z");
+    books.goTo("2026-11-23");
+    // The bank sent it back.
+    await books.ok("update_bill", { bill_id: id, occurrence: { due_on: "2026-11-21", action: "reopen" } });
+    books.goTo("2026-11-24");
+    assertEquals((await decide(database, books, noted, "approve")).outcome, "approved");
+    await rollAll(database, "2026-11-25T12:00:00Z");
+    assertEquals(await amounts(books), []);
+    const [{ next_due, overdue }] = (await books.ok("list_bills", { bill_id: id })).bills;
+    assertEquals([next_due, overdue], ["2026-12-21", [{ amount: "30.00", due_on: "2026-11-21" }]]);
   },
 
   "still fits when an upgrade has added a column since": async (books, database) => {

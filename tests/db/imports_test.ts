@@ -235,6 +235,28 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals([(await books.call("list_expenses")).total_count, await linesOf(database, books)], [3, []]);
   },
 
+  "writes a line once more when that is allowed, and it stays one line": async (books, database) => {
+    const account = "Visa 1234";
+    const shown = await upload(books, CSV, { account });
+    const skipping = await say(books, { import_id: shown.import_id, skip_lines: [4] });
+    await say(books, skipping.data.preview.commit_with);
+    const again = await upload(books, CSV, { account });
+    assertEquals([again.rows_ok, again.duplicates.length], [0, 3]);
+    const all = (await say(books, { import_id: again.import_id, on_duplicate: "allow", skip_lines: [2] })).data.preview;
+    assertEquals(all.rows_ok, 2);
+    const written = await say(books, { ...all.commit_with, on_duplicate: "allow" });
+    assertEquals(written.data?.created, 2, JSON.stringify(written.error));
+    assertEquals(await linesOf(database, books), [
+      ["Kiosk", 1, false, 1],
+      ["Taxi", 1, false, 2],
+      ["Tea house", 1, false, 1],
+    ]);
+    const { bank_only, books_only, totals } = await books.ok("reconcile", { account });
+    assertEquals([bank_only, books_only, totals.difference], [[], [], { EUR: "-20.00" }]);
+    await books.ok("undo_change", { change_id: written.change_id });
+    assertEquals((await books.call("list_expenses")).total_count, 2);
+  },
+
   "leaves nothing but its answer, and says so when it was undone": async (books, database) => {
     const shown = await upload(books, CSV);
     const written = await say(books, shown.commit_with);

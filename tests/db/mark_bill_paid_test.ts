@@ -477,6 +477,47 @@ test("mark_bill_paid", async (t, database) => {
     await books.fails("not_found", "mark_bill_paid", { bill_name: "Deposit" });
   });
 
+  await step("corrects a date in the currency that it was paid in", async (books, rent) => {
+    await books.ok("mark_bill_paid", { bill_id: rent.id, due_on: "2026-11-01" });
+    await books.ok("update_bill", { bill_id: rent.id, set: { currency: "JPY", amount: "190000" } });
+    const yen = { bill_id: rent.id, due_on: "2026-11-01", amount: "1250", currency: "JPY" };
+    const { message } = await books.fails("invalid_argument", "mark_bill_paid", yen);
+    assertEquals(message, "Rent due 2026-11-01 is in EUR, not in JPY.");
+    const { payment } = await books.ok("mark_bill_paid", { ...yen, amount: "1250.50", currency: "EUR" });
+    assertEquals([payment.amount, payment.currency], ["1250.50", "EUR"]);
+    assertEquals(
+      await database.query("select amount_minor, currency from app.payments where expense_id = $1", [rent.id]),
+      [{ amount_minor: 125050, currency: "EUR" }],
+    );
+  });
+
+  await step("pays a date that was reopened in the currency of the bill", async (books, rent) => {
+    const { change_id } = await books.call("mark_bill_paid", { bill_id: rent.id, due_on: "2026-11-01" });
+    await books.ok("update_bill", { bill_id: rent.id, set: { currency: "JPY", amount: "190000" } });
+    const reopened = await books.call("update_bill", {
+      bill_id: rent.id,
+      occurrence: { due_on: "2026-11-01", action: "reopen" },
+    });
+    const owed = async () => (await books.ok("list_bills", { bill_id: rent.id })).bills[0];
+    assertEquals([(await owed()).amount, (await owed()).currency], ["190000", "JPY"]);
+    await books.fails("overpayment", "mark_bill_paid", { bill_id: rent.id, due_on: "2026-11-01", amount: "190001" });
+    const { payment, occurrence } = await books.ok("mark_bill_paid", { bill_id: rent.id });
+    assertEquals([payment.amount, payment.currency, occurrence], ["190000", "JPY", {
+      due_on: "2026-11-01",
+      status: "paid",
+    }]);
+    // The way back is there too: the euros that were paid, in euros.
+    await books.ok("undo_change");
+    await books.ok("undo_change", { change_id: reopened.change_id });
+    const paid = () =>
+      database.query("select amount_minor, currency from app.payments where expense_id = $1 and deleted_at is null", [
+        rent.id,
+      ]);
+    assertEquals(await paid(), [{ amount_minor: 120000, currency: "EUR" }]);
+    await books.ok("undo_change", { change_id });
+    assertEquals((await books.ok("mark_bill_paid", { bill_id: rent.id })).payment.currency, "JPY");
+  });
+
   await step("reaches no bill of another organization, by id or by name", async (books, rent) => {
     const other = await openBooks(database, { day: TODAY });
     await other.fails("not_found", "mark_bill_paid", { bill_id: rent.id });

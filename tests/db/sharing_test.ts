@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { type Books, confirmed, type Json } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
+import { rollAll } from "../_support/roll_bills.ts";
 
 const mail = ({ userId }: Books) => `${userId}@example.com`;
 const item = (amount: string, more: Json = {}) => ({ name: `Thing ${amount}`, amount, date: "2026-11-19", ...more });
@@ -19,6 +20,14 @@ async function owed(books: Books, people: Books[]): Promise<string[]> {
   const name = (who: string) => people.findIndex((one) => mail(one) === who);
   return balances.map(({ from, to, amount, currency }: Json) => `${name(from)}→${name(to)} ${amount} ${currency}`);
 }
+
+const leave = (database: TestDatabase, { organizationId, userId }: Books, at: string) =>
+  database.asService<Json>("remove_member", {
+    organization_id: organizationId,
+    user_id: userId,
+    member_id: userId,
+    at,
+  });
 
 async function borne(books: Books, people: Books[]): Promise<string[]> {
   const { rows } = await books.ok("list_expenses");
@@ -178,6 +187,36 @@ testBooks("a shared bill", {}, {
     await ana.ok("list_bills", { due_within_days: 7 });
     await ana.ok("update_bill", { bill_id: (await ana.ok("list_bills")).bills[0].id, set: { note: "Looked at." } });
     assertEquals(await owed(ana, [ana, ben]), ["0→1 10.00 EUR"]);
+  },
+
+  "is paid by nobody who has left, and they bear nothing of it": async (ana, database) => {
+    const [ben, carla] = [await ana.join(), await ana.join()];
+    const people = [ana, ben, carla];
+    const rent = { name: "Rent", amount: "900.00", first_due: "2026-11-20", paid_by: mail(ben), shared: {} };
+    const { bill: { id } } = await ana.ok("add_bill", rent);
+    assertEquals((await leave(database, ben, "2026-11-20T12:00:00Z")).outcome, "removed");
+    await ana.ok("mark_bill_paid", { bill_id: id });
+    assertEquals(await owed(ana, people), ["2→0 450.00 EUR"]);
+    assertEquals(await borne(ana, people), ["0 450.00", "2 450.00"]);
+    assertEquals((await leave(database, carla, "2026-11-20T12:00:00Z")).outcome, "removed");
+    for (const one of people) one.goTo("2026-12-20");
+    await ana.ok("mark_bill_paid", { bill_id: id });
+    // Not shared any more, since nobody is left to share it with.
+    assertEquals((await ana.ok("list_expenses")).rows[0].shared, undefined);
+    await addsUp(database, ana);
+  },
+
+  "pays itself for nobody once who pays it has left": async (ana, database) => {
+    const [ben, carla] = [await ana.join(), await ana.join()];
+    const rent = { name: "Rent", amount: "900.00", first_due: "2026-12-01", paid_by: mail(ben), shared: {} };
+    await ana.ok("add_bill", { ...rent, autopay: true });
+    await leave(database, ben, "2026-11-20T12:00:00Z");
+    await rollAll(database, "2026-12-02T12:00:00Z");
+    ana.goTo("2026-12-02");
+    const [paid] = (await ana.ok("list_expenses")).rows;
+    assertEquals([paid.amount, paid.shared], ["900.00", undefined]);
+    assertEquals(await owed(ana, [ana, ben, carla]), []);
+    await addsUp(database, ana);
   },
 });
 

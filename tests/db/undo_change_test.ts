@@ -358,6 +358,19 @@ testBooks("undo_change", { day: TODAY }, {
     assertEquals((await books.call("list_expenses")).total_count, 1);
   },
 
+  "keeps what was deleted again for as long as what is deleted today": async (books, database) => {
+    const [lunch] = await log(books, { name: "Lunch", amount: "1" });
+    const deleted = await books.call("delete_records", { ids: [lunch] });
+    books.goTo("2026-11-04");
+    const restored = await books.call("undo_change", { change_id: deleted.change_id });
+    books.goTo("2026-11-06");
+    const again = await books.call("undo_change", { change_id: restored.change_id });
+    await database.query("select jobs.purge_expired('2026-11-07T03:07:00Z')");
+    books.goTo("2026-11-08");
+    await books.ok("undo_change", { change_id: again.change_id });
+    assertEquals((await books.call("list_expenses")).total_count, 1);
+  },
+
   "does not restore what would then exist twice": async (books) => {
     const item = { name: "Card", amount: "3", external_id: "bank-1" };
     await log(books, item);

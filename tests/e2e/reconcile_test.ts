@@ -127,6 +127,18 @@ Deno.test("reconcile names what only one side has, and by how much they differ",
   assertEquals((await compare(member)).books_only, []);
 });
 
+Deno.test("what was split after it was imported is what the bank took", async () => {
+  const member = await household();
+  await importRows(member, STATEMENT);
+  const [lidl] = (await ok(member, "list_expenses", { query: "Lidl" })).data.rows;
+  const parts = [{ amount: "20.00" }, { amount: "3.45", category: "Shopping" }];
+  const { change_id } = await ok(member, "update_expenses", { ids: [lidl.id], set: { split: parts } });
+  const found = await compare(member);
+  assertEquals([found.bank_only, found.books_only, found.totals.difference], [[], [], { EUR: "0.00" }]);
+  await ok(member, "undo_change", { change_id });
+  assertEquals((await compare(member)).totals.difference, { EUR: "0.00" });
+});
+
 Deno.test("reconcile refuses what it does not know, and sees no other organization", async () => {
   const [member, stranger] = [await household(), await household()];
   const undone = await importRows(member, STATEMENT);

@@ -133,9 +133,9 @@ export const refusals = {
       "and its reminder stays on.",
   }),
   "invalid_argument.other_currency": (
-    { name, currency, given }: { name: string; currency: string; given: string },
+    { name, due_on, currency, given }: Dated & { currency: string; given: string },
   ): Refusal => ({
-    message: `${name} is a bill in ${currency}, not in ${given}.`,
+    message: `${name} due ${due_on} is in ${currency}, not in ${given}.`,
     hint: `Give the amount that was charged in ${currency}.`,
   }),
 };

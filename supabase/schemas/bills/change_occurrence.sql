@@ -6,9 +6,9 @@ language plpgsql volatile set search_path = '' as $$
 declare
   action constant text := change ->> 'action';
   day constant date := app.parse_date(context, change ->> 'due_on', 'occurrence.due_on');
-  amount_minor constant bigint := app.parse_amount(change ->> 'amount', bill.currency, 'occurrence.amount');
   snooze_until constant date := app.parse_date(context, change ->> 'snooze_until', 'occurrence.snooze_until');
   occurrence app.expense_occurrences := app.find_occurrence(bill, day, 'occurrence.due_on');
+  amount_minor constant bigint := app.parse_amount(change ->> 'amount', occurrence.currency, 'occurrence.amount');
   paid constant bigint := app.paid_minor(occurrence.id);
 begin
   if occurrence.status = 'paid' and action <> 'reopen' then
@@ -25,8 +25,9 @@ begin
     );
   elsif action = 'skip' and paid <> 0 then
     perform app.fail('invalid_argument.skip_partly_paid', jsonb_build_object(
-      'name', bill.name, 'due_on', occurrence.due_on, 'amount', app.format_amount(paid, bill.currency), 'currency',
-      bill.currency
+      'name', bill.name, 'due_on', occurrence.due_on, 'amount', app.format_amount(paid, occurrence.currency),
+      'currency',
+      occurrence.currency
     ), 'occurrence.action');
   elsif action = 'set_amount' and amount_minor is null then
     perform app.fail('invalid_argument.date_amount_missing', field => 'occurrence.amount');

@@ -29,7 +29,7 @@ comment on function app.is_ahead is
   'Whether a date is so far ahead that "it is paid" cannot mean it: outside its lead days, or further away than a date '
   'before it that is paid.';
 
-create or replace function app.next_open_occurrence(context app.context, bill app.expenses, amount_minor bigint,
+create or replace function app.next_open_occurrence(context app.context, bill app.expenses, amount text,
   in_advance boolean) returns app.expense_occurrences
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -70,7 +70,9 @@ begin
   order by p.recorded_seq desc
   limit 1;
   select * into paid from app.expense_occurrences as o where o.id = latest.occurrence_id;
-  if not in_advance and (paid.status = 'paid' or latest.amount_minor = next_open_occurrence.amount_minor) then
+  if not in_advance and (
+    paid.status = 'paid' or latest.amount_minor = app.parse_amount(amount, occurrence.currency, 'amount')
+  ) then
     perform app.fail_already_paid('already_paid.just_now', bill, latest, paid.due_on, occurrence.due_on);
   end if;
   select * into paid

@@ -5,7 +5,7 @@ declare
   note constant text := nullif(btrim(arguments ->> 'note'), '');
   due_on constant date := app.parse_date(context, arguments ->> 'due_on', 'due_on');
   bill app.expenses := app.find_bill(context, arguments);
-  amount_minor constant bigint := app.parse_amount(arguments ->> 'amount', bill.currency, 'amount');
+  amount_minor bigint;
   payer constant uuid := app.parse_payer(context, arguments ->> 'paid_by', 'paid_by');
   occurrence app.expense_occurrences;
   before app.payments;
@@ -18,18 +18,23 @@ begin
     perform app.fail('date_out_of_range.paid_in_future', jsonb_build_object('date', paid_on), 'paid_on');
   end if;
   paid_on := app.parse_paid_on(context, paid_on::text, 'paid_on');
-  if arguments ->> 'currency' <> bill.currency then
-    perform app.fail('invalid_argument.other_currency', jsonb_build_object(
-      'name', bill.name, 'currency', bill.currency, 'given', arguments ->> 'currency'
-    ), 'currency');
-  end if;
   perform from app.expenses as e where e.id = bill.id for no key update;
   perform app.refresh_bill(bill.id, context.today);
   select * into bill from app.expenses as e where e.id = bill.id;
   occurrence := case
     when due_on is not null then app.find_occurrence(bill, due_on)
-    else app.next_open_occurrence(context, bill, amount_minor, coalesce((arguments ->> 'advance')::boolean, false))
+    else app.next_open_occurrence(
+      context, bill, arguments ->> 'amount', coalesce((arguments ->> 'advance')::boolean, false)
+    )
   end;
+  -- A date that was settled before the bill came to another currency stays in the one that it was paid in.
+  amount_minor := app.parse_amount(arguments ->> 'amount', occurrence.currency, 'amount');
+  if arguments ->> 'currency' <> occurrence.currency then
+    perform app.fail('invalid_argument.other_currency', jsonb_build_object(
+      'name', bill.name, 'due_on', occurrence.due_on, 'currency', occurrence.currency,
+      'given', arguments ->> 'currency'
+    ), 'currency');
+  end if;
   if occurrence.status = 'skipped' then
     perform app.fail('invalid_argument.skipped', jsonb_build_object('name', bill.name, 'due_on', occurrence.due_on),
       'due_on');
@@ -57,17 +62,17 @@ begin
   select * into occurrence from app.expense_occurrences as o where o.id = occurrence.id;
 
   if occurrence.status = 'open' then
-    remaining := app.format_amount(occurrence.expected_minor - app.paid_minor(occurrence.id), bill.currency);
+    remaining := app.format_amount(occurrence.expected_minor - app.paid_minor(occurrence.id), occurrence.currency);
   end if;
   if occurrence.status = 'open' then
     warnings := warnings || app.warning('partly_paid', jsonb_build_object(
-      'name', bill.name, 'due_on', occurrence.due_on, 'remaining', remaining, 'currency', bill.currency,
-      'paid', app.format_amount(app.paid_minor(occurrence.id), bill.currency)
+      'name', bill.name, 'due_on', occurrence.due_on, 'remaining', remaining, 'currency', occurrence.currency,
+      'paid', app.format_amount(app.paid_minor(occurrence.id), occurrence.currency)
     ));
   end if;
   if payment.base_minor is null then
     warnings := warnings || app.warning('rate_missing.of_payment', jsonb_build_object(
-      'currency', bill.currency, 'into', context.base_currency, 'date', paid_on, 'is_awaited', not payment.is_final
+      'currency', payment.currency, 'into', context.base_currency, 'date', paid_on, 'is_awaited', not payment.is_final
     ));
   end if;
   warnings := warnings || app.warn_of_pending(
@@ -95,8 +100,8 @@ begin
   return jsonb_build_object(
     'data', jsonb_build_object(
       'payment', jsonb_build_object(
-        'id', payment.id, 'amount', app.format_amount(payment.amount_minor, bill.currency), 'currency', bill.currency,
-        'paid_on', payment.paid_on,
+        'id', payment.id, 'amount', app.format_amount(payment.amount_minor, payment.currency),
+        'currency', payment.currency, 'paid_on', payment.paid_on,
         'base_amount', app.format_amount(payment.base_minor, payment.base_currency)
       ),
       'occurrence',
@@ -110,8 +115,9 @@ begin
     ),
     'warnings', warnings,
     'facts', jsonb_strip_nulls(jsonb_build_object(
-      'name', bill.name, 'due_on', occurrence.due_on, 'amount', app.format_amount(payment.amount_minor, bill.currency),
-      'currency', bill.currency, 'remaining', remaining, 'paid_on', payment.paid_on,
+      'name', bill.name, 'due_on', occurrence.due_on,
+      'amount', app.format_amount(payment.amount_minor, payment.currency), 'currency', payment.currency,
+      'remaining', remaining, 'paid_on', payment.paid_on,
       'before', case when before.id is not null then jsonb_build_object(
         'amount', app.format_amount(before.amount_minor, before.currency), 'paid_on', before.paid_on
       ) end

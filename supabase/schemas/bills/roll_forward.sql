@@ -37,8 +37,15 @@ begin
   ) select
     occurrence.organization_id, occurrence.expense_id, occurrence.id, pay_occurrence.amount_minor, occurrence.currency,
     pay_occurrence.paid_on, pay_occurrence.note, pay_occurrence.source,
-    coalesce(pay_occurrence.paid_by, e.payer_id, pay_occurrence.recorded_by), e.sharing, pay_occurrence.is_estimate
+    who.payer, case when who.payer is not null then app.share_among_members(e.sharing, e.organization_id) end,
+    pay_occurrence.is_estimate
   from app.expenses as e
+  cross join lateral (
+    select coalesce(
+      pay_occurrence.paid_by, app.if_member(e.payer_id, e.organization_id), pay_occurrence.recorded_by
+    ) as payer
+    offset 0
+  ) as who
   where e.id = occurrence.expense_id
   returning p.* into payment;
   return payment;
@@ -136,6 +143,12 @@ declare
   upcoming_due date;
   is_over boolean;
 begin
+  -- What was approved means the day it was proposed; the calendar has gone on since.
+  if nullif(current_setting('app.proposal_id', true), '') is not null then
+    today := greatest(today, (
+      select (app.instant() at time zone p.timezone)::date from identity.profiles as p where p.user_id = auth.uid()
+    ));
+  end if;
   select * into bill from app.expenses as e
   where e.id = refresh_bill.bill_id and e.kind = 'bill' and e.status in ('active', 'ended') and e.deleted_at is null
   for no key update;
@@ -146,6 +159,10 @@ begin
   -- From the first watched date, not from the last roll: a row that went missing comes back.
   perform app.materialize_occurrences(bill, app.schedule_index(bill, bill.tracked_from),
     coalesce(current_index, app.last_index(bill)));
+  -- What was settled in another currency than the bill has by now, and is open again, is due in that of the bill.
+  update app.expense_occurrences as o
+  set currency = bill.currency, expected_minor = app.rule_amount(bill), amount_source = 'rule'
+  where o.expense_id = bill.id and o.status = 'open' and o.currency <> bill.currency and o.paid_minor = 0;
   perform app.record_autopay(bill, today);
 
   -- A one-time bill does not roll: it is due on its day until it is paid. One that paid itself and was reopened is

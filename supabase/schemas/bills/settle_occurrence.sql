@@ -47,10 +47,12 @@ begin
     );
   elsif is_exact and charged_minor > remaining then
     perform app.fail('overpayment', jsonb_build_object(
-      'name', bill.name, 'whole', app.format_amount(paid + charged_minor, bill.currency),
-      'due_on', occurrence.due_on, 'remaining', app.format_amount(remaining, bill.currency), 'currency', bill.currency,
+      'name', bill.name, 'whole', app.format_amount(paid + charged_minor, occurrence.currency),
+      'due_on', occurrence.due_on, 'remaining', app.format_amount(remaining, occurrence.currency),
+      'currency', occurrence.currency,
       'details', jsonb_build_object(
-        'due_on', occurrence.due_on, 'remaining', app.format_amount(remaining, bill.currency), 'currency', bill.currency
+        'due_on', occurrence.due_on, 'remaining', app.format_amount(remaining, occurrence.currency),
+        'currency', occurrence.currency
       )
     ), 'amount');
   end if;

@@ -78,10 +78,14 @@ begin
   from pg_attribute as a
   where a.attrelid = format('app.%I', table_name)::regclass and a.attnum > 0 and not a.attisdropped
     and a.attgenerated = '';
+  -- What goes again goes now: it is kept for as long as anything that goes today.
   execute format(
     $query$
       with written as (
-        update app.%1$I as t set (%2$s) = (select %2$s from jsonb_populate_record(t, w.wanted))
+        update app.%1$I as t set (%2$s) = (select %2$s from jsonb_populate_record(t, case
+          when w.wanted ->> 'deleted_at' is null then w.wanted
+          else jsonb_set(w.wanted, '{deleted_at}', to_jsonb(app.instant()))
+        end))
         from unnest($1, $2) as w (row_id, wanted)
         where t.id = w.row_id
         returning t.id

@@ -184,6 +184,13 @@ begin
   where p.ordinality > cardinality(ids);
   if drafts is not null then
     perform app.write_expenses(context, drafts, whole.source);
+    -- What the bank took is all of the parts.
+    insert into app.statement_links (line_id, payment_id, organization_id)
+    select distinct k.line_id, p.id, k.organization_id
+    from app.statement_links as k
+    join app.payments as linked on linked.id = k.payment_id and linked.expense_id = any (ids)
+    cross join app.payments as p
+    where p.expense_id in (select d ->> 'id' from jsonb_array_elements(drafts) as d);
   end if;
 end
 $$;

@@ -167,9 +167,10 @@ comment on function app.sum_cells is 'The cells of any question; expected are ro
 
 -- Planned once a session, whatever the cells: there is a hash for whatever is joined.
 create or replace function app.expected_payer(bill app.expenses) returns uuid
-language plpgsql immutable set search_path = '' as $$
+language plpgsql stable set search_path = '' as $$
 begin
-  return coalesce(bill.payer_id, case when not bill.autopay then bill.created_by end);
+  return coalesce(app.if_member(bill.payer_id, bill.organization_id),
+    case when not bill.autopay then bill.created_by end);
 end
 $$;
 comment on function app.expected_payer is

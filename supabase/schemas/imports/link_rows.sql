@@ -123,7 +123,8 @@ declare
   missing int;
 begin
   with staged as materialized (
-    select s.*, m.settled, app.new_id('lin') as id
+    -- What is to be written once more is a line that is there.
+    select s.*, m.settled, s.match ->> 'line_id' as known_id, coalesce(s.match ->> 'line_id', app.new_id('lin')) as id
     from app.statement_rows(context, batch) as s
     cross join lateral (select case when s.draft ? 'id' then '{"state": "new"}' else app.settle_match(s.match) end
       as settled offset 0) as m
@@ -138,14 +139,19 @@ begin
     select s.id, batch.organization_id, batch.account_id, s.booked_on, s.text, s.kind, s.direction, s.amount_minor,
       s.currency, s.nth, s.is_skipped, change
     from staged as s
-    where batch.account_id is not null
+    where batch.account_id is not null and s.known_id is null
     on conflict do nothing
     returning id
+  ), counted as (
+    update app.statement_lines as l set is_skipped = false
+    from staged as s
+    where l.id = s.known_id and not s.is_skipped
+    returning l.id
   ), linked as (
     insert into app.statement_links (line_id, payment_id, organization_id)
     select s.id, p.id, batch.organization_id
     from staged as s
-    join written as w on w.id = s.id
+    join (select id from written union all select id from counted) as w on w.id = s.id
     cross join lateral (
       select p.id from app.payments as p
       where p.id in (select jsonb_array_elements_text(s.settled -> 'payment_ids'))

@@ -109,7 +109,8 @@ create table app.statement_lines (
   foreign key (account_id, organization_id) references app.accounts (id, organization_id) on delete cascade
 );
 comment on table app.statement_lines is
-  'What a bank has: each line of a committed statement once, also those that are no spending.';
+  'What a bank has: each line of a committed statement once, as far as it is spending or a refund, also what was '
+  'skipped.';
 comment on column app.statement_lines.nth is 'Of several equal lines of a day the first, the second, and so on.';
 comment on column app.statement_lines.direction is 'As payments have it: refund is money that came in.';
 comment on column app.statement_lines.change_id is 'The change that brought it, whose undo takes it along.';

@@ -1,0 +1,28 @@
+-- Who pays a bill, and who shares it, holds for as long as they are members: what is paid later is not theirs.
+
+create or replace function app.if_member(user_id uuid, organization_id text) returns uuid
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select m.user_id from identity.memberships as m
+    where m.organization_id = if_member.organization_id and m.user_id = if_member.user_id
+  );
+end
+$$;
+comment on function app.if_member is 'The person, or null when they are no member of the organization any more.';
+
+create or replace function app.share_among_members(sharing jsonb, organization_id text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select case when count(*) = jsonb_array_length(sharing -> 'parts') then sharing
+      when count(*) > 1 then jsonb_set(sharing, '{parts}', jsonb_agg(p.value order by p.ordinality)) end
+    from jsonb_array_elements(sharing -> 'parts') with ordinality as p
+    where app.if_member((p.value ->> 'member_id')::uuid, share_among_members.organization_id) is not null
+  );
+end
+$$;
+comment on function app.share_among_members is
+  'How an amount is shared by those who are still there: they bear what the others did in the proportion they had. '
+  'Null '
+  'once one alone is left.';
