@@ -1,9 +1,9 @@
 /** Sends the mails about proposals that were left over when a proposal was made or decided. */
 import { sendAllProposalMails, type Sent } from "../../shared/mail/send_proposal_mails.ts";
-import type { Job, Stage } from "./stage.ts";
+import type { Fail, Job, Stage } from "./stage.ts";
 
 /** @throws what the database's calls throw. */
-export async function mailProposals(job: Job, { problems, remainingMs }: Stage): Promise<Sent> {
+export async function mailProposals(job: Job, { problems, remainingMs }: Stage, fail: Fail): Promise<Sent> {
   const counts = await sendAllProposalMails(job, { remainingMs });
   if (counts.failed > 0) {
     problems.add({
@@ -13,5 +13,7 @@ export async function mailProposals(job: Job, { problems, remainingMs }: Stage):
       count: counts.failed,
     });
   }
+  // Later runs try again; but whoever watches must hear that none goes out.
+  if (counts.failed > 0 && counts.sent === 0) fail("mail_not_sent");
   return counts;
 }

@@ -49,7 +49,10 @@ export async function runReminders(deps: JobDeps, { workMs }: { workMs: number }
 
   const counted = await run("candidates", async () => ({ candidates: await job.store.countCandidates(at) }));
   const rolled = await run("roll", () => rollBills(job, until(workMs * (1 - SENDING_TIME_SHARE))));
-  const mailed = await run("proposals", () => mailProposals(job, until(workMs * PROPOSALS_TIME_SHARE)));
+  const mailed = await run(
+    "proposals",
+    (fail) => mailProposals(job, until(workMs * PROPOSALS_TIME_SHARE), fail),
+  );
   const sent = await run(
     "reminders",
     (fail) => sendReminders(job, until(Math.max(workMs - KEPT_FOR_RATES_MS, workMs * 0.75)), fail),

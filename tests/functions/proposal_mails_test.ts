@@ -262,6 +262,27 @@ onBooks("what failed is sent by the next run of the reminders job, not at once a
   assertEquals(row, { status: "ok", counts: { sent: 1, failed: 0 } });
 });
 
+onBooks("an outage of a morning loses no mail, and the job's row says so meanwhile", async (database) => {
+  const { proposalId } = await waiting(database);
+  const { outbox, deps } = sender(database);
+  outbox.isDown = true;
+  await sendProposalMails(deps, { proposalId });
+  const job = createCronRemindersApp(deps);
+  const runAt = async (time: string) => {
+    outbox.at = new Date(time);
+    const headers = { authorization: `Bearer ${SECRET}` };
+    await (await job.request("https://expenses.example/api/cron/reminders", { headers })).body?.cancel();
+  };
+  const dailyRuns = ["08:00", "08:10", "08:20", "08:30", "08:40", "09:10", "10:10", "11:10", "11:50"];
+  for (const time of dailyRuns) await runAt(`2026-11-21T${time}:00Z`);
+  const latest = () => database.query("select status, error_code from jobs.latest_runs where stage = 'proposals'");
+  assertEquals(await latest(), [{ status: "failed", error_code: "mail_not_sent" }]);
+  outbox.isDown = false;
+  await runAt("2026-11-22T08:00:00Z");
+  assertEquals(outbox.mails.filter(({ subject }) => subject.includes("wants to")).length, 1);
+  assertEquals(await latest(), [{ status: "ok", error_code: null }]);
+});
+
 onBooks("what a killed sender had claimed is sent once its lease ends", async (database) => {
   const { proposalId } = await waiting(database);
   const { outbox, deps } = sender(database);

@@ -21,7 +21,6 @@ create or replace function public.claim_proposal_mails(proposal_id text, at_most
 language plpgsql volatile set search_path = '' as $$
 declare
   lease constant interval := '2 minutes';
-  max_attempts constant int := 5;
   claimed jsonb;
 begin
   perform set_config('app.at', at::text, true);
@@ -57,7 +56,7 @@ begin
         and not exists (
           select from app.proposal_mails as w
           where w.proposal_id = d.id and w.user_id = d.user_id and w.kind = d.kind
-            and (w.sent_at is not null or w.leased_until > at or w.attempts >= max_attempts)
+            and (w.sent_at is not null or w.leased_until > at)
         )
       order by d.id, d.kind, d.user_id
       limit at_most
@@ -89,7 +88,8 @@ language plpgsql volatile set search_path = '' as $$
 begin
   update app.proposal_mails as w
   set sent_at = case when is_sent then at end,
-    leased_until = case when is_sent then at else at + interval '5 minutes' end
+    -- Later each time, up to half a day, for as long as there is anything to tell.
+    leased_until = case when is_sent then at else at + interval '5 minutes' * least(3 ^ (w.attempts - 1), 144) end
   where w.id = mail_id::bigint and w.sent_at is null;
 end
 $$;
