@@ -5,6 +5,7 @@ import { createProviderStore } from "../../shared/db/provider_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { createAsk } from "../../shared/providers/ask.ts";
 import { PROVIDERS, type Registry } from "../../shared/providers/registry.ts";
+import { resealCredentials } from "./reseal_credentials.ts";
 import type { Job } from "./run.ts";
 
 export function createJob(deps: Deps, registry: Registry = PROVIDERS): Job {
@@ -12,13 +13,12 @@ export function createJob(deps: Deps, registry: Registry = PROVIDERS): Job {
   return {
     store: createProviderStore(database),
     recordRun: createRecordRun(database, "provider-sync"),
-    ask: createAsk({
-      ...deps,
-      registry,
-      keys: config.credentialsKeys,
-      bases: config.providerBases,
-      reseal: createCredentialStore(database).resealCredential,
-    }),
+    reseal: (remainingMs) =>
+      resealCredentials(
+        { store: createCredentialStore(database), keys: config.credentialsKeys, clock, log },
+        remainingMs,
+      ),
+    ask: createAsk({ ...deps, registry, keys: config.credentialsKeys, bases: config.providerBases }),
     clock,
     log,
   };

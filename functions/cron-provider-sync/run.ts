@@ -17,6 +17,8 @@ import { linkProblem, STAGE } from "./link_problems.ts";
 export interface Job extends Pick<Deps, "clock" | "log"> {
   store: ProviderStore;
   recordRun: RecordRun;
+  /** Seals stored credentials with the current key, and answers how many. */
+  reseal(remainingMs: () => number): Promise<number>;
   ask: Ask;
 }
 
@@ -62,6 +64,7 @@ export async function runProviderSync(
   const tally: Tally = {};
   let counts: LinkCounts = { links: 0, synced: 0, waiting: 0 };
   let failure: AppError | undefined;
+  let resealed = 0;
 
   const count = async () => counts = await store.countLinks({ period, again, before: startedAt, at: clock() });
   /** Leased links that lack more months. Whatever is left of them at the end is in the database, too. */
@@ -112,6 +115,11 @@ export async function runProviderSync(
     fail(error);
   }
   if (!failure) {
+    // With any of the keys they can be asked, whatever becomes of this.
+    resealed = await job.reseal(() => limits.workMs / 2 - elapsed()).catch((thrown) => {
+      log.error("credentials_not_resealed", { error: describeError(thrown) });
+      return 0;
+    });
     // Wait for all of them, even if one failed: the others hold leases.
     await Promise.all(workers().map((worker) => worker.catch(fail)));
     await count().catch(fail);
@@ -128,7 +136,7 @@ export async function runProviderSync(
     period,
     stage: STAGE,
     status: failure ? "failed" : "ok",
-    counts: { links, synced, ...tally },
+    counts: { links, synced, ...tally, ...(resealed > 0 && { resealed }) },
     errorCode: failure?.code ?? null,
     startedAt,
     finishedAt: clock(),

@@ -20,7 +20,6 @@ export function createAskProviders(deps: Deps, registry: Registry = PROVIDERS): 
     registry,
     keys: config.credentialsKeys,
     bases: config.providerBases,
-    reseal: store.resealCredential,
   });
   return async (months, { progress, signal }) => {
     const byLink = Map.groupBy(months, ({ link_id }) => link_id);

@@ -39,27 +39,26 @@ export async function sealCredential(
   const nonce = createNonce();
   const text = new TextEncoder().encode(JSON.stringify(credential));
   const data = await crypto.subtle.encrypt({ name: "AES-GCM", iv: nonce }, await deriveKey(key, linkId), text);
-  return { key_id: await idOf(key), alg: ALG, nonce: encode(nonce), data: encode(new Uint8Array(data)) };
+  return { key_id: await keyIdOf(key), alg: ALG, nonce: encode(nonce), data: encode(new Uint8Array(data)) };
 }
 
 /**
  * @param keys tried by id, so that the first can be replaced while old envelopes still exist.
- * @returns `isStale`: not sealed with the first key; the caller should reseal it.
  * @throws {EnvelopeError} and nothing else
  */
 export async function openCredential(
   keys: readonly string[],
   linkId: string,
   envelope: unknown,
-): Promise<{ credential: SealedValues; isStale: boolean }> {
+): Promise<SealedValues> {
   const { key_id, nonce, data } = readEnvelope(envelope);
-  const ids = await Promise.all(keys.map(idOf));
-  const index = ids.indexOf(key_id);
-  if (index < 0) throw new EnvelopeError("unknown_key");
+  const ids = await Promise.all(keys.map(keyIdOf));
+  const masterKey = keys[ids.indexOf(key_id)];
+  if (masterKey === undefined) throw new EnvelopeError("unknown_key");
   try {
-    const key = await deriveKey(keys[index]!, linkId);
+    const key = await deriveKey(masterKey, linkId);
     const text = await crypto.subtle.decrypt({ name: "AES-GCM", iv: decode(nonce) }, key, decode(data));
-    return { credential: JSON.parse(new TextDecoder().decode(text)), isStale: index > 0 };
+    return JSON.parse(new TextDecoder().decode(text));
   } catch {
     // Don't pass on the cause: WebCrypto's message is empty, and JSON's quotes the content.
     throw new EnvelopeError("unreadable");
@@ -85,7 +84,8 @@ async function deriveKey(masterKey: string, linkId: string): Promise<CryptoKey> 
   );
 }
 
-const idOf = async (masterKey: string) =>
+/** What an envelope says it was sealed with. */
+export const keyIdOf = async (masterKey: string): Promise<string> =>
   Buffer.from(await crypto.subtle.digest("SHA-256", decode(masterKey))).toString("hex").slice(0, 8);
 
 const encode = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");

@@ -4,6 +4,11 @@ import type { Database } from "./client.ts";
 
 export type CredentialStore = ReturnType<typeof createCredentialStore>;
 
+export interface StoredCredential {
+  linkId: string;
+  envelope: Envelope;
+}
+
 /** Every method throws what `Database.call` throws. */
 export function createCredentialStore(database: Database) {
   return {
@@ -13,6 +18,18 @@ export function createCredentialStore(database: Database) {
         link_ids: linkIds,
       });
       return new Map(rows.map(({ link_id, envelope }) => [link_id, envelope]));
+    },
+
+    /** By link id, from the one after `after`: what was sealed with another key than this one. */
+    findStaleCredentials: async (
+      { keyId, after, atMost }: { keyId: string; after: string; atMost: number },
+    ): Promise<StoredCredential[]> => {
+      const rows = await database.call<{ link_id: string; envelope: Envelope }[]>("find_stale_credentials", {
+        key_id: keyId,
+        after,
+        at_most: atMost,
+      });
+      return rows.map(({ link_id: linkId, envelope }) => ({ linkId, envelope }));
     },
 
     /**

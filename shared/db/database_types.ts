@@ -158,6 +158,7 @@ export type Database = {
       "find_client": { Args: { "at": string; "client_id": string; "limits"?: Json }; Returns: Json };
       "find_days_to_rate": { Args: { "at": string; "size": number }; Returns: Json };
       "find_rolling_pages": { Args: { "at": string; "size": number }; Returns: Json };
+      "find_stale_credentials": { Args: { "after": string; "at_most": number; "key_id": string }; Returns: Json };
       "invite_member": {
         Args: {
           "address": string;

@@ -4,7 +4,7 @@
  * bill is decided by the database.
  */
 import type { Clock } from "../clock.ts";
-import { type Envelope, openCredential, sealCredential } from "../credentials/envelope.ts";
+import { type Envelope, openCredential } from "../credentials/envelope.ts";
 import type { Log } from "../log.ts";
 import { before } from "../net/deadline.ts";
 import type { GuardedFetch } from "../net/guarded_fetch.ts";
@@ -51,8 +51,6 @@ export interface AskDeps {
   guardedFetch: GuardedFetch;
   clock: Clock;
   log: Log;
-  /** Stores a credential that was resealed under the current key. */
-  reseal(change: { linkId: string; replaced: Envelope; envelope: Envelope; at: Date }): Promise<unknown>;
 }
 
 /** Whether the provider may be asked for another month of the same account: the answer is about one month only. */
@@ -67,7 +65,7 @@ export function createAsk(deps: AskDeps): Ask {
     const provider = deps.registry.get(link.provider_key);
     if (!provider) return { outcome: "failed", code: "no_adapter" };
     try {
-      const credential = await open(link, deps);
+      const credential = await open(link, deps.keys);
       if (typeof credential === "string") return failed(provider, credential);
       const { amount, currency, dueOn } = await fetchMonth(
         { provider, credential, period: link.period },
@@ -94,21 +92,11 @@ export function createAsk(deps: AskDeps): Ask {
   };
 }
 
-/** The credential of a link, or why there is none. Reseals one that was sealed under an earlier key. */
-async function open(
-  { link_id, envelope }: AskedLink,
-  { keys, clock, log, reseal }: AskDeps,
-): Promise<Credential | AskFailure> {
+/** The credential of a link, or why there is none. */
+async function open({ link_id, envelope }: AskedLink, keys: readonly string[]): Promise<Credential | AskFailure> {
   // Only reconnecting helps.
   if (!envelope) return "auth";
-  const opened = await openCredential(keys, link_id, envelope).catch(() => null);
-  if (!opened) return "unreadable_credential";
-  if (opened.isStale) {
-    await sealCredential(keys, link_id, opened.credential)
-      .then((sealed) => reseal({ linkId: link_id, replaced: envelope, envelope: sealed, at: clock() }))
-      .catch(() => log.error("credential_not_resealed", { reason: link_id }));
-  }
-  return opened.credential;
+  return await openCredential(keys, link_id, envelope).catch(() => "unreadable_credential" as const);
 }
 
 /** Stops waiting at the deadline even if an adapter does not stop by itself. */

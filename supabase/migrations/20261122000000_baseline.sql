@@ -3464,6 +3464,26 @@ $$;
 comment on function public.read_provider_credentials is
   'The envelopes of these links: [{"link_id","envelope"}]; a link without one is left out.';
 
+create or replace function public.find_stale_credentials(key_id text, after text, at_most int) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select
+      coalesce(jsonb_agg(jsonb_build_object('link_id', c.link_id, 'envelope', c.envelope) order by c.link_id), '[]')
+    from (
+      select c.link_id, c.envelope
+      from app.provider_credentials as c
+      where c.link_id > after and c.envelope ->> 'key_id' <> find_stale_credentials.key_id
+      order by c.link_id
+      limit at_most
+    ) as c
+  );
+end
+$$;
+comment on function public.find_stale_credentials is
+  'Envelopes that were sealed with another key than this one, of links of any status, from the one after a link: '
+  '[{"link_id","envelope"}].';
+
 create or replace function public.reseal_provider_credential(link_id text, replaced jsonb, envelope jsonb,
   at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$

@@ -232,6 +232,8 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   // Days alone, whosever payments wait for them.
   find_days_to_rate: () => [{ args: { at, size: 60 } }],
   find_rolling_pages: () => [{ args: { at, size: 2000 }, part: nothing }],
+  // Ciphertext with its link, which only the job sees.
+  find_stale_credentials: () => [{ args: { key_id: "ffffffff", after: "", at_most: 100 }, part: nothing }],
   keep_provider_answer: (t) =>
     of(t, (one) => ({
       link_id: one.linkId,

@@ -66,7 +66,7 @@ Deno.test("a credential comes back from the store unchanged", async () => {
   const { linkId, envelope } = await connectBill();
   const [stored] = await readEnvelopes(linkId);
   assertEquals(stored, envelope);
-  assertEquals((await openCredential(KEYS, linkId, stored)).credential, { api_key: "canary" });
+  assertEquals(await openCredential(KEYS, linkId, stored), { api_key: "canary" });
 });
 
 const ENDINGS: Record<string, (connected: Connected) => Promise<unknown>> = {
@@ -154,9 +154,16 @@ Deno.test("reseal_provider_credential() replaces the value that was read, and no
   const connected = await connectBill();
   const { linkId, envelope } = connected;
   const rotated = [btoa("n".repeat(32)), ...KEYS];
-  const { credential, isStale } = await openCredential(rotated, linkId, envelope);
-  assertEquals(isStale, true);
-  const resealed = await sealCredential(rotated, linkId, credential);
+  const resealed = await sealCredential(rotated, linkId, await openCredential(rotated, linkId, envelope));
+  const stale = (at_most: number) =>
+    database.asService<{ link_id: string }[]>("find_stale_credentials", {
+      key_id: resealed.key_id,
+      after: "",
+      at_most,
+    });
+  const before = await stale(100);
+  assertEquals(before.find(({ link_id }) => link_id === linkId), { link_id: linkId, envelope });
+  assertEquals(await stale(1), before.slice(0, 1));
   const reseal = () =>
     database.asService("reseal_provider_credential", {
       link_id: linkId,
@@ -166,7 +173,7 @@ Deno.test("reseal_provider_credential() replaces the value that was read, and no
     });
   assertEquals(await reseal(), { outcome: "resealed" });
   assertEquals(await readEnvelopes(linkId), [resealed]);
-  assertEquals((await openCredential(rotated, linkId, resealed)).isStale, false);
+  assertEquals(await stale(100), before.filter(({ link_id }) => link_id !== linkId));
 
   const entered = await sealCredential(rotated, linkId, { api_key: "another" });
   await keep(connected, entered);

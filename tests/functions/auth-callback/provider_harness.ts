@@ -172,7 +172,7 @@ export const read = async (response: Promise<Response>) => {
 /** The decrypted credential that the store holds for a link. */
 export async function storedCredential({ pages, database }: Given, linkId: string) {
   const envelopes = await createCredentialStore(over(database)).readCredentials([linkId]);
-  return (await openCredential(pages.config.credentialsKeys, linkId, envelopes.get(linkId))).credential;
+  return await openCredential(pages.config.credentialsKeys, linkId, envelopes.get(linkId));
 }
 
 export async function assertNothingSaved(database: TestDatabase): Promise<void> {

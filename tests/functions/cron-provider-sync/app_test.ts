@@ -1,5 +1,6 @@
 /** The job as the scheduler sees it: authentication, the month, the answer, and which links it fetches. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { sha256 } from "../../../shared/std/sha256.ts";
 import { type Books, openBooks } from "../../_support/books.ts";
 import { addLink, fakeProvider, PREVIOUS_KEY, registryOf, SECRET } from "./harness.ts";
 import { addBill, database, job, later, setUp } from "./scripted_job.ts";
@@ -76,15 +77,35 @@ Deno.test("links are counted unless they have ended; only eligible ones are fetc
   assert(paused);
 });
 
-Deno.test("a credential under an earlier key is opened and resealed; a moved or lost one is not", async () => {
+Deno.test("a credential under an earlier key is sealed again, that of a paused link too; a moved one is not", async () => {
   const { registry, linkId, asked } = await setUp("power", { key: PREVIOUS_KEY });
-  const keyIds = () =>
-    database.query<{ key_id: string }>("select envelope ->> 'key_id' as key_id from app.provider_credentials");
-  const [old] = await keyIds();
+  const elsewhere = await openBooks(database, { day: "2026-10-01" });
+  const pausedLink = await addLink(database, {
+    organizationId: elsewhere.organizationId,
+    billId: await addBill(elsewhere),
+    provider: "power",
+    credential: { account: "waits" },
+    key: PREVIOUS_KEY,
+    status: "paused",
+  });
   const env = { CREDENTIALS_KEY: `${btoa("k".repeat(32))},${PREVIOUS_KEY}` };
+  // The query of docs/running.md that says when the earlier key can go.
+  const count = async () => {
+    const id = sha256("k".repeat(32)).toString("hex").slice(0, 8);
+    const [row] = await database.query<{ count: number }>(
+      "select count(*)::int from app.provider_credentials where envelope ->> 'key_id' <> $1",
+      [id],
+    );
+    return row!.count;
+  };
+  assertEquals(await count(), 2);
   assertEquals((await job({ registry, env }).run()).synced, 1);
-  const [fresh] = await keyIds();
-  assert(old!.key_id !== fresh!.key_id);
+  assertEquals(await count(), 0);
+  assertEquals(
+    await database.query("select counts -> 'resealed' as resealed from jobs.latest_runs where stage = 'sync'"),
+    [{ resealed: 2 }],
+  );
+  await database.query("delete from app.provider_credentials where link_id = $1", [pausedLink]);
   assertEquals(
     (await job({ registry, now: () => later(1) }).run("2026-09")).errors,
     [],

@@ -24,8 +24,6 @@ export async function tryCredential(
     guardedFetch,
     clock,
     log,
-    // It was sealed just now, under the current key.
-    reseal: () => Promise.resolve(),
   });
   const asked = { link_id: linkId, provider_key: provider.key, period: lastPeriod(clock()), envelope };
   const answer = await ask(asked, { deadlineMs: DEADLINE_MS });
