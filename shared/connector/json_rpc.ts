@@ -3,7 +3,6 @@
  * −32768…−32000, which JSON-RPC and MCP reserve, and encode the HTTP status: −31000 − status.
  */
 
-export const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;

@@ -1,6 +1,6 @@
 /**
- * Rate limits, drawn by SQL functions within the call they protect (supabase/schemas/oauth/rate_limits.sql). Counted under keyed hashes,
- * so no addresses are stored.
+ * Rate limits, drawn by SQL functions within the call they protect (supabase/schemas/oauth/rate_limits.sql). Counted
+ * under keyed hashes, so no addresses are stored.
  */
 import type { Config } from "../config.ts";
 import type { CalendarLimits } from "../db/calendar_store.ts";

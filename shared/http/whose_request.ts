@@ -1,4 +1,4 @@
-/** Whose a request is before anything is known of it: what it says of its token and its address. */
+/** Identifies a request's token and address before either is verified. */
 import { readBearer } from "../connector/bearer.ts";
 import type { Config } from "../config.ts";
 import { hashToken } from "../oauth/tokens.ts";

@@ -1,4 +1,4 @@
-/** How an account is called that a file says a number of, and perhaps a bank: "DKB 2051", "DE02…2051". */
+/** Names an account for which the file gives a number and perhaps a bank: "DKB 2051", "DE02…2051". */
 import { isCode } from "./money_text.ts";
 import { oneLine, shorten } from "./shorten.ts";
 import type { Account } from "./statement.ts";

@@ -1,4 +1,4 @@
-/** Counts and adds up what is no spending, by kind. */
+/** Counts and adds up lines that aren't spending, by kind. */
 import type { LeftOut } from "./statement.ts";
 import { decimalsOf, fromUnits, toUnits } from "./units.ts";
 

@@ -7,7 +7,7 @@ import type { Assumption, RefusalCode } from "../words/words.ts";
 import type { DateOrder } from "./date_text.ts";
 import type { DecimalSign } from "./money_text.ts";
 
-/** Why a line is no spending. */
+/** Why a line isn't spending. */
 export const LEFT_OUT = [
   "pending",
   "reverted",

@@ -12,12 +12,12 @@ const READ = 1000;
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]+/gu;
 /** What ends our own quotation marks. */
 const QUOTATION_MARKS = /["\u201c-\u201f\u00ab\u00bb\u2039\u203a\u300c-\u300f\uff02]/gu;
-/** Inside an address of the web or of a mailbox; a space behind each is enough for none to be one. */
+/** Inside an address of the web or of a mailbox; a space after each breaks the link. */
 const JOINTS = /([.:/@\\\u3002\uff61])(?=\S)/gu;
 
 /** The longest line of a list. */
 const LONGEST_LINE = 240;
-/** The same inside an address; figures such as 14.50 are none. */
+/** The same inside an address; figures such as 14.50 are not addresses. */
 const JOINTS_OF_WORDS = /(?<!\d)([.:/@\\\u3002\uff61])(?=\S)|([.:/@\\\u3002\uff61])(?=[^\s\d])/gu;
 
 /** A line that holds names and notes of a stranger's beside amounts and days. */

@@ -22,7 +22,7 @@ export class MalformedRates extends Error {
 const CODE = /^[A-Z]{3}$/;
 const DECIMAL = /^\d{1,9}(\.\d{1,10})?$/;
 
-/** A rate as plain digits; one in scientific notation is none. */
+/** A rate as plain digits; scientific notation is not accepted. */
 export const isRate = (rate: unknown): rate is string => typeof rate === "string" && DECIMAL.test(rate);
 
 /** @throws {MalformedRates} when a part is malformed; plausibility is checked elsewhere. */

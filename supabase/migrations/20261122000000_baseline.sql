@@ -102,7 +102,7 @@ insert into app.currencies (code, exponent)
 
 -- schemas/retention.sql
 
--- How long what is kept: every number once. The purge reads them, and the tools that promise one.
+-- How long each kind of row is kept: every number once. The purge reads them, and the tools that promise one.
 
 create table app.retention (
   what text primary key,
@@ -7233,7 +7233,7 @@ comment on function app.settle_up is
 
 -- log_expenses: writes down money that left, or came back. All items or none; what is already in the books is not
 -- written twice.
--- Row-level security keeps every statement inside the organization of the request, here and in the tools that follow.
+-- Row-level security keeps every statement inside the organization of the request.
 
 -- An item on its way into the books is a draft, an object by name: columns of app.expenses and of app.payments, and
 -- beside them place (in the call, or its line in a file), match_key, category_source, and existing_id when it is in the
@@ -8922,7 +8922,7 @@ comment on function app.find_records is
   'Ids of the records to change: those that are named, or the one-off expenses that a filter of list_expenses lets '
   'through, latest first and locked.';
 
-create or replace function app.weigh_records(context app.context, ids text[]) returns jsonb
+create or replace function app.weigh_records(ids text[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
   return (
@@ -8950,7 +8950,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   max_count constant int := 20;
   max_total constant int := 1000;
-  weight constant jsonb := app.weigh_records(context, ids);
+  weight constant jsonb := app.weigh_records(ids);
   total constant text := app.format_amount((weight ->> 'minor')::numeric, context.base_currency);
   wanted constant jsonb := jsonb_build_object('count', weight -> 'count', 'total', total);
 begin
@@ -12671,7 +12671,7 @@ comment on function app.describe_unknown_categories is
   'The first of the unknown categories and how many there are, {unknown_categories: [{name, rows, suggestions?}], '
   'unknown_categories_count}; for the very first what may have been meant.';
 
-create or replace function app.describe_import_rows(context app.context, batch app.import_batches, lines jsonb)
+create or replace function app.describe_import_rows(batch app.import_batches, lines jsonb)
   returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
@@ -12755,7 +12755,7 @@ begin
     'left_out', app.describe_left_out(coalesce(batch.read -> 'left_out', '[]'), home),
     'questions', questions,
     'questions_count', case when questions_count > jsonb_array_length(questions) then questions_count end,
-    'duplicates', app.describe_import_rows(context, batch, counted -> 'in_books'),
+    'duplicates', app.describe_import_rows(batch, counted -> 'in_books'),
     'duplicates_count', counted -> 'in_books_count',
     'skipped_count', outcomes -> 'skipped',
     'totals', counted -> 'totals',
@@ -12766,7 +12766,7 @@ begin
     ),
     'balances', batch.read -> 'balances',
     'sample',
-    app.describe_import_rows(context, batch, jsonb_path_query_array(counted -> 'new', '$[0 to 4]')),
+    app.describe_import_rows(batch, jsonb_path_query_array(counted -> 'new', '$[0 to 4]')),
     'mapping', batch.read -> 'mapping',
     'commit_with',
     jsonb_build_object('import_id', batch.id, 'expected_count', count, 'expected_totals', counted -> 'totals')
@@ -15792,7 +15792,7 @@ comment on function app.check_days_apart is
 
 -- A date that is settled is put right in one call: what was paid for it, when, or the note.
 
-create or replace function app.correct_payment(context app.context, bill app.expenses,
+create or replace function app.correct_payment(bill app.expenses,
   occurrence app.expense_occurrences, amount_minor bigint, paid_on date, note text)
 returns app.payments
 language plpgsql volatile set search_path = '' as $$
@@ -15879,7 +15879,7 @@ begin
       when (payer is distinct from before.paid_by and payer is not null or arguments ? 'charged')
         and num_nonnulls(amount_minor, note) = 0 and not arguments ? 'paid_on' then before
       else app.correct_payment(
-        context, bill, occurrence, amount_minor, case when arguments ? 'paid_on' then paid_on end, note
+        bill, occurrence, amount_minor, case when arguments ? 'paid_on' then paid_on end, note
       )
     end;
   else
@@ -17615,7 +17615,7 @@ begin
     select * into bill from app.expenses as e where e.id = payment.expense_id for no key update;
     select * into occurrence from app.expense_occurrences as o where o.id = payment.occurrence_id;
     if occurrence.paid_minor = payment.amount_minor then
-      perform app.correct_payment(context, bill, occurrence, line_minor, null, null);
+      perform app.correct_payment(bill, occurrence, line_minor, null, null);
     end if;
   elsif payment.currency <> line_currency and payment.currency <> context.base_currency then
     update app.payments as p
@@ -18617,7 +18617,7 @@ comment on function app.sync_fact is
 
 -- schemas/providers/keep_statement.sql
 
-create or replace function app.settle_estimate(context app.context, estimate app.payments, amount_minor bigint)
+create or replace function app.settle_estimate(estimate app.payments, amount_minor bigint)
   returns void
 language plpgsql volatile set search_path = '' as $$
 begin
@@ -18695,7 +18695,7 @@ begin
   end if;
   if is_taken then
     if estimate.id is not null then
-      perform app.settle_estimate(context, estimate, statement.amount_minor);
+      perform app.settle_estimate(estimate, statement.amount_minor);
     end if;
     update app.expense_occurrences as o
     set expected_minor = statement.amount_minor, amount_source = 'provider',
@@ -19151,8 +19151,7 @@ alter function app.list_calendar set jit = off;
 
 -- schemas/jobs/purge_expired.sql
 
--- Scheduled work inside the database: what is past its time is removed once a day. The jobs that run in functions come
--- with those.
+-- Scheduled work inside the database: what is past its time is removed once a day.
 
 -- Hosted projects have the extensions and create them here; the embedded stack brings stand-ins of the same functions,
 -- and where neither is, a schedule that never runs would be worse than a migration that fails. Being available is not

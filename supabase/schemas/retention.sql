@@ -1,4 +1,4 @@
--- How long what is kept: every number once. The purge reads them, and the tools that promise one.
+-- How long each kind of row is kept: every number once. The purge reads them, and the tools that promise one.
 
 create table app.retention (
   what text primary key,

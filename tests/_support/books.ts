@@ -73,10 +73,10 @@ export function assertNothingMissing(answer: Json): void {
   else if (typeof answer === "object") { for (const value of Object.values(answer ?? {})) assertNothingMissing(value); }
 }
 
-/** Units of a currency that one euro buys on a day. */
+/** Units of a currency that one euro buys on a day; the same again changes nothing. */
 export async function addRate(database: TestDatabase, quote: string, day: string, rate: string): Promise<void> {
   await database.query(
-    "insert into app.fx_rates (quote, rate_on, source, rate) values ($1, $2, 'ecb', $3::text::numeric)",
+    "insert into app.fx_rates (quote, rate_on, source, rate) values ($1, $2, 'ecb', $3::text::numeric) on conflict do nothing",
     [quote, day, rate],
   );
 }

@@ -75,7 +75,7 @@ const WRITES: Record<string, (books: Books, ids: Record<string, string>) => Prom
 };
 
 async function fill(books: Books, database: TestDatabase): Promise<Record<string, string>> {
-  await addRate(database, "USD", "2026-10-05", "1.25").catch(() => {});
+  await addRate(database, "USD", "2026-10-05", "1.25");
   const [lunch, train] = await log(books, { name: "Lunch", payee: "Cafe", amount: "14.50", tags: ["a"] }, {
     name: "Train",
     amount: "80",

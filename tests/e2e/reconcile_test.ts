@@ -44,7 +44,7 @@ const STATEMENT = [
 
 /** Lidl, Starbucks and Uber were said on the day, the dollars of ChatGPT are a bill that was paid. */
 async function voice(member: Member): Promise<void> {
-  await addRate(database, "USD", "2026-10-05", "1.1150").catch(() => {});
+  await addRate(database, "USD", "2026-10-05", "1.1150");
   await say(
     member,
     { name: "Lidl", amount: "23.45", date: "2026-10-01" },

@@ -7,6 +7,7 @@ import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
 import { AppFacts, appName } from "./connected_apps.tsx";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
+import { isUuid } from "../page_params.ts";
 
 /** `?grant=` selects it. */
 export const showDisconnect = (deps: PageDeps): Handler =>
@@ -53,7 +54,7 @@ export const showDisconnect = (deps: PageDeps): Handler =>
 export const postDisconnect = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user }) => {
     const grantId = c.req.query("grant") ?? "";
-    if (!/^[0-9a-f-]{36}$/.test(grantId)) {
+    if (!isUuid(grantId)) {
       throw new AppError("invalid_request", "no grant id", { says: ({ unknownApp }) => unknownApp });
     }
     // A grant that has ended meanwhile counts as disconnected.

@@ -1,10 +1,9 @@
 /** The activity page: every change of an organization, what its apps read, and what happened to accounts. */
 import type { ActivityFilter, ActivityPage } from "../../../shared/db/activity_store.ts";
-import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { isDay } from "../../../shared/iso_day.ts";
-import { isUuid, noPage } from "../members/asked.ts";
+import { isUuid, noPage } from "../page_params.ts";
 import { type Handler, type PageDeps, signedIn } from "../page_guards.ts";
 import { renderActivity } from "./activity_page.tsx";
 import { renderChange } from "./change_page.tsx";
@@ -40,7 +39,7 @@ export async function readActivity(
 /** Longer than any name in the books. */
 const LONGEST_TEXT = 120;
 
-/** What of the address can be meant; the rest is as if it were not there. */
+/** Reads the query; what is invalid is ignored. */
 function readQuery(c: AppContext): Asked {
   const query = (name: string, isMeant: (value: string) => boolean) => {
     const value = c.req.query(name)?.trim() ?? "";
@@ -69,5 +68,3 @@ function readQuery(c: AppContext): Asked {
 }
 
 export const isChange = (id: string | undefined): id is string => /^chg_[0-9a-z]{1,32}$/.test(id ?? "");
-
-export const noChange = () => new AppError("not_found", "no such change");

@@ -2,7 +2,7 @@
 import { AppError } from "../../../shared/errors.ts";
 import { proposalPath } from "../../../shared/urls.ts";
 import { publicCode } from "../../../shared/words/codes.ts";
-import { noPage } from "../members/asked.ts";
+import { isUuid, noPage } from "../page_params.ts";
 import { type Handler, type PageDeps, signedInForm } from "../page_guards.ts";
 import { isChange, readActivity } from "./activity.ts";
 import { changePath } from "./change_path.ts";
@@ -13,7 +13,7 @@ export const postUndo = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
     const [organizationId, changeId, key] = ["organization", "change", "key"].map((name) => form.get(name) ?? "");
     if (!/^org_[0-9a-z]{1,32}$/.test(organizationId!) || !isChange(changeId)) throw noPage();
-    if (!/^[0-9a-f-]{36}$/.test(key!)) {
+    if (!isUuid(key)) {
       throw new AppError("invalid_request", "no key", { says: ({ unknownChange }) => unknownChange });
     }
     const asked = { organizationId: organizationId!, filter: { id: changeId }, before: undefined };

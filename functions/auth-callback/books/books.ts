@@ -3,9 +3,10 @@ import { cleanLine } from "../../../shared/clean_text.ts";
 import type { FactEnvelope } from "../../../shared/connector/result.ts";
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
+import { isDay } from "../../../shared/iso_day.ts";
 import { booksPath, proposalPath } from "../../../shared/urls.ts";
 import { booksBusy } from "../approvals/policy.ts";
-import { noPage } from "../members/asked.ts";
+import { isUuid, noPage } from "../page_params.ts";
 import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
 import { renderBooks, renderNoBooks } from "./books_page.tsx";
 import { type News, newsOf } from "./news.ts";
@@ -13,9 +14,7 @@ import { type News, newsOf } from "./news.ts";
 const ORGANIZATION = /^org_[0-9a-z]{1,32}$/;
 const CHANGE = /^chg_[0-9a-z]{1,32}$/;
 const BILL = /^bill_[0-9a-z]{1,32}$/;
-const DAY = /^(?:19|20|21)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
 const AMOUNT = /^\d{1,12}(?:\.\d{1,4})?$/;
-const KEY = /^[0-9a-f-]{36}$/;
 
 export const showBooks = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
@@ -28,7 +27,7 @@ export const showBooks = (deps: PageDeps): Handler =>
     const found = await books.read({
       userId: user.id,
       organizationId,
-      month: DAY.test(month) ? month : undefined,
+      month: isDay(month) && month >= "1900" ? month : undefined,
       query,
       cursor,
       paid: [c.req.query("paid")].find((id) => id && CHANGE.test(id)),
@@ -70,7 +69,7 @@ async function pay(c: AppContext, { books, clock }: PageDeps, { form, ...asked }
   const dueOn = form.get("due_on") ?? "";
   const key = form.get("key") ?? "";
   const shown = form.get("shown") || null;
-  if (!BILL.test(billId) || !DAY.test(dueOn) || !KEY.test(key) || (shown && !AMOUNT.test(shown))) {
+  if (!BILL.test(billId) || !isDay(dueOn) || !isUuid(key) || (shown && !AMOUNT.test(shown))) {
     throw unknownChange();
   }
   // Where the amount is not known, or only about, the person types it, perhaps with a decimal comma.

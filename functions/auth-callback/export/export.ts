@@ -91,7 +91,7 @@ async function readPage(
   throw new AppError("forbidden", "refused meanwhile", { says: ({ exportEnded }) => exportEnded });
 }
 
-/** @throws {AppError} `invalid_request` for days that are none, or in the wrong order. */
+/** @throws {AppError} `invalid_request` for invalid days, or in the wrong order. */
 function readPeriod(form: Form, today: string): Period {
   const [from, to] = [form.get("from") ?? "", form.get("to") ?? ""];
   const named = PERIODS.find((name) => name === form.get("period"));

@@ -1,10 +1,11 @@
 /** Paths of the pages about members. */
+import { organizationPath } from "../../../shared/urls.ts";
 
 export const membersPath = (organizationId: string, done?: string): string =>
-  `/organizations/${organizationId}/members${done ? `?done=${done}` : ""}`;
+  `${organizationPath(organizationId, "members")}${done ? `?done=${done}` : ""}`;
 
 export const removeMemberPath = (organizationId: string, memberId: string): string =>
-  `/organizations/${organizationId}/members/remove?${new URLSearchParams({ member: memberId })}`;
+  `${organizationPath(organizationId, "members")}/remove?${new URLSearchParams({ member: memberId })}`;
 
 export const handOverPath = (organizationId: string): string => `/organizations/${organizationId}/hand-over`;
 

@@ -6,7 +6,8 @@ import { Buttons, Name, SelectField } from "../../../shared/pages/components.tsx
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
 import { handOverPath, membersPath } from "./addresses.ts";
-import { isUuid, noMember, noPage, organizationOf } from "./asked.ts";
+import { noMember } from "./asked.ts";
+import { isUuid, noPage, organizationOf } from "../page_params.ts";
 import { claimMemberMail, mailHandover } from "./mails.ts";
 
 export const showHandOver = (deps: PageDeps): Handler =>

@@ -6,7 +6,8 @@ import type { SignedInUser } from "../../../shared/http/session.ts";
 import { isEmail } from "../profile/email.ts";
 import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
 import { membersPath } from "./addresses.ts";
-import { isGivenRole, isUuid, memberOf, noMember, noPage, notAllowed, organizationOf } from "./asked.ts";
+import { isGivenRole, memberOf, noMember, notAllowed } from "./asked.ts";
+import { isUuid, noPage, organizationOf } from "../page_params.ts";
 import { claimMemberMail, mailInvitation, newInvitationToken } from "./mails.ts";
 import { type Done, renderMembers } from "./members_page.tsx";
 
@@ -54,7 +55,7 @@ interface Asked {
 const back = (c: AppContext, { organizationId }: Asked, done: Done) =>
   c.redirect(membersPath(organizationId, done), 303);
 
-/** @throws {AppError} `not_found` for who is no member. */
+/** @throws {AppError} `not_found` when they aren't a member. */
 async function read(c: AppContext, { members, clock }: PageDeps, user: SignedInUser): Promise<Members> {
   const found = await members.read({ userId: user.id, organizationId: organizationOf(c), at: clock() });
   if (!found) throw noPage();

@@ -5,7 +5,8 @@ import { Buttons, Name } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
 import { membersPath, removeMemberPath } from "./addresses.ts";
-import { memberOf, noMember, organizationOf } from "./asked.ts";
+import { memberOf, noMember } from "./asked.ts";
+import { organizationOf } from "../page_params.ts";
 
 /** `?member=` selects them; the reader's own id is for leaving. */
 export const showRemoveMember = (deps: PageDeps): Handler =>

@@ -1,6 +1,6 @@
 -- A date that is settled is put right in one call: what was paid for it, when, or the note.
 
-create or replace function app.correct_payment(context app.context, bill app.expenses,
+create or replace function app.correct_payment(bill app.expenses,
   occurrence app.expense_occurrences, amount_minor bigint, paid_on date, note text)
 returns app.payments
 language plpgsql volatile set search_path = '' as $$

@@ -47,7 +47,7 @@ begin
       when (payer is distinct from before.paid_by and payer is not null or arguments ? 'charged')
         and num_nonnulls(amount_minor, note) = 0 and not arguments ? 'paid_on' then before
       else app.correct_payment(
-        context, bill, occurrence, amount_minor, case when arguments ? 'paid_on' then paid_on end, note
+        bill, occurrence, amount_minor, case when arguments ? 'paid_on' then paid_on end, note
       )
     end;
   else

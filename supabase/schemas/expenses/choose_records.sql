@@ -36,7 +36,7 @@ comment on function app.find_records is
   'Ids of the records to change: those that are named, or the one-off expenses that a filter of list_expenses lets '
   'through, latest first and locked.';
 
-create or replace function app.weigh_records(context app.context, ids text[]) returns jsonb
+create or replace function app.weigh_records(ids text[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
   return (
@@ -64,7 +64,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   max_count constant int := 20;
   max_total constant int := 1000;
-  weight constant jsonb := app.weigh_records(context, ids);
+  weight constant jsonb := app.weigh_records(ids);
   total constant text := app.format_amount((weight ->> 'minor')::numeric, context.base_currency);
   wanted constant jsonb := jsonb_build_object('count', weight -> 'count', 'total', total);
 begin

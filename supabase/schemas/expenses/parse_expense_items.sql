@@ -1,6 +1,6 @@
 -- log_expenses: writes down money that left, or came back. All items or none; what is already in the books is not
 -- written twice.
--- Row-level security keeps every statement inside the organization of the request, here and in the tools that follow.
+-- Row-level security keeps every statement inside the organization of the request.
 
 -- An item on its way into the books is a draft, an object by name: columns of app.expenses and of app.payments, and
 -- beside them place (in the call, or its line in a file), match_key, category_source, and existing_id when it is in the

@@ -70,7 +70,7 @@ begin
     select * into bill from app.expenses as e where e.id = payment.expense_id for no key update;
     select * into occurrence from app.expense_occurrences as o where o.id = payment.occurrence_id;
     if occurrence.paid_minor = payment.amount_minor then
-      perform app.correct_payment(context, bill, occurrence, line_minor, null, null);
+      perform app.correct_payment(bill, occurrence, line_minor, null, null);
     end if;
   elsif payment.currency <> line_currency and payment.currency <> context.base_currency then
     update app.payments as p

@@ -72,7 +72,7 @@ comment on function app.describe_unknown_categories is
   'The first of the unknown categories and how many there are, {unknown_categories: [{name, rows, suggestions?}], '
   'unknown_categories_count}; for the very first what may have been meant.';
 
-create or replace function app.describe_import_rows(context app.context, batch app.import_batches, lines jsonb)
+create or replace function app.describe_import_rows(batch app.import_batches, lines jsonb)
   returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
@@ -156,7 +156,7 @@ begin
     'left_out', app.describe_left_out(coalesce(batch.read -> 'left_out', '[]'), home),
     'questions', questions,
     'questions_count', case when questions_count > jsonb_array_length(questions) then questions_count end,
-    'duplicates', app.describe_import_rows(context, batch, counted -> 'in_books'),
+    'duplicates', app.describe_import_rows(batch, counted -> 'in_books'),
     'duplicates_count', counted -> 'in_books_count',
     'skipped_count', outcomes -> 'skipped',
     'totals', counted -> 'totals',
@@ -167,7 +167,7 @@ begin
     ),
     'balances', batch.read -> 'balances',
     'sample',
-    app.describe_import_rows(context, batch, jsonb_path_query_array(counted -> 'new', '$[0 to 4]')),
+    app.describe_import_rows(batch, jsonb_path_query_array(counted -> 'new', '$[0 to 4]')),
     'mapping', batch.read -> 'mapping',
     'commit_with',
     jsonb_build_object('import_id', batch.id, 'expected_count', count, 'expected_totals', counted -> 'totals')

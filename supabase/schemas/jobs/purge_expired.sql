@@ -1,5 +1,4 @@
--- Scheduled work inside the database: what is past its time is removed once a day. The jobs that run in functions come
--- with those.
+-- Scheduled work inside the database: what is past its time is removed once a day.
 
 -- Hosted projects have the extensions and create them here; the embedded stack brings stand-ins of the same functions,
 -- and where neither is, a schedule that never runs would be worse than a migration that fails. Being available is not

@@ -1,4 +1,4 @@
-create or replace function app.settle_estimate(context app.context, estimate app.payments, amount_minor bigint)
+create or replace function app.settle_estimate(estimate app.payments, amount_minor bigint)
   returns void
 language plpgsql volatile set search_path = '' as $$
 begin
@@ -76,7 +76,7 @@ begin
   end if;
   if is_taken then
     if estimate.id is not null then
-      perform app.settle_estimate(context, estimate, statement.amount_minor);
+      perform app.settle_estimate(estimate, statement.amount_minor);
     end if;
     update app.expense_occurrences as o
     set expected_minor = statement.amount_minor, amount_source = 'provider',

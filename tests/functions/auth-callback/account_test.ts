@@ -58,7 +58,8 @@ accountTest("form input is stored as one clean line, whatever was sent", async (
   });
   assertEquals([reminders.status, pages.mails.at(-1)?.to], [303, "bills@example.com"]);
   const { form_token } = rename;
-  for (const path of ["/account/providers/remove?link=%00", "/account/disconnect?grant=%00"]) {
+  const noGrant = `/account/disconnect?grant=${"-".repeat(36)}`;
+  for (const path of ["/account/providers/remove?link=%00", "/account/disconnect?grant=%00", noGrant]) {
     assertEquals((await browser.post(path, { form_token: form_token! })).status, 400, path);
   }
   const stranger = await pages.browser().post("/login", { email: "new\u0000@example.com" });

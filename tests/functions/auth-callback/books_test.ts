@@ -151,6 +151,8 @@ accountTest("a due date is paid once, says so, and is undone", async (pages, dat
   const shown = await page();
   assertStringIncludes(textOf(shown), "€900.00");
   assertEquals(pressOf(shown).length, 1);
+  const forged = await owner.browser.post("/books", { ...pressOf(shown)[0]!.fields, due_on: "2026-02-31" });
+  assertEquals(forged.status, 400);
   const response = await owner.browser.submit(shown, 'value="pay"', {});
   assertEquals(response.status, 303);
   const location = response.headers.get("location")!;

@@ -1,7 +1,6 @@
 /** Which account a file is of, as its format says it; a person knows it by a name with the end of its number. */
 import { assertEquals } from "@std/assert";
 import { describeAccount, isIban, isMasked } from "../../../shared/import/account_name.ts";
-import { mappingOf } from "../../../shared/import/answers.ts";
 import { readImport } from "../../../shared/import/read_import.ts";
 
 const accountOf = (text: string) => {
@@ -89,16 +88,4 @@ Deno.test("describeAccount() never shows more of a number than its end", () => {
     false,
   ]);
   assertEquals(["*1234", "•••• 1234", "1234", "22.11.2026", "x"].map(isMasked), [true, true, false, false, false]);
-});
-
-Deno.test("mappingOf() takes the answers about a file, and nothing else", () => {
-  assertEquals(mappingOf({ negative_is_expense: false, date_format: "MM/DD/YYYY", decimal: ",", row_7: "same" }), {
-    negative_is_expense: false,
-    date_format: "MM/DD/YYYY",
-    decimal: ",",
-  });
-  assertEquals(mappingOf({ negative_is_expense: "true", date_format: "DMY", decimal: ";", amount: "Cost" }), {
-    negative_is_expense: true,
-  });
-  assertEquals(mappingOf(JSON.parse('{"__proto__":{"decimal":","},"decimal":{}}')), {});
 });
