@@ -1410,6 +1410,8 @@ create trigger count_removed after delete on oauth.clients referencing old table
 create trigger count_granted after update on oauth.clients
   for each row when (old.granted_at is null and new.granted_at is not null) execute function oauth.count_ungranted();
 
+-- schemas/oauth/access.sql
+
 alter table oauth.clients enable row level security;
 alter table oauth.ungranted_counts enable row level security;
 alter table oauth.grants enable row level security;
@@ -1419,6 +1421,8 @@ alter table oauth.tokens enable row level security;
 grant select, insert, update, delete
   on oauth.clients, oauth.ungranted_counts, oauth.grants, oauth.consents, oauth.used_codes, oauth.tokens
   to service_role;
+
+-- schemas/oauth/tokens.sql
 
 create or replace function oauth.resolve_access_token(
   token_hash bytea, resource text, at timestamptz,
@@ -1460,6 +1464,8 @@ end
 $$;
 comment on function oauth.issue_tokens is
   'Stores a pair of tokens and answers the access token''s lifetime in seconds.';
+
+-- schemas/oauth/end_grant.sql
 
 create or replace function oauth.audit_grant(of_grant oauth.grants, event text, at timestamptz) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -1593,7 +1599,7 @@ comment on function public.register_client is
   'Stores a client that registered itself, under the id that the function made up, where oauth.make_room finds room. '
   'Registering the same twice makes two.';
 
--- schemas/oauth/approve_consent.sql
+-- schemas/oauth/find_client.sql
 
 create or replace function public.find_client(client_id text, at timestamptz, limits jsonb default null) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -1603,6 +1609,8 @@ end
 $$;
 comment on function public.find_client is
   'For requests that are refused whoever the client is: outcome found or unknown_client.';
+
+-- schemas/oauth/approve_consent.sql
 
 create or replace function oauth.consent_of(client_id text, user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -1880,6 +1888,8 @@ $$;
 comment on function public.revoke_token is
   'RFC 7009: a refresh token ends its grant, an access token only itself. Outcome revoked, unknown_client, or '
   'unknown_token, also for another client''s.';
+
+-- schemas/oauth/connected_apps.sql
 
 create or replace function public.list_connected_apps(user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -2427,7 +2437,7 @@ create index payments_split_id_idx on app.payments (split_id) where split_id is 
 -- Which wait for the rate of their day?
 create index payments_pending_idx on app.payments (paid_on, id) where not is_final;
 
--- schemas/expenses/provider_links.sql
+-- schemas/expenses/rate_tables.sql
 
 create table app.fx_rates (
   quote text not null references app.currencies (code),
@@ -2452,6 +2462,8 @@ comment on table app.fx_days is
   'its '
   'own the last ones before it stand.';
 
+-- schemas/providers/tables.sql
+
 create table app.provider_links (
   id text collate "C" primary key default app.new_id('lnk')
     constraint provider_links_id_format check (id ~ '^lnk_[0-9a-z]+$' and length(id) between 12 and 36),
@@ -2475,6 +2487,8 @@ comment on table app.provider_links is
   'Where a variable bill''s amount comes from. The label is masked; the credential is not kept here.';
 create unique index provider_links_one_per_bill_idx on app.provider_links (expense_id) where status <> 'revoked';
 create index provider_links_expense_id_idx on app.provider_links (expense_id, organization_id);
+
+-- schemas/connector/change_tables.sql
 
 create table app.change_sets (
   id text collate "C" primary key default app.new_id('chg')
@@ -3154,6 +3168,10 @@ create trigger sync_paid_minor after insert or delete or update of occurrence_id
 create trigger propagate_category after update of category_id on app.expenses
   for each row execute function app.propagate_category();
 
+-- schemas/expenses/captured_tables.sql
+
+-- Which tables are versioned, and whose changes are kept so that they can be undone.
+
 do $$
 declare
   tracked text;
@@ -3183,6 +3201,8 @@ begin
   end loop;
 end
 $$;
+
+-- schemas/expenses/access.sql
 
 -- Access: members reach the rows of the organization their token is bound to, and nothing else.
 alter table app.budgets enable row level security;
@@ -4744,6 +4764,8 @@ end
 $$;
 comment on function public.read_account is 'Everything the account page shows of a person; null before onboarding.';
 
+-- schemas/identity/change_country.sql
+
 create or replace function public.change_country(user_id uuid, country text, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
@@ -4761,7 +4783,7 @@ comment on function public.change_country is
   'before onboarding.';
 grant execute on function identity.is_timezone to authenticated;
 
--- schemas/identity/update_reminders.sql
+-- schemas/identity/rename_organization.sql
 
 create or replace function public.rename_organization(user_id uuid, organization_id text, name text, at timestamptz)
   returns jsonb
@@ -4778,6 +4800,8 @@ end
 $$;
 comment on function public.rename_organization is
   'Gives an organization another name, for its owner only: {"outcome":"renamed"} or {"outcome":"not_owner"}.';
+
+-- schemas/identity/update_reminders.sql
 
 create or replace function public.update_reminders(
   user_id uuid, reminder_email text, timezone text, default_lead_days integer, email_enabled boolean, at timestamptz
@@ -5246,7 +5270,7 @@ comment on function app.lock_books_last is
   'app.lock_books for what has rows locked by now, for which whoever has the books may wait: it asks again and again '
   'instead of waiting, so that the two never wait for each other.';
 
--- schemas/connector/authenticate.sql
+-- schemas/connector/run_tool.sql
 
 create or replace function app.is_long(tool text, arguments jsonb) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -5321,7 +5345,7 @@ comment on function app.run_tool is
   'Runs one tool as the person of the request''s claims, under row-level security, and answers its envelope; null for '
   'who is no member.';
 
--- The database's API of the connector
+-- schemas/connector/authenticate.sql
 
 create or replace function app.quota_key(grant_id text, kind text) returns text
 language sql immutable set search_path = '' as $$
@@ -5393,7 +5417,7 @@ comment on function app.authenticate is
   'nothing.';
 revoke all on function app.authenticate, app.quota_key from authenticated;
 
--- schemas/connector/call_tool.sql
+-- schemas/connector/authenticate_bearer.sql
 
 create or replace function app.count_request(grant_id text, kind text, limits jsonb, at timestamptz) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -5428,6 +5452,8 @@ comment on function public.authenticate_bearer is
   'limited, '
   'organization?, plan?, required_plan?, deletes_on?, '
   'retry_after?, first_use_in_hour?}.';
+
+-- schemas/connector/call_tool.sql
 
 create or replace function public.call_tool(token_hash text, resource text, tool text, arguments jsonb, at timestamptz,
   limits jsonb default null) returns jsonb
@@ -9841,7 +9867,7 @@ $$;
 comment on function app.find_change_to_undo is
   'The change that is meant: the one named, else the latest of this connection.';
 
--- schemas/connector/describe_reversals.sql
+-- schemas/connector/mark_undone.sql
 
 create or replace function app.mark_undone(target app.change_sets, undo_id text) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -9881,6 +9907,8 @@ begin
 end
 $$;
 comment on function app.fail_undo is 'Ends the tool with undo_conflict and what stands in the way, as it is now.';
+
+-- schemas/connector/describe_reversals.sql
 
 create or replace function app.describe_reversals(reversed app.kept_row[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -13373,7 +13401,7 @@ comment on function app.match_sums is
   'Rows that are several payments of a day to the same payee, and rows of a day that are one payment. taken are '
   'payments that are matched already.';
 
--- schemas/imports/run_import_step.sql
+-- schemas/imports/import_expenses.sql
 
 create or replace function app.answer_preview(context app.context, batch app.import_batches, arguments jsonb)
   returns jsonb
@@ -13647,6 +13675,8 @@ end
 $$;
 comment on function app.chart_upcoming_bills is
   'Chart of what is overdue and what bills will take from now on, date by date, at today''s rates.';
+
+-- schemas/expenses/show_spending_chart.sql
 
 create or replace function app.show_spending_chart(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -14304,7 +14334,7 @@ $$;
 comment on function app.next_due_dates is
   'The next due dates of a bill that are not paid or skipped, today''s included; none while it is not active.';
 
--- schemas/bills/roll_forward.sql
+-- schemas/bills/refresh_bill.sql
 
 -- Rolling a bill forward: what the calendar does to it, written down. Every tool that changes a bill does this first; a
 -- job does it daily.
@@ -15665,7 +15695,7 @@ $$;
 comment on function app.settle_occurrence is
   'Pays an occurrence: what remains, or a given amount; one less than what remains leaves it open.';
 
--- schemas/bills/choose_occurrence.sql
+-- schemas/bills/next_open_occurrence.sql
 
 -- Which date a payment is for. Without a named date only one that may well be meant is paid: whoever says again that
 -- the bill is paid must not pay the next date.
@@ -19441,7 +19471,7 @@ create trigger pause_links_without_plan after update of plan_status on identity.
   execute function app.pause_links_without_plan();
 revoke all on function app.pause_links_without_plan from authenticated, service_role;
 
--- schemas/providers/connect_providers.sql
+-- schemas/providers/open_connection.sql
 
 -- Connecting a bill to its provider, on the page that the tool update_bill leads to, and what the account page does
 -- with a link: pause, resume, remove. What a credential is, and whether the provider takes it, is the functions' part:
@@ -20234,7 +20264,7 @@ alter table jobs.notice_log enable row level security;
 grant select, insert, update, delete on
   jobs.reminder_batches, jobs.reminder_digests, jobs.reminder_log, jobs.notice_log to service_role;
 
--- Which bills
+-- schemas/reminders/count_reminder_candidates.sql
 
 create or replace function public.count_reminder_candidates(at timestamptz) returns bigint
 language plpgsql stable set search_path = '' as $$
@@ -21044,11 +21074,10 @@ comment on function app.describe_budget_notices is
   'is_over says that the month or year has ended. Null when there is nothing.';
 alter function app.describe_budget_notices set role = 'authenticated';
 
--- schemas/reminders/describe_digests.sql
+-- schemas/reminders/describe_statement.sql
 
 -- What a digest says: described when it is claimed, by what is true then. Each organization is read as the recipient,
--- under row-level security:
--- a condition that is missing here puts nobody else's bills into a mail.
+-- under row-level security: a condition that is missing here puts nobody else's bills into a mail.
 
 create or replace function app.describe_statement(occurrence_id text, recipient identity.profiles, out fetched jsonb,
   out not_taken jsonb) returns record
@@ -21102,6 +21131,8 @@ $$;
 comment on function app.describe_statement is
   'What a provider said of a due date, {on, provider, amount, currency, usual}: fetched when it is the amount, '
   'not_taken when somebody has to look at it.';
+
+-- schemas/reminders/describe_reconnects.sql
 
 create or replace function app.describe_reconnects(organization identity.organizations) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -22057,7 +22088,7 @@ $$;
 comment on function jobs.provider_context is
   'The context in which the job keeps an answer: for the owner, on their day.';
 
--- schemas/providers/count_provider_links.sql
+-- schemas/providers/keep_provider_answer.sql
 
 create or replace function public.keep_provider_answer(link_id text, lease_token uuid, period date, answer jsonb,
   at timestamptz, is_last boolean default true) returns jsonb
@@ -22093,6 +22124,8 @@ $$;
 comment on function public.keep_provider_answer is
   'Keeps what came of asking a leased link, as app.keep_answer does, as a change of its own: {outcome: "kept", status, '
   'code?}, or {outcome: "lost"} when the lease is another''s or the link has ended. The last answer ends the lease.';
+
+-- schemas/providers/count_provider_links.sql
 
 create or replace function public.count_provider_links(period date, again boolean, before timestamptz, at timestamptz)
   returns jsonb

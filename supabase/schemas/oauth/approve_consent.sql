@@ -1,12 +1,3 @@
-create or replace function public.find_client(client_id text, at timestamptz, limits jsonb default null) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-begin
-  return oauth.refuse('found', client_id, limits, at);
-end
-$$;
-comment on function public.find_client is
-  'For requests that are refused whoever the client is: outcome found or unknown_client.';
-
 create or replace function oauth.consent_of(client_id text, user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin

@@ -1,0 +1,33 @@
+create or replace function app.count_request(grant_id text, kind text, limits jsonb, at timestamptz) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  if limits -> kind is not null then
+    perform oauth.draw_from_bucket(
+      app.quota_key(grant_id, kind), (limits #>> array[kind, 'at_most'])::integer,
+      (limits #>> array[kind, 'seconds'])::double precision, at
+    );
+  end if;
+end
+$$;
+comment on function app.count_request is
+  'Counts what a grant was given. It comes last in its transaction: the row stays locked until the end of that, and '
+  'calls of one client must not wait for each other''s tools. So what is under way at the same time is not counted '
+  'yet; that is as exact as this limit needs to be.';
+
+create or replace function public.authenticate_bearer(token_hash text, resource text, at timestamptz,
+  limits jsonb default null) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  principal constant jsonb := app.authenticate(token_hash, resource, 'read', limits, at);
+begin
+  if principal ->> 'outcome' = 'ok' then
+    perform app.count_request(principal #>> '{claims,grant_id}', 'read', limits, at);
+  end if;
+  return principal - 'claims';
+end
+$$;
+comment on function public.authenticate_bearer is
+  'For requests that run no tool: {outcome: ok | invalid_token | feature_not_in_plan | organization_deleting | '
+  'limited, '
+  'organization?, plan?, required_plan?, deletes_on?, '
+  'retry_after?, first_use_in_hour?}.';

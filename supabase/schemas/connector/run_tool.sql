@@ -1,0 +1,72 @@
+create or replace function app.is_long(tool text, arguments jsonb) returns boolean
+language plpgsql stable set search_path = '' as $$
+declare
+  many constant int := 1000;
+  target_id text := arguments ->> 'change_id';
+begin
+  if tool <> 'undo_change' then
+    return tool = 'import_expenses';
+  end if;
+  if target_id is null then
+    -- The latest of this connection, as app.find_latest_change has it.
+    target_id := app.find_own_latest((auth.jwt() ->> 'grant_id')::uuid);
+  end if;
+  return exists (select from app.change_items as i where i.change_id = target_id offset many);
+end
+$$;
+comment on function app.is_long is
+  'Whether a write may take so long that nobody else may wait for all of it: an import, or the undo of one.';
+
+create or replace function app.run_tool(tool text, arguments jsonb, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  context app.context;
+  result jsonb;
+  problem text;
+begin
+  perform set_config('app.at', at::text, true);
+  perform identity.note_standing();
+  if app.is_write(tool) then
+    -- Before anything runs, and again after the wait: a role may have changed meanwhile.
+    perform app.refuse_reader(tool);
+    -- One write at a time in an organization: of two equal calls the second sees what the first wrote, a version that
+    -- was checked cannot change before the write, and the numbers of changes rise in the order in which they take
+    -- effect. Different organizations never wait. What is long takes its turn itself, when most of it is done.
+    if not app.is_long(tool, arguments) then
+      perform app.lock_books(identity.current_organization_id());
+    end if;
+  end if;
+  -- After the lock: whoever held it may have changed the currency, the time zone or who is a member.
+  context := app.read_context(at);
+  if context.organization_id is null then
+    return null;
+  end if;
+  if app.is_write(tool) then
+    perform app.refuse_reader(tool);
+  end if;
+  result := case
+    when (arguments ->> 'dry_run')::boolean then app.preview_tool(context, tool, arguments)
+    when arguments ? 'idempotency_key' then app.perform_once(context, tool, arguments)
+    else app.perform_judged(context, tool, arguments)
+  end;
+  if app.is_write(tool) then
+    -- A write, or the undo of one, may have set the time zone or the currency that the answer names.
+    context := app.read_context(at);
+  end if;
+  perform set_config('app.standing_of', '', true);
+  return jsonb_strip_nulls(jsonb_build_object(
+    'ok', true,
+    'context', jsonb_build_object(
+      'organization', jsonb_build_object('id', context.organization_id, 'name', context.organization_name),
+      'today', context.today, 'timezone', context.timezone, 'base_currency', context.base_currency
+    ),
+    'warnings', '[]'::jsonb
+  ) || result);
+exception when sqlstate 'EX001' then
+  get stacked diagnostics problem = pg_exception_detail;
+  return jsonb_build_object('ok', false, 'error', problem::jsonb);
+end
+$$;
+comment on function app.run_tool is
+  'Runs one tool as the person of the request''s claims, under row-level security, and answers its envelope; null for '
+  'who is no member.';

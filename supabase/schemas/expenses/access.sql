@@ -1,0 +1,214 @@
+-- Access: members reach the rows of the organization their token is bound to, and nothing else.
+alter table app.budgets enable row level security;
+alter table app.categories enable row level security;
+alter table app.expenses enable row level security;
+alter table app.expense_occurrences enable row level security;
+alter table app.payee_rules enable row level security;
+alter table app.payments enable row level security;
+alter table app.fx_rates enable row level security;
+alter table app.fx_days enable row level security;
+alter table app.provider_links enable row level security;
+alter table app.change_sets enable row level security;
+alter table app.change_items enable row level security;
+alter table app.idempotency_keys enable row level security;
+
+create or replace function app.list_hidden_categories() returns text[]
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return array(
+    select c.id from app.categories as c
+    where c.organization_id = identity.current_organization_id() and c.is_private
+      and not identity.may('books:private')
+  );
+end
+$$;
+comment on function app.list_hidden_categories is
+  'The ids of the categories that are kept from the person: few, and asked once a statement of somebody from whom '
+  'something is. As a query in each policy that needs it, it made every statement longer to plan.';
+
+-- Expected to be few: what a policy expects of it makes a lookup of one expense seem dear to everybody.
+create or replace function app.list_shared_expenses() returns setof text
+language plpgsql stable security definer rows 1 set search_path = '' as $$
+begin
+  return query
+    select s.expense_id from app.payment_shares as s
+    where s.organization_id = identity.current_organization_id() and s.member_id = auth.uid();
+end
+$$;
+comment on function app.list_shared_expenses is 'The ids of the expenses and bills that the person bears a share of.';
+
+create or replace function app.sees_expense(expense_id text) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (select from app.expenses as e where e.id = sees_expense.expense_id);
+end
+$$;
+comment on function app.sees_expense is
+  'Whether the person sees an expense or bill, as its policy says. For policies of what belongs to one and is read a '
+  'few '
+  'rows at a time: a query there would be set up by every statement, of those too from whom nothing is kept.';
+
+-- What is kept from a person (identity.sees_everything): private categories with all that is in them, and where only
+-- one's own is seen, what others recorded. Whatever belongs to an expense is seen by who sees that, and asks so.
+create policy "Members can use their organization's budgets" on app.budgets
+  for all to authenticated
+  using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or category_id is null or category_id <> all ((select app.list_hidden_categories())::text[])
+    )
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or category_id is null or category_id <> all ((select app.list_hidden_categories())::text[])
+    )
+  );
+create policy "Members can use their organization's categories" on app.categories
+  for all to authenticated
+  using (
+    organization_id = (select identity.current_organization_id())
+    and (not is_private or (select identity.may('books:private')))
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and (not is_private or (select identity.may('books:private')))
+  );
+create policy "Members can use their organization's expenses" on app.expenses
+  for all to authenticated
+  using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or (category_id is null or category_id <> all ((select app.list_hidden_categories())::text[]))
+        and (
+          not (select identity.sees_own_only())
+          or (select auth.uid()) in (created_by, assignee_id)
+          or id in (select app.list_shared_expenses())
+        )
+    )
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or (category_id is null or category_id <> all ((select app.list_hidden_categories())::text[]))
+        and (
+          not (select identity.sees_own_only())
+          or (select auth.uid()) in (created_by, assignee_id)
+          or id in (select app.list_shared_expenses())
+        )
+    )
+  );
+create policy "Members can use their organization's occurrences" on app.expense_occurrences
+  for all to authenticated
+  using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or app.sees_expense(expense_id)
+    )
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or app.sees_expense(expense_id)
+    )
+  );
+create policy "Members can use their organization's payee rules" on app.payee_rules
+  for all to authenticated
+  using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or category_id <> all ((select app.list_hidden_categories())::text[])
+    )
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or category_id <> all ((select app.list_hidden_categories())::text[])
+    )
+  );
+create policy "Members can use their organization's payments" on app.payments
+  for all to authenticated
+  using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or exists (select from app.expenses as e where e.id = expense_id)
+        and (category_id is null or category_id <> all ((select app.list_hidden_categories())::text[]))
+    )
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or exists (select from app.expenses as e where e.id = expense_id)
+        and (category_id is null or category_id <> all ((select app.list_hidden_categories())::text[]))
+    )
+  );
+create policy "Signed-in people can read the exchange rates" on app.fx_rates
+  for select to authenticated using ((select auth.uid()) is not null);
+create policy "Signed-in people can read which days are settled" on app.fx_days
+  for select to authenticated using ((select auth.uid()) is not null);
+create policy "Members can read their organization's provider links" on app.provider_links
+  for select to authenticated using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or app.sees_expense(expense_id)
+    )
+  );
+create policy "Members can read their organization's changes" on app.change_sets
+  for select to authenticated using (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or app.sees_change(id))
+  );
+create policy "Members can record their own changes" on app.change_sets
+  for insert to authenticated
+  with check (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()));
+create policy "Members can describe and undo their organization's changes" on app.change_sets
+  for update to authenticated
+  using (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or app.sees_change(id))
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or app.sees_change(id))
+  );
+create policy "Members can drop a change of theirs that wrote nothing" on app.change_sets
+  for delete to authenticated
+  using (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or app.sees_change(id))
+    and actor_id = (select auth.uid())
+  );
+create policy "Members can read their organization's change items" on app.change_items
+  for select to authenticated using (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or app.sees_change(change_id))
+  );
+create policy "Members can record items of their organization's changes" on app.change_items
+  for insert to authenticated with check (organization_id = (select identity.current_organization_id()));
+create policy "People can use their own idempotency keys" on app.idempotency_keys
+  for all to authenticated
+  using (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()))
+  with check (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()));
+
+grant select, insert, update, delete on
+  app.budgets, app.categories, app.expenses, app.expense_occurrences, app.payee_rules, app.payments, app.fx_rates,
+  app.fx_days,
+  app.provider_links, app.change_sets, app.change_items, app.idempotency_keys to service_role;
+grant select, insert, update, delete on
+  app.budgets, app.categories, app.expenses, app.expense_occurrences, app.payee_rules, app.payments,
+  app.idempotency_keys
+    to authenticated;
+grant select on app.fx_rates, app.fx_days, app.provider_links to authenticated;
+grant select, insert, update (facts, undoes, undone_by), delete on app.change_sets to authenticated;
+grant select, insert on app.change_items to authenticated;

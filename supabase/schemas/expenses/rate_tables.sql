@@ -1,0 +1,22 @@
+create table app.fx_rates (
+  quote text not null references app.currencies (code),
+  rate_on date not null,
+  source text not null constraint fx_rates_source_length check (length(source) between 1 and 40),
+  rate numeric(20, 10) not null constraint fx_rates_rate_positive check (rate > 0),
+  fetched_at timestamptz not null default app.instant(),
+  primary key (quote, rate_on, source)
+);
+comment on table app.fx_rates is 'How much of a currency one euro bought on a day, by source. Never updated in place.';
+create index fx_rates_rate_on_idx on app.fx_rates (rate_on);
+
+create table app.fx_days (
+  day date primary key,
+  attempts int not null default 0 constraint fx_days_attempts_positive check (attempts >= 0),
+  attempted_at timestamptz,
+  settled_at timestamptz
+);
+comment on column app.fx_days.attempts is 'On how many days its rates were asked for; a bad morning is one.';
+comment on table app.fx_days is
+  'Days whose rates the sources were asked for. One that is settled gets no more of them: on a day without rates of '
+  'its '
+  'own the last ones before it stand.';

@@ -1,0 +1,30 @@
+create or replace function oauth.audit_grant(of_grant oauth.grants, event text, at timestamptz) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  insert into identity.audit_events (at, actor_id, organization_id, event, detail)
+  values (at, of_grant.user_id, of_grant.organization_id, event, jsonb_strip_nulls(jsonb_build_object(
+    'grant_id', of_grant.id, 'client_id', of_grant.client_id, 'reason', of_grant.revocation_reason,
+    'client_name', (select c.client_name from oauth.clients as c where c.client_id = of_grant.client_id)
+  )));
+end
+$$;
+comment on function oauth.audit_grant is 'Writes down what happened to a grant; of a revocation also why.';
+
+create or replace function oauth.end_grant(grant_id uuid, reason text, at timestamptz) returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  ended oauth.grants;
+begin
+  update oauth.grants as g set revoked_at = at, revocation_reason = reason
+  where g.id = grant_id and g.revoked_at is null
+  returning g.* into ended;
+  if not found then
+    return false;
+  end if;
+  perform oauth.audit_grant(ended, 'grant.revoked', at);
+  perform app.withdraw_proposals_through(grant_id, at);
+  return true;
+end
+$$;
+comment on function oauth.end_grant is
+  'Ends a grant and with it all its tokens, and withdraws what it proposed; false when it had ended before.';
