@@ -3,6 +3,7 @@
  * names only (DNS rebinding could otherwise reach them) and accept changes from no other site.
  */
 import { Hono } from "hono";
+import { isLoopback } from "../shared/net/loopback.ts";
 import type { MovableClock } from "./clock.ts";
 import { createRatesFixture } from "./fixtures/exchange_rates.ts";
 import { createProvidersFixture } from "./fixtures/providers/app.ts";
@@ -18,8 +19,6 @@ export interface LocalOptions {
   demoToken?: () => Promise<string>;
 }
 
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
-
 export function createLocalRoutes({ mail, clock, isHealthy, demoToken }: LocalOptions): Hono {
   const app = new Hono().basePath("/local");
 
@@ -30,7 +29,7 @@ export function createLocalRoutes({ mail, clock, isHealthy, demoToken }: LocalOp
     const isForeign = site
       ? site !== "same-origin" && site !== "none"
       : origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host);
-    if (!LOOPBACK.test(hostname) || (isForeign && c.req.method !== "GET")) {
+    if (!isLoopback(hostname) || (isForeign && c.req.method !== "GET")) {
       return c.text("Only from this machine\n", 403);
     }
     await next();

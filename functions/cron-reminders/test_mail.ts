@@ -8,6 +8,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import { readText } from "../../shared/http/read_body.ts";
 import { sendMail } from "../../shared/mail/send_mail.ts";
+import { parseJson } from "../../shared/parse_json.ts";
 import { wordsOf } from "../../shared/words/words.ts";
 
 const MAX_BYTES = 1000;
@@ -25,12 +26,7 @@ export async function sendTestMail(c: AppContext, deps: Pick<Deps, "config" | "f
 }
 
 function readAddress(text: string): string {
-  let to: unknown;
-  try {
-    to = JSON.parse(text)?.to;
-  } catch {
-    to = undefined;
-  }
+  const to = (parseJson(text) as { to?: unknown } | null | undefined)?.to;
   if (typeof to !== "string" || to.length > 254 || !/^[^\s@<>",;:\\]+@[^\s@<>",;:\\]+$/.test(to)) {
     throw new AppError("invalid_request", 'The body is {"to": "<an email address>"}.');
   }

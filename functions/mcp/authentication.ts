@@ -53,15 +53,16 @@ export function refusalResponse(
   }
 }
 
-/**
- * Has the database check the token, for requests that call no tool.
- * @returns the response for a caller who may not use the connector; undefined for one who may.
- */
-export async function authenticateCaller(connector: Connector, caller: Bearer): Promise<Response | undefined> {
+/** Has the database check the token, for requests that call no tool. */
+export async function authenticate(connector: Connector, caller: Bearer): Promise<Authentication> {
   const verdict = await connector.store.authenticate(caller);
   recordLastUsed(connector, verdict, caller);
-  return refusalResponse(verdict, connector);
+  return verdict;
 }
+
+/** @returns the response for a caller who may not use the connector; undefined for one who may. */
+export const authenticateCaller = async (connector: Connector, caller: Bearer): Promise<Response | undefined> =>
+  refusalResponse(await authenticate(connector, caller), connector);
 
 /**
  * Keeps "last used" accurate to within an hour. A separate call after the response, so that no tool call waits for it;

@@ -12,8 +12,9 @@ import type { Authentication, Bearer } from "../../shared/db/connector_store.ts"
 import { AppError } from "../../shared/errors.ts";
 import { type AppContext, note } from "../../shared/http/app.ts";
 import { BodyReader } from "../../shared/http/body_reader.ts";
+import { parseJson } from "../../shared/parse_json.ts";
 import type { Words } from "../../shared/words/words.ts";
-import { recordLastUsed, refusalResponse } from "./authentication.ts";
+import { authenticate, recordLastUsed, refusalResponse } from "./authentication.ts";
 import type { Connector } from "./connector.ts";
 import { bufferResponse } from "./buffer_response.ts";
 import { serve } from "./serve.ts";
@@ -98,12 +99,6 @@ async function answer(
   return message.method === "subscriptions/listen" ? response : await bufferResponse(response);
 }
 
-async function authenticate(connector: Connector, caller: Bearer): Promise<Authentication> {
-  const verdict = await connector.store.authenticate(caller);
-  recordLastUsed(connector, verdict, caller);
-  return verdict;
-}
-
 async function readUpTo(body: BodyReader, { maxBytes, words }: { maxBytes: number; words: Words }): Promise<boolean> {
   return await body.readUpTo(maxBytes).catch((cause) => {
     throw new AppError("invalid_request", words.connector.refusals.incomplete, { cause });
@@ -112,11 +107,3 @@ async function readUpTo(body: BodyReader, { maxBytes, words }: { maxBytes: numbe
 
 const tooLarge = ({ words }: Connector, maxBytes: number) =>
   new AppError("payload_too_large", words.connector.refusals.tooLarge(maxBytes));
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -8,6 +8,7 @@ import { readText } from "../../shared/http/read_body.ts";
 import { clientId } from "../../shared/oauth/client_id.ts";
 import { MAX_BODY_BYTES } from "../../shared/oauth/limits.ts";
 import { judgeRegistration } from "../../shared/oauth/registration.ts";
+import { parseJson } from "../../shared/parse_json.ts";
 import { NO_STORE, refuse } from "./errors.ts";
 import type { Endpoint } from "./server.ts";
 
@@ -31,11 +32,3 @@ export const register: Endpoint = async (c, server) => {
   const client = { client_id: id, client_id_issued_at: Math.floor(at.getTime() / 1000), ...metadata };
   return c.json(client, 201, NO_STORE);
 };
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

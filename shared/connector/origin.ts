@@ -5,8 +5,7 @@
  * host. Also allowed are loopback pages (development tools) and callers that are not browsers. Opaque (`null`), plain
  * http and malformed origins have no legitimate use.
  */
-
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+import { isLoopback } from "../net/loopback.ts";
 
 /** @param origin value of the `Origin` header; absent outside browsers. */
 export function isAllowedOrigin(origin: string | undefined): boolean {
@@ -15,5 +14,5 @@ export function isAllowedOrigin(origin: string | undefined): boolean {
   const url = new URL(origin);
   // An origin is scheme, host and port only (RFC 6454 §6.2).
   if (url.origin !== origin.toLowerCase()) return false;
-  return url.protocol === "https:" || (url.protocol === "http:" && LOOPBACK.test(url.hostname));
+  return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname));
 }

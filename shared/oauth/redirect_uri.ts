@@ -4,6 +4,7 @@
  * (RFC 8252 §7).
  */
 import { isHostName } from "../net/guarded_url.ts";
+import { isLoopback } from "../net/loopback.ts";
 import { isMakersHost, isPublished } from "./known_makers.ts";
 import { MAX_URI_LENGTH } from "./limits.ts";
 
@@ -31,7 +32,6 @@ export type JudgedRedirect = { ok: true; target: RedirectTarget } | { ok: false;
 /** Apps that predate the reverse-domain rule of RFC 8252. */
 const APP_SCHEMES = new Set(["cursor", "vscode", "vscode-insiders"]);
 const REVERSE_DOMAIN = /^[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*)+$/;
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 // RFC 3986 without `#` (RFC 6749 §3.1.2 forbids a fragment) and `*` (no wildcards). Excludes backslashes, spaces and
 // control characters.
@@ -56,7 +56,7 @@ export function judgeRedirectUri(uri: string): JudgedRedirect {
     return { ok: true, target: { kind: "https", host: url.host } };
   }
   if (scheme === "http") {
-    if (!LOOPBACK.test(url.hostname)) return refuse("http_not_on_loopback");
+    if (!isLoopback(url.hostname)) return refuse("http_not_on_loopback");
     return { ok: true, target: { kind: "loopback", host: url.hostname } };
   }
   if (!APP_SCHEMES.has(scheme) && !REVERSE_DOMAIN.test(scheme)) return refuse("scheme_not_allowed");

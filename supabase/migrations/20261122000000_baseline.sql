@@ -397,6 +397,11 @@ $$;
 comment on function identity.current_organization_id is
   'The organization of the request''s claims when the person is an active member of it, else null.';
 
+create or replace function billing.grace_ends_at(past_due_since timestamptz) returns timestamptz
+language sql immutable
+  return past_due_since + interval '7 days';
+comment on function billing.grace_ends_at is 'Until when a plan counts whose payment is overdue; null where none is.';
+
 create or replace function identity.effective_plan(organization identity.organizations, at timestamptz) returns text
 language plpgsql stable set search_path = '' as $$
 begin
@@ -405,16 +410,16 @@ begin
   end if;
   -- The names sort as the plans do, and greatest() passes over nulls.
   return greatest(
-    case when organization.plan_status <> 'past_due' or at < organization.past_due_since + interval '7 days'
+    case when organization.plan_status <> 'past_due' or at < billing.grace_ends_at(organization.past_due_since)
       then organization.plan else 'free' end,
-    case when at < organization.second_past_due_since + interval '7 days' then organization.second_plan end,
+    case when at < billing.grace_ends_at(organization.second_past_due_since) then organization.second_plan end,
     case when at < organization.trial_ends_at then 'team' end
   );
 end
 $$;
 comment on function identity.effective_plan is
-  'The plan whose features count at an instant: the best of what is paid for, of what is past due for less than 7 '
-  'days, and of a running trial; the largest where plans are off.';
+  'The plan whose features count at an instant: the best of what is paid for, of what is past due and in its '
+  'grace, and of a running trial; the largest where plans are off.';
 
 create or replace function identity.organization_has_feature(organization_id text, feature text, at timestamptz)
   returns boolean
@@ -468,7 +473,7 @@ grant update (base_currency, closed_through, own_only, updated_at) on identity.o
 grant update (mails) on identity.memberships to authenticated;
 grant execute on function
   identity.current_organization_id, identity.find_organization_id, identity.is_standing_noted, identity.effective_plan,
-  identity.organization_has_feature to authenticated;
+  identity.organization_has_feature, billing.grace_ends_at to authenticated;
 
 -- schemas/identity/roles.sql
 
@@ -4673,9 +4678,8 @@ begin
             where r.role = m.role
           ),
           'owner_email', (select w.email from identity.profiles as w where w.user_id = o.owner_id),
-          'grace_ends_at',
-          o.past_due_since + interval '7 days',
-          'second_plan', o.second_plan, 'second_grace_ends_at', o.second_past_due_since + interval '7 days',
+          'grace_ends_at', billing.grace_ends_at(o.past_due_since), 'second_plan', o.second_plan,
+          'second_grace_ends_at', billing.grace_ends_at(o.second_past_due_since),
           'period_ends_at', case when o.plan_status = 'canceled' then (s.clock).occurred_at else s.period_ends_at end,
           'features_off', (
             select coalesce(jsonb_agg(distinct f.feature), '[]')
@@ -5909,8 +5913,8 @@ begin
     from identity.organizations as o
     cross join lateral (
       values (true, 'team', o.trial_ends_at),
-        (false, o.plan, o.past_due_since + interval '7 days'),
-        (false, o.second_plan, o.second_past_due_since + interval '7 days')
+        (false, o.plan, billing.grace_ends_at(o.past_due_since)),
+        (false, o.second_plan, billing.grace_ends_at(o.second_past_due_since))
     ) as e (is_trial, plan, ends_at)
     cross join lateral (
       select jsonb_agg(f.feature order by f.feature) as features
@@ -9523,7 +9527,7 @@ begin
         from app.expenses as e where e.id = any (ids)
       )),
       'count', cardinality(ids),
-      'restorable_until', ((context.at + interval '30 days') at time zone context.timezone)::date,
+      'restorable_until', ((context.at + app.kept_for('deleted_records')) at time zone context.timezone)::date,
       'confirm', case when (arguments ->> 'dry_run')::boolean then confirmed end
     ),
     'warnings', warnings || app.warn_of_unfound(context, arguments),

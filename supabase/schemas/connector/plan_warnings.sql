@@ -89,8 +89,8 @@ begin
     from identity.organizations as o
     cross join lateral (
       values (true, 'team', o.trial_ends_at),
-        (false, o.plan, o.past_due_since + interval '7 days'),
-        (false, o.second_plan, o.second_past_due_since + interval '7 days')
+        (false, o.plan, billing.grace_ends_at(o.past_due_since)),
+        (false, o.second_plan, billing.grace_ends_at(o.second_past_due_since))
     ) as e (is_trial, plan, ends_at)
     cross join lateral (
       select jsonb_agg(f.feature order by f.feature) as features

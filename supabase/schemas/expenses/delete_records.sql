@@ -80,7 +80,7 @@ begin
         from app.expenses as e where e.id = any (ids)
       )),
       'count', cardinality(ids),
-      'restorable_until', ((context.at + interval '30 days') at time zone context.timezone)::date,
+      'restorable_until', ((context.at + app.kept_for('deleted_records')) at time zone context.timezone)::date,
       'confirm', case when (arguments ->> 'dry_run')::boolean then confirmed end
     ),
     'warnings', warnings || app.warn_of_unfound(context, arguments),

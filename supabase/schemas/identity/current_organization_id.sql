@@ -73,6 +73,11 @@ $$;
 comment on function identity.current_organization_id is
   'The organization of the request''s claims when the person is an active member of it, else null.';
 
+create or replace function billing.grace_ends_at(past_due_since timestamptz) returns timestamptz
+language sql immutable
+  return past_due_since + interval '7 days';
+comment on function billing.grace_ends_at is 'Until when a plan counts whose payment is overdue; null where none is.';
+
 create or replace function identity.effective_plan(organization identity.organizations, at timestamptz) returns text
 language plpgsql stable set search_path = '' as $$
 begin
@@ -81,16 +86,16 @@ begin
   end if;
   -- The names sort as the plans do, and greatest() passes over nulls.
   return greatest(
-    case when organization.plan_status <> 'past_due' or at < organization.past_due_since + interval '7 days'
+    case when organization.plan_status <> 'past_due' or at < billing.grace_ends_at(organization.past_due_since)
       then organization.plan else 'free' end,
-    case when at < organization.second_past_due_since + interval '7 days' then organization.second_plan end,
+    case when at < billing.grace_ends_at(organization.second_past_due_since) then organization.second_plan end,
     case when at < organization.trial_ends_at then 'team' end
   );
 end
 $$;
 comment on function identity.effective_plan is
-  'The plan whose features count at an instant: the best of what is paid for, of what is past due for less than 7 '
-  'days, and of a running trial; the largest where plans are off.';
+  'The plan whose features count at an instant: the best of what is paid for, of what is past due and in its '
+  'grace, and of a running trial; the largest where plans are off.';
 
 create or replace function identity.organization_has_feature(organization_id text, feature text, at timestamptz)
   returns boolean
@@ -144,4 +149,4 @@ grant update (base_currency, closed_through, own_only, updated_at) on identity.o
 grant update (mails) on identity.memberships to authenticated;
 grant execute on function
   identity.current_organization_id, identity.find_organization_id, identity.is_standing_noted, identity.effective_plan,
-  identity.organization_has_feature to authenticated;
+  identity.organization_has_feature, billing.grace_ends_at to authenticated;

@@ -37,9 +37,8 @@ begin
             where r.role = m.role
           ),
           'owner_email', (select w.email from identity.profiles as w where w.user_id = o.owner_id),
-          'grace_ends_at',
-          o.past_due_since + interval '7 days',
-          'second_plan', o.second_plan, 'second_grace_ends_at', o.second_past_due_since + interval '7 days',
+          'grace_ends_at', billing.grace_ends_at(o.past_due_since), 'second_plan', o.second_plan,
+          'second_grace_ends_at', billing.grace_ends_at(o.second_past_due_since),
           'period_ends_at', case when o.plan_status = 'canceled' then (s.clock).occurred_at else s.period_ends_at end,
           'features_off', (
             select coalesce(jsonb_agg(distinct f.feature), '[]')
