@@ -1,9 +1,20 @@
+/** Days as ISO 8601 writes them, 2026-11-26, in no time zone. */
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
- * Whether a day, written 2026-11-26, exists: `Date` takes February 30 for a day in March, the database rejects it, and
+ * Whether a day exists: `Date` takes February 30 for a day in March, the database rejects it, and
  * the year 0 as well.
  */
 export const isDay = (day: unknown): day is string =>
   typeof day === "string" && DAY.test(day) && day >= "0001" &&
   new Date(`${day}T00:00:00Z`).toJSON()?.slice(0, 10) === day;
+
+/** The day so many days later; earlier, if negative. */
+export const daysAfter = (day: string, days: number): string =>
+  new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
+
+/** The first day of the month so many months after a day's. */
+export function monthsAfter(day: string, months: number): string {
+  const [year, month] = day.split("-").map(Number) as [number, number];
+  return new Date(Date.UTC(year, month - 1 + months, 1)).toISOString().slice(0, 10);
+}

@@ -129,13 +129,3 @@ export function dueDates(bills: readonly DueBill[], today: string, until: string
   ]);
   return dates.toSorted((one, other) => one.dueOn < other.dueOn ? -1 : one.dueOn > other.dueOn ? 1 : 0);
 }
-
-/** The first day of the month so many months away. @param month YYYY-MM-DD. */
-export function monthAway(month: string, months: number): string {
-  const [year, number] = month.split("-").map(Number);
-  return new Date(Date.UTC(year!, number! - 1 + months, 1)).toISOString().slice(0, 10);
-}
-
-/** @param day YYYY-MM-DD. */
-export const daysAfter = (day: string, days: number): string =>
-  new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);

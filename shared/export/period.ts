@@ -25,6 +25,6 @@ const dayOf = (year: number, month: number, day: number) =>
   new Date(Date.UTC(year, month, day)).toISOString().slice(0, 10);
 
 /** Two days that exist, in order, or undefined. */
-export function daysBetween(from: string, to: string): Period | undefined {
+export function customPeriod(from: string, to: string): Period | undefined {
   return isDay(from) && isDay(to) && from <= to ? { from, to } : undefined;
 }

@@ -6,7 +6,7 @@
  * report, and individual accounts have none.
  */
 import * as z from "zod";
-import { expectShape } from "./exact_json.ts";
+import { expectShape } from "./expect_shape.ts";
 import { ending } from "./label.ts";
 import { ReportedDays } from "./month.ts";
 import { MonthTotal } from "./month_total.ts";

@@ -6,7 +6,7 @@
  * the next page at `links.pages.next`.
  */
 import * as z from "zod";
-import { expectShape } from "./exact_json.ts";
+import { expectShape } from "./expect_shape.ts";
 import { ending } from "./label.ts";
 import { MonthTotal } from "./month_total.ts";
 import { readPages } from "./pages.ts";

@@ -3,10 +3,10 @@
  * becomes a ProviderError. It follows no redirects and sends a credential to no other origin.
  */
 import type { Clock } from "../clock.ts";
+import { parseExactJson } from "../exact_json.ts";
 import { before } from "../net/deadline.ts";
 import type { GuardedFetch } from "../net/guarded_fetch.ts";
 import { type Body, bytesOf, linesOf, textOf } from "./body.ts";
-import { parseExactly } from "./exact_json.ts";
 import { ProviderError, type ProviderFailure } from "./provider_error.ts";
 import { failureOfRefusal, failureOfStatus } from "./failure.ts";
 
@@ -75,12 +75,21 @@ export function createProviderGet({ provider, bases, ...options }: ProviderGetOp
     const bytes = () => bytesOf(answer.body, { maxBytes, signal });
     return {
       status: answer.status,
-      json: async () => parseExactly(await textOf(bytes())),
+      json: async () => parse(await textOf(bytes())),
       async *jsonLines() {
-        for await (const line of linesOf(bytes())) yield parseExactly(line);
+        for await (const line of linesOf(bytes())) yield parse(line);
       },
     };
   };
+}
+
+/** @throws {ProviderError} `bad_shape` */
+function parse(text: string): unknown {
+  try {
+    return parseExactJson(text);
+  } catch {
+    throw new ProviderError("bad_shape", "The response is not JSON");
+  }
 }
 
 /** @throws {ProviderError} for an address at another origin, which would receive the credential. */

@@ -6,7 +6,7 @@
  * /users/{username}/settings/billing/usage): one response, no pages. Accounts without permission are answered 404.
  */
 import * as z from "zod";
-import { expectShape } from "./exact_json.ts";
+import { expectShape } from "./expect_shape.ts";
 import { isWithin } from "./month.ts";
 import { MonthTotal } from "./month_total.ts";
 import type { Provider } from "./provider.ts";

@@ -8,7 +8,7 @@
  */
 import * as z from "zod";
 import { isDay } from "../iso_day.ts";
-import { expectShape } from "./exact_json.ts";
+import { expectShape } from "./expect_shape.ts";
 import { MonthTotal } from "./month_total.ts";
 import type { Provider } from "./provider.ts";
 import { ProviderError } from "./provider_error.ts";

@@ -6,7 +6,7 @@
  * type, strings (`0.8958740000000000`).
  */
 import * as z from "zod";
-import { expectShape } from "./exact_json.ts";
+import { expectShape } from "./expect_shape.ts";
 import { ending } from "./label.ts";
 import { ReportedDays, startOf } from "./month.ts";
 import { MonthTotal } from "./month_total.ts";

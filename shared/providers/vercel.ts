@@ -6,7 +6,7 @@
  * `costs_not_found`, so that is not ready, never 0.
  */
 import * as z from "zod";
-import { expectShape } from "./exact_json.ts";
+import { expectShape } from "./expect_shape.ts";
 import { isWithin } from "./month.ts";
 import { MonthTotal } from "./month_total.ts";
 import type { Provider } from "./provider.ts";

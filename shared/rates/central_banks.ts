@@ -4,7 +4,7 @@
  * does not publish daily is in it with the last day that it did.
  */
 import { isDay } from "../iso_day.ts";
-import { parseExactJson } from "./exact_json.ts";
+import { parseRates } from "./parse_rates.ts";
 import { isRate, MalformedRates, type RateSet } from "./rate_set.ts";
 
 /** Twice the currencies there are. */
@@ -16,7 +16,7 @@ const CODE = /^[A-Z]{3}$/;
  * @throws {MalformedRates} for anything but euro rates.
  */
 export function parseCentralBanks(json: string): RateSet {
-  const rows = parseExactJson(json);
+  const rows = parseRates(json);
   if (!Array.isArray(rows) || rows.length > MAX_ROWS) throw new MalformedRates("the response is no list of rates");
   const perEuro: Record<string, string> = {};
   const days: Record<string, string> = {};

@@ -1,4 +1,5 @@
 /** Sentences at the end of a digest: what to do now, what to reconnect, why the mail came. */
+import { daysAfter } from "../iso_day.ts";
 import { billsOf, budgetsOf, type DigestBill, type DigestContent, noticesOf, type Reconnect } from "./content.ts";
 import { inSentence } from "./names.ts";
 import type { Wording } from "./wording.ts";
@@ -27,7 +28,6 @@ export function advice(content: DigestContent, { words, format }: Wording): stri
   return words.advice.markOrSnooze({ name, snoozed: nameOf(second), until });
 }
 
-const DAY_MS = 86_400_000;
 const MONDAY = 1;
 const FRIDAY = 5;
 
@@ -35,7 +35,7 @@ const FRIDAY = 5;
 function snoozeDay(today: string): string {
   const weekday = new Date(`${today}T00:00:00Z`).getUTCDay();
   const days = weekday < FRIDAY ? FRIDAY - weekday : 7 + MONDAY - weekday;
-  return new Date(Date.parse(today) + days * DAY_MS).toISOString().slice(0, 10);
+  return daysAfter(today, days);
 }
 
 /** Why the mail came. */

@@ -1,6 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** What is overdue and due soon; each date can be marked as paid by whoever may write. */
-import { daysAfter, type DueDate, dueDates, type Glance } from "../../../shared/books/glance.ts";
+import { type DueDate, dueDates, type Glance } from "../../../shared/books/glance.ts";
+import { daysAfter } from "../../../shared/iso_day.ts";
 import { DateText, Name, Row } from "../../../shared/pages/components.tsx";
 import type { Part } from "./part.ts";
 import { SharedBill } from "./shared_line.tsx";

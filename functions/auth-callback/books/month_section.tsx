@@ -1,6 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** What a month's money was spent on: a list of bars that a screen reader reads as categories with amounts. */
-import { type Budget, type Glance, monthAway } from "../../../shared/books/glance.ts";
+import type { Budget, Glance } from "../../../shared/books/glance.ts";
+import { monthsAfter } from "../../../shared/iso_day.ts";
 import { Name, Row } from "../../../shared/pages/components.tsx";
 import { booksPath } from "../../../shared/urls.ts";
 import type { Part } from "./part.ts";
@@ -50,8 +51,8 @@ function Bar({ amount, most }: { amount: number; most: number }) {
 }
 
 function Months({ glance, reader: { words: { books: words }, format } }: Part) {
-  const before = monthAway(glance.month, -1);
-  const after = monthAway(glance.month, 1);
+  const before = monthsAfter(glance.month, -1);
+  const after = monthsAfter(glance.month, 1);
   const address = (month: string) => `${booksPath(glance.organization.id)}&month=${month.slice(0, 7)}#month`;
   return (
     <nav aria-label={words.months} class="actions">

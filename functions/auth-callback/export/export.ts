@@ -6,7 +6,7 @@
 import { writeAccountantRows } from "../../../shared/export/accountant_file.ts";
 import type { Part } from "../../../shared/export/books.ts";
 import { type BookPage, booksArchive } from "../../../shared/export/books_archive.ts";
-import { daysBetween, namedPeriod, type Period, PERIODS } from "../../../shared/export/period.ts";
+import { customPeriod, namedPeriod, type Period, PERIODS } from "../../../shared/export/period.ts";
 import { zipStream } from "../../../shared/export/zip_stream.ts";
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
@@ -95,7 +95,7 @@ async function readPage(
 function readPeriod(form: Form, today: string): Period {
   const [from, to] = [form.get("from") ?? "", form.get("to") ?? ""];
   const named = PERIODS.find((name) => name === form.get("period"));
-  const period = from || to ? daysBetween(from, to) : named && namedPeriod(named, today);
+  const period = from || to ? customPeriod(from, to) : named && namedPeriod(named, today);
   if (!period) throw new AppError("invalid_request", "no period", { says: ({ exportDays }) => exportDays });
   return period;
 }

@@ -1,4 +1,5 @@
 /** What `review_bills` says of each finding, in one sentence. */
+import { monthsAfter } from "../../iso_day.ts";
 import type { Money } from "../message.ts";
 import { money, signedPercent } from "./phrases.ts";
 import { type Schedule, schedule } from "./schedule.ts";
@@ -124,7 +125,4 @@ function whatToDo(reason: Question["reason"], period: string | undefined): strin
 }
 
 /** Providers bill in arrears: a month's statement is due in the next month. */
-function monthAfter(period: string): string {
-  const [year, month] = period.split("-").map(Number) as [number, number];
-  return new Date(Date.UTC(year, month, 1)).toISOString().slice(0, 7);
-}
+const monthAfter = (period: string): string => monthsAfter(period, 1).slice(0, 7);

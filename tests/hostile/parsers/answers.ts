@@ -1,5 +1,6 @@
 /** Parsers of what other servers answer: documents, rates, payment events, providers, the mail service. */
 import { parseEvent } from "../../../shared/billing/event.ts";
+import { parseExactJson } from "../../../shared/exact_json.ts";
 import { resendTransport } from "../../../shared/mail/resend_transport.ts";
 import { enhancedStatus } from "../../../shared/mail/smtp_transport.ts";
 import { readResponse } from "../../../shared/net/http_response.ts";
@@ -10,12 +11,10 @@ import { hasOddLetters } from "../../../shared/oauth/name_letters.ts";
 import { MAX_DOCUMENT_BYTES, MAX_NAME_LENGTH } from "../../../shared/oauth/limits.ts";
 import { linesOf, MAX_LINE_LENGTH } from "../../../shared/providers/body.ts";
 import { parseDecimal } from "../../../shared/providers/decimal.ts";
-import { parseExactly } from "../../../shared/providers/exact_json.ts";
 import { httpJson } from "../../../shared/providers/http_json.ts";
 import { MonthTotal } from "../../../shared/providers/month_total.ts";
 import { parseCentralBanks } from "../../../shared/rates/central_banks.ts";
 import { parseEcb } from "../../../shared/rates/ecb.ts";
-import { parseExactJson } from "../../../shared/rates/exact_json.ts";
 import { parseFrankfurter } from "../../../shared/rates/frankfurter.ts";
 import { rateSet } from "../../../shared/rates/rate_set.ts";
 import { oneLine } from "../../../shared/reminders/names.ts";
@@ -60,7 +59,6 @@ const answers: Record<string, { limit: number; run: Run }> = {
         pieces(text, 40).map((part) => ({ date: part, base: "EUR", quote: part.slice(0, 3), rate: part })),
       )),
   },
-  "parseExactJson()": { limit: RATES, run: parseExactJson },
   "parseFrankfurter()": { limit: RATES, run: parseFrankfurter },
   "rateSet()": {
     limit: RATES,
@@ -76,7 +74,7 @@ const answers: Record<string, { limit: number; run: Run }> = {
         payload: { subscription: { entity: { id: text.slice(0, text.length / 4), notes: { organization_id: text } } } },
       }))),
   },
-  "parseExactly()": { limit: 500_000, run: parseExactly },
+  "parseExactJson()": { limit: 500_000, run: parseExactJson },
   "linesOf()": { limit: MAX_LINE_LENGTH, run: (text) => drain(linesOf(chunks(text, 65_536))) },
   "linesOf() in small pieces": { limit: MAX_LINE_LENGTH, run: (text) => drain(linesOf(chunks(text, 512))) },
   "parseDecimal()": { limit: LINE, run: parseDecimal },

@@ -7,7 +7,7 @@ import { cleanLine } from "../../../shared/clean_text.ts";
 import { acceptsEventStream, widenAccept } from "../../../shared/connector/accept.ts";
 import { readBearer } from "../../../shared/connector/bearer.ts";
 import { isAllowedOrigin } from "../../../shared/connector/origin.ts";
-import { daysBetween } from "../../../shared/export/period.ts";
+import { customPeriod } from "../../../shared/export/period.ts";
 import type { AppContext, AppEnv } from "../../../shared/http/app.ts";
 import { readCaller } from "../../../shared/http/caller.ts";
 import { isFileForm, readFileForm } from "../../../shared/http/file_form.ts";
@@ -66,7 +66,7 @@ export const forms: Record<string, Run> = {
   "cleanLine()": cleanLine,
   "strangersLine()": strangersLine,
   "strangersName()": strangersName,
-  "daysBetween()": (text) => daysBetween(text, "2026-10-01"),
+  "customPeriod()": (text) => customPeriod(text, "2026-10-01"),
   "tokenOfFile()": tokenOfFile,
   "writeCalendar()": (text) =>
     writeCalendar({ organization: text, country: "DE", is_cut: false, dates: [] }, {

@@ -4,8 +4,8 @@
  */
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
+import { parseExactJson } from "../../../shared/exact_json.ts";
 import { add, type Decimal, parseDecimal, roundTo, shift, ZERO } from "../../../shared/providers/decimal.ts";
-import { parseExactly } from "../../../shared/providers/exact_json.ts";
 
 const sumOf = (texts: readonly string[]): Decimal => texts.map((text) => parseDecimal(text)!).reduce(add, ZERO);
 
@@ -117,7 +117,7 @@ Deno.test("property: a JSON number reaches the sum with its original digits", ()
   fc.assert(
     fc.property(written, ({ text, units }) => {
       // JSON forbids a plus sign and leading zeros, which none of these have.
-      const { value } = parseExactly(`{"value":${text}}`) as { value: string };
+      const { value } = parseExactJson(`{"value":${text}}`) as { value: string };
       assertEquals(value, text);
       assertEquals(roundTo(parseDecimal(value)!, 12), pointed(units, 12));
     }),

@@ -1,0 +1,13 @@
+/** Reads JSON whose numbers are rates. */
+import { parseExactJson } from "../exact_json.ts";
+import { MalformedRates } from "./rate_set.ts";
+
+/** Numbers come as strings. @throws {MalformedRates} */
+// deno-lint-ignore no-explicit-any -- Its caller checks what it is.
+export function parseRates(json: string): any {
+  try {
+    return parseExactJson(json);
+  } catch {
+    throw new MalformedRates("the response is not JSON");
+  }
+}
