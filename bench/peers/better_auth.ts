@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Cluster } from "../../tests/_support/cluster.ts";
 import { postgresDatabase } from "../../local/database/postgres.ts";
+import { freePort } from "../../tests/_support/free_port.ts";
 import type { CodeMaker, TokenEndpoint } from "../hops/loads.ts";
 import { start, type Started } from "../measure/processes.ts";
 import { Connection, requestBytes } from "../measure/raw_http.ts";
@@ -121,10 +122,4 @@ async function codesOf(port: number, asked: { clientId: string; resource: string
     for (let made = 0; made < count; made++) codes.push(await one());
     return codes;
   };
-}
-
-function freePort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  listener.close();
-  return listener.addr.port;
 }

@@ -36,6 +36,16 @@ export async function openDatabase(url = Deno.env.get("TEST_DATABASE_URL")): Pro
   return withHelpers(database, await emptyTables(database));
 }
 
+/** Opens one for some work, and closes it whatever comes of that. */
+export async function withDatabase(work: (database: TestDatabase) => Promise<void>): Promise<void> {
+  const database = await openDatabase();
+  try {
+    await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
 /** A database, and the session or pool that the API roles use. */
 type Opened = SqlDatabase & { api?: SqlDatabase };
 

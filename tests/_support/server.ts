@@ -2,6 +2,7 @@
  * An empty PostgreSQL server in its own folder, from the installed binaries, on a free loopback port. PostgreSQL
  * refuses to run as root: started by root, it runs as `postgres` or `nobody`.
  */
+import { freePort } from "./free_port.ts";
 
 export interface Binaries {
   /** Folder of `initdb` and `postgres`. */
@@ -146,12 +147,6 @@ function readLog(stderr: ReadableStream<Uint8Array<ArrayBuffer>>) {
     resolve(false);
   })();
   return { ready, ended, lastLines: () => end };
-}
-
-function freePort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  listener.close();
-  return listener.addr.port;
 }
 
 async function userForServer(): Promise<{ uid: number; gid: number } | undefined> {

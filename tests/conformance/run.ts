@@ -2,6 +2,7 @@
  * `deno task test:conformance`: the official suite against its own stack; exits with 1 when a check fails that should
  * not.
  */
+import { freePort } from "../_support/free_port.ts";
 import { npmTool } from "../_support/npm_tool.ts";
 import { startStack } from "../_support/stack.ts";
 import { connectFor, follow, newPerson } from "../e2e/person.ts";
@@ -72,13 +73,6 @@ function report({ name, needFixtureTools = [] }: Scenario, checks: Check[]): num
   print(`${isWhole ? "ok  " : "FAIL"} ${name}: ${passed} passed${untested}`);
   for (const { id, errorMessage } of unexpected) print(`       ${id}: ${errorMessage}`);
   return isWhole ? 0 : Math.max(1, unexpected.length);
-}
-
-function freePort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr;
-  listener.close();
-  return port;
 }
 
 async function register(redirectUri: string): Promise<string> {

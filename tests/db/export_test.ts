@@ -15,7 +15,7 @@ import {
   openBooks,
   settleDay,
 } from "../_support/books.ts";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { type TestDatabase, withDatabase } from "../_support/database.ts";
 
 const AT = "2026-11-20T12:00:00Z";
 
@@ -65,15 +65,6 @@ const open = (database: TestDatabase, { userId, organizationId, at }: Asked, wan
     wanted,
     at: at ?? AT,
   });
-
-async function withDatabase(work: (database: TestDatabase) => Promise<void>): Promise<void> {
-  const database = await openDatabase();
-  try {
-    await work(database);
-  } finally {
-    await database.close();
-  }
-}
 
 const IS: Record<ColumnType, (value: Json) => boolean> = {
   text: (value) => typeof value === "string",

@@ -1,6 +1,6 @@
 /** The schedule arithmetic of migration 0800: by random rules, by example, and in words. */
 import { assertEquals } from "@std/assert";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { type TestDatabase, withDatabase } from "../_support/database.ts";
 import { en } from "../../shared/words/en/mod.ts";
 import type { Schedule as ScheduleFacts } from "../../shared/words/en/schedule.ts";
 import type { Schedule } from "./schedule_oracle.ts";
@@ -97,13 +97,4 @@ async function firstDates(database: TestDatabase, schedule: Partial<Schedule>, c
     [JSON.stringify({ ...DEFAULTS, ...schedule }), count],
   );
   return rows.map(({ day }) => day);
-}
-
-async function withDatabase(work: (database: TestDatabase) => Promise<void>): Promise<void> {
-  const database = await openDatabase();
-  try {
-    await work(database);
-  } finally {
-    await database.close();
-  }
 }

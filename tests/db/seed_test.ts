@@ -1,7 +1,7 @@
 /** The demo data loads on any day of the year and matches what the README and the demo describe. */
 import { assert, assertEquals } from "@std/assert";
 import type { Session } from "../../local/database/sql.ts";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { withDatabase } from "../_support/database.ts";
 import { rolledBack } from "../_support/tap.ts";
 
 const seed = await Deno.readTextFile(new URL("../../supabase/seed.sql", import.meta.url));
@@ -18,15 +18,6 @@ async function listBills(session: Session, email: string, organization: string, 
   );
   // deno-lint-ignore no-explicit-any
   return row!.result as any;
-}
-
-async function withDatabase(work: (database: TestDatabase) => Promise<void>): Promise<void> {
-  const database = await openDatabase();
-  try {
-    await work(database);
-  } finally {
-    await database.close();
-  }
 }
 
 Deno.test("the seed loads on any day, and only once", async (t) => {

@@ -10,6 +10,7 @@ import { createLog } from "../../shared/log.ts";
 import { createFrontDoor } from "../../local/front_door/front_door.ts";
 import { SERVERS } from "../../local/front_door/server_config.ts";
 import { functionPath, METHODS, PAGE_POLICY_HEADER, REQUEST_ID_HEADER, ROUTES } from "../../shared/routes.ts";
+import { freePort } from "../_support/free_port.ts";
 import { askRaw } from "../_support/raw_http.ts";
 import { waitFor } from "../_support/wait_for.ts";
 
@@ -97,13 +98,6 @@ const BELOW: Record<string, string> = {
   "/account/": "/account/providers/x",
   "/calendar/": "/calendar/exp_cal_x.ics",
 };
-
-/** A port that was free a moment ago. */
-function freePort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  listener.close();
-  return listener.addr.port;
-}
 
 /** Generous: a busy machine takes a second to start one. */
 const START_DEADLINE_MS = 20_000;

@@ -7,6 +7,7 @@ import { createSocket } from "node:dgram";
 import { request as httpsRequest } from "node:https";
 import { join } from "node:path";
 import { SERVERS } from "../../local/front_door/server_config.ts";
+import { freePort } from "../_support/free_port.ts";
 import { waitFor } from "../_support/wait_for.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -14,12 +15,6 @@ const SITE = "expenses.example.com";
 
 const has = (name: string) =>
   new Deno.Command("sh", { args: ["-c", `command -v ${name}`], stdout: "null", stderr: "null" }).outputSync().success;
-
-function freePort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  listener.close();
-  return listener.addr.port;
-}
 
 /** A name server that knows one address, once it is told to. */
 async function nameServer() {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { GENERATED } from "../../local/deploy/settings.ts";
 import { readMigrations } from "../../local/database/migrations.ts";
 import { postgresDatabase } from "../../local/database/postgres.ts";
+import { freePort } from "../_support/free_port.ts";
 import { newMigratedDatabase } from "../_support/new_database.ts";
 import { findBinaries } from "../_support/server.ts";
 import { signIn, startStack } from "../_support/stack.ts";
@@ -141,9 +142,3 @@ Deno.test("a backup that breaks off, or of another schema, leaves the database a
   assertEquals(left, undefined);
   for (const said of [text, other.text]) assert(!said.includes(PASSWORD), said);
 });
-
-function freePort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  listener.close();
-  return listener.addr.port;
-}

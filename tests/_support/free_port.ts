@@ -1,0 +1,6 @@
+/** A port of this machine that nothing listens on, until somebody else takes it. */
+export function freePort(): number {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  listener.close();
+  return listener.addr.port;
+}
