@@ -1,26 +1,65 @@
-/** The result as a table for people, in Markdown. */
+/** Results as tables for people, in Markdown. */
 import { isMet, type Row, type Target } from "./row.ts";
+
+type Targets = Readonly<Record<string, Target>>;
 
 const UNITS = { times: "", ms: " ms", kB: " kB" };
 
-export function table(rows: readonly Row[], targets: Readonly<Record<string, Target>>): string {
+/** One run. */
+export function table(rows: readonly Row[], targets: Targets): string {
   const lines = rows.map((row) => {
-    const target = targets[row.name];
-    const unit = UNITS[row.unit];
+    const { value } = row;
     return [
       row.name,
-      figure(row.value.median) + unit,
-      row.value.low === row.value.high ? "" : `${figure(row.value.low)} to ${figure(row.value.high)}`,
-      target ? `${target.atLeast ? "≥" : "≤"} ${target.limit}${unit}` : "",
-      target ? (isMet(row, target) ? "yes" : "no") : "",
+      told(row),
+      value.low === value.high ? "" : `${figure(value.low)} to ${figure(value.high)}`,
+      ...judged([row], targets[row.name]),
       row.errors > 0 ? `${row.errors} errors; ${row.detail}` : row.detail,
     ];
   });
-  const all = [["What", "Median", "Quartiles", "Target", "Met", "Measured"], ...lines];
-  const widths = all[0]!.map((_, column) => Math.max(...all.map((line) => line[column]!.length)));
-  const write = (line: string[]) => `| ${line.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`;
-  return [write(all[0]!), `|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`, ...all.slice(1).map(write)]
-    .join("\n");
+  return markdown([["What", "Median", "Quartiles", "Target", "Met", "Measured"], ...lines]);
 }
 
+/** Two runs side by side. A target is met when both meet it. */
+export function comparison(first: readonly Row[], second: readonly Row[], targets: Targets): string {
+  const lines = pairs(first, second).map(([one, other]) => [
+    other.name,
+    told(one),
+    told(other),
+    ...judged([one, other], targets[other.name]),
+    other.detail,
+  ]);
+  return markdown([["What", "First run", "Second run", "Target", "Met", "Measured in the second run"], ...lines]);
+}
+
+/** Rows in which two runs differ by more than this part, as `webhook / floor 17 %`. */
+export const differences = (first: readonly Row[], second: readonly Row[], most: number): string[] =>
+  pairs(first, second).flatMap(([{ value: { median: one } }, { name, value: { median: other } }]) => {
+    const part = Math.max(one, other) / Math.min(one, other) - 1;
+    return part > most ? [`${name} ${Math.round(part * 100)} %`] : [];
+  });
+
+const pairs = (first: readonly Row[], second: readonly Row[]): [Row, Row][] =>
+  second.flatMap((other) => {
+    const one = first.find(({ name }) => name === other.name);
+    return one ? [[one, other]] : [];
+  });
+
+const judged = (rows: readonly Row[], target: Target | undefined): [string, string] =>
+  target
+    ? [
+      `${target.atLeast ? "≥" : "≤"} ${target.limit}${UNITS[rows[0]!.unit]}`,
+      rows.every((row) => isMet(row, target)) ? "yes" : "no",
+    ]
+    : ["", ""];
+
+const told = ({ value, unit }: Row): string => figure(value.median) + UNITS[unit];
+
 const figure = (value: number) => value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
+
+function markdown(lines: readonly string[][]): string {
+  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
+  const write = (line: string[]) => `| ${line.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`;
+  return [write(lines[0]!), `|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`, ...lines.slice(1).map(write)]
+    .join("\n");
+}

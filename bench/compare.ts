@@ -1,0 +1,25 @@
+/**
+ * `deno run --allow-read bench/compare.ts first.json second.json`: two runs of `deno task bench -- --json` as the table
+ * of docs/performance.md, and where they differ by more than they should.
+ */
+import { print } from "../local/command_line.ts";
+import type { Row } from "./measure/row.ts";
+import { comparison, differences } from "./measure/table.ts";
+import { TARGETS } from "./targets.ts";
+
+/** Two runs on an idle machine agree to this part. */
+const AGREE = 0.15;
+
+const [first, second] = await Promise.all(
+  Deno.args.slice(0, 2).map(async (path) => {
+    const { machine, rows } = JSON.parse(await Deno.readTextFile(path));
+    return { machine, rows: rows as Row[] };
+  }),
+);
+if (!first || !second) throw new Error("two files that deno task bench -- --json wrote");
+for (const { machine } of [first, second]) {
+  print(`${machine.date}, ${machine.cpu}, ${machine.memory}, load ${machine.load} before, ${machine.versions}`);
+}
+print(`\n${comparison(first.rows, second.rows, TARGETS)}\n`);
+const far = differences(first.rows, second.rows, AGREE);
+print(far.length === 0 ? "The two agree within 15 %." : `They differ by more than 15 %: ${far.join(", ")}.`);
