@@ -26,7 +26,8 @@ const PASSED_ON = [
 const OWN_LIMITS = {
   login_mail_address: 1_000_000,
   login_mail_ip: 1_000_000,
-  login_code_ip: 1_000_000,
+  sign_in_ip: 1_000_000,
+  session_refresh_ip: 1_000_000,
   reminder_mail_ip: 1_000_000,
 };
 

@@ -87,8 +87,7 @@ export async function writeAuthConfig(
     admin_email: address,
     sender_name: name,
   };
-  // Only with a mail server of its own; our own limits per address and caller are lower (shared/http/quotas.ts).
-  auth.rate_limit = { email_sent: MAILS_AN_HOUR };
+  auth.rate_limit = { ...RATE_LIMITS };
   const env: Record<string, string> = { AUTH_SMTP_PASS: server.password };
   const providers = listOf(values.get("AUTH_PROVIDERS"));
   if (providers.length > 0) {
@@ -112,7 +111,23 @@ export async function writeAuthConfig(
   return { workdir, env };
 }
 
-const MAILS_AN_HOUR = 1000;
+/**
+ * Supabase Auth counts by address, and all of a site's people come from that of the functions: what one of them may do is
+ * counted by us (shared/http/quotas.ts), and these have room for everybody.
+ */
+export const RATE_LIMITS = {
+  /** An hour. Only with a mail server of its own. */
+  email_sent: 1000,
+  /** From here on in five minutes. Requests for a mail: as many as there are mails, and what meets an hour's rush. */
+  sign_in_sign_ups: 300,
+  /**
+   * Links and typed codes: several for each mail. Not more, since anybody with the publishable key can try codes at
+   * Supabase Auth itself, and a code has a million values.
+   */
+  token_verifications: 300,
+  /** A session is refreshed once an hour: enough for 180,000 people who are there at once. Nobody guesses such a token. */
+  token_refresh: 15_000,
+};
 
 /** The mail service as an SMTP server: sign-in mails are sent by Supabase Auth, which speaks nothing else. */
 export function mailServer(mailUrl: string): { host: string; port: number; user: string; password: string } {

@@ -14,7 +14,7 @@ const KINDS: readonly { is: RegExp; says: string }[] = [
       "project (others get email_address_not_authorized)",
   },
   { is: /^auth\.email\.smtp\./, says: "the mail server is another one" },
-  { is: /^auth\.(rate_limit\.|email\.max_frequency)/, says: "the limits on mails are other ones" },
+  { is: /^auth\.(rate_limit\.|email\.max_frequency)/, says: "the limits on mails and sign-ins are other ones" },
   { is: /^auth\.email\.template\./, says: "the mails are not ours, so that their links don't work in another browser" },
   {
     is: /^auth\.email\.(otp_|enable_|double_confirm|enabled)/,

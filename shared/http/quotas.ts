@@ -48,7 +48,20 @@ const LIMITS = {
    * Typed codes per hour, by sign-in (as many per address as mails); a code has a million values and lives for an hour.
    */
   login_code_sign_in: { atMost: 5, seconds: 3600 },
-  login_code_ip: { atMost: 60, seconds: 3600 },
+  /** Uses of one mailed link, or of one code from another service, per hour: it works once, and may meet an outage. */
+  login_link_secret: { atMost: 10, seconds: 3600 },
+  /**
+   * Codes and links together, by caller. The identity provider takes 30 at once from an address, and ours is everybody's:
+   * so sixty an hour, as twenty every twenty minutes.
+   */
+  sign_in_ip: { atMost: 20, seconds: 1200 },
+  /** Refreshes with one token per hour: of tabs that are opened together, and of reloads in an outage. */
+  session_refresh_secret: { atMost: 60, seconds: 3600 },
+  /**
+   * Refreshed sessions, by caller: one an hour for each person who is there, and less than the 30 at once that the
+   * identity provider takes from all of us.
+   */
+  session_refresh_ip: { atMost: 20, seconds: 60 },
   /** Mails to a reminder address that its owner has not confirmed. */
   reminder_mail_address: { atMost: 5, seconds: 3600 },
   reminder_mail_ip: { atMost: 20, seconds: 3600 },

@@ -10,6 +10,7 @@ import type { Deps } from "../deps.ts";
 import { AppError } from "../errors.ts";
 import { isOurSignIn, type SessionClaims } from "./sign_in_method.ts";
 import type { AppContext } from "./app.ts";
+import { type Attempt, claimAttempt } from "./attempts.ts";
 import { tooManyAttempts } from "./quotas.ts";
 
 export interface SignedInUser {
@@ -17,8 +18,7 @@ export interface SignedInUser {
   email: string;
 }
 
-type SessionDeps = Pick<Deps, "config" | "fetch">;
-type ReadDeps = Pick<Deps, "config" | "fetch" | "clock">;
+type SessionDeps = Pick<Deps, "config" | "database" | "fetch" | "clock">;
 type Auth = SupabaseClient["auth"];
 
 const DEADLINE_MS = 3_000;
@@ -42,7 +42,7 @@ export const sessionCookie = (config: Pick<Config, "siteUrl">) =>
  * @throws {AppError} `unavailable` when the identity provider does not answer within 3 s (cookies are kept);
  *   `suspended`.
  */
-export async function readSession(c: AppContext, deps: ReadDeps): Promise<SignedInUser | null> {
+export async function readSession(c: AppContext, deps: SessionDeps): Promise<SignedInUser | null> {
   if (!hasSession(c, deps.config)) return null;
   const { user, accessToken, error } = await askIdentityProvider(c, deps, fetchVerifiedUser);
   if (isSuspension(error) || (user?.banned_until && new Date(user.banned_until) > deps.clock())) {
@@ -117,8 +117,8 @@ export function clearVerifiers(c: AppContext, deps: SessionDeps): void {
 
 /**
  * One call to the identity provider. The cookies it sets go out with our response, even a raw `Response`. Refusals come
- * back as `error`.
- * @throws {AppError} `unavailable` on an outage or timeout, `rate_limited` on 429; cookies are kept.
+ * back as `error`. What it limits by address is counted by caller first, once, and only if it is really asked for.
+ * @throws {AppError} `unavailable` on an outage or timeout, `rate_limited` on 429 or by our own limits; cookies are kept.
  */
 export async function askIdentityProvider<
   Answer extends { error: { status?: number | undefined; message?: string } | null },
@@ -132,6 +132,8 @@ export async function askIdentityProvider<
   const changes: { name: string; value: string; maxAge: number | undefined }[] = [];
   const request = parse(c.req.header("cookie") ?? "");
   let retryAfter: string | null = null;
+  let claimed: Promise<void> | undefined;
+  let refusal: unknown;
   // Loaded for the first who has a session: it is large, and most requests of a new instance have none.
   const { createServerClient } = await import("@supabase/ssr");
   const { auth }: { auth: Auth } = createServerClient(deps.config.supabaseUrl, deps.config.publishableKey, {
@@ -144,6 +146,16 @@ export async function askIdentityProvider<
     // The client retries a failed refresh for 25 s; the signal ends a hung request with ours.
     global: {
       fetch: async (input, init) => {
+        const attempt = attemptOf(new URL(input instanceof Request ? input.url : input), init?.body);
+        if (attempt) {
+          try {
+            await (claimed ??= claimAttempt(c, deps, attempt));
+          } catch (error) {
+            refusal = error;
+            // The one answer that the client neither repeats nor takes for the end of a session that is still valid.
+            return Response.json({}, { status: 429 });
+          }
+        }
         const response = await deps.fetch(input, { ...init, signal: deadline });
         retryAfter = response.headers.get("retry-after");
         return response;
@@ -162,11 +174,23 @@ export async function askIdentityProvider<
       headers: { "retry-after": "30" },
     });
   }
-  if (status === 429) {
-    throw tooManyAttempts(secondsToWait(retryAfter, answer.error?.message));
-  }
+  if (status === 429) throw refusal ?? tooManyAttempts(secondsToWait(retryAfter, answer.error?.message));
   for (const { name, value, maxAge } of changes) addCookie(c, deps, name, value, maxAge);
   return answer;
+}
+
+/**
+ * What a request to the identity provider tries, if it limits that by address: all of ours come from the functions', so
+ * that one person could use up everybody's. Typed codes are counted where they are taken, by sign-in.
+ */
+function attemptOf({ pathname, searchParams }: URL, body: unknown): Attempt | undefined {
+  if (!/\/auth\/v1\/(token|verify)$/.test(pathname)) return undefined;
+  const { refresh_token, auth_code, token_hash } = JSON.parse(String(body)) as Record<string, string | undefined>;
+  if (searchParams.get("grant_type") === "refresh_token") {
+    return { attempt: "session_refresh", subject: refresh_token ?? "" };
+  }
+  const secret = auth_code ?? token_hash;
+  return secret === undefined ? undefined : { attempt: "login_link", subject: secret };
 }
 
 /**

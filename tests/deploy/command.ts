@@ -233,6 +233,7 @@ Deno.test("what somebody changed elsewhere is named by the selfcheck, and put ba
     mailer_templates_magic_link_content: "<a href='{{ .ConfirmationURL }}'>Log in</a>",
     smtp_host: null,
     rate_limit_email_sent: 2,
+    rate_limit_verify: 30,
   });
   const found = await differences();
   const lines = [...judgeSettings(found)].map(({ text }) => text);
@@ -241,7 +242,8 @@ Deno.test("what somebody changed elsewhere is named by the selfcheck, and put ba
       ["auth.site_url", /Site URL is another/],
       ["auth.additional_redirect_urls", /redirect list allows other/],
       ["auth.email.template.magic_link.content", /the mails are not ours/],
-      ["auth.rate_limit.email_sent", /the limits on mails/],
+      ["auth.rate_limit.email_sent", /the limits on mails and sign-ins/],
+      ["auth.rate_limit.token_verifications", /the limits on mails and sign-ins/],
     ] as const
   ) {
     assert(found.includes(path), found.join());
@@ -275,7 +277,13 @@ Deno.test("the project has the settings: secrets, site, mail server, templates, 
   assertEquals([auth.site_url, auth.smtp_host, String(auth.smtp_port)], [SITE, "smtp.example.com", "465"]);
   assertEquals([auth.smtp_user, auth.smtp_pass], ["expenses", SMTP_PASSWORD]);
   assertEquals([auth.smtp_admin_email, auth.smtp_sender_name], ["expenses@example.com", "Expenses"]);
-  assert(Number(auth.rate_limit_email_sent) > 100);
+  const { rate_limit_email_sent, rate_limit_otp, rate_limit_verify, rate_limit_token_refresh } = auth;
+  assertEquals([rate_limit_email_sent, rate_limit_otp, rate_limit_verify, rate_limit_token_refresh].map(Number), [
+    1000,
+    300,
+    300,
+    15_000,
+  ]);
   assertEquals([auth.external_google_enabled, auth.external_google_secret], [true, SETTINGS.AUTH_GOOGLE_SECRET]);
   assertEquals(auth.hook_custom_access_token_uri, "pg-functions://postgres/identity/refuse_passwords");
   assertMatch(String(auth.mailer_templates_magic_link_content), /token_hash/);

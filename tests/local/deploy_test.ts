@@ -5,10 +5,11 @@ import { mask } from "../../local/deploy/cli.ts";
 import { appendToEnvFile, envFile, parseEnvFile } from "../../local/deploy/env_file.ts";
 import { FRONT_DOORS, frontDoorLines } from "../../local/deploy/front_door.ts";
 import { GENERATED, settingProblems } from "../../local/deploy/settings.ts";
-import { mailServer, sender } from "../../local/deploy/sign_in.ts";
+import { mailServer, RATE_LIMITS, sender, writeAuthConfig } from "../../local/deploy/sign_in.ts";
 import type { Deployment } from "../../local/deploy/step.ts";
 import { LOCAL_SITE, supabaseEnvironment, writeOnce } from "../../local/deploy/supabase_start.ts";
 import { readConfig } from "../../shared/config.ts";
+import { limitOf } from "../../shared/http/quotas.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const SITE = "https://expenses.example.com";
@@ -69,6 +70,28 @@ Deno.test("sign-in mail goes by the mail service's SMTP server", () => {
   });
   assertEquals(sender('"My, books" <a@example.com>'), { address: "a@example.com", name: "My, books" });
   assertEquals(sender("a@example.com"), { address: "a@example.com", name: "Expenses" });
+});
+
+Deno.test("Supabase Auth gets limits with room for everybody, and fifty strangers at ours don't fill them", async () => {
+  const folder = await Deno.makeTempDir();
+  const values = new Map([["MAIL_URL", "resend://re_Key"], ["MAIL_FROM", "expenses@example.com"]]);
+  const { workdir } = await writeAuthConfig({ root: ROOT.pathname, folder, siteUrl: SITE, values });
+  const pushed = parse(await Deno.readTextFile(`${workdir}/supabase/config.toml`)) as {
+    auth: { rate_limit: typeof RATE_LIMITS };
+  };
+  await Deno.remove(folder, { recursive: true });
+  assertEquals(pushed.auth.rate_limit, RATE_LIMITS);
+  const inFiveMinutes = (name: Parameters<typeof limitOf>[1]) => {
+    const { at_most, seconds } = limitOf({ rateLimits: "on" }, name)!;
+    return at_most * 300 / seconds;
+  };
+  assert(50 * inFiveMinutes("sign_in_ip") <= RATE_LIMITS.token_verifications);
+  assert(50 * inFiveMinutes("login_mail_ip") <= RATE_LIMITS.sign_in_sign_ups);
+  assert(50 * (inFiveMinutes("sign_in_ip") + inFiveMinutes("session_refresh_ip")) <= RATE_LIMITS.token_refresh);
+  // Whatever they are set to, it takes 30 at once from an address.
+  for (const name of ["sign_in_ip", "login_mail_ip", "session_refresh_ip"] as const) {
+    assert(limitOf({ rateLimits: "on" }, name)!.at_most < 30, name);
+  }
 });
 
 Deno.test("no front door's lines hold a value of a key", () => {

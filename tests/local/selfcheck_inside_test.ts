@@ -134,6 +134,7 @@ Deno.test("sign-in: each kind of difference is one line, and a project without a
     "auth.email.smtp.enabled",
     "auth.email.smtp.host",
     "auth.rate_limit.email_sent",
+    "auth.rate_limit.token_verifications",
     "auth.email.template.magic_link.subject",
     "auth.email.template.confirmation.subject",
     "auth.hook.custom_access_token.enabled",

@@ -6,7 +6,7 @@ import { describeError } from "../../../shared/log.ts";
 import { sendMail } from "../../../shared/mail/send_mail.ts";
 import { readToken, signToken } from "../../../shared/signed_token.ts";
 import { wordsOf } from "../../../shared/words/words.ts";
-import { claimAttempt } from "../attempts.ts";
+import { claimAttempt } from "../../../shared/http/attempts.ts";
 import type { PageDeps } from "../page_guards.ts";
 
 const LABEL = "reminder-email";

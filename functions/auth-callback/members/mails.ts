@@ -9,7 +9,7 @@ import { type Mail, sendMail } from "../../../shared/mail/send_mail.ts";
 import { strangersName } from "../../../shared/mail/strangers_name.ts";
 import { hashToken } from "../../../shared/oauth/tokens.ts";
 import { wordsOf } from "../../../shared/words/words.ts";
-import { claimAttempt } from "../attempts.ts";
+import { claimAttempt } from "../../../shared/http/attempts.ts";
 import type { PageDeps } from "../page_guards.ts";
 import { invitationPath, membersPath } from "./addresses.ts";
 

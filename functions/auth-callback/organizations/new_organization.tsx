@@ -8,7 +8,7 @@ import { safeNextPath } from "../../../shared/next_path.ts";
 import { Buttons, Notice, SelectField, TextField } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
-import { claimAttempt } from "../attempts.ts";
+import { claimAttempt } from "../../../shared/http/attempts.ts";
 import { currencyOfCountry } from "../profile/country.ts";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
 

@@ -9,7 +9,7 @@ import { askIdentityProvider, isSuspension, readSession, suspended } from "../..
 import { isEmail } from "../profile/email.ts";
 import { safeNextPath, withNext } from "../../../shared/next_path.ts";
 import { continueAfterSignIn } from "./after_sign_in.ts";
-import { claimAttempt } from "../attempts.ts";
+import { claimAttempt } from "../../../shared/http/attempts.ts";
 import { renderLogin, renderSent } from "./login_page.tsx";
 import { withMailedAddress } from "./mailed_address.ts";
 import type { Form, Handler, OpenPageDeps } from "../page_guards.ts";

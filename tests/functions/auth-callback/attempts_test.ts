@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
-import { type Browser, createPages, NOW, over } from "./harness.ts";
+import { type Browser, createPages, NOW, over, type Pages, signIn } from "./harness.ts";
 
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
@@ -125,6 +125,101 @@ Deno.test("a pending sign-in is forgotten after an hour", async () => {
   await browser.post("/login", { email: "mira@example.com" });
   pages.clock.now = new Date(NOW.getTime() + 3_600_000);
   assert((await (await guess(browser)).text()).includes("<h1>Sign in</h1>"));
+});
+
+// The identity provider takes 30 at once from an address, and everybody's requests come from ours.
+const STRANGER = { "x-forwarded-for": "192.0.2.1" };
+const OTHER = { "x-forwarded-for": "192.0.2.2" };
+
+/** What forty requests of a stranger are answered, and what the page of the last one says. */
+async function flood(send: (browser: Browser, n: number) => Promise<Response>, pages: Pages) {
+  const answers = [];
+  for (let n = 0; n < 40; n++) answers.push(await send(pages.browser(), n));
+  return { statuses: statuses(answers), last: /class="lead">([^<]*)/.exec(await answers.at(-1)!.text())?.[1] };
+}
+
+const JUNK: Record<string, (browser: Browser, n: number) => Promise<Response>> = {
+  "mailed links": (browser, n) =>
+    browser.post(`/auth/callback?token_hash=junk${n}&type=email`, { email: "x@example.com" }, STRANGER),
+  "links to confirm an address": (browser, n) =>
+    browser.post(`/account/email/confirm?token_hash=junk${n}&type=email_change`, {}, STRANGER),
+  "codes of other services": (browser, n) => {
+    browser.cookies.set("__Host-session-code-verifier", "base64-" + btoa('"forged"'));
+    return browser.get(`/auth/callback?code=junk${n}`, STRANGER);
+  },
+};
+
+for (const [what, send] of Object.entries(JUNK)) {
+  Deno.test(`a stranger who tries ${what} without end keeps nobody else from signing in`, async () => {
+    const { pages } = await fresh();
+    const victim = pages.browser();
+    await victim.post("/login", { email: "mira@example.com" }, OTHER);
+    const { redirectTo, tokenHash } = pages.provider.mails[0]!;
+    for (const path of ["verify", "token"]) pages.provider.room.set(`/auth/v1/${path}`, 30);
+    const stranger = await flood(send, pages);
+    assertEquals(stranger.statuses, [...Array(20).fill(400), ...Array(20).fill(429)]);
+    assertEquals(stranger.last, "Too many attempts. Try again in 60 seconds.");
+
+    const { pathname, search } = new URL(redirectTo);
+    const opened = await victim.post(`${pathname}${search}&token_hash=${tokenHash}&type=email`, {}, OTHER);
+    assertEquals(opened.headers.get("location"), "/onboarding");
+    // A refused attempt costs nothing: a minute later there is room for one more.
+    pages.clock.now = new Date(NOW.getTime() + 60_000);
+    assertEquals((await send(pages.browser(), 40)).status, 400);
+  });
+}
+
+Deno.test("a stranger who sends invented sessions that have expired keeps nobody else's from being refreshed", async () => {
+  const { pages } = await fresh();
+  pages.provider.expiresIn = -60;
+  const { browser: victim } = await signIn(pages, "mira@example.com");
+  pages.provider.expiresIn = 3600;
+  pages.provider.room.set("/auth/v1/token", 30);
+  const forge = (n: number) => {
+    const session = { access_token: "a.b.c", refresh_token: `junk${n}`, expires_at: 1, user: { id: "1" } };
+    return `base64-${btoa(JSON.stringify(session))}`;
+  };
+  const stranger = await flood((browser, n) => {
+    browser.cookies.set("__Host-session", forge(n));
+    return browser.get("/account", STRANGER);
+  }, pages);
+  assertEquals(stranger.statuses, [...Array(20).fill(303), ...Array(20).fill(429)]);
+  assertEquals(stranger.last, "Too many attempts. Try again in 3 seconds.");
+  const ended = await flood((browser, n) => {
+    browser.cookies.set("__Host-session", forge(n + 40));
+    return browser.post("/logout", {}, STRANGER);
+  }, pages);
+  assertEquals(ended.statuses, Array(40).fill(303));
+  assertEquals(pages.provider.room.get("/auth/v1/token"), 10);
+  assertEquals((await victim.get("/account", OTHER)).headers.get("location"), "/onboarding?next=%2Faccount");
+  assertEquals(pages.provider.room.get("/auth/v1/token"), 9);
+});
+
+Deno.test("a refused refresh keeps the session, and works when there is room again", async () => {
+  const { pages } = await fresh({ session_refresh_ip: 1 });
+  pages.provider.expiresIn = -60;
+  const { browser } = await signIn(pages, "mira@example.com");
+  assertEquals((await browser.get("/account", OTHER)).status, 303);
+  const before = new Map(browser.cookies);
+  assertEquals((await browser.get("/account", OTHER)).status, 429);
+  assertEquals(browser.cookies, before);
+  pages.clock.now = new Date(NOW.getTime() + 60_000);
+  assertEquals((await browser.get("/account", OTHER)).headers.get("location"), "/onboarding?next=%2Faccount");
+});
+
+Deno.test("a session costs the database an attempt only when it is refreshed", async () => {
+  await database.reset();
+  const calls: string[] = [];
+  const counted = over(database);
+  const pages = createPages({ call: (name, args) => (calls.push(name), counted.call<never>(name, args)) });
+  pages.provider.expiresIn = -60;
+  const { browser } = await signIn(pages, "mira@example.com");
+  pages.provider.expiresIn = 3600;
+  calls.length = 0;
+  await browser.get("/login");
+  assertEquals(calls, ["claim_attempt"]);
+  await browser.get("/login");
+  assertEquals(calls, ["claim_attempt"]);
 });
 
 Deno.test("addresses and IPs are counted under keyed hashes only", async () => {

@@ -19,6 +19,8 @@ export class FakeIdentityProvider {
   readonly requests: string[] = [];
   /** Replaces the answer, e.g. with an outage. */
   failure: ((signal: AbortSignal | null | undefined) => Promise<Response>) | undefined;
+  /** How many more requests a path takes, whoever they are for: all come from one address. The real one takes 30. */
+  readonly room = new Map<string, number>();
   #codes = new Map<string, { email: string; challenge: string }>();
   #sessions = new Map<string, { email: string; refreshToken: string }>();
 
@@ -53,6 +55,9 @@ export class FakeIdentityProvider {
     const url = new URL(input instanceof Request ? input.url : input);
     this.requests.push(`${init?.method ?? "GET"} ${url.pathname}`);
     if (this.failure) return await this.failure(init?.signal);
+    const room = this.room.get(url.pathname);
+    if (room === 0) return refusal(429, "over_request_rate_limit");
+    if (room) this.room.set(url.pathname, room - 1);
     const body = init?.body ? JSON.parse(String(init.body)) : {};
     switch (url.pathname) {
       case "/auth/v1/otp":

@@ -1,8 +1,9 @@
 /** Hourly limits on a person's attempts. */
-import type { AppContext } from "../../shared/http/app.ts";
-import { callerQuotas, isOverridden, type LimitName, limitOf, tooManyAttempts } from "../../shared/http/quotas.ts";
-import { keyedHash } from "../../shared/signed_token.ts";
-import type { OpenPageDeps } from "./page_guards.ts";
+import { createIdentityStore } from "../db/identity_store.ts";
+import type { Deps } from "../deps.ts";
+import { keyedHash } from "../signed_token.ts";
+import type { AppContext } from "./app.ts";
+import { callerQuotas, isOverridden, type LimitName, limitOf, tooManyAttempts } from "./quotas.ts";
 
 /**
  * Mails count by address, wherever they are requested from, so that no mailbox is flooded. Codes count by sign-in,
@@ -11,7 +12,9 @@ import type { OpenPageDeps } from "./page_guards.ts";
  */
 const ATTEMPTS = {
   login_mail: { of: "login_mail_address", by: "login_mail_ip", secondsApart: 30 },
-  login_code: { of: "login_code_sign_in", by: "login_code_ip", secondsApart: 0 },
+  login_code: { of: "login_code_sign_in", by: "sign_in_ip", secondsApart: 0 },
+  login_link: { of: "login_link_secret", by: "sign_in_ip", secondsApart: 0 },
+  session_refresh: { of: "session_refresh_secret", by: "session_refresh_ip", secondsApart: 0 },
   reminder_mail: { of: "reminder_mail_address", by: "reminder_mail_ip", secondsApart: 0 },
   member_mail: { of: "member_mail_person", by: "member_mail_ip", secondsApart: 0 },
   member_mail_to: { of: "member_mail_address", by: "member_mail_ip", secondsApart: 0 },
@@ -20,21 +23,23 @@ const ATTEMPTS = {
   import_upload: { of: "import_upload_person", by: "import_upload_ip", secondsApart: 0 },
   export: { of: "export_person", by: "export_ip", secondsApart: 0 },
 } as const satisfies Record<string, { of: LimitName; by: LimitName; secondsApart: number }>;
-export type Attempt = keyof typeof ATTEMPTS;
 
-/**
- * @param subject the address or the sign-in that the attempt counts for.
- * @throws {AppError} `rate_limited`, with the time to wait. The message is the same for known and unknown addresses.
- */
+export interface Attempt {
+  attempt: keyof typeof ATTEMPTS;
+  /** The address, sign-in, person or secret that the attempt counts for. */
+  subject: string;
+}
+
+/** @throws {AppError} `rate_limited`, with the time to wait. The message is the same for known and unknown addresses. */
 export async function claimAttempt(
   c: AppContext,
-  { config, store, clock }: OpenPageDeps,
-  { attempt, subject }: { attempt: Attempt; subject: string },
+  { config, database, clock }: Pick<Deps, "config" | "database" | "clock">,
+  { attempt, subject }: Attempt,
 ): Promise<void> {
   const { of, by, secondsApart } = ATTEMPTS[attempt];
   const limit = limitOf(config, of);
   if (!limit) return;
-  const answer = await store.claimAttempt({
+  const answer = await createIdentityStore(database).claimAttempt({
     keyHash: await keyedHash(config.codeSecrets, of, subject.toLowerCase()),
     atMost: limit.at_most,
     // The pause only goes with our default limit.
