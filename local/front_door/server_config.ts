@@ -56,12 +56,16 @@ map "$status:$upstream_http_allow" $allow {
     default "";
 }
 
-# With the id by which the functions and the database name a request.
-log_format expenses '$remote_addr [$time_iso8601] "$request" $status $request_time $request_id';
+# With the id by which the functions and the database name a request, and without the query: a mailed link has its secret there.
+map $request_uri $logged_path {
+    "~^(?<asked_path>[^?]*)" $asked_path;
+}
+log_format expenses '$remote_addr [$time_iso8601] "$request_method $logged_path" $status $request_time $request_id';
 
 server {
     listen 80;
     server_name ${host};
+    access_log off;
     return 301 https://$host$request_uri;
 }
 
@@ -80,8 +84,9 @@ server {
     set $functions ${origin};
 
     proxy_http_version 1.1;
-    proxy_ssl_server_name on;
-    proxy_set_header Host ${new URL(functionsUrl).host};
+${origin.startsWith("https:") ? NGINX_VERIFIED.map((line) => `    ${line}\n`).join("") : ""}    proxy_set_header Host ${
+    new URL(functionsUrl).host
+  };
     proxy_set_header X-Forwarded-For $remote_addr;
     proxy_set_header CF-Connecting-IP "";
     proxy_set_header ${FRONT_DOOR_HEADER} "${secret}";
@@ -116,6 +121,15 @@ const NGINX_ALWAYS = [
   "proxy_hide_header Strict-Transport-Security;",
   `add_header Strict-Transport-Security "${STRICT_TRANSPORT_SECURITY}" always;`,
   "add_header Allow $allow always;",
+];
+
+/** By itself nginx would send people's sessions and our secret to whoever answers under the functions' name. */
+const NGINX_VERIFIED = [
+  "proxy_ssl_server_name on;",
+  "proxy_ssl_verify on;",
+  "proxy_ssl_verify_depth 4;",
+  "# As Debian, Ubuntu and Alpine have it; Fedora and its kin: /etc/pki/tls/certs/ca-bundle.crt",
+  "proxy_ssl_trusted_certificate /etc/ssl/certs/ca-certificates.crt;",
 ];
 
 /** nginx quotes the request in its error log too, when the functions don't answer. */

@@ -62,52 +62,84 @@ function ask(port: number, path: string): Promise<{ status: number; text: string
   });
 }
 
+/** A certificate for a name, by itself. */
+async function certificate(folder: string, name: string): Promise<{ certPath: string; keyPath: string }> {
+  await Deno.mkdir(folder, { recursive: true });
+  const [certPath, keyPath] = [join(folder, "fullchain.pem"), join(folder, "privkey.pem")];
+  const made = await new Deno.Command("openssl", {
+    args: ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", `/CN=${name}`]
+      .concat("-addext", `subjectAltName=DNS:${name}`, "-keyout", keyPath, "-out", certPath),
+    stdout: "null",
+    stderr: "null",
+  }).output();
+  assert(made.success);
+  return { certPath, keyPath };
+}
+
+interface Site {
+  folder: string;
+  /** Ports. */
+  plain: number;
+  secure: number;
+  names: Awaited<ReturnType<typeof nameServer>>;
+}
+
+/** nginx with what is printed, but for its ports, its name server and where its files are. */
+async function withNginx(
+  { functionsUrl, trusted = "" }: { functionsUrl: string; trusted?: string },
+  use: (site: Site) => Promise<void>,
+): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  const names = await nameServer();
+  const [plain, secure] = [freePort(), freePort()];
+  await certificate(folder, SITE);
+  const server = SERVERS.nginx({ host: SITE, functionsUrl, secret: "secret" })
+    .replace("listen 80;", `listen 127.0.0.1:${plain};`)
+    .replace("listen 443 ssl", `listen 127.0.0.1:${secure} ssl`)
+    .replaceAll(`/etc/letsencrypt/live/${SITE}`, folder)
+    .replace("/var/log/nginx/expenses.log", join(folder, "access"))
+    .replace("/etc/ssl/certs/ca-certificates.crt", trusted)
+    .replace(/resolver [^;]*;/, `resolver 127.0.0.1:${names.port} valid=1s ipv6=off;`);
+  const temp = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((one) => `${one}_temp_path ${folder}/${one};`);
+  await Deno.writeTextFile(
+    join(folder, "config"),
+    `pid ${folder}/pid; daemon off; events {} http { access_log ${folder}/default; ${temp.join(" ")} ${server} }`,
+  );
+  const child = new Deno.Command("nginx", {
+    args: ["-e", join(folder, "errors"), "-c", join(folder, "config")],
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+  try {
+    await waitFor(async () => await ask(secure, "/api/health").then(() => true, () => undefined), {
+      deadlineMs: 20_000,
+      everyMs: 50,
+    });
+    await use({ folder, plain, secure, names });
+  } finally {
+    child.kill("SIGTERM");
+    await child.status;
+    await names.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+const ignore = !has("nginx") || !has("openssl");
+
 Deno.test({
   name: "nginx: TLS, a redirect from http, and functions whose address is looked up while it runs",
-  ignore: !has("nginx") || !has("openssl"),
+  ignore,
   async fn() {
-    const folder = await Deno.makeTempDir();
-    const names = await nameServer();
     const functions = Deno.serve(
       { hostname: "127.0.0.1", port: 0, onListen() {} },
       (request) => new Response(new URL(request.url).pathname + new URL(request.url).search),
     );
-    const [plain, secure] = [freePort(), freePort()];
-    const made = await new Deno.Command("openssl", {
-      args: ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", `/CN=${SITE}`]
-        .concat("-keyout", join(folder, "privkey.pem"), "-out", join(folder, "fullchain.pem")),
-      stdout: "null",
-      stderr: "null",
-    }).output();
-    assert(made.success);
     const functionsUrl = `http://functions.test:${functions.addr.port}/functions/v1`;
-    const printed = SERVERS.nginx({ host: SITE, functionsUrl, secret: "secret" });
     assertMatch(
-      printed,
+      SERVERS.nginx({ host: SITE, functionsUrl, secret: "secret" }),
       /listen 443 ssl;[^]*ssl_certificate \/etc\/letsencrypt\/live\/expenses\.example\.com\/fullchain/,
     );
-    const server = printed.replace("listen 80;", `listen 127.0.0.1:${plain};`)
-      .replace("listen 443 ssl", `listen 127.0.0.1:${secure} ssl`)
-      .replaceAll(`/etc/letsencrypt/live/${SITE}`, folder)
-      .replace("/var/log/nginx/expenses.log", join(folder, "access"))
-      .replace(/resolver [^;]*;/, `resolver 127.0.0.1:${names.port} valid=1s ipv6=off;`);
-    const temp = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((one) =>
-      `${one}_temp_path ${folder}/${one};`
-    );
-    await Deno.writeTextFile(
-      join(folder, "config"),
-      `pid ${folder}/pid; daemon off; events {} http { access_log off; ${temp.join(" ")} ${server} }`,
-    );
-    const child = new Deno.Command("nginx", {
-      args: ["-e", join(folder, "errors"), "-c", join(folder, "config")],
-      stdout: "null",
-      stderr: "null",
-    }).spawn();
-    try {
-      await waitFor(async () => await ask(secure, "/api/health").then(() => true, () => undefined), {
-        deadlineMs: 20_000,
-        everyMs: 50,
-      });
+    await withNginx({ functionsUrl }, async ({ plain, secure, names }) => {
       assertEquals((await ask(secure, "/api/health")).status, 502, "the name is unknown so far");
       names.state.knows = true;
       const answer = await waitFor(async () => {
@@ -123,13 +155,70 @@ Deno.test({
       });
       await redirect.body?.cancel();
       assertEquals([redirect.status, new URL(redirect.headers.get("location")!).pathname], [301, "/login"]);
-    } finally {
-      child.kill("SIGTERM");
-      await child.status;
+    });
+    await functions.shutdown();
+  },
+});
+
+Deno.test({
+  name: "nginx: functions with a certificate that is not trusted, or for another name, get no request",
+  ignore,
+  async fn() {
+    const folder = await Deno.makeTempDir();
+    const own = await certificate(join(folder, "own"), "functions.test");
+    const another = await certificate(join(folder, "another"), "elsewhere.test");
+    let asked = 0;
+    const serve = async ({ certPath, keyPath }: typeof own) => {
+      const [cert, key] = await Promise.all([Deno.readTextFile(certPath), Deno.readTextFile(keyPath)]);
+      return Deno.serve({ hostname: "127.0.0.1", port: 0, cert, key, onListen() {} }, () => {
+        asked++;
+        return new Response("ok");
+      });
+    };
+    const cases = [
+      [own, another, 502, /upstream SSL certificate verify error/],
+      [another, another, 502, /upstream SSL certificate does not match "functions\.test"/],
+      [own, own, 200, /functions\.test could not be resolved/],
+    ] as const;
+    for (const [shown, { certPath: trusted }, status, said] of cases) {
+      const functions = await serve(shown);
+      const functionsUrl = `https://functions.test:${functions.addr.port}/functions/v1`;
+      await withNginx({ functionsUrl, trusted }, async ({ folder, secure, names }) => {
+        names.state.knows = true;
+        // For a moment the name is still unknown, which is a 502 too.
+        await waitFor(async () => {
+          const one = await ask(secure, "/api/health");
+          return one.status === status && said.test(await Deno.readTextFile(join(folder, "errors"))) || undefined;
+        }, { deadlineMs: 20_000, everyMs: 100 });
+        assertEquals(asked > 0, status === 200);
+      });
       await functions.shutdown();
-      await names.close();
-      await Deno.remove(folder, { recursive: true });
     }
+    await Deno.remove(folder, { recursive: true });
+  },
+});
+
+Deno.test({
+  name: "nginx: the log has a request's path, method and id, and no query; a redirect from http leaves no line",
+  ignore,
+  async fn() {
+    const functions = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, () => new Response("ok"));
+    await withNginx({ functionsUrl: `http://127.0.0.1:${functions.addr.port}/functions/v1` }, async (site) => {
+      assertEquals((await ask(site.secure, "/auth/callback?token_hash=SECRET&next=/a?b")).status, 200);
+      const redirect = await fetch(`http://127.0.0.1:${site.plain}/auth/callback?token_hash=SECRET`, {
+        redirect: "manual",
+        headers: { host: SITE },
+      });
+      await redirect.body?.cancel();
+      const lines = await waitFor(async () => {
+        const text = await Deno.readTextFile(join(site.folder, "access"));
+        return text.includes("/auth/callback") ? text : undefined;
+      }, { deadlineMs: 20_000, everyMs: 50 });
+      assertMatch(lines, /^127\.0\.0\.1 \[[^\]]+\] "GET \/auth\/callback" 200 [\d.]+ [0-9a-f]{32}$/m);
+      const all = await Promise.all(["access", "default"].map((name) => Deno.readTextFile(join(site.folder, name))));
+      assert(!all.join().includes("SECRET"), all.join());
+    });
+    await functions.shutdown();
   },
 });
 
