@@ -68,7 +68,6 @@ const WIRE: Readonly<Record<Refusal, WireError>> = {
   revoked: BAD_REFRESH_TOKEN,
   expired: BAD_REFRESH_TOKEN,
   suspended: BAD_REFRESH_TOKEN,
-  superseded: BAD_REFRESH_TOKEN,
   successor_not_derivable: BAD_REFRESH_TOKEN,
   replayed: wire("invalid_grant", "this was used before; sign in again"),
 

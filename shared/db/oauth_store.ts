@@ -56,7 +56,7 @@ export type Redemption =
 export type Rotation =
   | { outcome: "rotated"; grant_id: string; successor_hash: string; expires_in: number }
   | Refused<"unknown_client" | "unknown_token">
-  | { outcome: "revoked" | "expired" | "suspended" | "superseded" | "replayed"; grant_id: string };
+  | { outcome: "revoked" | "expired" | "suspended" | "replayed"; grant_id: string };
 
 export type Revocation =
   | { outcome: "revoked"; grant_id: string }

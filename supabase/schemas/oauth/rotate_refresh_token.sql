@@ -44,7 +44,10 @@ begin
   outcome := case
     when of_grant.revoked_at is not null then 'revoked'
     when old.expires_at <= at then 'expired'
-    when old.rotated_at + interval '60 seconds' < at then 'replayed'
+    -- Two hold it: a client that retries has not used the successor, of which it doesn't know yet.
+    when old.rotated_at + interval '60 seconds' < at
+      or exists (select from oauth.tokens as t where t.token_hash = old.successor_hash and t.rotated_at is not null)
+      then 'replayed'
     -- Not rotated either: the token is as good as before when the ban ends.
     when not identity.is_active(of_grant.user_id, at) then 'suspended'
   end;
@@ -61,20 +64,18 @@ begin
     -- Processes that share a login refresh at the same time, and answers get lost: within the grace period a retry gets
     -- the same successor.
     select t.* into strict successor from oauth.tokens as t where t.token_hash = old.successor_hash;
-    if successor.rotated_at is null then
-      return jsonb_build_object(
-        'outcome', 'rotated', 'grant_id', of_grant.id, 'successor_hash', encode(old.successor_hash, 'hex'),
-        'expires_in', ceil(
-          extract(epoch from least(successor.issued_at + interval '3600 seconds', of_grant.expires_at) - at))::integer
-      );
-    end if;
-    outcome := 'superseded';
+    return jsonb_build_object(
+      'outcome', 'rotated', 'grant_id', of_grant.id, 'successor_hash', encode(old.successor_hash, 'hex'),
+      'expires_in', ceil(
+        extract(epoch from least(successor.issued_at + interval '3600 seconds', of_grant.expires_at) - at))::integer
+    );
   end if;
   return jsonb_build_object('outcome', outcome, 'grant_id', of_grant.id);
 end
 $$;
 comment on function public.rotate_refresh_token is
   'Exchanges a refresh token for the successor derived from it. Outcome rotated: with the successor that stands, which '
-  'for 60 seconds is the same however often it is asked for. Outcomes without effect: unknown_client, unknown_token '
-  '(also another client''s), revoked, expired, suspended (the person is), superseded (the successor was used). Outcome '
-  'replayed: reuse after the grace period, which ends the grant (RFC 9700 section 4.14.2).';
+  'until it is used, and for 60 seconds, is the same however often it is asked for. Outcomes without effect: '
+  'unknown_client, unknown_token (also another client''s), revoked, expired, suspended (the person is). Outcome '
+  'replayed: reuse after the grace period, or once the successor was used, which ends the grant (RFC 9700 section '
+  '4.14.2).';

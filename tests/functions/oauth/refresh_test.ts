@@ -59,13 +59,33 @@ Deno.test("within a minute the same token gets the same pair, with the remaining
   assertEquals(again.body.refresh_token === tokens.refresh_token, false);
 });
 
-Deno.test("once the successor was used, the old token gets nothing and ends nothing", async () => {
-  const { tokens, refresh, outcome } = await start();
+Deno.test("a thief who rotates twice before the client comes is noticed within the minute: the grant ends", async () => {
+  const { harness, clientId, tokens, refresh, outcome } = await start();
+  const other = await connect(harness, { clientId, person });
   const { body: second } = await refresh(tokens.refresh_token);
   const { body: third } = await refresh(second.refresh_token);
+  const before = await events("refresh_token_replayed");
+  harness.later(1);
   assertEquals((await refresh(tokens.refresh_token)).body.error, "invalid_grant");
+  assertEquals(await events("refresh_token_replayed"), before + 1);
+  for (const { access_token } of [tokens, second, third]) assertEquals(await outcome(access_token), "invalid_token");
+  assertEquals((await refresh(third.refresh_token)).body.error, "invalid_grant");
+  assertEquals(await outcome(other.access_token), "ok");
+  assertEquals((await refresh(other.refresh_token)).status, 200);
+});
+
+Deno.test("processes that share a login and retry in turn for a minute stay connected", async () => {
+  const { harness, tokens, refresh, outcome } = await start();
+  const { body: second } = await refresh(tokens.refresh_token);
+  for (let n = 0; n < 12; n++) {
+    harness.later(5);
+    assertEquals((await refresh(tokens.refresh_token)).body.refresh_token, second.refresh_token);
+  }
+  // An hour later it is the successor's turn, for all of them.
+  harness.later(3_600);
+  const { body: third } = await refresh(second.refresh_token);
+  assertEquals((await refresh(second.refresh_token)).body.refresh_token, third.refresh_token);
   assertEquals(await outcome(third.access_token), "ok");
-  assertEquals((await refresh(third.refresh_token)).status, 200);
 });
 
 Deno.test("a token that comes back after a minute ends its grant, and no other of the same client and person", async () => {
