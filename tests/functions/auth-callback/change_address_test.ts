@@ -1,7 +1,8 @@
 /** Changing the sign-in address, and signing out everywhere else. */
 import { assertEquals, assertNotMatch, assertStringIncludes } from "@std/assert";
 import { accountTest, auditOf, onboarded } from "./account_harness.ts";
-import { type Browser, type Pages, signIn } from "./harness.ts";
+import { AppError } from "../../../shared/errors.ts";
+import { type Browser, createPages, over, type Pages, signIn } from "./harness.ts";
 
 const NEW = "mira.new@example.com";
 
@@ -48,8 +49,37 @@ accountTest(
     assertEquals((await elsewhere.get("/account")).status, 303);
     assertStringIncludes(await (await browser.get("/account")).text(), NEW);
 
-    // A link works once.
-    assertEquals((await confirm(elsewhere, old!)).status, 400);
+    // A link works once. Whoever presses its button twice sees only the second answer.
+    const twice = await confirm(elsewhere, old!);
+    assertEquals(twice.status, 400);
+    assertStringIncludes(twice.text, "If you already pressed the button, it worked");
+    assertNotMatch(twice.text, /[Nn]othing was changed/);
+  },
+);
+
+accountTest(
+  "a database that is down hides no change that went through; the next sign-in notes it",
+  async (_, database) => {
+    let isDown = false;
+    const pages = createPages({
+      call: (name, args) =>
+        isDown && name === "note_sign_in"
+          ? Promise.reject(new AppError("unavailable", "down"))
+          : over(database).call<never>(name, args),
+    });
+    const { browser } = await onboarded(pages, database);
+    const [old, fresh] = (await ask(pages, browser, NEW)).mails;
+    await confirm(browser, old!);
+    isDown = true;
+    const done = await confirm(browser, fresh!);
+    assertEquals(done.status, 200);
+    assertStringIncludes(done.text, "Your sign-in address has changed");
+    const noted = async () =>
+      (await database.query<{ email: string }>("select email from identity.profiles"))[0]!.email;
+    assertEquals(await noted(), "mira@example.com");
+    isDown = false;
+    await signIn(pages, NEW);
+    assertEquals(await noted(), NEW);
   },
 );
 
@@ -63,6 +93,7 @@ accountTest(
     const neutral = ({ text }: { text: string }) =>
       text.replaceAll("taken@example.com", NEW).replaceAll(/nonce="[^"]+"|name="browser_token" value="[^"]+"/g, "");
     assertEquals(neutral(taken), neutral(free));
+    assertNotMatch(taken.text, /[Ww]e (sent|emailed)/);
     for (const wrong of ["nobody", "mira@example.com", "Mira@Example.com"]) {
       const refused = await ask(pages, browser, wrong);
       assertEquals([wrong, refused.status], [wrong, 400]);

@@ -4,6 +4,7 @@
  * scanners follow links, needs no session, since an address may be read elsewhere, and starts none, so that nobody is
  * signed in to a stranger's account.
  */
+import { AppError } from "../../../../shared/errors.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";
 import { createBrowserToken } from "../../../../shared/http/browser_token.ts";
 import { readVisitorForm } from "../../../../shared/http/form_post.ts";
@@ -59,8 +60,12 @@ export const postConfirmation = (deps: PageDeps): Handler => async (c) => {
   if (error) return await refuse(c, deps);
   const { session } = data;
   if (!session?.user.email) return await renderDone(c, deps, undefined);
-  await deps.store.noteSignIn({ userId: session.user.id, email: session.user.email, at: deps.clock() });
-  return await renderDone(c, deps, session.user.email);
+  const { id: userId, email } = session.user;
+  await deps.store.noteSignIn({ userId, email, at: deps.clock() }).catch((error) => {
+    // The address has changed and the link is spent; the next sign-in notes it.
+    if (!(error instanceof AppError && error.code === "unavailable")) throw error;
+  });
+  return await renderDone(c, deps, email);
 };
 
 /** @param address the new one, once both have confirmed. */
@@ -84,11 +89,12 @@ function renderDone(c: AppContext, { config }: PageDeps, address: string | undef
 }
 
 function refuse(c: AppContext, { config }: PageDeps): Promise<Response> {
-  const { confirmAddress: words, problems, frame } = c.get("reader").words;
+  const { confirmAddress: words, frame } = c.get("reader").words;
   const problem = {
     title: words.stale,
     message: words.staleMessage,
-    changed: problems.unchanged,
+    // Who presses twice sees the answer to the second press, and the first may have changed the address.
+    changed: words.perhapsPressed,
     next: { label: frame.goToAccount, href: "/account" },
   };
   return renderProblem(c, { config, status: 400, problem });

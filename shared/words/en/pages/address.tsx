@@ -10,15 +10,14 @@ export const changeAddress = {
   cancel: "Keep the address",
   notAnAddress: "That’s not an email address. Check it for typos.",
   same: "You already sign in with this address.",
+  /** Claims no mail: where the new address has an account none is sent, and the page doesn't tell. */
   sentTitle: "Check both inboxes",
   sent: (from: Child, to: Child) => (
     <>
-      We emailed {from} and{" "}
-      {to}. Open the link in each email: the change takes effect once both have been confirmed. Until then nothing
-      changes.
+      Check {from} and {to}, and open the link in each email. Nothing changes until both are confirmed.
     </>
   ),
-  nothing: "No email at the new address? Another account may be using it already.",
+  nothing: "No emails? The new address may already have an account.",
 };
 
 export const confirmAddress = {
@@ -26,7 +25,7 @@ export const confirmAddress = {
   question: "Change the sign-in address?",
   lead: (from: Child, to: Child) => (
     <>
-      The account of <strong>{from}</strong> will sign in with <strong>{to}</strong> from now on.
+      From now on, the account that signs in as <strong>{from}</strong> will sign in as <strong>{to}</strong> instead.
     </>
   ),
   leadUnsaid: "An account will sign in with another address from now on.",
@@ -45,4 +44,6 @@ export const confirmAddress = {
   stale: "This link no longer works",
   staleMessage:
     "It works once, for one hour, and only the newest one counts. Ask for the change again on your account page.",
+  perhapsPressed:
+    "If you already pressed the button, it worked: check the email to the other address, or sign in with the new one.",
 };
