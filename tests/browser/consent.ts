@@ -51,11 +51,11 @@ function listen(scheme: "http" | "https", host: string): Promise<Client> {
 const CLIENTS: Record<string, { start(): Promise<Client>; says: string }> = {
   "a loopback client": {
     start: () => listen("http", "127.0.0.1"),
-    says: "sends you back to an app on this computer (127.0.0.1)",
+    says: "send you back to an app on this computer (127.0.0.1)",
   },
   "an https client": {
     start: () => listen("https", "localhost"),
-    says: "sends you back to localhost",
+    says: "send you back to localhost",
   },
   "a client with a scheme of its own": {
     start: () =>

@@ -43,7 +43,7 @@ Deno.test("the page says where the answer goes, and warns of what cannot be chec
   const hosted = await shown("Claude", "https://claude.ai/api/mcp/auth_callback");
   assertStringIncludes(hosted.text, "Claude wants to use your expenses");
   assertStringIncludes(hosted.text, "Claude, by Anthropic (verified: claude.ai)");
-  assertStringIncludes(hosted.text, "sends you back to claude.ai");
+  assertStringIncludes(hosted.text, "send you back to claude.ai");
   assertEquals(hosted.text.includes("can’t tell"), false);
   assertStringIncludes(hosted.policy, "form-action 'self' https://claude.ai https:;");
 
@@ -55,7 +55,7 @@ Deno.test("the page says where the answer goes, and warns of what cannot be chec
   const local = await shown("Claude Code", "http://127.0.0.1:9/callback");
   assertStringIncludes(local.text, "an app on this computer (127.0.0.1)");
   const scheme = await shown("Cursor", "cursor://anysphere.cursor-mcp/oauth/callback");
-  assertStringIncludes(scheme.text, "opens the app Cursor");
+  assertStringIncludes(scheme.text, "open the app Cursor");
   assertStringIncludes(scheme.text, "Any app on this device can claim to be Cursor");
   assertStringIncludes(scheme.policy, "form-action 'self' cursor:;");
 });

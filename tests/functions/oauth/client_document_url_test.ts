@@ -75,7 +75,7 @@ Deno.test("from DNS answer to consent page: the real fetch, over TLS from a loca
   const text = page.replaceAll(/<[^>]+>/g, "");
   assertStringIncludes(text, "Claude wants to use your expenses");
   assertStringIncludes(text, "Claude, by Anthropic (verified: claude.com)");
-  assertStringIncludes(text, "sends you back to claude.com");
+  assertStringIncludes(text, "send you back to claude.com");
   assert(server.requests[0]!.startsWith("GET /oauth/mcp-oauth-client-metadata HTTP/1.1\r\nhost: claude.ai\r\n"));
 
   // The same name, after its zone was taken over.

@@ -35,8 +35,8 @@ export const signIn: Record<"magic_link" | "confirmation" | "email_change", Sign
     subject: "Confirm your new sign-in address for Expenses",
     heading: "Confirm your new sign-in address",
     lead: ({ email, newEmail }) =>
-      `Somebody signed in as ${email} wants to sign in to Expenses with ${newEmail} from now on. It takes effect once the ` +
-      "links in the emails to both addresses were used.",
+      `Someone signed in as ${email} asked to change the sign-in address to ${newEmail}. To make the change, open the link ` +
+      "we sent to each address.",
     button: "Confirm the change",
     ending: "Expires in 1 hour. Didn’t ask for this? Ignore this email, and nothing changes.",
   },

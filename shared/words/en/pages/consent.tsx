@@ -49,20 +49,19 @@ export const consent = {
     "See the members’ email addresses, assign bills to members, who then get reminders, update amounts from " +
     "connected providers, and, if you own it, change the main currency, your time zone and your reminder emails.",
   readOnly: "Read only: see and export expenses, bills and budgets, and the members’ email addresses.",
-  readOnlyCannot:
-    "It can’t log, import, change or delete expenses, add, change or pay bills, or undo changes: you can view this " +
-    "organization, not change it.",
-  readOnlySomewhere: "Where you’re only viewing, it can only read.",
+  readOnlyCannot: "It can’t change anything, because you’re a viewer in this organization.",
+  readOnlySomewhere: "In organizations where you’re a viewer, it can only read.",
   cannotDo: "It can’t sign in as you, or see your provider credentials or other organizations.",
   sendsTo: (host: string) => (
     <>
-      Then it sends you back to <strong>{host}</strong>.
+      After you choose, we’ll send you back to <strong>{host}</strong>.
     </>
   ),
-  sendsToComputer: (host: string): string => `Then it sends you back to an app on this computer (${host}).`,
+  sendsToComputer: (host: string): string =>
+    `After you choose, we’ll send you back to an app on this computer (${host}).`,
   opens: (app: string) => (
     <>
-      Then it opens the app <strong>{app}</strong>.
+      After you choose, we’ll open the app <strong>{app}</strong>.
     </>
   ),
   onlyIfStarted: "Allow it only if you started connecting it yourself, on this computer, just now.",
@@ -140,11 +139,11 @@ export const consentRefusals = {
     },
     consent_not_ours: {
       title: "That page was incomplete",
-      message: "What was sent doesn’t come from a page we showed you. Go back to the app and start connecting again.",
+      message: "This form is incomplete or didn’t come from our page. Go back to the app and start connecting again.",
     },
     consent_expired: {
       title: "That page was open too long",
-      message: "For your safety, a request to connect an app is good for ten minutes.",
+      message: "For your safety, a request to connect an app expires after ten minutes.",
     },
     consent_of_another_person: {
       title: "Somebody else has signed in since",
