@@ -1,12 +1,12 @@
 /** Confirms a reminder address that differs from the sign-in address. */
 import type { AppContext } from "../../../shared/http/app.ts";
+import { claimAttempt } from "../../../shared/http/attempts.ts";
 import { AppError } from "../../../shared/errors.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { describeError } from "../../../shared/log.ts";
 import { sendMail } from "../../../shared/mail/send_mail.ts";
 import { readToken, signToken } from "../../../shared/signed_token.ts";
 import { wordsOf } from "../../../shared/words/words.ts";
-import { claimAttempt } from "../../../shared/http/attempts.ts";
 import type { PageDeps } from "../page_guards.ts";
 
 const LABEL = "reminder-email";

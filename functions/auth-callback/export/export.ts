@@ -10,8 +10,8 @@ import { customPeriod, namedPeriod, type Period, PERIODS } from "../../../shared
 import { zipStream } from "../../../shared/export/zip_stream.ts";
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
-import type { SignedInUser } from "../../../shared/http/session.ts";
 import { claimAttempt } from "../../../shared/http/attempts.ts";
+import type { SignedInUser } from "../../../shared/http/session.ts";
 import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
 import { type Exporting, renderExport, renderExportRefusal } from "./export_page.tsx";
 

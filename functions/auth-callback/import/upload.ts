@@ -4,11 +4,11 @@
  */
 import { cleanText } from "../../../shared/clean_text.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
+import { claimAttempt } from "../../../shared/http/attempts.ts";
 import { isFileForm, readFileForm } from "../../../shared/http/file_form.ts";
 import { readForm, refuseOtherSites, requireFormToken } from "../../../shared/http/form_post.ts";
 import { keepFile, type Kept, workThrough } from "../../../shared/import/import_work.ts";
 import { MAX_UPLOAD_BYTES, readUpload } from "../../../shared/import/read_upload.ts";
-import { claimAttempt } from "../../../shared/http/attempts.ts";
 import { type Handler, type PageDeps, signedIn } from "../page_guards.ts";
 import { renderRefusal } from "./refusal_page.tsx";
 import { type Found, openImport, refusalOf } from "./steps.ts";

@@ -3,13 +3,13 @@ import { Buffer } from "node:buffer";
 import type { GivenRole } from "../../../shared/db/members_store.ts";
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
+import { claimAttempt } from "../../../shared/http/attempts.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { describeError } from "../../../shared/log.ts";
 import { type Mail, sendMail } from "../../../shared/mail/send_mail.ts";
 import { strangersName } from "../../../shared/mail/strangers_name.ts";
 import { hashToken } from "../../../shared/oauth/tokens.ts";
 import { wordsOf } from "../../../shared/words/words.ts";
-import { claimAttempt } from "../../../shared/http/attempts.ts";
 import type { PageDeps } from "../page_guards.ts";
 import { invitationPath, membersPath } from "./addresses.ts";
 

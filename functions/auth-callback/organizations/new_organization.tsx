@@ -2,13 +2,13 @@
 /** Creates another organization of a person. `?next=` is where to go afterwards: the consent page sends people here. */
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
+import { claimAttempt } from "../../../shared/http/attempts.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { safeNextPath } from "../../../shared/next_path.ts";
 import { Buttons, Notice, SelectField, TextField } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
-import { claimAttempt } from "../../../shared/http/attempts.ts";
 import { currencyOfCountry } from "../profile/country.ts";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
 

@@ -4,12 +4,12 @@
  */
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
+import { claimAttempt } from "../../../shared/http/attempts.ts";
 import { readVisitorForm } from "../../../shared/http/form_post.ts";
 import { askIdentityProvider, isSuspension, readSession, suspended } from "../../../shared/http/session.ts";
 import { isEmail } from "../profile/email.ts";
 import { safeNextPath, withNext } from "../../../shared/next_path.ts";
 import { continueAfterSignIn } from "./after_sign_in.ts";
-import { claimAttempt } from "../../../shared/http/attempts.ts";
 import { renderLogin, renderSent } from "./login_page.tsx";
 import { withMailedAddress } from "./mailed_address.ts";
 import type { Form, Handler, OpenPageDeps } from "../page_guards.ts";

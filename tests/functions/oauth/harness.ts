@@ -32,8 +32,8 @@ export function createHarness(database: Database, config: Partial<Config> = {}) 
   const calls: string[] = [];
   const log: string[] = [];
   const clock = { now: START };
-  /** `users`: what it reports about a person besides id and address. */
-  const identityProvider = { isDown: false, users: new Map<string, Record<string, unknown>>() };
+  /** `users`: what it reports about a person besides id and address. It refreshes no session, and counts who asks. */
+  const identityProvider = { isDown: false, users: new Map<string, Record<string, unknown>>(), refreshes: 0 };
   const fetched: GuardedRequest[] = [];
   const publish = {
     answer: (_url: string): Promise<GuardedAnswer> => Promise.resolve({ ok: false, reason: "unresolvable" }),
@@ -58,6 +58,10 @@ export function createHarness(database: Database, config: Partial<Config> = {}) 
       const path = new URL(input instanceof Request ? input.url : input).pathname;
       const bearer = new Headers(init?.headers).get("authorization")?.slice("Bearer ".length);
       if (path === "/auth/v1/logout") return Promise.resolve(new Response(null, { status: 204 }));
+      if (path === "/auth/v1/token") {
+        identityProvider.refreshes++;
+        return Promise.resolve(Response.json({ error_code: "refresh_token_not_found" }, { status: 400 }));
+      }
       if (path !== "/auth/v1/user" || !bearer) throw new Error(`unexpected ${path}`);
       const { sub: id, email } = decode(bearer).payload;
       const user = { id, email, ...identityProvider.users.get(String(id)) };

@@ -69,6 +69,22 @@ Deno.test("thirty registrations per minute and caller, in one database call each
   assertEquals(await statuses(2, () => register(HERE)), { 201: 1, 429: 1 });
 });
 
+Deno.test("invented sessions that have expired reach the identity provider twenty times a minute and caller", async () => {
+  const { harness, clientId, from } = await start();
+  const ask = (ip: string) => (n: number) => {
+    const session = { access_token: "a.b.c", refresh_token: `junk${n}${ip}`, expires_at: 1, user: { id: "1" } };
+    const cookie = `__Host-session=base64-${btoa(JSON.stringify(session))}`;
+    return harness.request(authorizationQuery(clientId), { headers: from(ip, { cookie }) });
+  };
+  assertEquals(await statuses(30, ask(HERE)), { 302: 20, 429: 10 });
+  assertEquals(harness.identityProvider.refreshes, 20);
+  assertEquals(await statuses(1, ask(ELSEWHERE)), { 302: 1 });
+  // Without such a session the page costs no draw.
+  harness.calls.length = 0;
+  assertEquals(await statuses(1, () => harness.get(authorizationQuery(clientId), person, from(HERE))), { 200: 1 });
+  assertEquals(harness.calls, ["open_consent"]);
+});
+
 Deno.test("an IPv6 network counts as eight callers at most", async () => {
   const { register } = await start({ rateLimits: { register: 2 } });
   assertEquals(await statuses(3, () => register("2001:db8:1:1::1")), { 201: 2, 429: 1 });

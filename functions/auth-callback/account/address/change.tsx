@@ -5,11 +5,11 @@
  */
 import { AppError } from "../../../../shared/errors.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";
+import { claimAttempt } from "../../../../shared/http/attempts.ts";
 import { createFormToken } from "../../../../shared/http/form_post.ts";
 import { askIdentityProvider, type SignedInUser } from "../../../../shared/http/session.ts";
 import { Buttons, Name, TextField } from "../../../../shared/pages/components.tsx";
 import { renderPage } from "../../../../shared/pages/layout.tsx";
-import { claimAttempt } from "../../../../shared/http/attempts.ts";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../../page_guards.ts";
 import { isEmail } from "../../profile/email.ts";
 import { confirmationUrl } from "./addresses.ts";
