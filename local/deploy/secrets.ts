@@ -1,6 +1,6 @@
 /**
  * The functions' secrets. Missing keys are made once and kept in the settings file; what the project has already is
- * compared by its digest and left alone.
+ * compared by its digest and left alone. A setting whose line was deleted is removed from the project, a key never is.
  */
 import { createHash } from "node:crypto";
 import { appendToEnvFile, envFile } from "./env_file.ts";
@@ -25,16 +25,26 @@ export const secrets: Step = {
       isFunctionSetting(name) && digests.get(name) !== sha256(value)
     );
     refuseReplaced(deployment, different, digests);
-    if (different.length === 0 && made.length === 0) return "unchanged";
+    const gone = [...digests.keys()].filter((name) =>
+      isFunctionSetting(name) && !(name in GENERATED) && !values.has(name)
+    );
+    if (different.length === 0 && gone.length === 0) return "unchanged";
     for (const [name] of different) {
       say(`  ${name} = ••• ${digests.has(name) ? "(changed)" : made.includes(name) ? "(made now)" : "(new)"}`);
     }
-    const args = (path: string) => ["secrets", "set", "--env-file", path, `--remote=${project}`, "--yes"];
+    for (const name of gone) say(`  ${name} (removed)`);
+    const target = [`--remote=${project}`, "--yes"];
+    const set = (path: string) => ["secrets", "set", "--env-file", path, ...target];
+    const unset = ["secrets", "unset", ...gone, ...target];
     if (isDryRun) {
-      cli.show(args("<a file with these>"), "would run: $");
+      if (different.length > 0) cli.show(set("<a file with these>"), "would run: $");
+      if (gone.length > 0) cli.show(unset, "would run: $");
       return "planned";
     }
-    await withSecretFile("secrets.env", envFile(different), (path) => cli.run(args(path)));
+    if (different.length > 0) {
+      await withSecretFile("secrets.env", envFile(different), (path) => cli.run(set(path)));
+    }
+    if (gone.length > 0) await cli.run(unset);
     return "changed";
   },
 };

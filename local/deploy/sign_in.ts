@@ -12,12 +12,12 @@ export const signIn: Step = {
   title: "Sign-in settings",
   async run(deployment) {
     const { cli, isDryRun, project } = deployment;
-    const { workdir, env } = await writeAuthConfig(deployment);
+    const differences = await diffAuthConfig(deployment, await writeAuthConfig(deployment));
     if (isDryRun) {
-      const changes = await diffAuthConfig(deployment, { workdir, env });
-      for (const path of changes) deployment.say(`  differs: ${path}`);
-      return changes.length > 0 ? "planned" : "unchanged";
+      for (const path of differences) deployment.say(`  differs: ${path}`);
+      return differences.length > 0 ? "planned" : "unchanged";
     }
+    const { workdir, env } = await writeAuthConfig({ ...deployment, unlisted: servicesIn(differences) });
     const { answer } = await cli.run(["config", "push", `--remote=${project}`, "--workdir", workdir, "--yes"], { env });
     const { services } = answer as { services: { status: string; changes: string[][] }[] };
     const changed = services.filter(({ status }) => status === "updated").flatMap(({ changes }) => changes);
@@ -33,16 +33,25 @@ interface AuthConfig {
   env: Record<string, string>;
 }
 
-/** Paths of the settings in which the project differs; secret ones and the mails' texts aren't compared. */
+/**
+ * Paths of the settings in which the project differs, among them services to sign in with that are on and aren't listed;
+ * secret ones and the mails' texts aren't compared.
+ */
 export async function diffAuthConfig(
   { cli, project }: Pick<Deployment, "cli" | "project">,
   { workdir, env }: AuthConfig,
 ): Promise<string[]> {
   const { answer } = await cli.run(["config", "diff", `--remote=${project}`, "--workdir", workdir], { env });
-  const { changes } = answer as { changes: { path: string[]; declared: boolean }[] };
-  return changes.filter(({ declared, path }) => declared && (path[0] === "auth" || path[0] === "api"))
-    .map(({ path }) => path.join("."));
+  const { changes } = answer as { changes: { path: string[]; declared: boolean; remote: unknown }[] };
+  return changes.map((change) => ({ ...change, path: change.path.join(".") }))
+    .filter(({ declared, path, remote }) =>
+      declared ? /^(auth|api)\./.test(path) : SERVICE_SWITCH.test(path) && remote === true
+    )
+    .map(({ path }) => path);
 }
+
+const SERVICE_SWITCH = /^auth\.external\.(\w+)\.enabled$/;
+const servicesIn = (paths: string[]) => paths.flatMap((path) => SERVICE_SWITCH.exec(path)?.[1] ?? []);
 
 /** The names of the mails whose texts in the project are not those of this checkout. The CLI compares all but these. */
 export async function diffMailTexts(
@@ -69,9 +78,14 @@ export async function diffMailTexts(
   ).map(([name]) => `auth.email.template.${name}.content`);
 }
 
-/** Writes the project's configuration, in which secrets are names of variables. */
+/**
+ * Writes the project's configuration, in which secrets are names of variables.
+ * @param unlisted services to be turned off unless AUTH_PROVIDERS lists them: a push leaves alone what isn't declared.
+ */
 export async function writeAuthConfig(
-  { root, folder, siteUrl, values }: Pick<Deployment, "root" | "folder" | "siteUrl" | "values">,
+  { root, folder, siteUrl, values, unlisted = [] }: Pick<Deployment, "root" | "folder" | "siteUrl" | "values"> & {
+    unlisted?: string[];
+  },
 ): Promise<AuthConfig> {
   const config = parse(await Deno.readTextFile(join(root, "supabase/config.toml"))) as TomlTable;
   const auth = config.auth as TomlTable & { email: TomlTable };
@@ -89,14 +103,13 @@ export async function writeAuthConfig(
   };
   auth.rate_limit = { ...RATE_LIMITS };
   const env: Record<string, string> = { AUTH_SMTP_PASS: server.password };
-  const providers = listOf(values.get("AUTH_PROVIDERS"));
-  if (providers.length > 0) {
-    auth.external = Object.fromEntries(providers.map((provider) => {
-      const names = credentialNames(provider);
-      env[names.secret] = values.get(names.secret)!;
-      return [provider, { enabled: true, client_id: values.get(names.clientId)!, secret: `env(${names.secret})` }];
-    }));
+  const external: TomlTable = Object.fromEntries(unlisted.map((service) => [service, { enabled: false }]));
+  for (const service of listOf(values.get("AUTH_PROVIDERS"))) {
+    const names = credentialNames(service);
+    env[names.secret] = values.get(names.secret)!;
+    external[service] = { enabled: true, client_id: values.get(names.clientId)!, secret: `env(${names.secret})` };
   }
+  auth.external = external;
   const workdir = join(folder, "auth");
   const target = join(workdir, "supabase");
   await Deno.mkdir(join(target, "templates"), { recursive: true });

@@ -6,7 +6,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
 import { createCli } from "../../local/deploy/cli.ts";
 import { appendToEnvFile, parseEnvFile } from "../../local/deploy/env_file.ts";
-import { GENERATED } from "../../local/deploy/settings.ts";
+import { GENERATED, isFunctionSetting } from "../../local/deploy/settings.ts";
 import { diffAuthConfig, diffMailTexts, writeAuthConfig } from "../../local/deploy/sign_in.ts";
 import { judgeSettings } from "../../local/selfcheck/sign_in_settings.ts";
 import { deploy, STEPS } from "../../local/deploy/run.ts";
@@ -74,6 +74,7 @@ const SETTINGS = {
   AUTH_GOOGLE_CLIENT_ID: "client-of-google",
   AUTH_GOOGLE_SECRET: "secret-of-google-in-this-test",
 };
+const SUPPORT_URL = "mailto:support@example.com";
 
 async function writeSettings(settings: Record<string, string>): Promise<void> {
   await Deno.remove(envPath).catch(() => {});
@@ -133,6 +134,7 @@ const FAILURES: [kind: string, done: number][] = [
   ["GET ", 0],
   ["GET /secrets", 1],
   ["POST /secrets", 1],
+  ["DELETE /secrets", 1],
   [`GET /v2/projects/${PROJECT}/config`, 3],
   ["PATCH /postgrest", 3],
   ["PATCH /config/auth", 3],
@@ -143,8 +145,9 @@ const FAILURES: [kind: string, done: number][] = [
 ];
 
 /** Writes whose answer is lost, after what makes them necessary. */
-const LOST: [kind: string, prepare: () => void, done: number][] = [
+const LOST: [kind: string, prepare: () => unknown, done: number][] = [
   ["POST /secrets", () => api.settings.secrets.delete("MAIL_FROM"), 1],
+  ["DELETE /secrets", () => api.settings.secrets.set("SUPPORT_URL", SUPPORT_URL), 1],
   ["PATCH /config/auth", () => void (api.settings.auth.site_url = "https://elsewhere.example"), 3],
   ["PUT /functions", () => api.bump("oauth"), 5],
 ];
@@ -171,6 +174,8 @@ Deno.test("each step fails once: those after it aren't run, and the same command
   for (const [kind, done] of FAILURES) {
     // Secrets are there already: what differs is sent again.
     if (kind === "POST /secrets") api.settings.secrets.delete("MAIL_FROM");
+    // What the file doesn't name is removed.
+    if (kind === "DELETE /secrets") api.settings.secrets.set("SUPPORT_URL", SUPPORT_URL);
     // A checkout that is linked already asks for nothing.
     if (kind === "GET ") await Deno.remove(join(root, "supabase/.temp"), { recursive: true });
     api.failNext(kind);
@@ -404,6 +409,35 @@ Deno.test("a key that only the project has is not made anew, and an unrelated on
   const replaced = await run({ replace: ["CREDENTIALS_KEY"] });
   assert(replaced.ok, replaced.text);
   assertEquals(api.settings.secrets.get("CREDENTIALS_KEY"), btoa("k".repeat(32)));
+});
+
+Deno.test("a setting whose line is deleted leaves the project, and a service to sign in with is turned off; no other secret is touched", async () => {
+  const { AUTH_PROVIDERS, AUTH_GOOGLE_CLIENT_ID, AUTH_GOOGLE_SECRET, ...rest } = await readSettings();
+  const listed = { AUTH_PROVIDERS, AUTH_GOOGLE_CLIENT_ID, AUTH_GOOGLE_SECRET } as Record<string, string>;
+  api.settings.secrets.set("SOMEBODY_ELSES", "kept");
+  await writeSettings({ ...rest, ...listed, SUPPORT_URL });
+  assert((await run()).ok);
+  assertEquals([api.settings.secrets.get("SUPPORT_URL"), api.settings.auth.external_google_enabled], [
+    SUPPORT_URL,
+    true,
+  ]);
+  await writeSettings(rest);
+  const dry = await run({ isDryRun: true });
+  assertEquals(dry.writes.filter((kind) => !isRead(kind)), []);
+  assertMatch(dry.text, /SUPPORT_URL \(removed\)[^]*would run: \$ supabase secrets unset .*SUPPORT_URL/);
+  assertMatch(dry.text, /differs: auth\.external\.google\.enabled/);
+  const { outcomes, text } = await run();
+  assertEquals(outcomes, ["unchanged", "changed", "unchanged", "changed", "unchanged", "unchanged"], text);
+  const names = [...api.settings.secrets.keys()];
+  assertEquals(
+    names.toSorted(),
+    [...Object.keys(rest).filter(isFunctionSetting), "NEXT_PUBLIC_SITE_URL", "SOMEBODY_ELSES"].toSorted(),
+  );
+  assertEquals(api.settings.auth.external_google_enabled, false);
+  const again = await run();
+  assertEquals(again.outcomes, STEPS.map(() => "unchanged"), again.text);
+  await writeSettings({ ...rest, ...listed });
+  assert((await run()).ok);
 });
 
 Deno.test("a changed source is uploaded again, and so is a function that somebody else deployed since", async () => {

@@ -158,6 +158,9 @@ export async function startManagementApi(folder: string, databaseUrl?: string): 
       case "POST /secrets":
         for (const { name, value } of await request.json()) settings.secrets.set(name, value);
         return new Response(null, { status: 201 });
+      case "DELETE /secrets":
+        for (const name of await request.json()) settings.secrets.delete(name);
+        return new Response(null, { status: 200 });
       case `GET /v2/projects/${PROJECT}/config`:
         return Response.json(settings.describe());
       case "PATCH /postgrest":
