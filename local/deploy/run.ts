@@ -21,9 +21,9 @@ const OUTCOMES: Record<Outcome, string> = {
 /** @returns whether every step succeeded, and what each did. */
 export async function deploy(deployment: Deployment): Promise<{ ok: boolean; outcomes: Outcome[] }> {
   const { say } = deployment;
-  const problems = settingProblems(deployment.values, deployment.siteUrl);
+  const problems = settingProblems(deployment.values, deployment);
   if (problems.length > 0) {
-    say(`${deployment.envPath} is not complete, and nothing was done:`);
+    say(`${deployment.envPath} can't be used as it is, and nothing was done:`);
     for (const problem of problems) say(`  ${problem}`);
     return { ok: false, outcomes: [] };
   }

@@ -1,7 +1,6 @@
 /** The schema: the pending migrations, without the demo data. */
-import { DatabaseUrlError, splitPassword } from "../database_url.ts";
+import { splitPassword } from "../database_url.ts";
 import { type Deployment, type Step } from "./step.ts";
-import { StepError } from "./step_error.ts";
 
 export const schema: Step = {
   title: "Database",
@@ -19,10 +18,5 @@ export const schema: Step = {
 /** The project's own connection, or the one of `DATABASE_URL`. */
 function databaseOf({ project, values }: Deployment): { target: string; env: Record<string, string> } {
   const given = values.get("DATABASE_URL");
-  if (!given) return { target: project, env: {} };
-  try {
-    return splitPassword(given);
-  } catch (thrown) {
-    throw thrown instanceof DatabaseUrlError ? new StepError(thrown.message) : thrown;
-  }
+  return given ? splitPassword(given) : { target: project, env: {} };
 }

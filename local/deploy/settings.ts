@@ -1,6 +1,7 @@
 /** What a deployment's settings must be before anything is done with them. */
 import { Buffer } from "node:buffer";
 import { ConfigError, readConfig } from "../../shared/config.ts";
+import { DatabaseUrlError, parseDatabaseUrl, projectOf } from "../database_url.ts";
 
 /** Keys that are made where neither the file nor the project has one. */
 export const GENERATED: Readonly<Record<string, () => string>> = {
@@ -49,7 +50,10 @@ export const credentialNames = (provider: string) => ({
 export const listOf = (value = ""): string[] => value.split(",").map((entry) => entry.trim()).filter(Boolean);
 
 /** A line for each thing that is wrong, without values. */
-export function settingProblems(values: ReadonlyMap<string, string>, siteUrl: string): string[] {
+export function settingProblems(
+  values: ReadonlyMap<string, string>,
+  { project, siteUrl }: { project: string; siteUrl: string },
+): string[] {
   const providers = listOf(values.get("AUTH_PROVIDERS")).flatMap((provider) =>
     Object.values(credentialNames(provider))
   );
@@ -57,7 +61,7 @@ export function settingProblems(values: ReadonlyMap<string, string>, siteUrl: st
   const problems: string[] = [];
   for (const [name, value] of values) {
     if (!known(name)) problems.push(`${name} is not a setting of this service: check its spelling, or delete the line`);
-    else if (!value.trim()) problems.push(`${name} is blank: fill it in, or delete the line`);
+    else if (!value.trim()) problems.push(`${name} is blank: fill it in, or delete the line to remove the setting`);
   }
   for (const name of ["MAIL_URL", "MAIL_FROM"]) if (!values.has(name)) problems.push(`${name} is missing`);
   for (const name of providers) if (!values.has(name)) problems.push(`${name} is missing, as AUTH_PROVIDERS needs it`);
@@ -65,7 +69,21 @@ export function settingProblems(values: ReadonlyMap<string, string>, siteUrl: st
   if (own?.trim() && own !== siteUrl) problems.push("NEXT_PUBLIC_SITE_URL is another address than --site");
   const mail = values.get("AUTH_MAIL_URL");
   if (mail?.trim() && !URL.canParse(mail)) problems.push("AUTH_MAIL_URL is not a URL");
-  return [...problems, ...configProblems(values, siteUrl)];
+  return [...problems, ...databaseProblems(values.get("DATABASE_URL"), project), ...configProblems(values, siteUrl)];
+}
+
+/** A copied file must not push into the project that it was copied from. */
+function databaseProblems(url: string | undefined, project: string): string[] {
+  if (!url?.trim()) return [];
+  try {
+    const found = projectOf(parseDatabaseUrl(url));
+    return found === undefined || found === project ? [] : [
+      `DATABASE_URL is not the database of --project: copy the session pooler's address from the dashboard of ${project}`,
+    ];
+  } catch (thrown) {
+    if (thrown instanceof DatabaseUrlError) return [thrown.message];
+    throw thrown;
+  }
 }
 
 function configProblems(values: ReadonlyMap<string, string>, siteUrl: string): string[] {

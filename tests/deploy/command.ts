@@ -115,7 +115,7 @@ Deno.test("a blank, a misspelled or a missing setting is named, and nothing is d
   await writeSettings({ ...SETTINGS, MAIL_FROM: "", MAIL_ULR: "smtp://x" });
   const { ok, text, writes } = await run();
   assertEquals([ok, writes], [false, []]);
-  assertMatch(text, /MAIL_FROM is blank: fill it in, or delete the line/);
+  assertMatch(text, /MAIL_FROM is blank: fill it in, or delete the line to remove the setting/);
   assertMatch(text, /MAIL_ULR is not a setting/);
 });
 

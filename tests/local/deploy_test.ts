@@ -1,5 +1,5 @@
 /** The parts of the deploy command that need no CLI; `tests/deploy/command.ts` runs all of it. */
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { parse } from "smol-toml";
 import { mask } from "../../local/deploy/cli.ts";
 import { appendToEnvFile, envFile, parseEnvFile } from "../../local/deploy/env_file.ts";
@@ -13,6 +13,7 @@ import { limitOf } from "../../shared/http/quotas.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const SITE = "https://expenses.example.com";
+const TARGET = { project: "abcdefghijklmnopqrst", siteUrl: SITE };
 
 Deno.test("a settings file is read as written, and a line that is none is named without its value", () => {
   const values = parseEnvFile(`# c\n\nA=b c # comment\nB='x # y'\r\nC="it's"\nD=\n`);
@@ -39,9 +40,43 @@ Deno.test("what is written into a settings file is read back, after what was the
 
 Deno.test(".env.example lacks nothing but its blanks, and names only settings that there are", async () => {
   const text = await Deno.readTextFile(new URL(".env.example", ROOT));
-  assertEquals(settingProblems(parseEnvFile(text), SITE), ["MAIL_URL is blank: fill it in, or delete the line"]);
+  assertEquals(settingProblems(parseEnvFile(text), TARGET), [
+    "MAIL_URL is blank: fill it in, or delete the line to remove the setting",
+  ]);
   const all = text.replaceAll(/^# ([A-Z][A-Z0-9_]*=)/gm, "$1");
-  assertEquals(settingProblems(parseEnvFile(all), SITE).filter((problem) => problem.includes("not a setting")), []);
+  assertEquals(settingProblems(parseEnvFile(all), TARGET).filter((problem) => problem.includes("not a setting")), []);
+});
+
+Deno.test("a DATABASE_URL of another project is refused, and any that isn't one of the platform's is taken", () => {
+  const problems = (url: string) =>
+    settingProblems(
+      new Map([["MAIL_URL", "resend://re_Key"], ["MAIL_FROM", "a@example.com"], ["DATABASE_URL", url]]),
+      TARGET,
+    );
+  const [own, other] = [TARGET.project, "z".repeat(20)];
+  for (
+    const url of [
+      `postgresql://postgres.${own}:secret@aws-0-eu-central-1.pooler.supabase.com:5432/postgres`,
+      `postgres://postgres:secret@db.${own}.supabase.co:5432/postgres`,
+      "postgresql://postgres:secret@127.0.0.1:54322/postgres",
+      `postgresql://postgres.${other}:secret@database.example.com/postgres`,
+    ]
+  ) assertEquals(problems(url), [], url);
+  for (
+    const url of [
+      `postgresql://postgres.${other}:secret@aws-0-eu-central-1.pooler.supabase.com:5432/postgres`,
+      `postgresql://postgres.${other}:secret@AWS-0-EU-CENTRAL-1.POOLER.SUPABASE.COM:5432/postgres`,
+      "postgresql://postgres:secret@aws-0-eu-central-1.pooler.supabase.com:5432/postgres",
+      `postgres://postgres:secret@db.${other}.supabase.co:5432/postgres`,
+      `postgres://postgres.${own}:secret@db.${other}.supabase.co:5432/postgres`,
+      `postgres://postgres:secret@${own}.supabase.co:5432/postgres`,
+    ]
+  ) {
+    assertEquals(problems(url), [
+      `DATABASE_URL is not the database of --project: copy the session pooler's address from the dashboard of ${own}`,
+    ], url);
+  }
+  assertMatch(problems("db.example.com")[0]!, /^DATABASE_URL is not postgresql:/);
 });
 
 Deno.test("generated keys are what the functions take", () => {
