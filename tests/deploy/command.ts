@@ -448,6 +448,36 @@ Deno.test("a changed source is uploaded again, and so is a function that somebod
   assertEquals((await run()).outcomes.at(-1), "changed");
 });
 
+Deno.test("rolled back, a newer schema is left as it is and the functions are uploaded; any other difference ends the run", async () => {
+  const migration = (version: string) => join(root, `supabase/migrations/${version}_other.sql`);
+  const write = (version: string) => Deno.writeTextFile(migration(version), "select 1;\n");
+  const [earlier, pending, later] = ["20200101000000", "29980101000000", "29990101000000"] as const;
+  await write(later);
+  const upgraded = await run();
+  assertEquals(upgraded.outcomes[2], "changed", upgraded.text);
+  await Deno.remove(migration(later));
+  await Deno.writeTextFile(join(root, "shared/roles.ts"), "\n// Rolled back.\n", { append: true });
+  for (const isDryRun of [true, false]) {
+    const { ok, outcomes, text } = await run({ isDryRun });
+    assert(ok, text);
+    assertEquals([outcomes[2], outcomes.at(-1)], ["unchanged", isDryRun ? "planned" : "changed"], text);
+    assertMatch(text, /The database is newer than this checkout; its schema was left as it is\./);
+  }
+  const isRefused = async () => {
+    const { ok, outcomes, text } = await run();
+    assertEquals([ok, outcomes.length], [false, 2], text);
+    assertMatch(text, /3\. Database[^]*failed: Remote migration versions not found/);
+  };
+  await write(pending);
+  await isRefused();
+  await Deno.remove(migration(pending));
+  const kept = "supabase_migrations.schema_migrations";
+  await database.query(`insert into ${kept} (version) values ('${earlier}')`);
+  await isRefused();
+  await database.query(`delete from ${kept} where version in ('${earlier}', '${later}')`);
+  assert((await run()).ok);
+});
+
 Deno.test("a token that may not is told as such", async () => {
   Deno.env.set("SUPABASE_ACCESS_TOKEN", TOKEN.replace("0", "1"));
   const { ok, text } = await run();
