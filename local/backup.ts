@@ -5,9 +5,8 @@
 import { BackupError } from "./backup/postgres_tool.ts";
 import { restore } from "./backup/restore.ts";
 import { save } from "./backup/save.ts";
-import { fail, print, readCommandLine, taskCommand } from "./command_line.ts";
-import { DatabaseUrlError, splitPassword } from "./database_url.ts";
-import { parseEnvFile } from "./deploy/env_file.ts";
+import { ENV_FILE_OPTION, fail, print, readCommandLine, taskCommand } from "./command_line.ts";
+import { DatabaseUrlError, readDatabaseUrl, splitPassword } from "./database_url.ts";
 
 const usage = `${taskCommand("backup")} -- <save|restore> <file> [options]
 
@@ -16,15 +15,11 @@ const usage = `${taskCommand("backup")} -- <save|restore> <file> [options]
 
   --env-file <path>  where DATABASE_URL is, if not in the environment (.env): the session pooler's address`;
 
-const { values, positionals: [order, path] } = readCommandLine({
-  "env-file": { type: "string", default: ".env" },
-}, usage);
+const { values: { "env-file": envPath }, positionals: [order, path] } = readCommandLine(ENV_FILE_OPTION, usage);
 if ((order !== "save" && order !== "restore") || !path) fail(usage);
 
-const url = Deno.env.get("DATABASE_URL") || await readUrl();
-if (!url) fail(`DATABASE_URL is neither in the environment nor in ${values["env-file"]}.`);
 try {
-  const server = splitPassword(url);
+  const server = splitPassword(await readDatabaseUrl(envPath));
   if (order === "save") {
     if (await Deno.stat(path).catch(() => undefined)) fail(`${path} is there already, and is not written over.`);
     await save(server, path);
@@ -36,18 +31,13 @@ try {
   } else {
     if (!await Deno.stat(path).catch(() => undefined)) fail(`There is no ${path}.`);
     const { people, organizations } = await restore(server, path);
-    print(`Restored: ${people} people and ${organizations} organizations. Next: ${taskCommand("selfcheck")}`);
+    print(
+      `Restored: ${people} people and ${organizations} organizations. Next: ${
+        taskCommand("selfcheck")
+      } -- https://<SITE> --env-file ${envPath}`,
+    );
   }
 } catch (thrown) {
   if (thrown instanceof BackupError || thrown instanceof DatabaseUrlError) fail(thrown.message);
   throw thrown;
-}
-
-async function readUrl(): Promise<string | undefined> {
-  const text = await Deno.readTextFile(values["env-file"]).catch(() => "");
-  try {
-    return parseEnvFile(text).get("DATABASE_URL");
-  } catch (thrown) {
-    fail(`${values["env-file"]}: ${(thrown as Error).message}`);
-  }
 }

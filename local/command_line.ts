@@ -6,6 +6,9 @@ const DEFAULT_FOLDER = ".local";
 /** The option of every command that talks to a running stack. */
 export const DATA_OPTION = { data: { type: "string", default: DEFAULT_FOLDER } } as const;
 
+/** The option of every command that reads a deployment's settings. */
+export const ENV_FILE_OPTION = { "env-file": { type: "string", default: ".env" } } as const;
+
 /** `deno task start …`, or the same through npx for people without Deno. */
 export function taskCommand(task: string, ...args: string[]): string {
   // Set by npx (npm 7 and later).

@@ -1,10 +1,27 @@
-/** A database's address, which programs take without the password: that goes by the environment. */
+/** A database's address: where it is set, which project it leads to, and without its password, as programs take it. */
+import { EnvFileError, parseEnvFile } from "./deploy/env_file.ts";
 
 export class DatabaseUrlError extends Error {
   override readonly name = "DatabaseUrlError";
 }
 
-/** @throws {DatabaseUrlError} */
+/** `DATABASE_URL` of the environment, or of the settings file. @throws {DatabaseUrlError} */
+export async function readDatabaseUrl(envPath: string): Promise<string> {
+  const given = Deno.env.get("DATABASE_URL") || await fromFile(envPath);
+  if (!given) throw new DatabaseUrlError(`DATABASE_URL is neither in the environment nor in ${envPath}.`);
+  return given;
+}
+
+async function fromFile(path: string): Promise<string | undefined> {
+  const text = await Deno.readTextFile(path).catch(() => "");
+  try {
+    return parseEnvFile(text).get("DATABASE_URL");
+  } catch (thrown) {
+    throw thrown instanceof EnvFileError ? new DatabaseUrlError(`${path}: ${thrown.message}`) : thrown;
+  }
+}
+
+/** Without the password, which goes by the environment. @throws {DatabaseUrlError} */
 export function splitPassword(given: string): { target: string; env: Record<string, string> } {
   const url = parseDatabaseUrl(given);
   const password = decodeURIComponent(url.password);

@@ -4,7 +4,7 @@
  */
 import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { fail, print, readCommandLine, taskCommand } from "./command_line.ts";
+import { ENV_FILE_OPTION, fail, print, readCommandLine, taskCommand } from "./command_line.ts";
 import { createCli } from "./deploy/cli.ts";
 import { EnvFileError, parseEnvFile } from "./deploy/env_file.ts";
 import { FRONT_DOORS, type FrontDoorKind, frontDoorLines } from "./deploy/front_door.ts";
@@ -24,7 +24,7 @@ SUPABASE_ACCESS_TOKEN is your token, unless \`npx supabase login\` has stored it
 const { values: given } = readCommandLine({
   project: { type: "string" },
   site: { type: "string" },
-  "env-file": { type: "string", default: ".env" },
+  ...ENV_FILE_OPTION,
   "front-door": { type: "string", default: "deno" },
   "dry-run": { type: "boolean", default: false },
   replace: { type: "string", multiple: true, default: [] },

@@ -28,8 +28,8 @@ Deno.test({
       assertStringIncludes(busy.problem, "is in use by another stack");
 
       await stack.stop({ keep: true });
-      assertEquals((await plans("off", "--data", stack.folder)).out, "Plans are off now.");
-      assertEquals((await plans("off", "--data", stack.folder)).out, "Plans were off already.");
+      assertEquals((await plans("off", "--data", stack.folder)).out, `Plans are off now in ${stack.folder}.`);
+      assertEquals((await plans("off", "--data", stack.folder)).out, `Plans were off already in ${stack.folder}.`);
       assertEquals((await plans("sideways", "--data", stack.folder)).code, 1);
       stack = await stack.restart();
       const next = new Date(Date.now() + 400 * 86_400_000).toISOString();
