@@ -1,26 +1,13 @@
 /** The environment of the stack's functions: the process's own variables override the stack's. */
 import type { Environment } from "../shared/config.ts";
+import { FUNCTION_SETTINGS } from "./deploy/settings.ts";
 import { ratesFixtureSources } from "./fixtures/exchange_rates.ts";
 import { providersFixtureBases } from "./fixtures/providers/app.ts";
 import type { Secrets } from "./secrets.ts";
 
-/** Variables that may be set from outside; addresses and platform keys are set by the stack. */
-const PASSED_ON = [
-  "OAUTH_CODE_SECRET",
-  "CRON_SECRET",
-  "FRONT_DOOR_SECRET",
-  "PAYMENT_WEBHOOK_SECRET",
-  "CREDENTIALS_KEY",
-  "MAIL_URL",
-  "MAIL_FROM",
-  "AUTH_PROVIDERS",
-  "FX_SOURCES",
-  "PROVIDER_BASES",
-  "SUPPORT_URL",
-  "PRIVACY_URL",
-  "TERMS_URL",
-  "PRICING_URL",
-];
+/** Settings that the stack makes itself: its address, its key, and limits over which those from outside are merged. */
+const OWN = ["NEXT_PUBLIC_SITE_URL", "DATABASE_SERVICE_ROLE_KEY", "RATE_LIMITS"];
+const PASSED_ON = FUNCTION_SETTINGS.filter((name) => !OWN.includes(name));
 
 /** The mailbox delivers nothing, so it cannot flood anybody, and tests sign in often. */
 const OWN_LIMITS = {

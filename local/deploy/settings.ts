@@ -15,8 +15,9 @@ export const GENERATED: Readonly<Record<string, () => string>> = {
 const random = (encoding: "hex" | "base64") =>
   Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString(encoding);
 
-/** What the functions read besides. */
-const OF_FUNCTIONS = [
+/** What the functions read. */
+export const FUNCTION_SETTINGS: readonly string[] = [
+  ...Object.keys(GENERATED),
   "NEXT_PUBLIC_SITE_URL",
   "DATABASE_SERVICE_ROLE_KEY",
   "MAIL_URL",
@@ -39,7 +40,7 @@ const OF_FUNCTIONS = [
 /** What only the deployment itself reads. */
 const OF_DEPLOYMENT = ["DATABASE_URL", "AUTH_MAIL_URL", "SUPABASE_ACCESS_TOKEN"];
 
-export const isFunctionSetting = (name: string): boolean => name in GENERATED || OF_FUNCTIONS.includes(name);
+export const isFunctionSetting = (name: string): boolean => FUNCTION_SETTINGS.includes(name);
 
 /** The variables with a sign-in service's credentials: `AUTH_GOOGLE_CLIENT_ID` and `AUTH_GOOGLE_SECRET`. */
 export const credentialNames = (provider: string) => ({
