@@ -61,6 +61,8 @@ export async function openDataFolder(folder: string, { fresh }: { fresh: boolean
   if (names.length > 0 && !names.includes(MARKER)) {
     throw new FolderError(`${folder} is not empty and was not made by this stack; choose another folder with --data`);
   }
+  // One that was there already may be open to others. Only its owner can close it.
+  if (Deno.build.os !== "windows") await Deno.chmod(folder, 0o700).catch(() => {});
   const path = (name: string) => join(folder, name);
   await Deno.writeTextFile(path(MARKER), "The embedded stack keeps its data here; --fresh empties this folder.\n");
   const lock = await Deno.open(path(LOCK), { create: true, write: true, mode: 0o600 });

@@ -43,7 +43,8 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 const envPath = given["env-file"];
 const file = isAbsolute(envPath) ? envPath : join(root, envPath);
 const folder = join(root, ".local/deploy", project);
-await Deno.mkdir(folder, { recursive: true });
+// The stack keeps its books in the folder above, which only their owner may read.
+await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
 
 const values = await readValues();
 // Its own variable, as the CLI reads it.

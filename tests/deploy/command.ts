@@ -355,6 +355,7 @@ Deno.test("the task itself: what is wrong with its command line is said, and a d
   }
   const { code, text } = await task(...where, "--env-file", path, "--dry-run", "--front-door", "workers");
   assertEquals(code, 0, text);
+  assertEquals((await Deno.stat(join(root, ".local"))).mode! & 0o777, 0o700);
   assertMatch(text, /6\. Functions[^]*7\. Front door[^]*wrangler deploy[^]*selfcheck -- https:\/\/expenses/);
   for (const [name, value] of Object.entries(settings)) {
     if (/SECRET|KEY|MAIL_URL/.test(name)) assert(!text.includes(value), name);
