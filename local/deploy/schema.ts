@@ -1,4 +1,4 @@
-/** The schema: the pending migrations, without the demo data. A newer schema is left alone: functions run on the next one too. */
+/** The schema: the pending migrations, without the demo data. A newer schema than this checkout's is left as it is. */
 import { splitPassword } from "../database_url.ts";
 import { type Deployment, type Step } from "./step.ts";
 import { StepError } from "./step_error.ts";
