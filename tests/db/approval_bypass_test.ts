@@ -94,6 +94,28 @@ testBooks("no way round a policy is", {}, {
     await waits("update_expenses", { ids: [part], set: { shared: { between: ["me"] } } });
   }),
 
+  "what one bears a share of and nothing else": attempt(async ({ member, owner, database }) => {
+    await owner.ok("update_settings", { own_only: true });
+    const whole = { between: [`${owner.userId}@example.com`, `${member.userId}@example.com`] };
+    const { results } = await owner.ok(...log(item("60", { shared: whole }), item("20", { shared: whole })));
+    const [id, other] = results.map(({ id }: Json) => id);
+    const { bill } = await owner.ok("add_bill", { name: "Rent", amount: "90", first_due: "2026-11-20", shared: whole });
+    await owner.ok("mark_bill_paid", { bill_id: bill.id });
+    const before = await dump(database, owner);
+    const attempts: [string, Json][] = [
+      ["delete_records", { ids: [id] }],
+      ["delete_records", { ids: [bill.id] }],
+      ["update_expenses", { ids: [id], set: { amount: "1.00", shared: { between: [] } } }],
+      ["update_expenses", { ids: [id], merge_into: other }],
+    ];
+    for (const [tool, args] of attempts) {
+      await member.fails("forbidden_role", tool, args);
+      assertEquals(await dump(database, owner), before, tool);
+    }
+    const { recent_changes } = await owner.ok("get_context", { include: ["recent_changes"] });
+    assertEquals(recent_changes.length, 4);
+  }),
+
   "another day that is not 24 hours away": attempt(async ({ member, waits, owner, database }) => {
     const { change_id } = await member.call(...log(item("150")));
     const backdate = (by: string) =>

@@ -67,14 +67,17 @@ begin
   if exists (select from app.change_items as i where i.change_id = change) then
     update app.change_sets as s set facts = finish_change.facts where s.id = change;
     return change;
+  elsif exists (select from app.list_subjects(change)) then
+    -- Written, and out of the writer's sight by that: nobody could judge it, and they could not take it back.
+    perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'));
   end if;
   delete from app.change_sets as s where s.id = change;
   return null;
 end
 $$;
 comment on function app.finish_change is
-  'Closes a change set; one that wrote nothing leaves no trace and answers null. One that wrote must say what it did: '
-  'null breaks a constraint.';
+  'Closes a change set; one that wrote nothing leaves no trace and answers null. One that wrote must say what it did '
+  '(null breaks a constraint), and still be seen by who wrote it.';
 
 -- Running a tool
 
