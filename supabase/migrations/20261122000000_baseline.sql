@@ -16035,6 +16035,10 @@ begin
     bill.month_days := array[extract(day from old.anchor_on)::smallint];
   end if;
   if bill.month_days is not null then
+    if first_due is null and not is_other_rhythm then
+      -- Other days of the same months.
+      bill.anchor_on := date_trunc('month', bill.anchor_on);
+    end if;
     bill.anchor_on := app.first_month_day(bill);
   end if;
   if bill.frequency = 'once' then
@@ -16043,14 +16047,7 @@ begin
     return bill;
   end if;
   bill.ends_on := coalesce(app.parse_date(context, changes ->> 'ends_on', 'set.ends_on'), old.ends_on);
-  bill.ends_after := coalesce(
-    (changes ->> 'ends_after')::int,
-    -- As many times as were left, when the counting begins anew: without those that have come.
-    case when bill.anchor_on > old.anchor_on and (is_other_rhythm or first_due is not null)
-        and old.ends_after is not null
-      then greatest(1, old.ends_after - app.schedule_index(old, least(bill.anchor_on, next_open)))
-      else old.ends_after end
-  );
+  bill.ends_after := coalesce((changes ->> 'ends_after')::int, old.ends_after);
   if bill.ends_on < bill.anchor_on then
     perform app.fail('invalid_argument.ends_before_first_due', jsonb_build_object(
       'name', bill.name, 'ends_on', bill.ends_on, 'first_due', bill.anchor_on
@@ -16060,8 +16057,8 @@ begin
 end
 $$;
 comment on function app.change_schedule is
-  'A bill with the schedule fields of a change, not yet written; next_open is its next scheduled date that is open. A '
-  'new rhythm counts from there unless first_due says from where.';
+  'A bill with the schedule fields of a change, not yet written; next_open is the next scheduled date that the change '
+  'applies to. A new rhythm counts from there unless first_due says from where.';
 
 create or replace function app.same_schedule(one app.expenses, other app.expenses) returns boolean
 language sql immutable
@@ -16390,9 +16387,14 @@ language plpgsql volatile set search_path = '' as $$
 declare
   next_index constant int := app.open_indexes(old, context.today, 1);
   next_scheduled constant date := app.scheduled_on(old, least(next_index, app.last_index(old)));
+  -- The first of its dates that the change applies to.
+  from_index constant int := greatest(next_index, case when apply_from is not null then app.due_index(old, apply_from)
+    end);
   next_due constant date := coalesce(old.next_due, app.due_on(next_scheduled, old.weekend_rule));
   bill app.expenses := app.change_bill(context, old, changes);
-  rescheduled constant app.expenses := app.change_schedule(context, bill, changes, next_scheduled);
+  rescheduled constant app.expenses := app.change_schedule(
+    context, bill, changes, app.scheduled_on(old, least(from_index, app.last_index(old)))
+  );
   is_replanned constant boolean := not app.same_schedule(old, rescheduled);
   is_repriced constant boolean :=
     (bill.amount_mode, bill.amount_minor, bill.currency) is distinct from (old.amount_mode, old.amount_minor,
@@ -16426,6 +16428,13 @@ begin
     end if;
     first_day := greatest(first_day, context.today, case when changes ? 'first_due' then bill.anchor_on end);
     bill.tracked_from := app.watch_from(bill, first_day);
+    if old.ends_after is not null and not changes ? 'ends_after' and bill.frequency <> 'once' then
+      -- As many dates as were left.
+      bill.ends_after := greatest(
+        1, case when next_index is null then 0 else greatest(0, old.ends_after - from_index) end
+          + app.schedule_index(bill, bill.tracked_from)
+      );
+    end if;
   elsif is_resumed then
     -- What fell into the pause was not ours to pay.
     bill.tracked_from := greatest(bill.tracked_from, app.watch_from(bill, context.today));
@@ -16468,6 +16477,13 @@ begin
   end if;
   if arguments ? 'apply_from' and not arguments ? 'set' then
     perform app.fail('invalid_argument.apply_from_without_set', field => 'apply_from');
+  end if;
+  if app.parse_date(context, arguments ->> 'apply_from', 'apply_from') > context.today
+    and arguments -> 'set' ?| array['status', 'autopay', 'paid_by', 'shared'] then
+    perform app.fail('invalid_argument.counts_at_once', jsonb_build_object(
+      'name', bill.name, 'is_ending', arguments #>> '{set,status}' = 'cancelled',
+      'apply_from', app.parse_date(context, arguments ->> 'apply_from', 'apply_from')
+    ), 'apply_from');
   end if;
   if bill.version <> (arguments ->> 'expected_version')::numeric then
     perform app.fail('stale_version', jsonb_build_object(
@@ -21188,10 +21204,15 @@ begin
       select c.id, c.expense_id, c.due_on, c.scheduled_on, c.expected_minor, c.paid_minor, c.amount_source,
         l.log_id
       from (
-        select l.expense_id, l.due_on, l.id as log_id from unnest(reminded) as l
-        union all
-        select l.expense_id, l.about_on, null from unnest(noticed) as l
-        where l.kind in ('due', 'reminder', 'snoozed')
+        -- Once, though several reminders of it may be due.
+        select t.expense_id, t.due_on, max(t.log_id) as log_id
+        from (
+          select l.expense_id, l.due_on, l.id as log_id from unnest(reminded) as l
+          union all
+          select l.expense_id, l.about_on, null from unnest(noticed) as l
+          where l.kind in ('due', 'reminder', 'snoozed')
+        ) as t
+        group by t.expense_id, t.due_on
       ) as l
       join app.expenses as e on e.id = l.expense_id and e.status = 'active' and e.deleted_at is null
         and e.reminder_enabled and app.concerns(e, member)

@@ -90,6 +90,10 @@ testBooks("update_bill of fields", { day: TODAY }, {
     const id = await addRent(books);
     await books.fails("invalid_argument", "update_bill", { bill_id: id });
     await books.fails("invalid_argument", "update_bill", { bill_id: id, apply_from: "today" });
+    const later = { bill_id: id, set: { status: "cancelled" }, apply_from: "2027-07-01" };
+    const { hint } = await books.fails("invalid_argument", "update_bill", later);
+    assertEquals(hint, "To end Rent on 2027-07-01, set ends_on to the day before instead of status.");
+    await books.fails("invalid_argument", "update_bill", { ...later, set: { autopay: true, amount: "1300" } });
     await books.fails("invalid_argument", "update_bill", { bill_id: id, set: { notice_days: 30 } });
     await books.fails("category_not_found", "update_bill", { bill_id: id, set: { category: "Hosing" } });
     await books.fails("not_found", "update_bill", { bill_id: "bill_00000000", set: { name: "x" } });

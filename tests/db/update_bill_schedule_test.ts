@@ -59,6 +59,24 @@ testBooks("update_bill of a schedule", { day: TODAY }, {
     await change(books, id, { set: { month_days: [1] }, apply_from: "2027-02-01" });
     assertEquals((await nextDates(books, id)).slice(0, 4), ["2026-12-05", "2027-01-05", "2027-02-01", "2027-03-01"]);
   },
+  "to another day of the same months": async (books) => {
+    const id = await addRent(books, { first_due: "2026-01-20", every: 3 });
+    await change(books, id, { set: { month_days: [15] } });
+    assertEquals((await nextDates(books, id)).slice(0, 2), ["2027-01-15", "2027-04-15"]);
+    await change(books, id, { set: { month_days: [25] } });
+    assertEquals((await nextDates(books, id)).slice(0, 2), ["2027-01-25", "2027-04-25"]);
+  },
+  "with another rhythm from a date on": async (books) => {
+    const id = await addRent(books);
+    await change(books, id, { set: { every: 3, amount: "3600" }, apply_from: "2027-02-05" });
+    assertEquals((await nextDates(books, id)).slice(0, 4), ["2026-12-05", "2027-01-05", "2027-02-05", "2027-05-05"]);
+    const loan = await addRent(books, { name: "Loan", first_due: "2026-12-01", ends_after: 6 });
+    await change(books, loan, { set: { frequency: "weekly" }, apply_from: "2027-03-01" });
+    assertEquals(await nextDates(books, loan), [
+      ...["2026-12-01", "2027-01-01", "2027-02-01"],
+      ...["2027-03-01", "2027-03-08", "2027-03-15"],
+    ]);
+  },
   "with another frequency counts from the next date, or from the given day": async (books) => {
     const id = await addRent(books, { ends_after: 24 });
     const { bill } = (await change(books, id, { set: { frequency: "yearly" } })).data;
@@ -75,6 +93,19 @@ testBooks("update_bill of a schedule", { day: TODAY }, {
     const fresh = await addRent(books, { name: "Loan", first_due: "2026-12-05", ends_after: 24 });
     const rarer = await change(books, fresh, { set: { every: 2, first_due: "2027-03-05" } });
     assertEquals(rarer.data.bill.schedule_text, "every 2 months on the 5th, 24 times");
+  },
+  "keeps the number of dates that are left when there are more a month": async (books) => {
+    const id = await addRent(books, { first_due: "2026-12-05", ends_after: 12 });
+    for (const due_on of await nextDates(books, id)) await books.ok("mark_bill_paid", { bill_id: id, due_on });
+    await change(books, id, { set: { month_days: [1, 15] } });
+    const left = await nextDates(books, id);
+    assertEquals(left, [
+      ...["2027-06-01", "2027-06-15", "2027-07-01"],
+      ...["2027-07-15", "2027-08-01", "2027-08-15"],
+    ]);
+    books.goTo("2027-08-15");
+    for (const due_on of left) await books.ok("mark_bill_paid", { bill_id: id, due_on });
+    assertEquals((await show(books, id)).status, "ended");
   },
   "the 31st stays the last day": async (books) => {
     books.goTo("2027-02-10");

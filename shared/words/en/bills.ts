@@ -88,6 +88,14 @@ export const refusals = {
     message: "apply_from was given without a change to apply.",
     hint: "Give set as well, or leave apply_from out.",
   }),
+  "invalid_argument.counts_at_once": (
+    { name, apply_from, is_ending }: Named & { apply_from: string; is_ending: boolean },
+  ): Refusal => ({
+    message: "Only a new price or schedule can start later: status, autopay, paid_by and shared change at once.",
+    hint: is_ending
+      ? `To end ${name} on ${apply_from}, set ends_on to the day before instead of status.`
+      : `Change the price or schedule from ${apply_from} on in one call, and the rest in another, on the day.`,
+  }),
   "already_paid.to_reopen": ({ name, due_on }: Dated): Refusal => ({
     message: `${name} is already paid for ${due_on}.`,
     hint: "If it was not paid after all, reopen that date.",

@@ -87,9 +87,14 @@ language plpgsql volatile set search_path = '' as $$
 declare
   next_index constant int := app.open_indexes(old, context.today, 1);
   next_scheduled constant date := app.scheduled_on(old, least(next_index, app.last_index(old)));
+  -- The first of its dates that the change applies to.
+  from_index constant int := greatest(next_index, case when apply_from is not null then app.due_index(old, apply_from)
+    end);
   next_due constant date := coalesce(old.next_due, app.due_on(next_scheduled, old.weekend_rule));
   bill app.expenses := app.change_bill(context, old, changes);
-  rescheduled constant app.expenses := app.change_schedule(context, bill, changes, next_scheduled);
+  rescheduled constant app.expenses := app.change_schedule(
+    context, bill, changes, app.scheduled_on(old, least(from_index, app.last_index(old)))
+  );
   is_replanned constant boolean := not app.same_schedule(old, rescheduled);
   is_repriced constant boolean :=
     (bill.amount_mode, bill.amount_minor, bill.currency) is distinct from (old.amount_mode, old.amount_minor,
@@ -123,6 +128,13 @@ begin
     end if;
     first_day := greatest(first_day, context.today, case when changes ? 'first_due' then bill.anchor_on end);
     bill.tracked_from := app.watch_from(bill, first_day);
+    if old.ends_after is not null and not changes ? 'ends_after' and bill.frequency <> 'once' then
+      -- As many dates as were left.
+      bill.ends_after := greatest(
+        1, case when next_index is null then 0 else greatest(0, old.ends_after - from_index) end
+          + app.schedule_index(bill, bill.tracked_from)
+      );
+    end if;
   elsif is_resumed then
     -- What fell into the pause was not ours to pay.
     bill.tracked_from := greatest(bill.tracked_from, app.watch_from(bill, context.today));

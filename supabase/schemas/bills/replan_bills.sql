@@ -32,6 +32,10 @@ begin
     bill.month_days := array[extract(day from old.anchor_on)::smallint];
   end if;
   if bill.month_days is not null then
+    if first_due is null and not is_other_rhythm then
+      -- Other days of the same months.
+      bill.anchor_on := date_trunc('month', bill.anchor_on);
+    end if;
     bill.anchor_on := app.first_month_day(bill);
   end if;
   if bill.frequency = 'once' then
@@ -40,14 +44,7 @@ begin
     return bill;
   end if;
   bill.ends_on := coalesce(app.parse_date(context, changes ->> 'ends_on', 'set.ends_on'), old.ends_on);
-  bill.ends_after := coalesce(
-    (changes ->> 'ends_after')::int,
-    -- As many times as were left, when the counting begins anew: without those that have come.
-    case when bill.anchor_on > old.anchor_on and (is_other_rhythm or first_due is not null)
-        and old.ends_after is not null
-      then greatest(1, old.ends_after - app.schedule_index(old, least(bill.anchor_on, next_open)))
-      else old.ends_after end
-  );
+  bill.ends_after := coalesce((changes ->> 'ends_after')::int, old.ends_after);
   if bill.ends_on < bill.anchor_on then
     perform app.fail('invalid_argument.ends_before_first_due', jsonb_build_object(
       'name', bill.name, 'ends_on', bill.ends_on, 'first_due', bill.anchor_on
@@ -57,8 +54,8 @@ begin
 end
 $$;
 comment on function app.change_schedule is
-  'A bill with the schedule fields of a change, not yet written; next_open is its next scheduled date that is open. A '
-  'new rhythm counts from there unless first_due says from where.';
+  'A bill with the schedule fields of a change, not yet written; next_open is the next scheduled date that the change '
+  'applies to. A new rhythm counts from there unless first_due says from where.';
 
 create or replace function app.same_schedule(one app.expenses, other app.expenses) returns boolean
 language sql immutable

@@ -7,6 +7,13 @@ begin
   if arguments ? 'apply_from' and not arguments ? 'set' then
     perform app.fail('invalid_argument.apply_from_without_set', field => 'apply_from');
   end if;
+  if app.parse_date(context, arguments ->> 'apply_from', 'apply_from') > context.today
+    and arguments -> 'set' ?| array['status', 'autopay', 'paid_by', 'shared'] then
+    perform app.fail('invalid_argument.counts_at_once', jsonb_build_object(
+      'name', bill.name, 'is_ending', arguments #>> '{set,status}' = 'cancelled',
+      'apply_from', app.parse_date(context, arguments ->> 'apply_from', 'apply_from')
+    ), 'apply_from');
+  end if;
   if bill.version <> (arguments ->> 'expected_version')::numeric then
     perform app.fail('stale_version', jsonb_build_object(
       'name', bill.name, 'version', bill.version, 'details', jsonb_build_object(

@@ -17,10 +17,15 @@ begin
       select c.id, c.expense_id, c.due_on, c.scheduled_on, c.expected_minor, c.paid_minor, c.amount_source,
         l.log_id
       from (
-        select l.expense_id, l.due_on, l.id as log_id from unnest(reminded) as l
-        union all
-        select l.expense_id, l.about_on, null from unnest(noticed) as l
-        where l.kind in ('due', 'reminder', 'snoozed')
+        -- Once, though several reminders of it may be due.
+        select t.expense_id, t.due_on, max(t.log_id) as log_id
+        from (
+          select l.expense_id, l.due_on, l.id as log_id from unnest(reminded) as l
+          union all
+          select l.expense_id, l.about_on, null from unnest(noticed) as l
+          where l.kind in ('due', 'reminder', 'snoozed')
+        ) as t
+        group by t.expense_id, t.due_on
       ) as l
       join app.expenses as e on e.id = l.expense_id and e.status = 'active' and e.deleted_at is null
         and e.reminder_enabled and app.concerns(e, member)
