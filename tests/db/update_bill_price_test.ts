@@ -37,6 +37,16 @@ testBooks("update_bill of a price", { day: TODAY }, {
     books.goTo("2027-02-06");
     assertEquals((await show(books, id)).overdue.map(({ amount }: Json) => amount), ["1200.00", "1200.00", "1300.00"]);
   },
+  "begins when it was to begin, though the day moves meanwhile": async (books) => {
+    const id = await addRent(books);
+    await change(books, id, { set: { amount: "1300" }, apply_from: "2027-02-01" });
+    books.goTo("2026-11-21");
+    const { change_id } = await change(books, id, { set: { month_days: [10] } });
+    const totals = async (days: number) => (await books.ok("list_bills", { due_within_days: days })).totals.due.amount;
+    assertEquals([await totals(25), await totals(55), await totals(85)], ["1200.00", "2400.00", "3700.00"]);
+    await books.ok("undo_change", { change_id });
+    assertEquals([await totals(20), await totals(50), await totals(80)], ["1200.00", "2400.00", "3700.00"]);
+  },
   "may include overdue dates": async (books) => {
     const id = await addRent(books);
     books.goTo("2027-01-10");

@@ -101,6 +101,16 @@ declare
     old.currency);
   is_resumed constant boolean := bill.status = 'active' and old.status in ('paused', 'cancelled');
   first_day date := coalesce(apply_from, greatest(next_due, context.today), context.today);
+  -- A price that was to begin later stands in the dates before it alone, which a new schedule takes away.
+  price_from constant date := case when is_replanned and not is_repriced and old.status = 'active'
+    then app.next_price_from(old, context.today) end;
+  earlier_minor constant bigint := (
+    select o.expected_minor from app.expense_occurrences as o
+    where price_from is not null and o.expense_id = old.id and o.status = 'open' and o.due_on >= context.today
+      and o.amount_source = 'rule' and o.expected_minor <> old.amount_minor
+    order by o.due_on
+    limit 1
+  );
   latest_closed date;
 begin
   if apply_from > context.today + 731 then
@@ -159,6 +169,13 @@ begin
   end if;
   if is_repriced then
     perform app.reprice_bill(bill, first_day);
+  elsif earlier_minor is not null and bill.status = 'active' then
+    perform app.materialize_occurrences(
+      bill, app.schedule_index(bill, bill.tracked_from), app.due_index(bill, price_from) - 1
+    );
+    update app.expense_occurrences as o set expected_minor = earlier_minor
+    where o.expense_id = bill.id and o.status = 'open' and o.due_on >= first_day and o.due_on < price_from
+      and o.amount_source = 'rule' and o.expected_minor = bill.amount_minor;
   end if;
   perform app.refresh_bill(bill.id, context.today);
 end
