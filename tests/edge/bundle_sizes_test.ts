@@ -6,11 +6,11 @@ import { type Slug, SLUGS } from "../../shared/routes.ts";
 /** Of what is always loaded: kB after minifying and gzip, and modules. */
 const LIMITS: Record<Slug, { kb: number; modules: number }> = {
   "mcp": { kb: 75, modules: 127 },
-  "oauth": { kb: 23, modules: 70 },
+  "oauth": { kb: 23, modules: 71 },
   "payment-webhook": { kb: 14, modules: 40 },
   "auth-callback": { kb: 94, modules: 170 },
   "cron-reminders": { kb: 12, modules: 34 },
-  "cron-provider-sync": { kb: 12, modules: 34 },
+  "cron-provider-sync": { kb: 12, modules: 35 },
 };
 /** Below this part of its limit, a bundle shrank and the limit should follow. */
 const LEAST = 0.9;
