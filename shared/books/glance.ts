@@ -21,6 +21,13 @@ export interface DueBill {
   shared?: Sharing;
   /** Dates of automatic payments without an amount. */
   awaiting_amount?: string[];
+  /** What the totals have of it; the amount is of the dates whose amount is known, absent when none is. */
+  due_in_window?: DatesInWindow;
+}
+
+export interface DatesInWindow {
+  count: number;
+  amount?: string;
 }
 
 export interface SpendingRow {
@@ -108,6 +115,8 @@ export interface DueDate {
   /** What remains to be paid; undefined when nobody knows it yet. */
   amount: string | undefined;
   isOverdue: boolean;
+  /** On the last date shown of a bill that has more of them: all of them, this one included. */
+  all?: DatesInWindow;
 }
 
 /**
@@ -115,17 +124,25 @@ export interface DueDate {
  * @param until the last day to show, YYYY-MM-DD.
  */
 export function dueDates(bills: readonly DueBill[], today: string, until: string): DueDate[] {
-  const dates = bills.flatMap((bill): DueDate[] => [
-    ...bill.overdue.map(({ due_on, amount }) => ({
-      bill,
-      dueOn: due_on,
-      amount: amount ?? undefined,
-      isOverdue: true,
-    })),
-    ...(bill.awaiting_amount ?? []).map((dueOn) => ({ bill, dueOn, amount: undefined, isOverdue: dueOn < today })),
-    ...(bill.next_due && bill.next_due <= until && !bill.awaiting_amount?.includes(bill.next_due)
-      ? [{ bill, dueOn: bill.next_due, amount: bill.remaining ?? bill.amount, isOverdue: false }]
-      : []),
-  ]);
+  const dates = bills.flatMap((bill): DueDate[] => {
+    const counted = [
+      ...bill.overdue.map(({ due_on, amount }) => ({
+        bill,
+        dueOn: due_on,
+        amount: amount ?? undefined,
+        isOverdue: true,
+      })),
+      ...(bill.next_due && bill.next_due <= until && !bill.awaiting_amount?.includes(bill.next_due)
+        ? [{ bill, dueOn: bill.next_due, amount: bill.remaining ?? bill.amount, isOverdue: false }]
+        : []),
+    ];
+    const { due_in_window: all } = bill;
+    return [
+      ...(bill.awaiting_amount ?? []).map((dueOn) => ({ bill, dueOn, amount: undefined, isOverdue: dueOn < today })),
+      ...counted.map((date, place) =>
+        all && all.count > counted.length && place === counted.length - 1 ? { ...date, all } : date
+      ),
+    ];
+  });
   return dates.toSorted((one, other) => one.dueOn < other.dueOn ? -1 : one.dueOn > other.dueOn ? 1 : 0);
 }

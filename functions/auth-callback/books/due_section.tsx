@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** What is overdue and due soon; each date can be marked as paid by whoever may write. */
-import { type DueDate, dueDates, type Glance } from "../../../shared/books/glance.ts";
+import { type DatesInWindow, type DueDate, dueDates, type Glance } from "../../../shared/books/glance.ts";
 import { daysAfter } from "../../../shared/iso_day.ts";
 import { DateText, Name, Row } from "../../../shared/pages/components.tsx";
 import type { Part } from "./part.ts";
@@ -16,13 +16,14 @@ export function DueSection(
   },
 ) {
   const { glance, reader: { words: { books: words }, format } } = part;
-  const dates = dueDates(bills, glance.today, daysAfter(glance.today, DAYS));
+  const until = daysAfter(glance.today, DAYS);
+  const dates = dueDates(bills, glance.today, until);
   return (
     <section>
       <h2>{words.due}</h2>
       {dates.length === 0 ? <p>{words.nothingDue}</p> : (
         <>
-          <ul class="rows">{dates.map((date) => <DueRow {...part} date={date} />)}</ul>
+          <ul class="rows">{dates.map((date) => <DueRow {...part} date={date} until={until} />)}</ul>
           {totals && Object.keys(totals).length > 0 && (
             <p class="muted small after-rows">{words.dueTotal(tellSums(totals, format))}</p>
           )}
@@ -36,9 +37,9 @@ export function DueSection(
   );
 }
 
-function DueRow({ date, ...part }: Part & { date: DueDate }) {
+function DueRow({ date, until, ...part }: Part & { date: DueDate; until: string }) {
   const { glance, reader: { words: { books: words }, format } } = part;
-  const { bill, dueOn, amount, isOverdue } = date;
+  const { bill, dueOn, amount, isOverdue, all } = date;
   const day = <DateText at={dueOn} format={format} />;
   return (
     <Row action={glance.may_write && <Pay {...part} date={date} />}>
@@ -58,9 +59,22 @@ function DueRow({ date, ...part }: Part & { date: DueDate }) {
         {isOverdue ? words.overdueSince(day) : words.dueOn(day)}
         {bill.autopay && ` · ${words.autopay}`}
       </p>
+      {all && <p class="muted small">{said(all, { ...part, bill, until })}</p>}
       <SharedBill {...part} bill={bill} />
     </Row>
   );
+}
+
+/** What the totals have of a bill with more dates than are shown. */
+function said(
+  { count, amount }: DatesInWindow,
+  { bill: { amount_mode: mode, currency }, until, reader: { words: { books: { allDates } }, format } }:
+    & Part
+    & Pick<DueDate, "bill">
+    & { until: string },
+) {
+  const dates = allDates.count(format.number(count), <DateText at={until} format={format} />);
+  return amount === undefined ? dates : allDates[mode](dates, format.money(amount, currency));
 }
 
 /** The press names the date and the amount that were shown; a key of its own makes it one press, however often sent. */

@@ -58,17 +58,19 @@ const FULL: Glance = {
           overdue: [{ due_on: "2026-10-25", amount: "900.00" }],
         }),
         bill("Electricity", { id: "bill_000000000003", amount_mode: "estimated", amount: "61.20" }),
-        { ...unknown, usual_amount: "38.00" },
+        { ...unknown, usual_amount: "38.00", due_in_window: { count: 2 } },
         { ...unknown, id: "bill_000000000004", name: "Gas" },
         bill("Cloud hosting", { id: "bill_000000000005", currency: "USD", amount: "59.34", autopay: true }),
         bill("Newspaper", {
           id: "bill_000000000006",
+          amount: "2.00",
           overdue: [{ due_on: "2026-09-01", amount: "2.00" }],
           overdue_count: 80,
+          due_in_window: { count: 84, amount: "168.00" },
         }),
       ],
     },
-    totals_by_currency: { EUR: "1863.20", USD: "59.34" },
+    totals_by_currency: { EUR: "2029.20", USD: "59.34" },
     next_cursor: "more",
   },
   balances: {
@@ -135,7 +137,12 @@ const NAMES: Glance = {
   bills: {
     data: {
       bills: STRANGERS.map((name, place) =>
-        bill(name, { id: `bill_00000000000${place}`, amount: "123456789012.34", amount_mode: "estimated" })
+        bill(name, {
+          id: `bill_00000000000${place}`,
+          amount: "123456789012.34",
+          amount_mode: "estimated",
+          due_in_window: { count: 31, amount: "123456789012.34" },
+        })
       ),
     },
     totals_by_currency: { EUR: "123456789012.34", IDR: "999999999999.00", USD: "59.34" },

@@ -145,6 +145,42 @@ accountTest(
   },
 );
 
+accountTest("of a bill with more dates than are shown, it says what the total has of it", async (pages, database) => {
+  const { run, page } = await house(pages, database);
+  const weekly = { amount: "10.00", currency: "EUR", frequency: "weekly", first_due: "2026-11-20" };
+  assert((await run("add_bill", { ...rent, first_due: "2026-11-21" })).ok);
+  // Each date that it has is shown.
+  assertFalse(textOf(await page()).includes("dates by"));
+  assert((await run("add_bill", { ...weekly, name: "Cleaning" })).ok);
+  const one = textOf(await page());
+  assertStringIncludes(one, "Due 20 November 2026 5 dates by 20 December 2026 , €50.00 in all");
+  assertStringIncludes(one, "€950.00 in total");
+  // Two have passed and are rows of their own; it is said once, on the next one.
+  pages.clock.now = new Date("2026-12-01T10:00:00Z");
+  const later = textOf(await page());
+  assertStringIncludes(later, "Due 4 December 2026 6 dates by 31 December 2026 , €60.00 in all");
+  assertEquals(later.match(/dates by/g)?.length, 1);
+});
+
+accountTest("what several dates cost is said as far as it is known", async (pages, database) => {
+  const { run, page } = await house(pages, database);
+  const weekly = { currency: "EUR", frequency: "weekly", first_due: "2026-11-20" };
+  assert((await run("add_bill", { ...weekly, name: "Gas", amount: "10.00", amount_mode: "estimated" })).ok);
+  const { data } = await run("add_bill", { ...weekly, name: "Water", amount_mode: "variable" });
+  const unknown = textOf(await page());
+  assertStringIncludes(unknown, "5 dates by 20 December 2026 , about €50.00 in all");
+  assertStringIncludes(unknown, "Due 20 November 2026 5 dates by 20 December 2026 Mark paid");
+  assert(
+    (await run("update_bill", {
+      bill_id: data.bill.id,
+      occurrence: { action: "set_amount", due_on: "2026-11-20", amount: "7.00" },
+    })).ok,
+  );
+  const known = textOf(await page());
+  assertStringIncludes(known, "5 dates by 20 December 2026 , €7.00 as far as is known");
+  assertStringIncludes(known, "€57.00 in total, not counting amounts that aren’t known yet");
+});
+
 accountTest("a due date is paid once, says so, and is undone", async (pages, database) => {
   const { run, page, owner, payments, organizationId } = await house(pages, database);
   assert((await run("add_bill", rent)).ok);

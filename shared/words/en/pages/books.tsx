@@ -17,6 +17,13 @@ export const books = {
   dueOn: (day: Child) => <>Due {day}</>,
   overdueSince: (day: Child) => <>Overdue since {day}</>,
   moreOverdue: (name: Child, count: string) => <>{name} has {count} overdue dates. The oldest are shown.</>,
+  /** Of a bill that comes more often than is shown. @param dates `count`, and what they cost by its kind of amount. */
+  allDates: {
+    count: (count: string, day: Child) => <>{count} dates by {day}</>,
+    fixed: (dates: Child, amount: string) => <>{dates}, {amount} in all</>,
+    estimated: (dates: Child, amount: string) => <>{dates}, about {amount} in all</>,
+    variable: (dates: Child, amount: string) => <>{dates}, {amount} as far as is known</>,
+  },
   estimate: (amount: string): string => `about ${amount}`,
   unknownAmount: "Amount not known yet",
   autopay: "Paid automatically",
