@@ -1,7 +1,7 @@
 /** What a chart draws: the database's sums, laid out as series of points. */
+import { addAmounts, amountOf, minorOf } from "../../../shared/amounts.ts";
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
-import { addAmounts, amountOf, minorOf } from "./amounts.ts";
 
 type Unit = "day" | "week" | "month";
 

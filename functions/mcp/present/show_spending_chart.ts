@@ -1,7 +1,7 @@
 /** `show_spending_chart`: labels of the series and periods, and a sentence and a table for hosts without charts. */
+import { changePercent, minorOf, percentOf } from "../../../shared/amounts.ts";
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
-import { changePercent, minorOf, percentOf } from "./amounts.ts";
 import { barSeries, billSeries, columnSeries, limitOf, stepTotals } from "./chart_series.ts";
 import { cell, table } from "./markdown.ts";
 

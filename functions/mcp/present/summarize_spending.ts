@@ -1,7 +1,7 @@
 /** `summarize_spending`: labels groups without a name, and states the shares and the conversion rule. */
+import { sharePercents } from "../../../shared/amounts.ts";
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
-import { sharePercents } from "./amounts.ts";
 
 /** A name, or why there is none. */
 type Group = string | { none: keyof Words["groups"] };

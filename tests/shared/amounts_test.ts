@@ -1,6 +1,6 @@
 /** Percentages of exact amounts. */
 import { assertEquals } from "@std/assert";
-import { amountOf, changePercent, percentOf, sharePercents } from "../../../../functions/mcp/present/amounts.ts";
+import { amountOf, changePercent, percentOf, sharePercents } from "../../shared/amounts.ts";
 
 Deno.test("amountOf() writes as many decimals as the amount it is to look like", () => {
   assertEquals([amountOf(-5n, "1.00"), amountOf(12n, "1"), amountOf(1234n, "0.000")], ["-0.05", "12", "1.234"]);
