@@ -41,8 +41,13 @@ export interface Budget {
   category?: string | null;
   per: "month" | "year";
   amount: string;
+  /** What was left of earlier months or years, or overspent in them. */
+  carried?: string;
   spent: string;
+  /** Of the amount and what was carried over. */
   left: string;
+  /** Absent when nothing may be spent: what was overspent before took it all. */
+  used_percent?: number;
   currency: string;
 }
 

@@ -1,9 +1,11 @@
 /** @jsxImportSource hono/jsx */
 /** What a month's money was spent on: a list of bars that a screen reader reads as categories with amounts. */
+import { addAmounts } from "../../../shared/amounts.ts";
 import type { Budget, Glance } from "../../../shared/books/glance.ts";
 import { monthsAfter } from "../../../shared/iso_day.ts";
 import { Name, Row } from "../../../shared/pages/components.tsx";
 import { booksPath } from "../../../shared/urls.ts";
+import type { Reader } from "../../../shared/words/reader.ts";
 import type { Part } from "./part.ts";
 
 export function MonthSection({ spending: { data }, ...part }: Part & { spending: NonNullable<Glance["spending"]> }) {
@@ -62,31 +64,37 @@ function Months({ glance, reader: { words: { books: words }, format } }: Part) {
   );
 }
 
-function Budgets({ budgets, reader: { words: { books: words }, format } }: Part & { budgets: readonly Budget[] }) {
+function Budgets({ budgets, reader }: Part & { budgets: readonly Budget[] }) {
+  const { words: { books: words } } = reader;
   return (
     <>
       <h3 class="after-rows">{words.budgets}</h3>
       <ul class="rows">
-        {budgets.map(({ category, per, amount, left, currency }) => {
-          const limit = format.money(amount, currency);
-          return (
-            <Row>
-              <p>
-                {!category
-                  ? words.budget.whole[per]
-                  : per === "year"
-                  ? words.budget.yearly(<Name>{category}</Name>)
-                  : <Name>{category}</Name>}
-              </p>
-              <p class="muted small">
-                {left.startsWith("-")
-                  ? words.budget.over(format.money(left.slice(1), currency), limit)
-                  : words.budget.left(format.money(left, currency), limit)}
-              </p>
-            </Row>
-          );
-        })}
+        {budgets.map((budget) => (
+          <Row>
+            <p>
+              {!budget.category
+                ? words.budget.whole[budget.per]
+                : budget.per === "year"
+                ? words.budget.yearly(<Name>{budget.category}</Name>)
+                : <Name>{budget.category}</Name>}
+            </p>
+            <p class="muted small">{leftOf(budget, reader)}</p>
+          </Row>
+        ))}
       </ul>
     </>
   );
+}
+
+/** What is left of all that may be spent, with what was carried over. */
+function leftOf(
+  { amount, carried, spent, left, used_percent: used, currency }: Budget,
+  { words: { books: { budget: words } }, format }: Reader,
+): string {
+  if (used === undefined) return words.usedBefore(format.money(spent, currency));
+  const limit = format.money(carried ? addAmounts(amount, carried) : amount, currency);
+  return left.startsWith("-")
+    ? words.over(format.money(left.slice(1), currency), limit)
+    : words.left(format.money(left, currency), limit);
 }

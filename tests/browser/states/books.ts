@@ -1,5 +1,5 @@
 /** The books at a glance: empty, full, of strangers' names, and what each press came to. */
-import type { DueBill, ExpenseRow, Glance } from "../../../shared/books/glance.ts";
+import type { Budget, DueBill, ExpenseRow, Glance } from "../../../shared/books/glance.ts";
 import { EMAIL, HOSTILE, LONG, RIGHT_TO_LEFT, signedIn, type State, UNBROKEN } from "./state.ts";
 
 const ID = "org_home00000000";
@@ -43,6 +43,15 @@ const row = (name: string, more: Partial<ExpenseRow> = {}): ExpenseRow => ({
   amount: "14.50",
   currency: "EUR",
   kind: "one_off",
+  ...more,
+});
+
+const budget = (more: Partial<Budget>): Budget => ({
+  per: "month",
+  amount: "200.00",
+  spent: "0.00",
+  left: "200.00",
+  currency: "EUR",
   ...more,
 });
 
@@ -98,9 +107,18 @@ const FULL: Glance = {
       ],
       total: { amount: "1065.50", currency: "EUR" },
       budgets: [
-        { per: "month", amount: "1500.00", spent: "1065.50", left: "434.50", currency: "EUR" },
-        { category: "Groceries", per: "month", amount: "200.00", spent: "214.50", left: "-14.50", currency: "EUR" },
-        { category: "Travel", per: "year", amount: "2000.00", spent: "0.00", left: "2000.00", currency: "EUR" },
+        budget({ amount: "1500.00", spent: "1065.50", left: "434.50", used_percent: 71 }),
+        budget({ category: "Groceries", amount: "200.00", spent: "214.50", left: "-14.50", used_percent: 107 }),
+        budget({ category: "Housing", amount: "100.00", carried: "-400.00", spent: "900.00", left: "-1200.00" }),
+        budget({
+          category: "Travel",
+          per: "year",
+          amount: "2000.00",
+          carried: "150.00",
+          spent: "-80.00",
+          left: "2230.00",
+          used_percent: -3,
+        }),
       ],
       unconverted: [{ currency: "JPY", amount: "1200", count: 1 }],
     },
@@ -151,14 +169,9 @@ const NAMES: Glance = {
     data: {
       ...FULL.spending!.data,
       rows: STRANGERS.map((name) => ({ group: [name] as [string], amount: "123456789012.34", count: 1 })),
-      budgets: STRANGERS.map((category) => ({
-        category,
-        per: "year" as const,
-        amount: "123456789012.34",
-        spent: "0.00",
-        left: "123456789012.34",
-        currency: "EUR",
-      })),
+      budgets: STRANGERS.map((category) =>
+        budget({ category, per: "year", amount: "123456789012.34", left: "123456789012.34", used_percent: 0 })
+      ),
     },
   },
   expenses: {

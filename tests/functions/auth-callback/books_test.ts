@@ -181,6 +181,30 @@ accountTest("what several dates cost is said as far as it is known", async (page
   assertStringIncludes(known, "€57.00 in total, not counting amounts that aren’t known yet");
 });
 
+accountTest("a budget is what may be spent with what was carried over", async (pages, database) => {
+  const { run, page } = await house(pages, database);
+  const spend = (category: string, amount: string, date: string) =>
+    run("log_expenses", {
+      items: [{ name: category, category, amount, date }],
+      create_missing_categories: true,
+    });
+  assert((await spend("Travel", "50.00", "2026-11-02")).ok);
+  assert((await spend("Gifts", "150.00", "2026-11-03")).ok);
+  assert((await spend("Books", "300.00", "2026-11-04")).ok);
+  for (const category of ["Travel", "Gifts", "Books"]) {
+    const budget = { action: "set", category, amount: "100.00", carry_over: true };
+    assert((await run("update_settings", { budget })).ok);
+  }
+  assertStringIncludes(textOf(await page()), "Travel €50.00 left of €100.00");
+  pages.clock.now = new Date("2026-12-02T10:00:00Z");
+  assert((await spend("Gifts", "80.00", "2026-12-01")).ok);
+  const december = textOf(await page());
+  assertStringIncludes(december, "Travel €150.00 left of €150.00");
+  assertStringIncludes(december, "Gifts €30.00 over the budget of €50.00");
+  // Of what earlier months took, nobody spent too much now.
+  assertStringIncludes(december, "Books €0.00 spent, already used up before");
+});
+
 accountTest("a due date is paid once, says so, and is undone", async (pages, database) => {
   const { run, page, owner, payments, organizationId } = await house(pages, database);
   assert((await run("add_bill", rent)).ok);

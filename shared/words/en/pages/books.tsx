@@ -41,6 +41,8 @@ export const books = {
   budget: {
     left: (left: string, limit: string): string => `${left} left of ${limit}`,
     over: (over: string, limit: string): string => `${over} over the budget of ${limit}`,
+    /** Earlier months or years took all of it, and more. */
+    usedBefore: (spent: string): string => `${spent} spent, already used up before`,
     whole: { month: "All spending, monthly", year: "All spending, yearly" },
     yearly: (category: Child) => <>{category}, yearly</>,
   },
