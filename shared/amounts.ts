@@ -25,13 +25,16 @@ export const changePercent = (amount: string, earlier: string, options?: { decim
   percentOf(minorOf(amount) - minorOf(earlier), minorOf(earlier), options);
 
 /**
- * Tenths of a percent that add up to 100: rounded down, and what is left goes to those that lost most. Undefined when
- * the amounts add up to nothing or less.
+ * Percentages of a total, with one decimal. Of amounts that make it up they add up to 100: rounded down, and what is left
+ * goes to those that lost most. Amounts that overlap have each its own. Undefined when the total is nothing or less.
  */
-export function sharePercents(amounts: readonly string[]): number[] | undefined {
+export function sharePercents(amounts: readonly string[], whole: string): number[] | undefined {
   const minors = amounts.map(minorOf);
-  const total = minors.reduce((sum, minor) => sum + minor, 0n);
+  const total = minorOf(whole);
   if (total <= 0n) return undefined;
+  if (minors.reduce((sum, minor) => sum + minor, 0n) !== total) {
+    return minors.map((minor) => percentOf(minor, total, { decimals: 1 }));
+  }
   const lost = minors.map((minor) => ((minor * 1000n) % total + total) % total);
   const tenths = minors.map((minor, place) => (minor * 1000n - lost[place]!) / total);
   const leftOver = Number(1000n - tenths.reduce((sum, share) => sum + share, 0n));

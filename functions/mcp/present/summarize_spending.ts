@@ -7,7 +7,7 @@ import type { Words } from "../../../shared/words/words.ts";
 type Group = string | { none: keyof Words["groups"] };
 
 export function presentSpending({ fx, rows, ...data }: Facts, { rateRule, groups }: Words): Facts {
-  const shares = sharePercents(rows.map(({ amount }: Facts) => amount));
+  const shares = sharePercents(rows.map(({ amount }: Facts) => amount), data.total.amount);
   return {
     ...data,
     rows: rows.map((row: Facts, place: number) => ({

@@ -98,6 +98,7 @@ Deno.test("groups without a name get one", () => {
       row({ none: "member" }),
       row({ none: "former_member" }),
     ],
+    total: { amount: "5.00", currency: "EUR", count: 5 },
     fx: { sources: ["ecb"] },
   });
   assertEquals(rows.map(({ group }: Facts) => group), [
@@ -112,6 +113,16 @@ Deno.test("groups without a name get one", () => {
       "Each payment is converted by what the bank charged, else at the rate of its day, or the latest before it, at most 7 days old.",
     sources: ["ecb"],
   });
+});
+
+Deno.test("a payment with several tags is all of the total under each", () => {
+  const row = (tag: string) => ({ group: [tag], amount: "100.00", count: 1 });
+  const { rows } = presented("summarize_spending", {
+    rows: [row("trip"), row("work")],
+    total: { amount: "100.00", currency: "EUR", count: 1 },
+    fx: {},
+  });
+  assertEquals(rows.map(({ share_percent }: Facts) => share_percent), [100, 100]);
 });
 
 Deno.test("get_context says who made a change, also when nobody did or they left", () => {
