@@ -218,6 +218,12 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
     await books.ok("log_expenses", { items: [{ name: "Far", amount: "5", currency: "JPY" }] });
     const { data, warnings } = await books.call("show_spending_chart", {});
     assertEquals([data.unconverted, warnings[0].code], [[{ currency: "JPY", amount: "5", count: 1 }], "rate_missing"]);
+    assertEquals(data.table, "5 JPY this month, without a known exchange rate to EUR.");
+    await books.ok("add_bill", { name: "Rent", amount: "48000", currency: "JPY", first_due: "2026-10-10" });
+    assertEquals(
+      (await books.ok("show_spending_chart", { chart: "upcoming_bills", to: "2026-10-31" })).table,
+      "48000 JPY due by 2026-10-31, without a known exchange rate to EUR.",
+    );
   },
 
   "keeps typed text inside its cell": async (books) => {

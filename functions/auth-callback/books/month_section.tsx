@@ -11,11 +11,13 @@ import type { Part } from "./part.ts";
 export function MonthSection({ spending: { data }, ...part }: Part & { spending: NonNullable<Glance["spending"]> }) {
   const { glance, reader: { words: { books: words }, catalog, format } } = part;
   const { rows, total, budgets, unconverted } = data;
+  const notConverted = unconverted?.map(({ amount, currency }) => format.money(amount, currency)).join(" · ");
+  const alone = notConverted ? words.withoutRate(notConverted, total.currency) : words.nothingSpent;
   const most = Math.max(...rows.map(({ amount }) => Number(amount)), 0);
   return (
     <section id="month">
       <h2>{words.month(format.month(glance.month))}</h2>
-      {rows.length === 0 ? <p>{words.nothingSpent}</p> : (
+      {rows.length === 0 ? <p>{alone}</p> : (
         <>
           <ol class="bars">
             {rows.map(({ group: [name], amount }) => (
@@ -29,12 +31,8 @@ export function MonthSection({ spending: { data }, ...part }: Part & { spending:
           <p class="after-rows">
             <strong>{words.total(format.money(total.amount, total.currency))}</strong>
           </p>
+          {notConverted && <p class="small">{words.unconverted(notConverted)}</p>}
         </>
-      )}
-      {unconverted && unconverted.length > 0 && (
-        <p class="small">
-          {words.unconverted(unconverted.map(({ amount, currency }) => format.money(amount, currency)).join(" · "))}
-        </p>
       )}
       <Months {...part} />
       {budgets && budgets.length > 0 && <Budgets {...part} budgets={budgets} />}

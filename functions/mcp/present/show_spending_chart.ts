@@ -24,6 +24,7 @@ function presentSpent({ rows, today, books_begin, budgets, ...data }: Facts, wor
   const budget = whole && limitOf(whole);
   const sentence = words.chart.spent({
     total: data.total,
+    unconverted: data.unconverted,
     ...(budget && { budget: { ...budget, currency: data.currency } }),
     period: now,
     books_begin,
@@ -82,7 +83,7 @@ function tableOfSteps({ series, unit, currency }: Facts, { chart }: Words): stri
 
 function presentUpcoming({ lines, today, ...data }: Facts, { chart, language }: Words): Facts {
   const series = billSeries({ lines, today });
-  const sentence = chart.upcoming({ total: data.total, to: data.period.to });
+  const sentence = chart.upcoming({ total: data.total, to: data.period.to, unconverted: data.unconverted });
   const points = series.flatMap(({ label, points }: Facts) => points.map((point: Facts) => ({ label, ...point })))
     .toSorted((one: Facts, other: Facts) =>
       one.x.localeCompare(other.x, "en") || one.label.localeCompare(other.label, language)

@@ -38,6 +38,8 @@ export const chartPage = {
   cancelled: "The chart was cancelled.",
   nothingSpent: "Nothing spent",
   nothingDue: "Nothing due",
+  /** After amounts, where there are no others. @param when "this month", `dueBy` */
+  withoutRate: (when: string, currency: string): string => `${when}, without a known exchange rate to ${currency}`,
   /** After "Nothing due". */
   by: (day: string): string => `by ${day}`,
   /** After an amount. */

@@ -1,7 +1,7 @@
 /** Words of `show_spending_chart`. */
 import type { Money, Refusal } from "../message.ts";
 import { columns, part, times, used } from "./chart_page.ts";
-import { money, percent } from "./phrases.ts";
+import { and, money, percent } from "./phrases.ts";
 
 interface Period {
   from: string;
@@ -63,6 +63,13 @@ interface Spent {
   compared?: { words: string; whole_percent: number };
   books_begin?: string;
   budget?: Limit;
+  unconverted: Money[];
+}
+
+interface Upcoming {
+  total: Money & { count: number; overdue: number };
+  to: string;
+  unconverted: Money[];
 }
 
 /** What may be spent, and how much of it is used. */
@@ -87,18 +94,27 @@ export const chart = {
   used: usedOf,
   dueUntil: (day: string): string => `due by ${day}`,
   /** One sentence above the table. */
-  spent({ total, period, compared, books_begin, budget }: Spent): string {
-    if (total.count === 0) return `Nothing spent ${period}.`;
+  spent({ total, period, compared, books_begin, budget, unconverted }: Spent): string {
+    if (total.count === 0) {
+      return unconverted.length > 0 ? withoutRate(unconverted, period, total) : `Nothing spent ${period}.`;
+    }
     const begin = books_begin ? `; the books begin on ${books_begin}` : "";
     return `${money(total)} ${period}${compared ? change(compared) : begin}.${
       budget ? ` Budget: ${usedOf(budget)}.` : ""
     }`;
   },
-  upcoming: ({ total, to }: { total: Money & { count: number; overdue: number }; to: string }): string =>
-    total.count === 0
-      ? `Nothing due by ${to}.`
-      : `${money(total)} due by ${to}${total.overdue > 0 ? `, ${total.overdue} of ${total.count} dates overdue` : ""}.`,
+  upcoming({ total, to, unconverted }: Upcoming): string {
+    if (total.count === 0) {
+      return unconverted.length > 0 ? withoutRate(unconverted, `due by ${to}`, total) : `Nothing due by ${to}.`;
+    }
+    const overdue = total.overdue > 0 ? `, ${total.overdue} of ${total.count} dates overdue` : "";
+    return `${money(total)} due by ${to}${overdue}.`;
+  },
 };
+
+/** Where there is nothing else: "48000 JPY this month, without a known exchange rate to EUR." */
+const withoutRate = (amounts: readonly Money[], when: string, { currency }: Money): string =>
+  `${and(amounts.map(money))} ${when}, without a known exchange rate to ${currency}.`;
 
 const change = ({ words, whole_percent }: { words: string; whole_percent: number }): string =>
   whole_percent === 0

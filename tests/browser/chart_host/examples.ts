@@ -126,6 +126,22 @@ export const EXAMPLES: Record<string, Record<string, unknown>> = {
     series: [{ label: "Spending", points: [{ x: "A", y: "3" }] }],
   },
   empty: { ...base, chart: "over_time", unit: "day", total: { amount: "0.00", count: 0 }, series: [] },
+  "no-rates": {
+    ...base,
+    chart: "by_category",
+    total: { amount: "0.00", count: 0 },
+    unconverted: [{ currency: "JPY", amount: "48000", count: 2 }, { currency: "USD", amount: "5.00", count: 1 }],
+    series: [{ label: "Spending", points: [] }],
+  },
+  "bills-no-rates": {
+    ...base,
+    chart: "upcoming_bills",
+    unit: "day",
+    period: { from: "2026-10-01", to: "2026-11-05", words: "due by 2026-11-05" },
+    total: { amount: "0.00", count: 0, overdue: 0 },
+    unconverted: [{ currency: "JPY", amount: "48000", count: 1 }],
+    series: [],
+  },
   huge: {
     ...base,
     chart: "over_time",

@@ -179,6 +179,12 @@ const NAMES: Glance = {
     data: { rows: STRANGERS.map((name) => row(name, { payee: LONG, category: UNBROKEN, amount: "123456789012.34" })) },
   },
 };
+const NO_RATE: Glance = {
+  ...EMPTY,
+  spending: {
+    data: { ...EMPTY.spending!.data, unconverted: [{ currency: "JPY", amount: "48000", count: 2 }] },
+  },
+};
 const SEARCH: Glance = { ...FULL, bills: null, spending: null, balances: null };
 const PAID = {
   change_id: "chg_000000000001",
@@ -195,6 +201,7 @@ export const BOOKS_STATES: readonly State[] = [
   books("viewer", { ...FULL, may_write: false }),
   books("member", { ...FULL, may_export: false }),
   books("names", NAMES),
+  books("no-rate", NO_RATE),
   books("search", SEARCH, "&q=e"),
   books("search-none", { ...EMPTY, bills: null, spending: null, balances: null }, `&q=${encodeURIComponent(HOSTILE)}`),
   books("earlier", SEARCH, "&cursor=next"),

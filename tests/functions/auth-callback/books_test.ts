@@ -205,6 +205,14 @@ accountTest("a budget is what may be spent with what was carried over", async (p
   assertStringIncludes(december, "Books €0.00 spent, already used up before");
 });
 
+accountTest("a month with nothing but what has no exchange rate says what there is", async (pages, database) => {
+  const { run, page } = await house(pages, database);
+  await run("log_expenses", { items: [{ name: "Hotel", amount: "48000", currency: "JPY", date: "2026-11-04" }] });
+  const november = textOf(await page());
+  assertStringIncludes(november, "Spent in November 2026 JP¥48,000, without a known exchange rate to EUR.");
+  assertFalse(november.includes("Nothing was spent") || november.includes("Not included"));
+});
+
 accountTest("a due date is paid once, says so, and is undone", async (pages, database) => {
   const { run, page, owner, payments, organizationId } = await house(pages, database);
   assert((await run("add_bill", rent)).ok);

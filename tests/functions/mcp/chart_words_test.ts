@@ -107,6 +107,19 @@ Deno.test("the examples say every sentence of the page that has no facts", () =>
   assertEquals(missing, []);
 });
 
+Deno.test("what could not be converted is said once, and not that there is nothing", () => {
+  const english = (data: unknown) =>
+    textsOf(() => drawChart(chartOf(data) as Chart, { words: chartPage, locale: "en-IE", width: 700 })).join("");
+  assertEquals(
+    english(EXAMPLES["no-rates"]),
+    "48000 JPY, 5.00 USD this month, without a known exchange rate to EUR",
+  );
+  assertEquals(
+    english(EXAMPLES["bills-no-rates"]),
+    "48000 JPY due by Thu 5 Nov 2026, without a known exchange rate to EUR",
+  );
+});
+
 Deno.test("test of the test: a hard-coded word is found in a text and in a label", () => {
   const chart = chartOf(EXAMPLES.categories) as Chart;
   const planted = { ...accented.chartPage, showTable: "Show as table", picture: chartPage.picture };

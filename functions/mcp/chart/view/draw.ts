@@ -6,7 +6,7 @@ import { drawColumns, type Drawing } from "./columns.ts";
 import type { Chart } from "./data.ts";
 import { html } from "./elements.ts";
 import { createFormat } from "./format.ts";
-import { columnNotes, headline } from "./headline.ts";
+import { amountsIn, columnNotes, headline } from "./headline.ts";
 import { drawTable } from "./table.ts";
 
 /** @param options.locale the host's; without one, the browser's. */
@@ -21,11 +21,11 @@ export function drawChart(
   const said = [heading];
   if (compared) said.push(html("p", { class: "compared" }, compared));
   if (chart.budget) said.push(html("p", { class: "note" }, words.usedOfAll(format.used(chart.budget))));
+  if (chart.total.count === 0) return said;
   if (chart.unconverted.length > 0) {
-    const left = chart.unconverted.map(({ currency, amount }) => `${amount} ${currency}`).join(", ");
-    said.push(html("p", { class: "note" }, words.unconverted(left)));
+    said.push(html("p", { class: "note" }, words.unconverted(amountsIn(chart.unconverted))));
   }
-  if (chart.total.count === 0 || chart.series.length === 0) return said;
+  if (chart.series.length === 0) return said;
   said.push(...columnNotes(chart, words).map((note) => html("p", { class: "note" }, note)));
   return [
     ...said,

@@ -11,20 +11,31 @@ interface Headline {
 }
 
 export function headline(chart: Chart, { words, format }: Omit<Drawing, "width">): Headline {
-  const { total, period } = chart;
-  if (chart.chart !== "upcoming_bills") {
-    return total.count === 0
-      ? { number: words.nothingSpent, rest: period.words, compared: "" }
-      : { number: format.money(total.amount), rest: period.words, compared: compare(chart, { words, format }) };
-  }
+  const { total, period, currency, unconverted } = chart;
+  const isUpcoming = chart.chart === "upcoming_bills";
   const day = format.step(period.to, "long");
-  if (total.count === 0) return { number: words.nothingDue, rest: words.by(day), compared: "" };
+  const when = isUpcoming ? words.dueBy(day) : period.words;
+  if (total.count === 0) {
+    if (unconverted.length > 0) {
+      return { number: amountsIn(unconverted), rest: words.withoutRate(when, currency), compared: "" };
+    }
+    return isUpcoming
+      ? { number: words.nothingDue, rest: words.by(day), compared: "" }
+      : { number: words.nothingSpent, rest: when, compared: "" };
+  }
   return {
     number: format.money(total.amount),
-    rest: words.dueBy(day),
-    compared: total.overdue ? words.overdueOf(total.overdue, total.count) : "",
+    rest: when,
+    compared: isUpcoming ? late(total, words) : compare(chart, { words, format }),
   };
 }
+
+const late = ({ overdue, count }: Chart["total"], words: ChartPageWords): string =>
+  overdue ? words.overdueOf(overdue, count) : "";
+
+/** "48000 JPY, 5.00 USD" */
+export const amountsIn = (unconverted: Chart["unconverted"]): string =>
+  unconverted.map(({ currency, amount }) => `${amount} ${currency}`).join(", ");
 
 function compare({ compared }: Chart, { words, format }: Omit<Drawing, "width">): string {
   if (!compared) return "";

@@ -36,6 +36,9 @@ export const books = {
   next: (month: string): string => `${month} →`,
   months: "Other months",
   nothingSpent: "Nothing was spent in this month.",
+  /** Where nothing else was spent. */
+  withoutRate: (amounts: string, currency: string): string =>
+    `${amounts}, without a known exchange rate to ${currency}.`,
   total: (amount: string): string => `Total: ${amount}`,
   unconverted: (amounts: string): string => `Not included, because there’s no exchange rate: ${amounts}.`,
   budget: {

@@ -143,6 +143,25 @@ Deno.test("where nothing was spent, or is due, there is no table", () => {
   );
 });
 
+Deno.test("what cannot be converted is not nothing", () => {
+  const none = { amount: "0.00", currency: "EUR", count: 0, overdue: 0 };
+  const unconverted = [{ currency: "JPY", amount: "48000", count: 2 }, { currency: "USD", amount: "5.00", count: 1 }];
+  assertEquals(
+    presented({ chart: "by_category", period, rows: [], total: none, unconverted }).table,
+    "48000 JPY and 5.00 USD this month, without a known exchange rate to EUR.",
+  );
+  assertEquals(
+    presented({
+      chart: "upcoming_bills",
+      period: { from: "2026-11-01", to: "2026-12-01" },
+      lines: [],
+      total: none,
+      unconverted: unconverted.slice(0, 1),
+    }).table,
+    "48000 JPY due by 2026-12-01, without a known exchange rate to EUR.",
+  );
+});
+
 Deno.test("every period has a name, and what it is compared with", () => {
   const names: Record<string, [now: string, before: string]> = {
     this_month: ["this month", "by this day last month"],
