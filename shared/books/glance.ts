@@ -19,7 +19,7 @@ export interface DueBill {
   /** Missing when whoever pays first does. */
   paid_by?: string;
   shared?: Sharing;
-  /** Dates of automatic payments without an amount. */
+  /** Past dates of automatic payments without an amount: neither paid nor overdue. */
   awaiting_amount?: string[];
   /** What the totals have of it; the amount is of the dates whose amount is known, absent when none is. */
   due_in_window?: DatesInWindow;
@@ -125,10 +125,10 @@ export interface DueDate {
 }
 
 /**
- * The dates of bills, overdue ones first, then by date.
+ * The dates of bills, the earliest first. Automatic payments that wait for an amount are not overdue.
  * @param until the last day to show, YYYY-MM-DD.
  */
-export function dueDates(bills: readonly DueBill[], today: string, until: string): DueDate[] {
+export function dueDates(bills: readonly DueBill[], until: string): DueDate[] {
   const dates = bills.flatMap((bill): DueDate[] => {
     const counted = [
       ...bill.overdue.map(({ due_on, amount }) => ({
@@ -137,13 +137,13 @@ export function dueDates(bills: readonly DueBill[], today: string, until: string
         amount: amount ?? undefined,
         isOverdue: true,
       })),
-      ...(bill.next_due && bill.next_due <= until && !bill.awaiting_amount?.includes(bill.next_due)
+      ...(bill.next_due && bill.next_due <= until
         ? [{ bill, dueOn: bill.next_due, amount: bill.remaining ?? bill.amount, isOverdue: false }]
         : []),
     ];
     const { due_in_window: all } = bill;
     return [
-      ...(bill.awaiting_amount ?? []).map((dueOn) => ({ bill, dueOn, amount: undefined, isOverdue: dueOn < today })),
+      ...(bill.awaiting_amount ?? []).map((dueOn) => ({ bill, dueOn, amount: undefined, isOverdue: false })),
       ...counted.map((date, place) =>
         all && all.count > counted.length && place === counted.length - 1 ? { ...date, all } : date
       ),

@@ -17,7 +17,7 @@ export function DueSection(
 ) {
   const { glance, reader: { words: { books: words }, format } } = part;
   const until = daysAfter(glance.today, DAYS);
-  const dates = dueDates(bills, glance.today, until);
+  const dates = dueDates(bills, until);
   return (
     <section>
       <h2>{words.due}</h2>

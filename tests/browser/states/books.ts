@@ -68,7 +68,7 @@ const FULL: Glance = {
         }),
         bill("Electricity", { id: "bill_000000000003", amount_mode: "estimated", amount: "61.20" }),
         { ...unknown, usual_amount: "38.00", due_in_window: { count: 2 } },
-        { ...unknown, id: "bill_000000000004", name: "Gas" },
+        { ...unknown, id: "bill_000000000004", name: "Gas", autopay: true, awaiting_amount: ["2026-11-10"] },
         bill("Cloud hosting", { id: "bill_000000000005", currency: "USD", amount: "59.34", autopay: true }),
         bill("Newspaper", {
           id: "bill_000000000006",

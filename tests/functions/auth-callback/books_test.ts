@@ -181,6 +181,16 @@ accountTest("what several dates cost is said as far as it is known", async (page
   assertStringIncludes(known, "€57.00 in total, not counting amounts that aren’t known yet");
 });
 
+accountTest("an automatic payment that waits for its amount is not overdue", async (pages, database) => {
+  const { run, page } = await house(pages, database);
+  const power = { name: "Power", currency: "EUR", amount_mode: "variable", autopay: true, first_due: "2026-11-25" };
+  assert((await run("add_bill", power)).ok);
+  pages.clock.now = new Date("2026-12-05T10:00:00Z");
+  const text = textOf(await page());
+  assertStringIncludes(text, "Amount not known yet Due 25 November 2026 · Paid automatically");
+  assertFalse(text.includes("Overdue"));
+});
+
 accountTest("a budget is what may be spent with what was carried over", async (pages, database) => {
   const { run, page } = await house(pages, database);
   const spend = (category: string, amount: string, date: string) =>
