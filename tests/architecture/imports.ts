@@ -7,7 +7,8 @@ const describe = ({ line, specifier }: Import) => `:${line} imports ${specifier}
 /** Folders of `shared` that do I/O; the rest are pure rules. */
 const OUTWARD = /^shared\/((db|http|pages|mail)\/|net\/deno_network\.ts$)/;
 /** Files that rules may import besides one another. */
-const PLAIN = /^shared\/(errors|error_codes|clock|urls|config|roles|routes|log|signed_token|clean_text)\.ts$/;
+const PLAIN =
+  /^shared\/(amounts|clean_text|clock|config|error_codes|errors|exact_json|iso_day|log|parse_json|roles|routes|signed_token|urls)\.ts$/;
 const isRule = (path: string) => /^shared\/[^/]+\//.test(path) && !OUTWARD.test(path);
 
 /** The deploy CLI finds local modules with a regular expression; what it misses is silently not uploaded. */
