@@ -146,7 +146,8 @@ export async function askIdentityProvider<
     // The client retries a failed refresh for 25 s; the signal ends a hung request with ours.
     global: {
       fetch: async (input, init) => {
-        const attempt = attemptOf(new URL(input instanceof Request ? input.url : input), init?.body);
+        const { body } = (init ?? {}) as { body?: unknown };
+        const attempt = attemptOf(new URL(input instanceof Request ? input.url : input), body);
         if (attempt) {
           try {
             await (claimed ??= claimAttempt(c, deps, attempt));
