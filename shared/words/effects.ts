@@ -72,6 +72,8 @@ function tellValue(value: unknown, said: Words["effects"], format: EffectFormat)
     const told = value as Facts;
     if ("currency" in told) return format.money(told.amount, told.currency);
     if ("shared" in told) return tellSharing(told.shared, said);
+    if ("percent" in told) return said.percent(told.percent);
+    if ("days" in told) return said.monthDays(told.days);
     if ("category" in told) return told.category ? typed(told.category, format) : said.uncategorized;
     if ("person" in told) return told.person ?? said.nobody;
     // Settings of settings, such as which emails somebody gets.

@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import type { TestDatabase } from "../_support/database.ts";
 import { testBooks } from "../_support/book_steps.ts";
-import { addRate } from "../_support/books.ts";
+import { addRate, type Books } from "../_support/books.ts";
 import { effectLines, tellEffects } from "../../shared/words/effects.ts";
 import { wordsOf } from "../../shared/words/words.ts";
 
@@ -14,6 +14,11 @@ async function linesOf(database: TestDatabase, changeId: string, atMost = 100): 
     [changeId, atMost],
   );
   return effectLines(tellEffects(row!.told, words), words);
+}
+
+async function emailOf({ userId }: Books, database: TestDatabase): Promise<string> {
+  const [row] = await database.query<{ email: string }>("select app.member_name($1) as email", [userId]);
+  return row!.email;
 }
 
 const lunch = { name: "Lunch", payee: "Corner", amount: "14.50", date: "2026-11-19", category: "Groceries" };
@@ -78,6 +83,91 @@ testBooks("the effects of a change", {}, {
     assertEquals(await linesOf(database, set.change_id), [
       "Settings changed: closed months nothing → 2026-09-30",
     ]);
+  },
+
+  "of a new bill say how often it falls due, and what else is not as usual": async (books, database) => {
+    const lineOf = async (more: Record<string, unknown>) => {
+      const { change_id } = await books.call("add_bill", { name: "Hosting", amount: "190", ...more });
+      return (await linesOf(database, change_id))[0];
+    };
+    assertEquals(
+      await lineOf({ month_days: [1, 15], ends_after: 6, autopay: true }),
+      "Hosting added: amount 190.00 EUR, first date 2026-12-01, frequency monthly, interval 1, " +
+        "days of the month 1st and 15th, number of dates 6, automatic payment yes, category Software",
+    );
+    assertEquals(
+      await lineOf({
+        name: "Audit",
+        amount: undefined,
+        amount_mode: "variable",
+        currency: "USD",
+        month_weekdays: ["2TU", "-1FR"],
+        weekend_rule: "after",
+        my_share_percent: 12.5,
+        assignee: "me",
+        reminder_enabled: false,
+        renews_on: "2027-06-01",
+        notice_days: 30,
+      }),
+      "Audit added: fixed or variable amount variable, currency USD, first date 2026-11-27, frequency monthly, " +
+        "interval 1, days of the month second Tuesday and last Friday, weekend rule after, renewal date 2027-06-01, " +
+        `notice period 30, your share 12.5%, assignee ${await emailOf(books, database)}, reminder no`,
+    );
+  },
+
+  "leave out no column of what is added that is not as usual": async (books, database) => {
+    const silent = await database.query<{ column: string }>(
+      `select c.table_name || '.' || c.column_name as column
+       from information_schema.columns as c
+       join pg_trigger as t on t.tgrelid = format('app.%I', c.table_name)::regclass
+         and t.tgfoid = 'app.capture_change'::regproc
+       cross join lateral (select case
+         when c.column_name = 'sharing' then '{"how":"equally","between":[]}'
+         when c.column_name = 'month_days' then '[5]'
+         when c.column_name = 'reminder_enabled' then 'false'
+         when c.column_name in ('direction', 'reimbursement') then '"refund"'
+         when c.data_type = 'boolean' then 'true'
+         when c.data_type = 'ARRAY' then '[1]'
+         when c.data_type = 'uuid' then to_jsonb($1::text)
+         when c.data_type in ('bigint', 'integer', 'smallint', 'numeric') then '7'
+         when c.data_type = 'date' then '"2026-12-01"'
+         else '"other"' end::jsonb as value) as v
+       cross join lateral app.describe_effects(array[(c.table_name, 'row_1', null,
+         '{"id":"row_1","kind":"bill","currency":"EUR","charged_currency":"EUR"}'
+           || case when c.column_name = 'paid_by' then '{"sharing":{"how":"equally","between":[]}}' else '{}' end::jsonb
+           || jsonb_build_object(c.column_name, v.value), null)::app.kept_row], 1) as told
+       where c.table_schema = 'app' and c.column_name <> all (app.derived_columns(c.table_name))
+         and not jsonb_path_exists(told, '$.effects[*].fields[*] ? (@.field == $column)',
+           jsonb_build_object('column', c.column_name))
+       order by 1`,
+      [books.userId],
+    );
+    // What a thing is called is its name, what is merged is gone, and the others say where a row belongs.
+    assertEquals(
+      [...new Set(silent.map(({ column }) => column.split(".")[1]!))].toSorted(),
+      [
+        "amount_source",
+        "charged_currency",
+        "closed_at",
+        "created_at",
+        "created_by",
+        "deleted_at",
+        "expense_id",
+        "external_id",
+        "archived_at",
+        "id",
+        "kind",
+        "merged_into",
+        "name",
+        "occurrence_id",
+        "organization_id",
+        "recorded_seq",
+        "scheduled_on",
+        "source",
+        "split_id",
+        "tracked_from",
+      ].toSorted(),
+    );
   },
 
   "tell the first of many, and count the rest": async (books, database) => {

@@ -1,5 +1,6 @@
 /** What a change does to things, before and after. */
 import { and } from "./phrases.ts";
+import { monthDays } from "./schedule.ts";
 
 /** One of those who bear it; without an address they were a member. */
 interface Bearer {
@@ -18,6 +19,8 @@ export const effects = {
   nothing: "nothing",
   nobody: FORMER_MEMBER,
   uncategorized: "Uncategorized",
+  percent: (percent: number): string => `${percent}%`,
+  monthDays,
   /** How something is split. */
   shared: {
     equally: (between: readonly Bearer[]): string => `equally between ${names(between)}`,

@@ -4,15 +4,19 @@
  */
 import { and } from "./phrases.ts";
 
-export interface Schedule {
-  frequency: "once" | "daily" | "weekly" | "monthly" | "yearly";
-  every: number;
-  /** YYYY-MM-DD, a date of the schedule. */
-  anchor_on: string;
+/** Days of the month, or weekdays of it. */
+export interface MonthDays {
   /** In order; 31 is the last day of the month. */
   month_days?: number[];
   /** As in RFC 5545: `2TU` is the second Tuesday, `-1FR` the last Friday. */
   month_weekdays?: string[];
+}
+
+export interface Schedule extends MonthDays {
+  frequency: "once" | "daily" | "weekly" | "monthly" | "yearly";
+  every: number;
+  /** YYYY-MM-DD, a date of the schedule. */
+  anchor_on: string;
   weekend_rule?: "before" | "after";
   ends_on?: string;
   ends_after?: number;
@@ -22,11 +26,11 @@ const UNITS = { daily: "day", weekly: "week", monthly: "month", yearly: "year" }
 const TIMES = ["", "once", "twice", "three times", "four times"];
 
 export function schedule(
-  { frequency, every, anchor_on, month_days = [], month_weekdays = [], weekend_rule, ends_on, ends_after }: Schedule,
+  { frequency, every, anchor_on, weekend_rule, ends_on, ends_after, ...rest }: Schedule,
 ) {
   if (frequency === "once") return `once on ${anchor_on}`;
   const unit = UNITS[frequency];
-  const days = [...month_days.map(dayOfMonth), ...month_weekdays.map(weekdayOfMonth)];
+  const days = namesOf(rest);
   const rhythm = days.length > 1 && every === 1
     ? `${TIMES[days.length]} a month`
     : every === 1
@@ -45,6 +49,14 @@ export function schedule(
     ends_after && `${ends_after} ${ends_after === 1 ? "time" : "times"}`,
   ].filter(Boolean).join(", ");
 }
+
+/** "1st and 15th", "last Friday" */
+export const monthDays = (days: MonthDays): string => and(namesOf(days));
+
+const namesOf = ({ month_days = [], month_weekdays = [] }: MonthDays): string[] => [
+  ...month_days.map(dayOfMonth),
+  ...month_weekdays.map(weekdayOfMonth),
+];
 
 /** What comes again of a date, and so has no year: "Friday", "28 February". */
 const part = (day: string, parts: Intl.DateTimeFormatOptions): string =>

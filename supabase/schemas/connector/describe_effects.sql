@@ -4,7 +4,9 @@
 create or replace function app.describe_value(kept jsonb, key text) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  if coalesce(kept -> key, 'null') in ('null', 'false', '[]', '{}') then
+  -- A bill reminds unless somebody said otherwise.
+  if coalesce(kept -> key, 'null') in ('null', 'false', '[]', '{}')
+    and not (key = 'reminder_enabled' and kept ->> 'kind' = 'bill') then
     return null;
   end if;
   return case
@@ -18,6 +20,11 @@ begin
     when key = 'category_id' then jsonb_build_object(
       'category', (select c.name from app.categories as c where c.id = kept ->> key)
     )
+    when key = 'share_bp' then jsonb_build_object('percent', trim_scale((kept ->> key)::numeric / 100))
+    when key = 'tax_percent' then jsonb_build_object('percent', kept -> key)
+    when key = 'month_days' then jsonb_build_object('days', app.describe_month_days(
+      app.schedule_days(jsonb_populate_record(null::app.expenses, kept))
+    ))
     when key = 'sharing' then jsonb_build_object('shared', app.describe_sharing(kept -> key))
     when key in ('assignee_id', 'created_by', 'payer_id', 'paid_by', 'from_id', 'to_id')
       then jsonb_build_object('person', app.member_name((kept ->> key)::uuid))
@@ -29,21 +36,29 @@ begin
 end
 $$;
 comment on function app.describe_value is
-  'A column of a kept row as people know it: {amount, currency}, {category}, {person}, else the value itself; null '
-  'for nothing.';
+  'A column of a kept row as people know it: {amount, currency}, {category}, {person}, {shared}, {percent}, {days}, '
+  'else the value itself; null for nothing.';
 
 create or replace function app.describe_effects(touched app.kept_row[], at_most int) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   -- Where a thing comes or goes, these say what it is; where it changes, every column that did.
   telling constant text[] := array[
-    'amount_minor', 'charged_minor', 'expected_minor', 'paid_on', 'due_on', 'anchor_on', 'frequency', 'every',
-    'ends_on', 'autopay', 'payee', 'category_id', 'tags', 'note', 'url', 'per', 'direction',
-    'tax_minor', 'reimbursement', 'reimbursed_by', 'payer_id', 'sharing', 'from_id', 'to_id'
+    'amount_minor', 'amount_mode', 'is_estimate', 'currency', 'charged_minor', 'expected_minor', 'paid_on', 'due_on',
+    'status', 'anchor_on', 'frequency', 'every', 'month_days', 'weekend_rule', 'ends_on', 'ends_after',
+    'trial_ends_on', 'renews_on', 'notice_days', 'autopay', 'payee', 'category_id', 'is_private', 'tags', 'note', 'url',
+    'per', 'starts_on', 'carries_over', 'opening_minor', 'direction', 'tax_minor', 'tax_percent', 'reimbursement',
+    'reimbursed_by', 'reimbursed_on', 'share_bp', 'payer_id', 'sharing', 'from_id', 'to_id', 'assignee_id',
+    'reminder_enabled', 'remind_days_before', 'remind_again', 'snoozed_until'
   ];
+  -- What comes or goes need not say what would be so anyway.
+  usual constant jsonb :=
+    '{"amount_mode":"fixed","weekend_rule":"none","share_bp":10000,"status":"open","opening_minor":0,
+      "reminder_enabled":true}';
   untold constant text[] := array[
     'id', 'organization_id', 'created_at', 'recorded_seq', 'kind', 'source', 'expense_id', 'occurrence_id', 'split_id',
-    'scheduled_on', 'amount_source', 'closed_at', 'tracked_from', 'charged_currency', 'deleted_at', 'archived_at'
+    'scheduled_on', 'amount_source', 'closed_at', 'tracked_from', 'charged_currency', 'deleted_at', 'archived_at',
+    'created_by', 'external_id'
   ];
 begin
   return (
@@ -63,9 +78,10 @@ begin
       cross join lateral (
         select case when not t.was_gone then t.before end as was, case when not t.is_gone then t.after end as becomes
       ) as v
-      cross join lateral app.describe_reversal(t.table_name, t.after, t.before, coalesce(t.after, t.before)) as d
+      cross join lateral (values (coalesce(t.after, t.before))) as k (kept)
+      cross join lateral app.describe_reversal(t.table_name, t.after, t.before, k.kept) as d
       left join lateral (
-        select key from jsonb_object_keys(coalesce(t.after, t.before)) as key
+        select key from jsonb_object_keys(k.kept) as key
         where key <> all (app.derived_columns(t.table_name) || untold)
           -- An amount in another currency is another one, whatever its figures.
           and (
@@ -75,10 +91,14 @@ begin
             or key = 'charged_minor' and v.was -> 'charged_currency' is distinct from v.becomes -> 'charged_currency'
           )
           -- The amount says the currency.
-          and not (key = 'currency' and coalesce(t.after, t.before) ->> 'amount_minor' is not null)
+          and not (
+            key = 'currency'
+            and coalesce(k.kept ->> 'amount_minor', k.kept ->> 'expected_minor') is not null
+          )
           and (
-            not (t.was_gone or t.is_gone) or key = any (telling)
-            or key = 'paid_by' and coalesce(t.after, t.before) ->> 'sharing' is not null
+            not (t.was_gone or t.is_gone)
+            or key = any (telling) and k.kept -> key is distinct from usual -> key
+            or key = 'paid_by' and k.kept ->> 'sharing' is not null
           )
       ) as f on true
       where t.thing in (select w.thing from things as w group by w.thing order by min(w.place) limit at_most)
