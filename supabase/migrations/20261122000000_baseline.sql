@@ -2521,7 +2521,8 @@ comment on table app.change_sets is
 comment on column app.change_sets.grant_id is
   'The connection that made it, which may be gone since: what "undo that" means there.';
 comment on column app.change_sets.facts is
-  'What it did, by tool: counts, names, totals by currency. Words are made of it when it is shown.';
+  'What it did, by tool: counts, names, totals by currency. Words are made of it when it is shown. about has the ids '
+  'of categories that are named and need not have been touched (app.list_subjects).';
 comment on column app.change_sets.recorded_seq is
   'Counts up in the order of recording: the latest change is the one with the highest.';
 create index change_sets_newest_idx on app.change_sets (organization_id, recorded_seq);
@@ -2887,27 +2888,43 @@ grant select, insert, update, delete on
 -- that are them. Both can only be judged by somebody who sees all of it, so these look for themselves, in the
 -- organization at hand, and answer ids.
 
-create or replace function app.list_subjects(change_id text) returns table (expense_id text, category_id text,
-  settlement_id text)
+create or replace function app.list_subjects(change app.change_sets) returns table (expense_id text,
+  category_id text, settlement_id text)
 language plpgsql stable security definer set search_path = '' as $$
 begin
   return query
-    select distinct case i.table_name when 'expenses' then i.row_id else kept.row ->> 'expense_id' end,
-      case i.table_name when 'categories' then i.row_id else kept.row ->> 'category_id' end,
-      case i.table_name when 'settlements' then i.row_id end
-    from app.change_items as i
-    cross join lateral (values (i.before), (i.after)) as kept (row)
-    where i.change_id = list_subjects.change_id and i.organization_id = identity.current_organization_id();
+    with kept as (
+      select i.table_name, i.row_id, v.row
+      from app.change_items as i
+      cross join lateral (values (i.before), (i.after)) as v (row)
+      where i.change_id = change.id and i.organization_id = identity.current_organization_id()
+    )
+    select case k.table_name when 'expenses' then k.row_id else k.row ->> 'expense_id' end,
+      case k.table_name when 'categories' then k.row_id else k.row ->> 'category_id' end,
+      case k.table_name when 'settlements' then k.row_id end
+    from kept as k
+    union
+    select p.expense_id, p.category_id, null
+    from kept as k
+    join app.payments as p on p.id = k.row ->> 'merged_into'
+    union
+    select null, named.id #>> '{}', null
+    from jsonb_path_query(change.facts, '$.**.about[*]') as named (id);
 end
 $$;
 comment on function app.list_subjects is
-  'What a change is about, as it was and as it became: expenses, categories and settlements, by their ids.';
+  'What a change is about, as it was and as it became: expenses, categories and settlements, by their ids. Also what '
+  'it did not touch: a record that others were merged into, and the categories that its facts say they are about.';
 
-create or replace function app.sees_change(change_id text) returns boolean
+create or replace function app.sees_change(change app.change_sets) returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
+  -- Of one whose contents are gone nobody knows any more what it was about.
+  if change.is_emptied then
+    return change.actor_id = auth.uid();
+  end if;
   return not exists (
-    select from app.list_subjects(change_id) as s
+    select from app.list_subjects(change) as s
     where s.expense_id is not null and not exists (select from app.expenses as e where e.id = s.expense_id)
       or s.category_id is not null and not exists (select from app.categories as c where c.id = s.category_id)
       or s.settlement_id is not null and not exists (select from app.settlements as t where t.id = s.settlement_id)
@@ -2916,7 +2933,7 @@ end
 $$;
 comment on function app.sees_change is
   'Whether the person sees everything that a change is about. Its facts name all of it, so they are shown whole or not '
-  'at all.';
+  'at all. One whose contents are gone is seen by who made it.';
 
 create or replace function app.find_own_latest(grant_id uuid) returns text
 language plpgsql stable security definer set search_path = '' as $$
@@ -3379,7 +3396,7 @@ create policy "Members can read their organization's provider links" on app.prov
 create policy "Members can read their organization's changes" on app.change_sets
   for select to authenticated using (
     organization_id = (select identity.current_organization_id())
-    and ((select identity.sees_everything()) or app.sees_change(id))
+    and ((select identity.sees_everything()) or app.sees_change(change_sets))
   );
 create policy "Members can record their own changes" on app.change_sets
   for insert to authenticated
@@ -3388,23 +3405,27 @@ create policy "Members can describe and undo their organization's changes" on ap
   for update to authenticated
   using (
     organization_id = (select identity.current_organization_id())
-    and ((select identity.sees_everything()) or app.sees_change(id))
+    and ((select identity.sees_everything()) or app.sees_change(change_sets))
   )
   with check (
     organization_id = (select identity.current_organization_id())
-    and ((select identity.sees_everything()) or app.sees_change(id))
+    and ((select identity.sees_everything()) or app.sees_change(change_sets))
   );
 create policy "Members can drop a change of theirs that wrote nothing" on app.change_sets
   for delete to authenticated
   using (
     organization_id = (select identity.current_organization_id())
-    and ((select identity.sees_everything()) or app.sees_change(id))
+    and ((select identity.sees_everything()) or app.sees_change(change_sets))
     and actor_id = (select auth.uid())
   );
 create policy "Members can read their organization's change items" on app.change_items
   for select to authenticated using (
     organization_id = (select identity.current_organization_id())
-    and ((select identity.sees_everything()) or app.sees_change(change_id))
+    -- Of the changes those that one sees.
+    and (
+      (select identity.sees_everything())
+      or exists (select from app.change_sets as s where s.id = change_id)
+    )
   );
 create policy "Members can record items of their organization's changes" on app.change_items
   for insert to authenticated with check (organization_id = (select identity.current_organization_id()));
@@ -6208,7 +6229,10 @@ begin
       update app.payee_rules as r set payee = wanted, category_id = found_id
       where r.id = kept_id and (r.payee, r.category_id) is distinct from (wanted, found_id);
     end if;
-    changed := changed || jsonb_strip_nulls(jsonb_build_object('payee', wanted, 'category', category));
+    changed := changed || jsonb_strip_nulls(jsonb_build_object(
+      'payee', wanted, 'category', category,
+      'about', case when category is not null then array[found_id] end
+    ));
   end loop;
   if (select count(*) from app.payee_rules as r where r.deleted_at is null) > max_rules then
     perform app.fail('invalid_argument.too_many_rules', jsonb_build_object('most', max_rules), 'payee_rules');
@@ -6217,7 +6241,7 @@ begin
 end
 $$;
 comment on function app.change_payee_rules is
-  'Keeps rules, and removes those that are given without a category; the facts of it [{payee, category?}].';
+  'Keeps rules, and removes those that are given without a category; the facts of it [{payee, category?, about?}].';
 
 -- schemas/expenses/choose_category.sql
 
@@ -18368,7 +18392,8 @@ begin
     where (b.amount_minor, b.currency, b.carries_over)
       is distinct from (excluded.amount_minor, excluded.currency, excluded.carries_over);
   end if;
-  return jsonb_strip_nulls(jsonb_build_object('action', change ->> 'action', 'category', category.name, 'per', unit)
+  return jsonb_strip_nulls(jsonb_build_object('action', change ->> 'action', 'category', category.name, 'per', unit,
+      'about', case when category.id is not null then array[category.id] end)
     || case when change ->> 'action' = 'set'
       then jsonb_build_object(
         'amount', app.format_amount(minor, context.base_currency), 'currency', context.base_currency
@@ -18378,7 +18403,7 @@ end
 $$;
 comment on function app.change_budget is
   'Sets or removes the budget of a category, or of everything, in the base currency: the facts of it {action, '
-  'category?, per, amount?, currency?}.';
+  'category?, per, about?, amount?, currency?}.';
 
 -- schemas/expenses/update_settings.sql
 
@@ -18391,6 +18416,7 @@ declare
   category app.categories;
   target app.categories;
   moved int;
+  merged_id text;
   merged_name text;
   left_bills text[];
   -- As many as an import writes: all of them are kept for the undo.
@@ -18425,6 +18451,7 @@ begin
       end if;
     when 'merge' then
       category := app.require_category(context, wanted, 'category.name');
+      merged_id := category.id;
       target := app.require_category(context, change ->> 'into', 'category.into');
       if target.archived_at is not null or target.id = category.id then
         perform app.fail(
@@ -18485,7 +18512,8 @@ begin
       'left_bills', to_jsonb(nullif(left_bills, '{}')),
       'facts',
       jsonb_build_object('action', action, 'name',
-        coalesce(merged_name, case action when 'rename' then wanted else c.name end), 'into', c.name, 'moved', moved)
+        coalesce(merged_name, case action when 'rename' then wanted else c.name end), 'into', c.name, 'moved', moved,
+        'about', array_remove(array[c.id, merged_id], null))
     ))
     from app.categories as c
     where c.id = category.id

@@ -86,6 +86,21 @@ export async function openPrivateBooks(database: TestDatabase): Promise<PrivateB
      from app.provider_links where expense_id = $1`,
     [variableBill, NOW],
   );
+  // What names it, and touches nothing of it.
+  const { results: [{ id: twice }] } = await owner.ok("log_expenses", {
+    items: [{ name: "Transfer", amount: "7.00", date: "2026-11-18" }],
+  });
+  await owner.ok("update_expenses", { ids: [twice], merge_into: expense });
+  await owner.ok("update_settings", { category: { action: "create", name: "Old" } });
+  await owner.ok("update_settings", { category: { action: "merge", name: "Old", into: CATEGORY } });
+  await owner.ok("update_settings", {
+    category: { action: "create", name: "Travels" },
+    budget: { action: "set", category: CATEGORY, amount: AMOUNT },
+  });
+  await owner.ok("update_settings", {
+    category: { action: "create", name: "Hobby" },
+    payee_rules: [{ payee: `${WORD} GmbH`, category: CATEGORY }],
+  });
   const opening = await owner.call("update_settings", { category: { action: "make_private", name: CATEGORY } });
   const [accountRow] = await database.query<{ id: string }>("select id from app.accounts where organization_id = $1", [
     organizationId,

@@ -4,6 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { TOOLS } from "../../functions/mcp/tools/mod.ts";
+import type { Books } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";
 import { asDatabase, createJob, mailService, withRates } from "../functions/cron-reminders/harness.ts";
 import { AMOUNT, CATEGORY, openPrivateBooks, type PrivateBooks, privateLeaks } from "./private.ts";
@@ -205,6 +206,40 @@ Deno.test("who may not decide it makes no category private and shares none, not 
   await member.fails("category_not_found", "list_expenses", { categories: [CATEGORY] });
 });
 
+Deno.test("a change that was kept from somebody does not show once its contents are gone", async () => {
+  const { people: { owner, member, viewer } } = await fresh();
+  await member.ok("log_expenses", { items: [{ name: "Pens", amount: "4.00" }] });
+  const shownTo = async ({ userId, organizationId }: Books): Promise<string[][]> => {
+    const own = { user_id: userId, organization_id: organizationId, at: NOW };
+    const activity: string[] = [];
+    let before: string | null = null;
+    do {
+      const page: Args = await database.asService<Args>("read_activity", { ...own, filter: {}, before });
+      activity.push(...(page.changes as Args[]).map(({ id }) => id as string));
+      before = (page.next ?? null) as string | null;
+    } while (before !== null);
+    const wanted = { ...own, part: "changes", after: null, from_on: null, to_on: null };
+    // Members may not export.
+    const { page } = await database.asService<{ page?: { rows: Args[] } }>("read_export", wanted);
+    return [activity, ...(page ? [page.rows.map(({ id }) => id as string)] : [])].map((ids) => ids.toSorted());
+  };
+  const earlier = new Map<Books, string[][]>();
+  for (const person of [owner, member, viewer]) earlier.set(person, await shownTo(person));
+  const purged = await database.query<{ done: Record<string, number> }>("select jobs.purge_expired($1) as done", [
+    "2026-12-22T10:00:00Z",
+  ]);
+  assertEquals(purged[0]!.done.emptied_changes, earlier.get(owner)![0]!.length);
+  assertEquals(await shownTo(owner), earlier.get(owner));
+  const made = await database.query<{ id: string }>(
+    "select id from app.change_sets where actor_id = $1 order by id",
+    [member.userId],
+  );
+  assertEquals(made.length, 2);
+  const own = made.map(({ id }) => id);
+  assertEquals(await shownTo(member), [own]);
+  assertEquals(await shownTo(viewer), [[], []]);
+});
+
 Deno.test("no mail, feed, file or page shows what is private, and those of who sees it do", async () => {
   const books = await fresh();
   const { people } = books;
@@ -224,6 +259,9 @@ Deno.test("no mail, feed, file or page shows what is private, and those of who s
       await database.asService("read_books", { ...own, month_on: null, searched: null, cursor: null, paid: null }),
     );
     check("account", await database.asService("read_account", { user_id: person.userId, at: NOW }));
+    check("activity", await database.asService("read_activity", { ...own, filter: {}, before: null }));
+    const exported = { part: "changes", after: null, from_on: null, to_on: null };
+    check("export", await database.asService("read_export", { ...own, ...exported }));
     check("file", await database.asService("read_expense_file", { ...own, arguments: { from: "2026-01-01" } }));
   }
   const mail = mailService();

@@ -23,7 +23,8 @@ comment on table app.change_sets is
 comment on column app.change_sets.grant_id is
   'The connection that made it, which may be gone since: what "undo that" means there.';
 comment on column app.change_sets.facts is
-  'What it did, by tool: counts, names, totals by currency. Words are made of it when it is shown.';
+  'What it did, by tool: counts, names, totals by currency. Words are made of it when it is shown. about has the ids '
+  'of categories that are named and need not have been touched (app.list_subjects).';
 comment on column app.change_sets.recorded_seq is
   'Counts up in the order of recording: the latest change is the one with the highest.';
 create index change_sets_newest_idx on app.change_sets (organization_id, recorded_seq);

@@ -167,7 +167,7 @@ create policy "Members can read their organization's provider links" on app.prov
 create policy "Members can read their organization's changes" on app.change_sets
   for select to authenticated using (
     organization_id = (select identity.current_organization_id())
-    and ((select identity.sees_everything()) or app.sees_change(id))
+    and ((select identity.sees_everything()) or app.sees_change(change_sets))
   );
 create policy "Members can record their own changes" on app.change_sets
   for insert to authenticated
@@ -176,23 +176,27 @@ create policy "Members can describe and undo their organization's changes" on ap
   for update to authenticated
   using (
     organization_id = (select identity.current_organization_id())
-    and ((select identity.sees_everything()) or app.sees_change(id))
+    and ((select identity.sees_everything()) or app.sees_change(change_sets))
   )
   with check (
     organization_id = (select identity.current_organization_id())
-    and ((select identity.sees_everything()) or app.sees_change(id))
+    and ((select identity.sees_everything()) or app.sees_change(change_sets))
   );
 create policy "Members can drop a change of theirs that wrote nothing" on app.change_sets
   for delete to authenticated
   using (
     organization_id = (select identity.current_organization_id())
-    and ((select identity.sees_everything()) or app.sees_change(id))
+    and ((select identity.sees_everything()) or app.sees_change(change_sets))
     and actor_id = (select auth.uid())
   );
 create policy "Members can read their organization's change items" on app.change_items
   for select to authenticated using (
     organization_id = (select identity.current_organization_id())
-    and ((select identity.sees_everything()) or app.sees_change(change_id))
+    -- Of the changes those that one sees.
+    and (
+      (select identity.sees_everything())
+      or exists (select from app.change_sets as s where s.id = change_id)
+    )
   );
 create policy "Members can record items of their organization's changes" on app.change_items
   for insert to authenticated with check (organization_id = (select identity.current_organization_id()));

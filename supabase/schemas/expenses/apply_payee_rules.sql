@@ -80,7 +80,10 @@ begin
       update app.payee_rules as r set payee = wanted, category_id = found_id
       where r.id = kept_id and (r.payee, r.category_id) is distinct from (wanted, found_id);
     end if;
-    changed := changed || jsonb_strip_nulls(jsonb_build_object('payee', wanted, 'category', category));
+    changed := changed || jsonb_strip_nulls(jsonb_build_object(
+      'payee', wanted, 'category', category,
+      'about', case when category is not null then array[found_id] end
+    ));
   end loop;
   if (select count(*) from app.payee_rules as r where r.deleted_at is null) > max_rules then
     perform app.fail('invalid_argument.too_many_rules', jsonb_build_object('most', max_rules), 'payee_rules');
@@ -89,4 +92,4 @@ begin
 end
 $$;
 comment on function app.change_payee_rules is
-  'Keeps rules, and removes those that are given without a category; the facts of it [{payee, category?}].';
+  'Keeps rules, and removes those that are given without a category; the facts of it [{payee, category?, about?}].';

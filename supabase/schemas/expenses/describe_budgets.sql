@@ -150,7 +150,8 @@ begin
     where (b.amount_minor, b.currency, b.carries_over)
       is distinct from (excluded.amount_minor, excluded.currency, excluded.carries_over);
   end if;
-  return jsonb_strip_nulls(jsonb_build_object('action', change ->> 'action', 'category', category.name, 'per', unit)
+  return jsonb_strip_nulls(jsonb_build_object('action', change ->> 'action', 'category', category.name, 'per', unit,
+      'about', case when category.id is not null then array[category.id] end)
     || case when change ->> 'action' = 'set'
       then jsonb_build_object(
         'amount', app.format_amount(minor, context.base_currency), 'currency', context.base_currency
@@ -160,4 +161,4 @@ end
 $$;
 comment on function app.change_budget is
   'Sets or removes the budget of a category, or of everything, in the base currency: the facts of it {action, '
-  'category?, per, amount?, currency?}.';
+  'category?, per, about?, amount?, currency?}.';

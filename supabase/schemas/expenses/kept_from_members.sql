@@ -2,27 +2,43 @@
 -- that are them. Both can only be judged by somebody who sees all of it, so these look for themselves, in the
 -- organization at hand, and answer ids.
 
-create or replace function app.list_subjects(change_id text) returns table (expense_id text, category_id text,
-  settlement_id text)
+create or replace function app.list_subjects(change app.change_sets) returns table (expense_id text,
+  category_id text, settlement_id text)
 language plpgsql stable security definer set search_path = '' as $$
 begin
   return query
-    select distinct case i.table_name when 'expenses' then i.row_id else kept.row ->> 'expense_id' end,
-      case i.table_name when 'categories' then i.row_id else kept.row ->> 'category_id' end,
-      case i.table_name when 'settlements' then i.row_id end
-    from app.change_items as i
-    cross join lateral (values (i.before), (i.after)) as kept (row)
-    where i.change_id = list_subjects.change_id and i.organization_id = identity.current_organization_id();
+    with kept as (
+      select i.table_name, i.row_id, v.row
+      from app.change_items as i
+      cross join lateral (values (i.before), (i.after)) as v (row)
+      where i.change_id = change.id and i.organization_id = identity.current_organization_id()
+    )
+    select case k.table_name when 'expenses' then k.row_id else k.row ->> 'expense_id' end,
+      case k.table_name when 'categories' then k.row_id else k.row ->> 'category_id' end,
+      case k.table_name when 'settlements' then k.row_id end
+    from kept as k
+    union
+    select p.expense_id, p.category_id, null
+    from kept as k
+    join app.payments as p on p.id = k.row ->> 'merged_into'
+    union
+    select null, named.id #>> '{}', null
+    from jsonb_path_query(change.facts, '$.**.about[*]') as named (id);
 end
 $$;
 comment on function app.list_subjects is
-  'What a change is about, as it was and as it became: expenses, categories and settlements, by their ids.';
+  'What a change is about, as it was and as it became: expenses, categories and settlements, by their ids. Also what '
+  'it did not touch: a record that others were merged into, and the categories that its facts say they are about.';
 
-create or replace function app.sees_change(change_id text) returns boolean
+create or replace function app.sees_change(change app.change_sets) returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
+  -- Of one whose contents are gone nobody knows any more what it was about.
+  if change.is_emptied then
+    return change.actor_id = auth.uid();
+  end if;
   return not exists (
-    select from app.list_subjects(change_id) as s
+    select from app.list_subjects(change) as s
     where s.expense_id is not null and not exists (select from app.expenses as e where e.id = s.expense_id)
       or s.category_id is not null and not exists (select from app.categories as c where c.id = s.category_id)
       or s.settlement_id is not null and not exists (select from app.settlements as t where t.id = s.settlement_id)
@@ -31,7 +47,7 @@ end
 $$;
 comment on function app.sees_change is
   'Whether the person sees everything that a change is about. Its facts name all of it, so they are shown whole or not '
-  'at all.';
+  'at all. One whose contents are gone is seen by who made it.';
 
 create or replace function app.find_own_latest(grant_id uuid) returns text
 language plpgsql stable security definer set search_path = '' as $$

@@ -7,6 +7,7 @@ declare
   category app.categories;
   target app.categories;
   moved int;
+  merged_id text;
   merged_name text;
   left_bills text[];
   -- As many as an import writes: all of them are kept for the undo.
@@ -41,6 +42,7 @@ begin
       end if;
     when 'merge' then
       category := app.require_category(context, wanted, 'category.name');
+      merged_id := category.id;
       target := app.require_category(context, change ->> 'into', 'category.into');
       if target.archived_at is not null or target.id = category.id then
         perform app.fail(
@@ -101,7 +103,8 @@ begin
       'left_bills', to_jsonb(nullif(left_bills, '{}')),
       'facts',
       jsonb_build_object('action', action, 'name',
-        coalesce(merged_name, case action when 'rename' then wanted else c.name end), 'into', c.name, 'moved', moved)
+        coalesce(merged_name, case action when 'rename' then wanted else c.name end), 'into', c.name, 'moved', moved,
+        'about', array_remove(array[c.id, merged_id], null))
     ))
     from app.categories as c
     where c.id = category.id
