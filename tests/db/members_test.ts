@@ -1,7 +1,7 @@
 /** Members: roles, removal with all that hangs on it, leaving, and handing an organization over. */
 import { assert, assertEquals } from "@std/assert";
-import type { Json } from "../_support/books.ts";
-import { openBooks } from "../_support/books.ts";
+import { proposes, setRules } from "../_support/approvals.ts";
+import { addMember, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";
 import { addressOf, AT, type Household, household, later, membersOf } from "./household.ts";
 
@@ -143,6 +143,40 @@ Deno.test("remove_member() says what it ends, ends it, and a later invitation br
   await invite(home, anna.userId, { address: addressOf(member) });
   assertEquals(await accept(member), "accepted");
   assertEquals(await traces(home, member), NOTHING);
+});
+
+Deno.test("delete_account() ends in each organization what removing them from it does", async () => {
+  const home = await household(database);
+  const { anna } = home;
+  const leaver = await anna.join("manager");
+  const other = await openBooks(database, { day: "2026-11-20" });
+  await addMember(database, other.organizationId, leaver.userId, "member");
+  await settle(home, leaver.userId);
+  await other.ok("add_bill", {
+    name: "Power",
+    amount: "60",
+    first_due: "2026-12-01",
+    assignee: addressOf(leaver.userId),
+  });
+  await invite(home, leaver.userId);
+  await setRules(database, anna, [{ roles: ["manager"], approver: "owner" }]);
+  const id = await proposes(leaver, "log_expenses", { items: [{ name: "Lunch", amount: "14.50" }] });
+  const deleted = await database.asService<Json>("delete_account", {
+    user_id: leaver.userId,
+    email: addressOf(leaver.userId),
+    at: AT,
+  });
+  assertEquals(deleted.outcome, "scheduled");
+  assertEquals(await traces(home, leaver.userId), NOTHING);
+  assertEquals(leaver.userId in await roles(home), false);
+  const left = await database.query(
+    `select (select state from app.proposals where id = $1) as proposal,
+       (select count(*)::int from identity.invitations where withdrawn_at is null) as invited,
+       (select count(*)::int from identity.memberships where user_id = $2) as memberships,
+       (select count(*)::int from app.expenses where assignee_id = $2) as assigned`,
+    [id, leaver.userId],
+  );
+  assertEquals(left, [{ proposal: "withdrawn", invited: 0, memberships: 0, assigned: 0 }]);
 });
 
 Deno.test("remove_member() touches no other organization of theirs", async () => {

@@ -95,6 +95,42 @@ Deno.test("removing a member doesn't wait for an import that pays a bill of thei
   assertEquals([imported.error?.code, removed.outcome], ["busy", "removed"]);
 });
 
+Deno.test("deleting an account and taking an organization over don't wait for each other", async () => {
+  const owner = await openBooks(database, { day: "2026-11-20" });
+  const member = await owner.join();
+  const its = { organization_id: owner.organizationId, at: noon(owner) };
+  await database.asService("propose_owner", { ...its, user_id: owner.userId, member_id: member.userId });
+  const [handover] = await database.query<{ id: string }>("select id from identity.handovers");
+  const own = { user_id: member.userId, at: noon(owner) };
+  const [deleted, accepted] = await inLine(
+    database,
+    organizationOf(owner.organizationId),
+    () => database.asService<Json>("delete_account", { ...own, email: `${member.userId}@example.com` }),
+    () => database.asService<Json>("accept_handover", { ...own, ...its, handover_id: handover!.id }),
+  );
+  assertEquals([deleted.outcome, accepted.outcome], ["scheduled", "unknown"]);
+});
+
+Deno.test("deleting an account waits for the books, and takes what was given meanwhile as well", async () => {
+  const owner = await openBooks(database, { day: "2026-11-20" });
+  const member = await owner.join();
+  const id = await bill(owner, "Rent");
+  let deleted: Promise<Json> | undefined;
+  await withTheBooks(owner, async (call) => {
+    deleted = database.asService<Json>("delete_account", {
+      user_id: member.userId,
+      email: `${member.userId}@example.com`,
+      at: noon(owner),
+    });
+    await untilWaiting(database, 1);
+    const set = { assignee: `${member.userId}@example.com` };
+    assertEquals((await call("update_bill", { bill_id: id, set })).ok, true);
+  });
+  assertEquals((await deleted!).outcome, "scheduled");
+  const [row] = await database.query("select assignee_id from app.expenses where id = $1", [id]);
+  assertEquals(row, { assignee_id: null });
+});
+
 Deno.test("what is approved while another import is published is told to come again, and still waits", async () => {
   const owner = await openBooks(database, { day: "2026-11-20" });
   const member = await owner.join();

@@ -101,14 +101,24 @@ comment on function public.keep_organization is
   'Takes the deletion of an organization back: {"outcome":"kept","name","members"}, or outcome already, too_late or '
   'forbidden.';
 
+-- No one waits long for the books of several organizations: the page can be submitted again.
 create or replace function public.delete_account(user_id uuid, email text, at timestamptz) returns jsonb
-language plpgsql volatile set search_path = '' as $$
+language plpgsql volatile set search_path = '' set lock_timeout = '5s' as $$
 declare
   leaves_at constant timestamptz := at + app.kept_for('deleted_accounts');
+  -- What they own is being deleted, and theirs until then.
+  left_ids constant text[] := array(
+    select m.organization_id from identity.memberships as m
+    where m.user_id = delete_account.user_id and m.role <> 'owner'
+    order by m.organization_id
+  );
+  organization_id text;
 begin
-  -- Also who never went through onboarding; nobody becomes an owner under us.
+  -- Also who never went through onboarding.
   insert into identity.profiles (user_id, email, created_at, updated_at) values (user_id, email, at, at)
   on conflict on constraint profiles_pkey do nothing;
+  perform identity.hold_memberships(left_ids, user_id);
+  -- After the organizations, as what makes somebody a member or an owner. Nobody becomes one under us.
   perform from identity.profiles as p where p.user_id = delete_account.user_id for update;
   if exists (
     select from identity.organizations as o where o.owner_id = delete_account.user_id and o.deletes_at is null
@@ -120,17 +130,17 @@ begin
   if not found then
     return '{"outcome": "already"}';
   end if;
-  -- Their bills of others go back to all of them; with a membership go its grants, consents and calendar.
-  perform from app.expenses as e
-  where e.assignee_id = delete_account.user_id and e.organization_id in (
-    select m.organization_id from identity.memberships as m where m.user_id = delete_account.user_id
-  )
-  order by e.id for no key update;
-  update app.expenses as e set assignee_id = null
-  where e.assignee_id = delete_account.user_id and e.organization_id in (
-    select m.organization_id from identity.memberships as m where m.user_id = delete_account.user_id
-  );
-  delete from identity.memberships as m where m.user_id = delete_account.user_id and m.role <> 'owner';
+  for organization_id in
+    select m.organization_id from identity.memberships as m
+    where m.user_id = delete_account.user_id and m.role <> 'owner'
+    order by m.organization_id
+  loop
+    if organization_id <> all (left_ids) then
+      -- Joined while we waited: the next attempt holds it.
+      raise exception using errcode = 'lock_not_available', message = 'joined_meanwhile';
+    end if;
+    perform identity.end_membership(organization_id, user_id, at);
+  end loop;
   delete from oauth.grants as g where g.user_id = delete_account.user_id;
   perform identity.record_event('account.deletion_asked', user_id, null, '{}', at);
   return jsonb_build_object('outcome', 'scheduled', 'deletes_at', leaves_at);

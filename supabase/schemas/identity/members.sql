@@ -180,6 +180,54 @@ $$;
 comment on function public.read_removal is
   'What removing a member would end, by counts, and what would stay as it is; null for who may not remove them.';
 
+create or replace function identity.hold_memberships(organization_ids text[], member_id uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  ids constant text[] := array(select distinct o.id from unnest(organization_ids) as o (id) order by o.id);
+  held text;
+begin
+  -- The books and their bills before the members, as closing a month takes them.
+  foreach held in array ids loop
+    perform pg_advisory_xact_lock(app.books_key(held));
+  end loop;
+  perform from app.expenses as e
+  where e.organization_id = any (ids) and e.assignee_id = member_id
+  order by e.id for no key update;
+  foreach held in array ids loop
+    perform identity.lock_members(held);
+  end loop;
+end
+$$;
+comment on function identity.hold_memberships is
+  'Takes what identity.end_membership changes in these organizations, so that no tool gives anything to who is going.';
+
+create or replace function identity.end_membership(organization_id text, member_id uuid, at timestamptz) returns bigint
+language plpgsql volatile set search_path = '' as $$
+declare
+  unassigned bigint;
+begin
+  update app.expenses as e set assignee_id = null, updated_at = at
+  where e.organization_id = end_membership.organization_id and e.assignee_id = member_id;
+  get diagnostics unassigned = row_count;
+  delete from app.import_batches as b
+  where b.organization_id = end_membership.organization_id and b.actor_id = member_id and b.state <> 'committed';
+  delete from app.idempotency_keys as k
+  where k.organization_id = end_membership.organization_id and k.actor_id = member_id;
+  -- With it go their grants and tokens, their calendar, and a hand-over to them, so that none comes back with them.
+  -- Before their proposals, as a grant that ends.
+  delete from identity.memberships as m
+  where m.organization_id = end_membership.organization_id and m.user_id = member_id;
+  perform app.withdraw_proposals_of(organization_id, member_id, at);
+  perform jobs.stop_digests_of(organization_id, member_id, at);
+  perform identity.withdraw_invitations_of(organization_id, member_id, at);
+  return unassigned;
+end
+$$;
+comment on function identity.end_membership is
+  'Ends a membership, which is held (identity.hold_memberships), with the grants, calendar, waiting imports, '
+  'proposals, invitations and mails of the member. Answers how many bills are nobody''s then that were assigned to '
+  'them.';
+
 -- No one waits long for the books: who has them that long has an import, and the page can be submitted again.
 create or replace function public.remove_member(user_id uuid, organization_id text, member_id uuid, at timestamptz)
   returns jsonb
@@ -190,35 +238,16 @@ begin
   if not identity.may_remove(organization_id, user_id, member_id, at) then
     return '{"outcome":"unknown"}';
   end if;
-  -- The books and their bills before the members, as closing a month takes them.
-  perform pg_advisory_xact_lock(app.books_key(organization_id));
-  perform from app.expenses as e
-  where e.organization_id = remove_member.organization_id and e.assignee_id = member_id
-  order by e.id for no key update;
-  perform identity.lock_members(organization_id);
+  perform identity.hold_memberships(array[organization_id], member_id);
   if not identity.may_remove(organization_id, user_id, member_id, at) then
     return '{"outcome":"unknown"}';
   end if;
-  update app.expenses as e set assignee_id = null, updated_at = at
-  where e.organization_id = remove_member.organization_id and e.assignee_id = member_id;
-  get diagnostics unassigned = row_count;
-  delete from app.import_batches as b
-  where b.organization_id = remove_member.organization_id and b.actor_id = member_id and b.state <> 'committed';
-  delete from app.idempotency_keys as k
-  where k.organization_id = remove_member.organization_id and k.actor_id = member_id;
-  -- With it go their grants and tokens, their calendar, and a hand-over to them, so that none comes back with them.
-  -- Before their proposals, as a grant that ends.
-  delete from identity.memberships as m
-  where m.organization_id = remove_member.organization_id and m.user_id = member_id;
-  perform app.withdraw_proposals_of(organization_id, member_id, at);
-  perform jobs.stop_digests_of(organization_id, member_id, at);
-  perform identity.withdraw_invitations_of(organization_id, member_id, at);
+  unassigned := identity.end_membership(organization_id, member_id, at);
   perform identity.record_event(case when user_id = member_id then 'member.left' else 'member.removed' end, user_id,
     organization_id, jsonb_build_object('member_id', member_id, 'unassigned', unassigned), at);
   return '{"outcome":"removed"}';
 end
 $$;
 comment on function public.remove_member is
-  'Removes a member with their grants, calendar, waiting imports, proposals, invitations and mails; bills assigned to '
-  'them are '
-  'nobody''s then. For who leaves as well. Outcome removed, or unknown, also for who may not.';
+  'Removes a member with all that identity.end_membership ends. For who leaves as well. Outcome removed, or unknown, '
+  'also for who may not.';
