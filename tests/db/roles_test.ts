@@ -70,6 +70,26 @@ testBooks("a viewer", {}, {
     const context = await owner.ok("get_context");
     assertEquals([context.role, "read_only" in context], ["owner", false]);
   },
+  "hears how their own mails reach them, and not how the owner's do": async (owner, database) => {
+    const viewer = await owner.join("viewer");
+    await database.query(
+      `update identity.profiles set reminder_email = 'secret@example.com', reminder_email_confirmed_at = now(),
+         hide_amounts_in_email = true, default_lead_days = 5 where user_id = $1`,
+      [owner.userId],
+    );
+    await database.query("update identity.profiles set email_enabled = false where user_id = $1", [viewer.userId]);
+    const context = await viewer.ok("get_context", { include: ["settings", "members", "recent_changes"] });
+    assertEquals(JSON.stringify(context).includes("secret@"), false);
+    assertEquals(context.settings.reminders, {
+      email_enabled: false,
+      email: `${viewer.userId}@example.com`,
+      default_days_before: 5,
+      hide_amounts_in_email: false,
+      my_mails: "mine",
+    });
+    const { settings } = await owner.ok("get_context");
+    assertEquals([settings.reminders.email, settings.reminders.hide_amounts_in_email], ["secret@example.com", true]);
+  },
   "of another organization is nobody here": async (owner, database) => {
     const other = await owner.join("viewer");
     await database.query("delete from identity.memberships where user_id = $1", [other.userId]);

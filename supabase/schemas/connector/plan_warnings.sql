@@ -57,9 +57,9 @@ begin
     select jsonb_build_object(
       'timezone', p.timezone, 'base_currency', context.base_currency,
       'reminders', jsonb_build_object(
-        'email_enabled', p.email_enabled, 'email',
-        case when p.reminder_email_confirmed_at is not null then p.reminder_email else p.email end,
-        'default_days_before', p.default_lead_days, 'hide_amounts_in_email', p.hide_amounts_in_email,
+        'email_enabled', own.email_enabled, 'email',
+        case when own.reminder_email_confirmed_at is not null then own.reminder_email else own.email end,
+        'default_days_before', p.default_lead_days, 'hide_amounts_in_email', own.hide_amounts_in_email,
         'my_mails', (select m.mails from identity.memberships as m
           where m.organization_id = context.organization_id and m.user_id = context.actor_id)
       )
@@ -68,12 +68,15 @@ begin
       || case when o.own_only then '{"own_only":true}' else '{}' end::jsonb
     from identity.profiles as p
     join identity.organizations as o on o.id = context.organization_id
+    -- Where somebody is mailed, and whether, is told to them alone.
+    join identity.profiles as own on own.user_id = context.actor_id
     where p.user_id = context.owner_id
   );
 end
 $$;
 comment on function app.read_settings is
-  'What update_settings can change: the owner''s and the organization''s preferences, and who asks''s own mails.';
+  'What update_settings can change: the owner''s and the organization''s preferences. Of mails, how whoever asks gets '
+  'theirs.';
 
 create or replace function app.plan_warnings(context app.context) returns jsonb
 language plpgsql stable set search_path = '' as $$
