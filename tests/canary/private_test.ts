@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { TOOLS } from "../../functions/mcp/tools/mod.ts";
-import type { Books } from "../_support/books.ts";
+import { type Books, confirmed } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";
 import { asDatabase, createJob, mailService, withRates } from "../functions/cron-reminders/harness.ts";
 import { AMOUNT, CATEGORY, openPrivateBooks, type PrivateBooks, privateLeaks } from "./private.ts";
@@ -238,6 +238,21 @@ Deno.test("a change that was kept from somebody does not show once its contents 
   const own = made.map(({ id }) => id);
   assertEquals(await shownTo(member), [own]);
   assertEquals(await shownTo(viewer), [[], []]);
+});
+
+Deno.test("the bank's line of what was private stays so when that is deleted and purged", async () => {
+  const { people: { owner, member, viewer }, accountId, allIds } = await fresh();
+  const lines = (person: Books) => person.ok("reconcile", { account: accountId });
+  const wages = (await owner.ok("list_expenses", { query: "WAGES" })).rows[0].id;
+  await owner.ok("delete_records", await confirmed(owner, [wages]));
+  await database.query("select jobs.purge_expired($1)", ["2026-12-22T10:00:00Z"]);
+  assertEquals(await database.query("select from app.expenses where id = $1", [wages]), []);
+  assertEquals((await lines(owner)).bank_only.map(({ text }: { text: string }) => text), [`${WORD} WAGES`]);
+  for (const person of [member, viewer]) {
+    const seen = await lines(person);
+    assertEquals(privateLeaks(JSON.stringify(seen), { allIds }), []);
+    assertEquals([seen.bank_only_count, seen.linked_count], [0, 1]);
+  }
 });
 
 Deno.test("no mail, feed, file or page shows what is private, and those of who sees it do", async () => {

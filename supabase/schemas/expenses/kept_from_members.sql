@@ -77,33 +77,44 @@ end
 $$;
 comment on function app.list_line_payments is 'The ids of the payments that a line of a statement is.';
 
-create or replace function app.sees_line(line_id text, change_id text) returns boolean
+create or replace function app.forget_line() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  update app.statement_lines as l set is_forgotten = true where l.id = old.line_id and not l.is_forgotten;
+  return null;
+end
+$$;
+comment on function app.forget_line is 'Notes of a line of a statement that a payment that it was is gone for good.';
+create trigger forget_line after delete on app.statement_links
+  for each row execute function app.forget_line();
+
+create or replace function app.sees_line(line app.statement_lines) returns boolean
 language plpgsql stable set search_path = '' as $$
 declare
-  payment_ids constant text[] := app.list_line_payments(line_id);
+  payment_ids constant text[] := app.list_line_payments(line.id);
 begin
   if exists (
     select from unnest(payment_ids) as l (id) where not exists (select from app.payments as p where p.id = l.id)
   ) then
     return false;
   end if;
-  return payment_ids <> '{}' or not identity.sees_own_only()
-    or exists (select from app.change_sets as s where s.id = sees_line.change_id and s.actor_id = auth.uid());
+  return not line.is_forgotten and (payment_ids <> '{}' or not identity.sees_own_only())
+    or exists (select from app.change_sets as s where s.id = line.change_id and s.actor_id = auth.uid());
 end
 $$;
 comment on function app.sees_line is
-  'Whether the person sees all payments that a line is. One that is none is seen by whoever imported it, where only '
-  'one''s own is.';
+  'Whether the person sees all payments that a line is. One of which a payment is gone, or, where only one''s own is '
+  'seen, one that is none, is seen by whoever imported it.';
 
 create policy "Members can use their organization's statement lines" on app.statement_lines
   for all to authenticated
   using (
     organization_id = (select identity.current_organization_id())
-    and ((select identity.sees_everything()) or app.sees_line(id, change_id))
+    and ((select identity.sees_everything()) or app.sees_line(statement_lines))
   )
   with check (
     organization_id = (select identity.current_organization_id())
-    and ((select identity.sees_everything()) or app.sees_line(id, change_id))
+    and ((select identity.sees_everything()) or app.sees_line(statement_lines))
   );
 
 create or replace function app.list_known_lines(account_id text, first date, last date)

@@ -103,6 +103,7 @@ create table app.statement_lines (
   currency text not null references app.currencies (code),
   nth smallint not null default 1,
   is_skipped boolean not null default false,
+  is_forgotten boolean not null default false,
   change_id text collate "C" references app.change_sets (id) on delete set null,
   created_at timestamptz not null default app.instant(),
   unique (id, organization_id),
@@ -113,6 +114,8 @@ comment on table app.statement_lines is
   'skipped.';
 comment on column app.statement_lines.nth is 'Of several equal lines of a day the first, the second, and so on.';
 comment on column app.statement_lines.direction is 'As payments have it: refund is money that came in.';
+comment on column app.statement_lines.is_forgotten is
+  'Whether a payment that it was is gone for good, so that nobody knows any more from whom it is kept.';
 comment on column app.statement_lines.change_id is 'The change that brought it, whose undo takes it along.';
 -- A line that comes again, in a file that overlaps, is the same one.
 create unique index statement_lines_once_idx
