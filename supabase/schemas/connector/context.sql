@@ -67,7 +67,7 @@ begin
   if exists (select from app.change_items as i where i.change_id = change) then
     update app.change_sets as s set facts = finish_change.facts where s.id = change;
     return change;
-  elsif exists (select from app.list_subjects(change)) then
+  elsif app.has_items(change) then
     -- Written, and out of the writer's sight by that: nobody could judge it, and they could not take it back.
     perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'));
   end if;

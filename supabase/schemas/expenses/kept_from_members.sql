@@ -49,6 +49,17 @@ comment on function app.sees_change is
   'Whether the person sees everything that a change is about. Its facts name all of it, so they are shown whole or not '
   'at all. One whose contents are gone is seen by who made it.';
 
+create or replace function app.has_items(change_id text) returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return exists (
+    select from app.change_items as i
+    where i.change_id = has_items.change_id and i.organization_id = identity.current_organization_id()
+  );
+end
+$$;
+comment on function app.has_items is 'Whether a change wrote anything, also what the person does not see.';
+
 create or replace function app.find_own_latest(grant_id uuid) returns text
 language plpgsql stable security definer set search_path = '' as $$
 begin
