@@ -8881,7 +8881,7 @@ begin
       and o.due_on < context.today and o.due_on between filter.from_on and filter.to_on
   ) as open
   cross join lateral (select e.* from app.expenses as e where e.id = open.expense_id offset 0) as e
-  cross join lateral app.usual_amount(e.id, e.amount_minor) as usual
+  cross join lateral app.usual_amount(e.id, e.amount_minor, e.currency) as usual
   cross join lateral app.awaited_dates(e.id, e.autopay, e.next_due, usual.minor, context.today) as a
   where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
     and e.deleted_at is null and e.autopay and e.amount_mode = 'variable'
@@ -10499,15 +10499,18 @@ begin
       -- count.
       select m.currency, sum(m.minor) as minor
       from seen as s
-      left join lateral app.usual_amount(s.row_id, null) as usual on s.is_restated and s.table_name = 'expenses'
+      left join lateral app.usual_amount(s.row_id, null, s.was ->> 'currency') as usual_before
+        on s.is_restated and s.table_name = 'expenses'
+      left join lateral app.usual_amount(s.row_id, null, s.becomes ->> 'currency') as usual_after
+        on s.is_restated and s.table_name = 'expenses'
       cross join lateral (
         select coalesce(b.currency, a.currency) as currency, case
           when s.was is null or s.becomes is null then abs(coalesce(a.minor, b.minor))
           when s.is_passed_on then abs(coalesce(a.minor, 0)) + abs(coalesce(b.minor, 0))
           when s.is_restated then greatest(abs(a.minor), abs(b.minor), abs(a.minor - b.minor))
           else abs(coalesce(a.minor, 0) - coalesce(b.minor, 0)) end as minor
-        from app.worth_of(s.was, usual.minor) as b
-        full join app.worth_of(s.becomes, usual.minor) as a on a.currency = b.currency
+        from app.worth_of(s.was, usual_before.minor) as b
+        full join app.worth_of(s.becomes, usual_after.minor) as a on a.currency = b.currency
       ) as m
       where s.table_name in ('payments', 'expenses', 'settlements')
       group by m.currency
@@ -14161,19 +14164,20 @@ comment on function app.rule_amount is
 
 -- A table, since the planner puts those of one row into the query that asks; each look at a table by itself costs a
 -- check of the membership.
-create or replace function app.usual_amount(bill_id text, amount_minor bigint) returns table (minor bigint)
+create or replace function app.usual_amount(bill_id text, amount_minor bigint, currency text)
+  returns table (minor bigint)
 language sql stable rows 1
 begin atomic
   select coalesce(amount_minor, (
     select o.expected_minor
     from app.expense_occurrences as o
-    where o.expense_id = bill_id and o.expected_minor is not null
+    where o.expense_id = bill_id and o.expected_minor is not null and o.currency = usual_amount.currency
     order by o.scheduled_on desc
     limit 1
   ));
 end;
 comment on function app.usual_amount is
-  'What a bill costs as far as anybody knows: its amount, else the latest that was known, else null.';
+  'What a bill costs as far as anybody knows: its amount, else the latest that was known in its currency, else null.';
 
 create or replace function app.is_paid_by_autopay(bill app.expenses, due_on date, today date) returns boolean
 language sql immutable
@@ -14422,19 +14426,20 @@ create or replace function app.expected_in_period(context app.context, first_day
 returns table (expense_id text, category_id text, payee text, due_on date, expected_minor bigint, currency text)
 language sql stable
 begin atomic
-  select b.id, b.category_id, coalesce(b.payee, b.name), e.due_on, coalesce(e.minor, usual.minor), b.currency
+  select b.id, b.category_id, coalesce(b.payee, b.name), e.due_on, coalesce(e.minor, usual.minor),
+    case when e.minor is null then b.currency else e.currency end
   from (
-    select o.expense_id, o.due_on, o.remaining_minor as minor from app.open_occurrences(context) as o
+    select o.expense_id, o.due_on, o.remaining_minor as minor, o.currency from app.open_occurrences(context) as o
     union all
-    select f.expense_id, f.due_on, f.expected_minor from app.future_occurrences(context, last_day) as f
+    select f.expense_id, f.due_on, f.expected_minor, f.currency from app.future_occurrences(context, last_day) as f
   ) as e
   join app.expenses as b on b.id = e.expense_id
-  cross join lateral app.usual_amount(b.id, b.amount_minor) as usual
+  cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as usual
   where (first_day is null or e.due_on >= first_day) and e.due_on <= last_day;
 end;
 comment on function app.expected_in_period is
   'What the active bills will take from first_day (null: whatever is overdue) to last_day: what remains of each due '
-  'date; for a variable bill its usual amount, null when none is known.';
+  'date, in the currency of the date; for a variable bill its usual amount, null when none is known.';
 
 create or replace function app.next_due_dates(context app.context, bill app.expenses, wanted int) returns date[]
 language plpgsql stable set search_path = '' as $$
@@ -14543,8 +14548,10 @@ begin
       and not app.is_closed(o.organization_id, o.due_on)
     order by o.scheduled_on
   loop
-    expected :=
-      coalesce(occurrence.expected_minor, (select u.minor from app.usual_amount(bill.id, bill.amount_minor) as u));
+    expected := coalesce(
+      occurrence.expected_minor,
+      (select u.minor from app.usual_amount(bill.id, bill.amount_minor, bill.currency) as u)
+    );
     continue when expected is null;
     is_estimate := bill.amount_mode <> 'fixed'
       and (occurrence.expected_minor is null or occurrence.amount_source = 'rule');
@@ -14552,7 +14559,7 @@ begin
     insert into app.change_sets as s (organization_id, actor_id, tool, facts)
     select o.id, coalesce(auth.uid(), o.owner_id), 'autopay', jsonb_strip_nulls(jsonb_build_object(
       'name', bill.name, 'due_on', occurrence.due_on,
-      'amount', app.format_amount(expected, bill.currency), 'currency', bill.currency,
+      'amount', app.format_amount(expected, occurrence.currency), 'currency', occurrence.currency,
       'is_estimate', nullif(is_estimate, false)
     ))
     from identity.organizations as o
@@ -14804,7 +14811,7 @@ begin atomic
       cross join lateral app.scheduled_dates(b, app.due_index(b, today) - 1, app.due_index(b, today) - 1) as s
       where b.id = bill_id and s.due_on >= date_trunc('month', today)::date
         and app.is_paid_by_autopay(b, s.due_on, today)
-        and (select u.minor from app.usual_amount(b.id, b.amount_minor) as u) is not null
+        and (select u.minor from app.usual_amount(b.id, b.amount_minor, b.currency) as u) is not null
     )
   );
 end;
@@ -14991,7 +14998,7 @@ begin
     ) as u on true
     cross join lateral app.this_month(b.id, b.autopay, b.next_due, coalesce(overdue.earliest_due, u.due_on),
       context.today) as this_month
-    cross join lateral app.usual_amount(b.id, b.amount_minor) as usual
+    cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as usual
     cross join lateral app.awaited_dates(b.id, b.autopay and b.status = 'active', b.next_due, usual.minor,
       context.today) as awaited
   );
@@ -15458,6 +15465,19 @@ $$;
 comment on function app.require_bill is
   'The bill of this id in the organization; ends the tool with not_found when there is none.';
 
+create or replace function app.sum_open_dates(context app.context, bill_id text, until date) returns app.money_sum[]
+language plpgsql stable set search_path = '' as $$
+begin
+  return array(
+    select (o.currency, sum(o.remaining_minor))::app.money_sum
+    from app.open_occurrences(context, array[bill_id]) as o
+    where o.due_on <= until and o.remaining_minor is not null
+    group by o.currency
+  );
+end
+$$;
+comment on function app.sum_open_dates is 'What remains of the open dates of a bill until a day, by their currencies.';
+
 create or replace function app.list_bills(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 declare
@@ -15504,28 +15524,31 @@ begin
       count(*) filter (where o.due_on <= until) as due_count,
       sum(o.remaining_minor) filter (where o.due_on <= until) as due_minor,
       count(*) filter (where o.due_on <= until and o.remaining_minor is null) as unknown,
+      -- Only what is paid in part stays in the currency that its bill had before.
+      array_agg(o.currency) filter (where o.due_on <= until and o.remaining_minor <> o.expected_minor)
+        as partly_paid_in,
       max(o.future_dates) as future_dates
     from (
       select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor,
-        o.expected_minor - o.paid_minor as remaining_minor, 0 as future_dates
+        o.expected_minor - o.paid_minor as remaining_minor, o.currency, 0 as future_dates
       from app.expense_occurrences as o
       where o.organization_id = context.organization_id and o.status = 'open' and o.due_on >= context.today
         and (wanted_ids is null or o.expense_id = any (wanted_ids))
       union all
-      select p.expense_id, p.scheduled_on, p.due_on, p.expected_minor, p.remaining_minor, 0
+      select p.expense_id, p.scheduled_on, p.due_on, p.expected_minor, p.remaining_minor, p.currency, 0
         from app.passed_occurrences(context, wanted_ids) as p
       union all
-      select f.expense_id, null, null, null, null, f.dates from app.future_counts(context, until, wanted_ids) as f
+      select f.expense_id, null, null, null, null, null, f.dates from app.future_counts(context, until, wanted_ids) as f
     ) as o
     group by o.expense_id
   ), matched as (
     select b.id, b.recorded_seq, b.currency, coalesce(o.earliest_due, 'infinity') as sort_on,
       b.frequency, b.every, b.month_days, case when b.status = 'active' then usual.minor end as usual_minor,
-      coalesce(o.due_count + o.future_dates, 0) as due_count,
+      coalesce(o.due_count + o.future_dates, 0) as due_count, mixed.sums as mixed_sums,
       -- A variable bill says no more of its later dates than how many there are.
       case when o.future_dates > 0
-        then coalesce(o.due_minor + o.future_dates * b.rule_minor, o.due_minor, o.future_dates * b.rule_minor)
-        else o.due_minor end as due_minor,
+        then coalesce(own.minor + o.future_dates * b.rule_minor, own.minor, o.future_dates * b.rule_minor)
+        else own.minor end as due_minor,
       coalesce(o.unknown, 0) + case when b.rule_minor is null then coalesce(o.future_dates, 0) else 0 end as unknown
     from (
       select b.id, b.recorded_seq, b.currency, b.status, b.frequency, b.every, cardinality(b.month_days) as month_days,
@@ -15541,7 +15564,14 @@ begin
       offset 0
     ) as b
     left join open_bills as o on o.expense_id = b.id and b.status = 'active'
-    cross join lateral app.usual_amount(b.id, b.amount_minor) as usual
+    cross join lateral (
+      select case when b.currency <> any (o.partly_paid_in) then app.sum_open_dates(context, b.id, until) end as sums
+    ) as mixed
+    cross join lateral (
+      select case when mixed.sums is null then o.due_minor
+        else (select s.minor from unnest(mixed.sums) as s where s.currency = b.currency) end as minor
+    ) as own
+    cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as usual
     cross join lateral app.this_month(b.id, b.autopay, b.next_due, o.earliest_due, context.today) as this_month
     where (due_within is null or coalesce(o.earliest_due, 'infinity') <= due_within)
       and (wanted_state is null or wanted_state = app.bill_state(
@@ -15561,6 +15591,11 @@ begin
         sum(m.unknown) as unknown
       from matched as m
       group by m.currency, m.frequency, m.every, m.month_days
+      union all
+      select s.currency, null, null, null, 0, null, s.minor, 0
+      from matched as m
+      cross join lateral unnest(m.mixed_sums) as s
+      where s.currency <> m.currency
     ) as r
     group by r.currency
   )
@@ -17301,8 +17336,8 @@ begin
       offset 0
     ) as b
     cross join lateral (
-      select coalesce(o.expected_minor - o.paid_minor, u.minor) as minor
-      from app.usual_amount(b.id, b.amount_minor) as u
+      select coalesce(o.expected_minor - o.paid_minor, case when o.currency = b.currency then u.minor end) as minor
+      from app.usual_amount(b.id, b.amount_minor, b.currency) as u
     ) as m
     where o.organization_id = context.organization_id and o.status = 'open' and o.due_on between first_day and last_day
       and m.minor > 0;
@@ -19268,7 +19303,7 @@ begin
         where d.place <= case when d.is_overdue then most_overdue else most_to_come end
       ) as d
       join app.expenses as b on b.id = d.expense_id
-      cross join lateral app.usual_amount(b.id, b.amount_minor) as usual
+      cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as usual
       left join lateral (
         select max(o.updated_at) as changed_at
         from app.expense_occurrences as o
@@ -20625,7 +20660,7 @@ begin atomic
   union all
   -- A provider is asked until the 10th, and of what is charged daily nobody wants to hear daily.
   select 'awaited', a.due_on, a.due_on + 1
-  from app.usual_amount((bill).id, (bill).amount_minor) as usual
+  from app.usual_amount((bill).id, (bill).amount_minor, (bill).currency) as usual
   cross join lateral app.awaited_dates((bill).id, (bill).autopay, (bill).next_due, usual.minor, today) as awaited
   cross join lateral unnest(awaited.dates) as a (due_on)
   where (bill).autopay and (bill).amount_mode = 'variable' and not ((bill).frequency = 'daily' and (bill).every = 1)
@@ -21501,7 +21536,7 @@ begin
       'tells_of', jsonb_agg(n.log_id)
     )
     from notices as n
-    cross join lateral app.usual_amount((n.bill).id, (n.bill).amount_minor) as usual
+    cross join lateral app.usual_amount((n.bill).id, (n.bill).amount_minor, (n.bill).currency) as usual
     cross join lateral (
       select o.minor, o.earlier_minor
       from (

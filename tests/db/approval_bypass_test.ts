@@ -258,6 +258,9 @@ testBooks("no way round a policy is", {}, {
       occurrence: { due_on: power.next_due, action: "set_amount", amount: "300" },
     });
     await waits("update_bill", { bill_id: power.id, set: { autopay: true } });
+    // Also when it comes to another currency, in which none is known.
+    await owner.ok("mark_bill_paid", { bill_id: power.id, advance: true });
+    await waits("update_bill", { bill_id: power.id, set: { autopay: true, currency: "JPY" } });
   }),
 
   "saying that somebody pays it back": attempt(async ({ owner, waits }) => {

@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
-import { addBill, overdueOf, refresh, showBill, test } from "./occurrence_bills.ts";
+import { addBill, expected, overdueOf, refresh, showBill, test } from "./occurrence_bills.ts";
 
 test(
   "automatic payments of a fixed amount are recorded on their due dates when the bill rolls",
@@ -211,4 +211,34 @@ test("without any known amount it waits: neither paid nor overdue, until somebod
   books.goTo("2027-02-10");
   await refresh(database, bill.id, "2027-02-10");
   assertEquals(await paymentsOf(database, bill.id), [paid("2027-01-05", 7000, false), paid("2027-02-05", 7000, true)]);
+});
+
+test("an amount in the currency that a bill had before is none to go by", async (database, books) => {
+  const { id } = await addBill(books, {
+    name: "Power",
+    amount_mode: "variable",
+    amount: undefined,
+    first_due: "2026-12-05",
+    autopay: true,
+  });
+  await books.ok("mark_bill_paid", { bill_id: id, amount: "80", advance: true });
+  await books.ok("update_bill", { bill_id: id, set: { currency: "JPY" } });
+  const changed = await showBill(books, id);
+  assertEquals([changed.currency, changed.usual_amount, changed.monthly_equivalent], ["JPY", undefined, undefined]);
+  assertEquals(await expected(database, books, "2026-12-01", "2027-01-31"), [
+    { payee: "Power", due_on: "2027-01-05", expected_minor: null },
+  ]);
+  books.goTo("2027-01-20");
+  await refresh(database, id, "2027-01-20");
+  assertEquals((await paymentsOf(database, id)).length, 1);
+  assertEquals((await showBill(books, id)).awaiting_amount, ["2027-01-05"]);
+  const occurrence = { due_on: "2027-01-05", action: "set_amount", amount: "9000" };
+  await books.ok("update_bill", { bill_id: id, occurrence });
+  books.goTo("2027-02-20");
+  await refresh(database, id, "2027-02-20");
+  assertEquals((await paymentsOf(database, id)).slice(1), [
+    paid("2027-01-05", 9000, false),
+    paid("2027-02-05", 9000, true),
+  ]);
+  assertEquals((await showBill(books, id)).usual_amount, "9000");
 });

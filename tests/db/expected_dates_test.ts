@@ -63,6 +63,23 @@ test("expected_in_period() counts a variable bill at its usual amount", async (d
   }]);
 });
 
+test("what is paid in part is due in its own currency, whatever the bill has by now", async (_database, books) => {
+  const { id } = await addBill(books, { name: "Rent", amount: "80", first_due: "2026-11-25" });
+  await books.ok("mark_bill_paid", { bill_id: id, amount: "30", advance: true });
+  const { change_id } = await books.call("mark_bill_paid", { bill_id: id, due_on: "2026-11-25" });
+  await books.ok("update_bill", { bill_id: id, set: { currency: "JPY", amount: "9000" } });
+  await books.ok("undo_change", { change_id });
+  const month = await books.call("list_bills");
+  assertEquals([month.totals_by_currency, month.data.totals.due.amount], [{ EUR: "50.00" }, "50.00"]);
+  const { totals_by_currency, total_count } = await books.call("list_bills", { due_within_days: 60 });
+  assertEquals([totals_by_currency, total_count], [{ EUR: "50.00", JPY: "9000" }, 1]);
+  const chart = await books.ok("show_spending_chart", { chart: "upcoming_bills", to: "2026-12-31" });
+  assertEquals([chart.total.amount, chart.unconverted], [
+    "50.00",
+    [{ currency: "JPY", amount: "9000", count: 1 }],
+  ]);
+});
+
 const schedules = fc.record({
   frequency: fc.constantFrom<Schedule["frequency"]>("once", "daily", "weekly", "monthly", "monthly", "yearly"),
   every: fc.integer({ min: 1, max: 3 }),

@@ -75,15 +75,18 @@ begin
       -- count.
       select m.currency, sum(m.minor) as minor
       from seen as s
-      left join lateral app.usual_amount(s.row_id, null) as usual on s.is_restated and s.table_name = 'expenses'
+      left join lateral app.usual_amount(s.row_id, null, s.was ->> 'currency') as usual_before
+        on s.is_restated and s.table_name = 'expenses'
+      left join lateral app.usual_amount(s.row_id, null, s.becomes ->> 'currency') as usual_after
+        on s.is_restated and s.table_name = 'expenses'
       cross join lateral (
         select coalesce(b.currency, a.currency) as currency, case
           when s.was is null or s.becomes is null then abs(coalesce(a.minor, b.minor))
           when s.is_passed_on then abs(coalesce(a.minor, 0)) + abs(coalesce(b.minor, 0))
           when s.is_restated then greatest(abs(a.minor), abs(b.minor), abs(a.minor - b.minor))
           else abs(coalesce(a.minor, 0) - coalesce(b.minor, 0)) end as minor
-        from app.worth_of(s.was, usual.minor) as b
-        full join app.worth_of(s.becomes, usual.minor) as a on a.currency = b.currency
+        from app.worth_of(s.was, usual_before.minor) as b
+        full join app.worth_of(s.becomes, usual_after.minor) as a on a.currency = b.currency
       ) as m
       where s.table_name in ('payments', 'expenses', 'settlements')
       group by m.currency

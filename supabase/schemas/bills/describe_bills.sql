@@ -123,7 +123,7 @@ begin
     ) as u on true
     cross join lateral app.this_month(b.id, b.autopay, b.next_due, coalesce(overdue.earliest_due, u.due_on),
       context.today) as this_month
-    cross join lateral app.usual_amount(b.id, b.amount_minor) as usual
+    cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as usual
     cross join lateral app.awaited_dates(b.id, b.autopay and b.status = 'active', b.next_due, usual.minor,
       context.today) as awaited
   );

@@ -17,6 +17,19 @@ $$;
 comment on function app.require_bill is
   'The bill of this id in the organization; ends the tool with not_found when there is none.';
 
+create or replace function app.sum_open_dates(context app.context, bill_id text, until date) returns app.money_sum[]
+language plpgsql stable set search_path = '' as $$
+begin
+  return array(
+    select (o.currency, sum(o.remaining_minor))::app.money_sum
+    from app.open_occurrences(context, array[bill_id]) as o
+    where o.due_on <= until and o.remaining_minor is not null
+    group by o.currency
+  );
+end
+$$;
+comment on function app.sum_open_dates is 'What remains of the open dates of a bill until a day, by their currencies.';
+
 create or replace function app.list_bills(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 declare
@@ -63,28 +76,31 @@ begin
       count(*) filter (where o.due_on <= until) as due_count,
       sum(o.remaining_minor) filter (where o.due_on <= until) as due_minor,
       count(*) filter (where o.due_on <= until and o.remaining_minor is null) as unknown,
+      -- Only what is paid in part stays in the currency that its bill had before.
+      array_agg(o.currency) filter (where o.due_on <= until and o.remaining_minor <> o.expected_minor)
+        as partly_paid_in,
       max(o.future_dates) as future_dates
     from (
       select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor,
-        o.expected_minor - o.paid_minor as remaining_minor, 0 as future_dates
+        o.expected_minor - o.paid_minor as remaining_minor, o.currency, 0 as future_dates
       from app.expense_occurrences as o
       where o.organization_id = context.organization_id and o.status = 'open' and o.due_on >= context.today
         and (wanted_ids is null or o.expense_id = any (wanted_ids))
       union all
-      select p.expense_id, p.scheduled_on, p.due_on, p.expected_minor, p.remaining_minor, 0
+      select p.expense_id, p.scheduled_on, p.due_on, p.expected_minor, p.remaining_minor, p.currency, 0
         from app.passed_occurrences(context, wanted_ids) as p
       union all
-      select f.expense_id, null, null, null, null, f.dates from app.future_counts(context, until, wanted_ids) as f
+      select f.expense_id, null, null, null, null, null, f.dates from app.future_counts(context, until, wanted_ids) as f
     ) as o
     group by o.expense_id
   ), matched as (
     select b.id, b.recorded_seq, b.currency, coalesce(o.earliest_due, 'infinity') as sort_on,
       b.frequency, b.every, b.month_days, case when b.status = 'active' then usual.minor end as usual_minor,
-      coalesce(o.due_count + o.future_dates, 0) as due_count,
+      coalesce(o.due_count + o.future_dates, 0) as due_count, mixed.sums as mixed_sums,
       -- A variable bill says no more of its later dates than how many there are.
       case when o.future_dates > 0
-        then coalesce(o.due_minor + o.future_dates * b.rule_minor, o.due_minor, o.future_dates * b.rule_minor)
-        else o.due_minor end as due_minor,
+        then coalesce(own.minor + o.future_dates * b.rule_minor, own.minor, o.future_dates * b.rule_minor)
+        else own.minor end as due_minor,
       coalesce(o.unknown, 0) + case when b.rule_minor is null then coalesce(o.future_dates, 0) else 0 end as unknown
     from (
       select b.id, b.recorded_seq, b.currency, b.status, b.frequency, b.every, cardinality(b.month_days) as month_days,
@@ -100,7 +116,14 @@ begin
       offset 0
     ) as b
     left join open_bills as o on o.expense_id = b.id and b.status = 'active'
-    cross join lateral app.usual_amount(b.id, b.amount_minor) as usual
+    cross join lateral (
+      select case when b.currency <> any (o.partly_paid_in) then app.sum_open_dates(context, b.id, until) end as sums
+    ) as mixed
+    cross join lateral (
+      select case when mixed.sums is null then o.due_minor
+        else (select s.minor from unnest(mixed.sums) as s where s.currency = b.currency) end as minor
+    ) as own
+    cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as usual
     cross join lateral app.this_month(b.id, b.autopay, b.next_due, o.earliest_due, context.today) as this_month
     where (due_within is null or coalesce(o.earliest_due, 'infinity') <= due_within)
       and (wanted_state is null or wanted_state = app.bill_state(
@@ -120,6 +143,11 @@ begin
         sum(m.unknown) as unknown
       from matched as m
       group by m.currency, m.frequency, m.every, m.month_days
+      union all
+      select s.currency, null, null, null, 0, null, s.minor, 0
+      from matched as m
+      cross join lateral unnest(m.mixed_sums) as s
+      where s.currency <> m.currency
     ) as r
     group by r.currency
   )

@@ -43,19 +43,20 @@ create or replace function app.expected_in_period(context app.context, first_day
 returns table (expense_id text, category_id text, payee text, due_on date, expected_minor bigint, currency text)
 language sql stable
 begin atomic
-  select b.id, b.category_id, coalesce(b.payee, b.name), e.due_on, coalesce(e.minor, usual.minor), b.currency
+  select b.id, b.category_id, coalesce(b.payee, b.name), e.due_on, coalesce(e.minor, usual.minor),
+    case when e.minor is null then b.currency else e.currency end
   from (
-    select o.expense_id, o.due_on, o.remaining_minor as minor from app.open_occurrences(context) as o
+    select o.expense_id, o.due_on, o.remaining_minor as minor, o.currency from app.open_occurrences(context) as o
     union all
-    select f.expense_id, f.due_on, f.expected_minor from app.future_occurrences(context, last_day) as f
+    select f.expense_id, f.due_on, f.expected_minor, f.currency from app.future_occurrences(context, last_day) as f
   ) as e
   join app.expenses as b on b.id = e.expense_id
-  cross join lateral app.usual_amount(b.id, b.amount_minor) as usual
+  cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as usual
   where (first_day is null or e.due_on >= first_day) and e.due_on <= last_day;
 end;
 comment on function app.expected_in_period is
   'What the active bills will take from first_day (null: whatever is overdue) to last_day: what remains of each due '
-  'date; for a variable bill its usual amount, null when none is known.';
+  'date, in the currency of the date; for a variable bill its usual amount, null when none is known.';
 
 create or replace function app.next_due_dates(context app.context, bill app.expenses, wanted int) returns date[]
 language plpgsql stable set search_path = '' as $$

@@ -12,19 +12,20 @@ comment on function app.rule_amount is
 
 -- A table, since the planner puts those of one row into the query that asks; each look at a table by itself costs a
 -- check of the membership.
-create or replace function app.usual_amount(bill_id text, amount_minor bigint) returns table (minor bigint)
+create or replace function app.usual_amount(bill_id text, amount_minor bigint, currency text)
+  returns table (minor bigint)
 language sql stable rows 1
 begin atomic
   select coalesce(amount_minor, (
     select o.expected_minor
     from app.expense_occurrences as o
-    where o.expense_id = bill_id and o.expected_minor is not null
+    where o.expense_id = bill_id and o.expected_minor is not null and o.currency = usual_amount.currency
     order by o.scheduled_on desc
     limit 1
   ));
 end;
 comment on function app.usual_amount is
-  'What a bill costs as far as anybody knows: its amount, else the latest that was known, else null.';
+  'What a bill costs as far as anybody knows: its amount, else the latest that was known in its currency, else null.';
 
 create or replace function app.is_paid_by_autopay(bill app.expenses, due_on date, today date) returns boolean
 language sql immutable

@@ -79,8 +79,10 @@ begin
       and not app.is_closed(o.organization_id, o.due_on)
     order by o.scheduled_on
   loop
-    expected :=
-      coalesce(occurrence.expected_minor, (select u.minor from app.usual_amount(bill.id, bill.amount_minor) as u));
+    expected := coalesce(
+      occurrence.expected_minor,
+      (select u.minor from app.usual_amount(bill.id, bill.amount_minor, bill.currency) as u)
+    );
     continue when expected is null;
     is_estimate := bill.amount_mode <> 'fixed'
       and (occurrence.expected_minor is null or occurrence.amount_source = 'rule');
@@ -88,7 +90,7 @@ begin
     insert into app.change_sets as s (organization_id, actor_id, tool, facts)
     select o.id, coalesce(auth.uid(), o.owner_id), 'autopay', jsonb_strip_nulls(jsonb_build_object(
       'name', bill.name, 'due_on', occurrence.due_on,
-      'amount', app.format_amount(expected, bill.currency), 'currency', bill.currency,
+      'amount', app.format_amount(expected, occurrence.currency), 'currency', occurrence.currency,
       'is_estimate', nullif(is_estimate, false)
     ))
     from identity.organizations as o

@@ -64,7 +64,7 @@ begin atomic
       cross join lateral app.scheduled_dates(b, app.due_index(b, today) - 1, app.due_index(b, today) - 1) as s
       where b.id = bill_id and s.due_on >= date_trunc('month', today)::date
         and app.is_paid_by_autopay(b, s.due_on, today)
-        and (select u.minor from app.usual_amount(b.id, b.amount_minor) as u) is not null
+        and (select u.minor from app.usual_amount(b.id, b.amount_minor, b.currency) as u) is not null
     )
   );
 end;

@@ -49,7 +49,7 @@ begin
         where d.place <= case when d.is_overdue then most_overdue else most_to_come end
       ) as d
       join app.expenses as b on b.id = d.expense_id
-      cross join lateral app.usual_amount(b.id, b.amount_minor) as usual
+      cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as usual
       left join lateral (
         select max(o.updated_at) as changed_at
         from app.expense_occurrences as o

@@ -36,7 +36,7 @@ begin
       and o.due_on < context.today and o.due_on between filter.from_on and filter.to_on
   ) as open
   cross join lateral (select e.* from app.expenses as e where e.id = open.expense_id offset 0) as e
-  cross join lateral app.usual_amount(e.id, e.amount_minor) as usual
+  cross join lateral app.usual_amount(e.id, e.amount_minor, e.currency) as usual
   cross join lateral app.awaited_dates(e.id, e.autopay, e.next_due, usual.minor, context.today) as a
   where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
     and e.deleted_at is null and e.autopay and e.amount_mode = 'variable'

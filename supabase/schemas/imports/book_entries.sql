@@ -71,8 +71,8 @@ begin
       offset 0
     ) as b
     cross join lateral (
-      select coalesce(o.expected_minor - o.paid_minor, u.minor) as minor
-      from app.usual_amount(b.id, b.amount_minor) as u
+      select coalesce(o.expected_minor - o.paid_minor, case when o.currency = b.currency then u.minor end) as minor
+      from app.usual_amount(b.id, b.amount_minor, b.currency) as u
     ) as m
     where o.organization_id = context.organization_id and o.status = 'open' and o.due_on between first_day and last_day
       and m.minor > 0;

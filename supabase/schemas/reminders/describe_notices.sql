@@ -34,7 +34,7 @@ begin
       'tells_of', jsonb_agg(n.log_id)
     )
     from notices as n
-    cross join lateral app.usual_amount((n.bill).id, (n.bill).amount_minor) as usual
+    cross join lateral app.usual_amount((n.bill).id, (n.bill).amount_minor, (n.bill).currency) as usual
     cross join lateral (
       select o.minor, o.earlier_minor
       from (

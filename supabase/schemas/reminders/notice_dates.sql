@@ -30,7 +30,7 @@ begin atomic
   union all
   -- A provider is asked until the 10th, and of what is charged daily nobody wants to hear daily.
   select 'awaited', a.due_on, a.due_on + 1
-  from app.usual_amount((bill).id, (bill).amount_minor) as usual
+  from app.usual_amount((bill).id, (bill).amount_minor, (bill).currency) as usual
   cross join lateral app.awaited_dates((bill).id, (bill).autopay, (bill).next_due, usual.minor, today) as awaited
   cross join lateral unnest(awaited.dates) as a (due_on)
   where (bill).autopay and (bill).amount_mode = 'variable' and not ((bill).frequency = 'daily' and (bill).every = 1)
