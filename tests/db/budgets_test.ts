@@ -123,6 +123,8 @@ testBooks("budgets", { day: TODAY }, {
       budget: { action: "set", category: "Travel", amount: "500" },
     });
     assertEquals(await carried(), [["500.00", "50.00", "550.00"]]);
+    // What it was in November is not kept.
+    assertEquals(await budgets(books, { period: "last_month" }), undefined);
     await set(books, { category: "Travel", amount: "300" });
     assertEquals(await carried(), [["300.00", "50.00", "350.00"]]);
     await log(books, travel("600", "2026-12-05"));
@@ -148,6 +150,7 @@ testBooks("budgets", { day: TODAY }, {
       "The monthly budget for Travel: amount, carry-over, first month or year changed back",
     ]);
     assertEquals(await left(books), [["Travel", "month", "800.00"]]);
+    assertEquals(await left(books, { period: "last_month" }), [["Travel", "month", "400.00"]]);
   },
 
   "are removed, and the removal is undone": async (books) => {

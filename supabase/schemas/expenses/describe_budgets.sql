@@ -30,6 +30,9 @@ begin
       left join app.categories as c on c.id = b.category_id
       where b.deleted_at is null and c.archived_at is null
         and (category_ids is null or b.category_id = any (category_ids))
+        -- What it was before a change is not kept; before it was first set it says what it would have been.
+        and (date_trunc(b.per, day) >= b.starts_on
+          or b.starts_on <= (b.created_at at time zone context.timezone)::date)
     ),
     -- Each period is summed once, however many budgets it has.
     windows as (
@@ -79,7 +82,8 @@ begin
 end
 $$;
 comment on function app.read_budgets is
-  'The budgets of these categories (without: all, and those of everything), in the month and year of a day.';
+  'The budgets of these categories (without: all, and those of everything), in the month and year of a day; none that '
+  'was another one then.';
 
 create or replace function app.describe_budgets(context app.context, day date, category_ids text[] default null)
   returns jsonb
