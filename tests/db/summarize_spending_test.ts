@@ -95,6 +95,13 @@ testBooks("summarize_spending", { day: TODAY }, {
       [{ from: "2026-01-01", to: "2026-05-15" }, "2025-01-01", "2025-05-15"],
       [{ from: "2024-01-01", to: "2024-02-29" }, "2023-11-01", "2023-12-31"],
       [{ period: "last_12_months" }, "2024-10-07", "2025-10-06"],
+      // Months and years that begin on another day than the first.
+      [{ from: "2026-10-26", to: "2026-11-25" }, "2026-09-26", "2026-10-25"],
+      [{ from: "2026-09-15", to: "2026-10-14" }, "2026-08-15", "2026-09-06"],
+      [{ from: "2027-04-06", to: "2028-04-05" }, "2026-04-06", "2027-04-05"],
+      [{ from: "2026-01-31", to: "2026-02-27" }, "2025-12-31", "2026-01-30"],
+      [{ from: "2026-03-31", to: "2026-04-29" }, "2026-02-28", "2026-03-30"],
+      [{ from: "2026-02-28", to: "2026-03-27" }, "2026-01-28", "2026-02-27"],
     ];
     for (const [question, from, to] of before) {
       assertEquals(await previous({ ...question, compare: "previous_period" }), { from, to });
@@ -126,6 +133,11 @@ testBooks("summarize_spending", { day: TODAY }, {
       books.goTo(today);
       assertEquals(await previous({ period, compare: "previous_period" }), { from, to }, today);
     }
+    books.goTo("2026-02-27");
+    assertEquals(await previous({ from: "2026-01-31", to: "2026-02-27", compare: "previous_period" }), {
+      from: "2025-12-31",
+      to: "2026-01-30",
+    });
     books.goTo("2026-09-30");
     assertEquals(await previous({ from: "2026-01-01", compare: "previous_period" }), {
       from: "2025-01-01",

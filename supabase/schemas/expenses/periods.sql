@@ -50,14 +50,16 @@ comment on function app.named_period is
 create or replace function app.step_of_days(from_on date, to_on date, today date) returns interval
 language plpgsql immutable set search_path = '' as $$
 declare
-  is_whole constant boolean := extract(day from to_on + 1) = 1;
-  months constant int := (extract(year from to_on) - extract(year from from_on)) * 12
-    + extract(month from to_on) - extract(month from from_on) + 1;
+  next_on constant date := to_on + 1;
+  borders constant int := (extract(year from next_on) - extract(year from from_on)) * 12
+    + extract(month from next_on) - extract(month from from_on);
+  is_whole constant boolean := from_on + make_interval(months => borders) = next_on;
+  months constant int := borders + case when is_whole then 0 else 1 end;
 begin
   return case
-    when extract(day from from_on) <> 1 then make_interval(days => to_on - from_on + 1)
+    when extract(day from from_on) <> 1 and not is_whole then make_interval(days => next_on - from_on)
     -- A year so far. One month of it is a month so far, and whole months that are over are months like any other.
-    when extract(month from from_on) = 1 and months between 2 and 12 and (not is_whole or to_on = today)
+    when extract(doy from from_on) = 1 and months between 2 and 12 and (not is_whole or to_on = today)
       then interval '1 year'
     -- What is due on a day of the month is in both as often.
     else make_interval(months => months)
@@ -65,9 +67,8 @@ begin
 end
 $$;
 comment on function app.step_of_days is
-  'How far before given days those lie that they are compared with: of a year so far a year, of what begins with a '
-  'month '
-  'as many months as it reaches into, else as many days.';
+  'How far before given days those lie that they are compared with: of a year so far a year, of whole months from any '
+  'day as many, of what begins with a month as many as it reaches into, else as many days.';
 
 create or replace function app.parse_period(context app.context, arguments jsonb, filter app.expense_filter)
   returns app.period
@@ -111,10 +112,14 @@ begin
     (period.from_on - shift)::date,
     least(
       period.from_on - 1,
-      -- The end of a month with the end of the other, and February as a whole stays one in leap years.
-      case when extract(day from period.from_on) = 1
-        then greatest((period.to_on - shift)::date, (period.to_on + 1 - shift)::date - 1)
-        else (period.to_on - shift)::date end
+      case
+        -- Up to the day before, also where what begins on the 31st began sooner in a shorter month.
+        when (period.from_on + shift)::date = period.to_on + 1 then period.from_on - 1
+        -- The end of a month with the end of the other, and February as a whole stays one in leap years.
+        when extract(day from period.from_on) = 1
+          then greatest((period.to_on - shift)::date, (period.to_on + 1 - shift)::date - 1)
+        else (period.to_on - shift)::date
+      end
     ),
     shift
   )::app.period end;
@@ -128,7 +133,7 @@ language plpgsql immutable set search_path = '' as $$
 declare
   earlier app.period := app.earlier_period(period, compare);
 begin
-  if today between period.from_on and period.to_on then
+  if today >= period.from_on and today < period.to_on then
     -- The same days of each month, and the end of one with the end of the other: what is due on the 1st or the last day
     -- is in both or in neither.
     earlier.to_on :=
