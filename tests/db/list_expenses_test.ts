@@ -281,6 +281,28 @@ testBooks("list_expenses", { day: TODAY }, {
     assertEquals(await names(books, { sort: "amount", order: "asc" }), ["Yen", "Euros", "Dollars"]);
   },
 
+  "sorts amounts in one currency by themselves, whatever each is worth": async (books, database) => {
+    for (const [day, rate] of [["2026-10-01", "1.05"], ["2026-10-02", "1.2"]]) {
+      await addRate(database, "USD", day!, rate!);
+    }
+    const dollars = { currency: "USD" };
+    await log(
+      books,
+      { ...dollars, name: "Less", amount: "100", date: "2026-10-01" },
+      { ...dollars, name: "More", amount: "110", date: "2026-10-02" },
+      { name: "Euros", amount: "93" },
+    );
+    assertEquals(await names(books, { sort: "amount" }), ["Less", "Euros", "More"]);
+    for (const [order, wanted] of [["desc", ["More", "Less"]], ["asc", ["Less", "More"]]] as const) {
+      const asked = { ...dollars, sort: "amount", order };
+      assertEquals(await names(books, asked), wanted);
+      const first: Json = await books.call("list_expenses", { ...asked, limit: 1 });
+      const second: Json = await books.call("list_expenses", { ...asked, limit: 1, cursor: first.next_cursor });
+      assertEquals([first, second].flatMap(({ data }) => data.rows.map(({ name }: Json) => name)), wanted);
+      assertEquals(second.next_cursor, undefined);
+    }
+  },
+
   "writes CSV that is safe to open in a spreadsheet": async (books) => {
     await log(
       books,

@@ -72,7 +72,7 @@ $$;
 comment on function app.list_plain_payments is
   'Ids of the next payments of a filter that app.is_plain says is one, the latest first, and of one more.';
 
-create or replace function app.describe_payments(context app.context, payment_ids text[], is_by_amount boolean)
+create or replace function app.describe_payments(context app.context, payment_ids text[], sort_column text)
   returns jsonb[]
 language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 begin
@@ -95,8 +95,11 @@ begin
       -- What is shown as one row counts the changes to both of its rows.
       'version', case when starts_with(p.expense_id, 'bill_') then p.version else e.version + p.version - 1 end,
       -- Where it stands in the order.
-      'key', jsonb_build_array(case when is_by_amount then to_jsonb(p.sort_minor) else to_jsonb(p.paid_on) end,
-        p.recorded_seq),
+      'key', jsonb_build_array(
+        case sort_column when 'paid_on' then to_jsonb(p.paid_on) when 'sort_minor' then to_jsonb(p.sort_minor)
+          else to_jsonb(p.amount_minor) end,
+        p.recorded_seq
+      ),
       'pending_on', case when not p.is_final and p.base_minor is not null then p.paid_on end
     )
     from unnest(payment_ids) with ordinality as ids (id, place)
@@ -118,6 +121,9 @@ declare
   filter constant app.expense_filter := app.parse_expense_filter(context, arguments);
   is_csv constant boolean := coalesce(arguments ->> 'format' = 'csv', false);
   is_by_amount constant boolean := coalesce(arguments ->> 'sort' = 'amount', false);
+  -- Amounts in one currency have an order of their own, those in several that of their values.
+  sort_column constant text := case when not is_by_amount then 'paid_on' when filter.currency is null then 'sort_minor'
+    else 'amount_minor' end;
   is_ascending constant boolean := coalesce(arguments ->> 'order' = 'asc', false);
   page_size constant int := coalesce((arguments ->> 'limit')::int, case when is_csv then 500 else 25 end);
   scope constant jsonb := jsonb_build_array(context.organization_id, 'list_expenses', arguments - 'cursor' - 'limit');
@@ -143,7 +149,7 @@ begin
     execute format(
       $query$
         with matching as %5$s (
-          select p.*, %1$s as sort_key from app.find_payments($1) as p
+          select p.*, p.%1$s as sort_key from app.find_payments($1) as p
         )
         select
           array(
@@ -162,7 +168,7 @@ begin
             limit $3 + 1
           )
       $query$,
-      case when is_by_amount then 'p.sort_minor' else 'p.paid_on' end,
+      sort_column,
       case when is_ascending then 'asc' else 'desc' end,
       case when is_ascending then '>' else '<' end,
       case when is_by_amount then 'bigint' else 'date' end,
@@ -178,7 +184,7 @@ begin
   into total_count, totals, taxes
   from unnest(sums) as s;
 
-  page := app.describe_payments(context, payment_ids[:page_size], is_by_amount);
+  page := app.describe_payments(context, payment_ids[:page_size], sort_column);
   if cardinality(payment_ids) > page_size then
     next_cursor := app.write_cursor(scope, page[page_size] -> 'key');
   end if;
