@@ -51,7 +51,7 @@ export const BOOKS = {
   payee_rules: { id: "text", payee: "text", category: "text", category_id: "text", ...STAMPS },
   budgets: {
     ...{ id: "text", category: "text?", category_id: "text?", per: "text", amount: "decimal", currency: "text" },
-    ...{ carries_over: "flag", starts_on: "day", ...STAMPS },
+    ...{ carries_over: "flag", starts_on: "day", opening_amount: "decimal", ...STAMPS },
   },
   accounts: {
     ...{ id: "text", name: "text", kind: "text", currency: "text?", answers: "object", balance: "object?" },

@@ -134,6 +134,21 @@ Deno.test("an export has each kind of record, in exactly the columns that it say
     assertObjectMatch(all.exchange_rates, { 0: { from_currency: "USD", to_currency: "EUR", rate_on: "2026-11-03" } });
   }));
 
+Deno.test("a budget has what was left when it became as it is", () =>
+  withDatabase(async (database) => {
+    const books = await openBooks(database, { day: "2026-10-06" });
+    const set = (amount: string) =>
+      books.ok("update_settings", { budget: { action: "set", category: "Travel", amount, carry_over: true } });
+    await set("400");
+    await books.ok("log_expenses", { items: [{ name: "Train", amount: "450", category: "Travel" }] });
+    books.goTo("2026-11-06");
+    await set("500");
+    const { rows } = await readAll(database, "budgets", books);
+    assertEquals(rows.map(({ amount, starts_on, opening_amount }) => [amount, starts_on, opening_amount]), [
+      ["500.00", "2026-11-01", "-50.00"],
+    ]);
+  }));
+
 Deno.test("nothing of another organization is in it, and no secret, hash or deleted record", () =>
   withDatabase(async (database) => {
     const tenants = await openBoth(database);

@@ -151,7 +151,8 @@ begin
       select to_jsonb(b.id), jsonb_build_object(
         'id', b.id, 'category', category.name, 'category_id', b.category_id, 'per', b.per,
         'amount', app.format_minor(b.amount_minor, c.exponent), 'currency', b.currency,
-        'carries_over', b.carries_over, 'starts_on', b.starts_on, 'version', b.version,
+        'carries_over', b.carries_over, 'starts_on', b.starts_on,
+        'opening_amount', app.format_minor(b.opening_minor, c.exponent), 'version', b.version,
         'created_at', b.created_at, 'updated_at', b.updated_at
       )
       from app.budgets as b
