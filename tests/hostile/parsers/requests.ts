@@ -15,11 +15,14 @@ import { readForm } from "../../../shared/http/form_post.ts";
 import { readBody } from "../../../shared/http/read_body.ts";
 import { countryOfLanguages } from "../../../functions/auth-callback/profile/country.ts";
 import { isEmail } from "../../../functions/auth-callback/profile/email.ts";
+import { isDay } from "../../../shared/iso_day.ts";
 import { safeNextPath } from "../../../shared/next_path.ts";
 import { isTimezone } from "../../../functions/auth-callback/profile/timezone.ts";
 import { createLog } from "../../../shared/log.ts";
 import { strangersLine, strangersName } from "../../../shared/mail/strangers_name.ts";
 import { isHostName, judgeUrl } from "../../../shared/net/guarded_url.ts";
+import { isLoopback } from "../../../shared/net/loopback.ts";
+import { parseJson } from "../../../shared/parse_json.ts";
 import { parseAddress } from "../../../shared/net/ip_address.ts";
 import { isPublicAddress } from "../../../shared/net/public_address.ts";
 import { readers } from "../../../shared/pages/reader.ts";
@@ -67,6 +70,9 @@ export const forms: Record<string, Run> = {
   "strangersLine()": strangersLine,
   "strangersName()": strangersName,
   "customPeriod()": (text) => customPeriod(text, "2026-10-01"),
+  "isDay()": isDay,
+  "isLoopback()": isLoopback,
+  "parseJson()": parseJson,
   "tokenOfFile()": tokenOfFile,
   "writeCalendar()": (text) =>
     writeCalendar({ organization: text, country: "DE", is_cut: false, dates: [] }, {
