@@ -35,7 +35,7 @@ export function comparison(first: readonly Row[], second: readonly Row[], target
 /** Rows in which two runs differ by more than this part, as `webhook / floor 17 %`. */
 export const differences = (first: readonly Row[], second: readonly Row[], most: number): string[] =>
   pairs(first, second).flatMap(([{ value: { median: one } }, { name, value: { median: other } }]) => {
-    const part = Math.max(one, other) / Math.min(one, other) - 1;
+    const part = 1 - Math.min(one, other) / Math.max(one, other);
     return part > most ? [`${name} ${Math.round(part * 100)} %`] : [];
   });
 

@@ -5,30 +5,16 @@
  * left out. Each day is rolled twice: the second time nothing is due.
  */
 import { rollBills } from "../../functions/cron-reminders/roll_stage.ts";
-import { postgresDatabase } from "../../local/database/postgres.ts";
 import type { SqlDatabase } from "../../local/database/sql.ts";
 import { createRemindersStore } from "../../shared/db/reminders_store.ts";
 import { Problems } from "../../shared/jobs/problems.ts";
 import { createLog } from "../../shared/log.ts";
-import { startCluster } from "../../tests/_support/cluster.ts";
-import { openDatabase, type TestDatabase } from "../../tests/_support/database.ts";
+import type { TestDatabase } from "../../tests/_support/database.ts";
 import { asDatabase } from "../../tests/functions/cron-reminders/harness.ts";
-
-/** The settings the floor was measured with, with everything in memory; our tables and indexes need more of it. */
-const SETTINGS = {
-  shared_buffers: "4GB",
-  work_mem: "64MB",
-  maintenance_work_mem: "256MB",
-  max_wal_size: "8GB",
-  fsync: "on",
-  full_page_writes: "on",
-  synchronous_commit: "on",
-};
+import { withBills } from "./million_bills.ts";
 
 const [bills = 1_000_000, days = 5] = Deno.args.map(Number);
 const print = (line: string) => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
-const read = async (name: string) =>
-  (await Deno.readTextFile(new URL(name, import.meta.url))).replaceAll(":bills", String(bills));
 
 interface Cost {
   ms: number;
@@ -36,12 +22,7 @@ interface Cost {
 }
 const told = ({ ms, cpuMs }: Cost) => `${ms} ms (${cpuMs} ms of CPU)`;
 
-const cluster = await startCluster({ settings: SETTINGS });
-try {
-  const database = await openDatabase(cluster.urlOf("postgres", "supabase_exposed"));
-  const [row] = await database.query<{ name: string }>("select current_database() as name");
-  const admin = postgresDatabase(cluster.urlOf("supabase_admin", row!.name), { max: 1 });
-  await admin.exec(await read("bills.sql"));
+await withBills(bills, async ({ database, admin, read }) => {
   await admin.exec(await read("roll_floor.sql"));
   const floorOf = await read("roll_floor_day.sql");
 
@@ -64,12 +45,7 @@ try {
   }
   const ratios = (of: keyof Cost) => median(costs.roll.map((roll, n) => roll[of] / costs.floor[n]![of])).toFixed(2);
   print(`median of ${days} days: ${ratios("ms")} times the floor in wall-clock time, ${ratios("cpuMs")} in CPU time`);
-
-  await admin.close();
-  await database.close();
-} finally {
-  await cluster.stop();
-}
+});
 
 async function timed(database: SqlDatabase, work: () => Promise<unknown>): Promise<Cost> {
   const before = await cpuMs(database);
