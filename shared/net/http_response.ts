@@ -46,7 +46,8 @@ async function readStatus(source: ByteSource, head: Budget): Promise<number> {
 async function readHeaders(source: ByteSource, head: Budget): Promise<Headers> {
   const headers = new Headers();
   for (let line = await source.line(head); line !== ""; line = await source.line(head)) {
-    const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
+    // Headers leaves out the spaces around a value.
+    const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):(.*)$/.exec(line) ?? [];
     if (name === undefined || value!.includes("\0")) throw new FetchRefused("malformed");
     headers.append(name, value!);
   }
