@@ -117,7 +117,7 @@ export class Load {
 
   /** Finds out what the machine holds beside everything else that goes on, and takes its share as the rate. */
   async measure(seconds: number): Promise<void> {
-    this.traffic.isTimed = false;
+    this.traffic.isAtRate = false;
     const from = performance.now() + WARM_UP_MS;
     const isOver = () => performance.now() >= from + seconds * 1000;
     let done = 0;
@@ -129,7 +129,7 @@ export class Load {
     });
     const warm = new Promise((resolve) => setTimeout(resolve, WARM_UP_MS)).then(() => this.world.admin.exec("analyze"));
     await Promise.all([...lanes, ...this.#besides(isOver), warm]);
-    this.traffic.isTimed = true;
+    this.traffic.isAtRate = true;
     this.rate = done / seconds * SHARE;
   }
 
@@ -180,7 +180,9 @@ export class Load {
     await this.scheduler.finish(() => checkMails(this.world.outside, this.scheduler, { complete: true }).length === 0);
   }
 
-  /** After a fault, what nobody waits for any more may still be written: by a session that was cut, or is back again. */
+  /**
+   * After a fault, what nobody waits for any more may still be written: by a session that was cut, or is back again.
+   */
   async #untilQuiet(): Promise<void> {
     const { admin, standIn } = this.world;
     const isQuiet = async () => {

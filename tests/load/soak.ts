@@ -5,6 +5,7 @@ import { type Fault, pause, untilWell } from "./faults/fault.ts";
 import { chanceOf } from "../e2e/year/days.ts";
 import { Load } from "./load.ts";
 import { Memory, memoryProblems } from "./measure/memory.ts";
+import { Stalls } from "./measure/stalls.ts";
 import type { Latencies } from "./measure/latency.ts";
 import { openWorld } from "./world/world.ts";
 
@@ -34,6 +35,8 @@ export interface SoakResult {
   outcomes: ReadonlyMap<string, number>;
   memory: ReturnType<Memory["slopes"]>;
   problems: string[];
+  /** What took seconds, and what it waited for. */
+  stalls: readonly string[];
 }
 
 /** A fault comes after a part of its time, so that the load is under way and can recover. */
@@ -94,6 +97,7 @@ const mostParts = (seconds: number) => seconds > 1_800 ? 24 : 60;
 export async function soak(options: SoakOptions): Promise<SoakResult> {
   const { seconds, seed, faults = false, plant, organizations, rate, say = () => {} } = options;
   const world = await openWorld({ faults, plant });
+  const stalls = new Stalls(world);
   try {
     // Checks, measurements and faults take their time as well.
     const load = await Load.open(world, { seed, organizations, seconds: 300 + seconds * 2 });
@@ -144,8 +148,10 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
       outcomes: load.traffic.outcomes,
       memory: calm,
       problems: [...all, ...await world.logs.linesOf(all.flatMap(requestIds))],
+      stalls: stalls.lines,
     };
   } finally {
+    await stalls.stop();
     await world.close();
   }
 }
