@@ -9,6 +9,11 @@ export interface Row {
   /** The figure that has a target: a ratio within one run, or milliseconds, or kB. */
   value: Spread;
   unit: "times" | "ms" | "kB";
+  /**
+   * The same, beside what the same rounds found of the machine's speed: two runs are compared by it, where there is
+   * one.
+   */
+  onMachine?: Spread;
   /** What both sides measured, for the reader. */
   detail: string;
   errors: number;

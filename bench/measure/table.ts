@@ -34,10 +34,12 @@ export function comparison(first: readonly Row[], second: readonly Row[], target
 
 /** Rows in which two runs differ by more than this part, as `webhook / floor 17 %`. */
 export const differences = (first: readonly Row[], second: readonly Row[], most: number): string[] =>
-  pairs(first, second).flatMap(([{ value: { median: one } }, { name, value: { median: other } }]) => {
-    const part = 1 - Math.min(one, other) / Math.max(one, other);
-    return part > most ? [`${name} ${Math.round(part * 100)} %`] : [];
+  pairs(first, second).flatMap(([one, other]) => {
+    const part = 1 - Math.min(comparable(one), comparable(other)) / Math.max(comparable(one), comparable(other));
+    return part > most ? [`${other.name} ${Math.round(part * 100)} %`] : [];
   });
+
+const comparable = ({ value, onMachine = value }: Row): number => onMachine.median;
 
 const pairs = (first: readonly Row[], second: readonly Row[]): [Row, Row][] =>
   second.flatMap((other) => {
