@@ -1,10 +1,10 @@
 /**
- * `deno task check:deploy`: the deploy command with the real CLI, against a fake management API and a real PostgreSQL. It
- * fails at each step once and goes on, and a second run changes nothing.
+ * `deno task check:deploy`: the deploy command with the real CLI, against a fake management API and a real PostgreSQL.
+ * It fails at each step once and goes on, and a second run changes nothing.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
-import { createCli } from "../../local/deploy/cli.ts";
+import { CLI_VERSION, createCli } from "../../local/deploy/cli.ts";
 import { appendToEnvFile, parseEnvFile } from "../../local/deploy/env_file.ts";
 import { GENERATED, isFunctionSetting } from "../../local/deploy/settings.ts";
 import { diffAuthConfig, diffMailTexts, writeAuthConfig } from "../../local/deploy/sign_in.ts";
@@ -16,7 +16,7 @@ import { startCluster } from "../_support/cluster.ts";
 import { copy } from "../_support/copy.ts";
 import { newDatabase } from "../_support/new_database.ts";
 import { PROJECT, startManagementApi, TOKEN } from "./management_api.ts";
-import { supabase } from "./supabase_cli.ts";
+import { CLI_PROGRAM, supabase } from "./supabase_cli.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const SITE = "https://expenses.example.com";
@@ -40,19 +40,23 @@ Deno.test.afterAll(async () => {
   await Deno.remove(folder, { recursive: true });
 });
 
-// What really is on the command lines: npx as it is, behind a script that keeps its arguments.
+// What really is on the command lines: a script that keeps the arguments of npx, and runs what that would run.
 const bin = join(folder, "bin");
 const argsFile = join(folder, "arguments");
 await Deno.mkdir(bin);
 await Deno.writeTextFile(
   join(bin, "npx"),
-  `#!/bin/sh\nprintf '%s\\n' "$@" >> '${argsFile}'\nPATH='${Deno.env.get("PATH")}' exec npx "$@"\n`,
+  `#!/bin/sh
+printf '%s\\n' "$@" >> '${argsFile}'
+[ "$1 $2" = '-y supabase@${CLI_VERSION}' ] || exit 1
+shift 2
+PATH='${Deno.env.get("PATH")}' exec '${CLI_PROGRAM}' "$@"
+`,
   { mode: 0o755 },
 );
 for (
   const [name, value] of Object.entries({
     PATH: `${bin}:${Deno.env.get("PATH")}`,
-    npm_config_cache: Deno.env.get("npm_config_cache") ?? `${Deno.env.get("HOME")}/.npm`,
     HOME: join(folder, "home"),
     SUPABASE_PROFILE: api.profile,
     SUPABASE_ACCESS_TOKEN: TOKEN,

@@ -1,7 +1,7 @@
 /**
  * The part of the platform's management API that a deployment uses: it keeps settings and secrets, runs SQL on the
- * database that it is given, stores uploads in a folder unchanged, and rejects what the real one rejects before bundling.
- * No account, no network.
+ * database that it is given, stores uploads in a folder unchanged, and rejects what the real one rejects before
+ * bundling. No account, no network.
  */
 import { dirname, join } from "node:path";
 import { postgresDatabase } from "../../local/database/postgres.ts";

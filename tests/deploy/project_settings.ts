@@ -1,4 +1,6 @@
-/** The settings of a project behind the fake management API: sign-in, API, and secrets, kept as the platform keeps them. */
+/**
+ * The settings of a project behind the fake management API: sign-in, API, and secrets, kept as the platform keeps them.
+ */
 import { createHash, createHmac } from "node:crypto";
 import NAMES from "./auth_setting_names.json" with { type: "json" };
 

@@ -1,12 +1,25 @@
 /** The real Supabase CLI from npm, with its own home folder: it neither reads nor leaves anything in the user's. */
-
-const VERSION = "3.1.0";
+import { CLI_VERSION } from "../../local/deploy/cli.ts";
 
 export interface Outcome {
   ok: boolean;
   stdout: string;
   /** Both streams. */
   output: string;
+}
+
+/**
+ * What `npx -y supabase@…` runs. npx itself takes a second of every command; the README's deployment is tried with it.
+ */
+export const CLI_PROGRAM = await install();
+
+async function install(): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command("npx", {
+    args: ["--yes", "--package", `supabase@${CLI_VERSION}`, "--call", "command -v supabase"],
+    stdin: "null",
+  }).output();
+  if (!success) throw new Error(`npx could not install the Supabase CLI: ${decode(stderr)}`);
+  return decode(stdout).trim();
 }
 
 /** @param folder that contains `supabase/config.toml`. */
@@ -16,14 +29,11 @@ export async function supabase(
   env: Record<string, string> = {},
 ): Promise<Outcome> {
   const home = await Deno.makeTempDir({ prefix: "expense-cli-" });
-  // npm caches its downloads; the CLI caches nothing.
-  const cache = Deno.env.get("npm_config_cache") ?? `${Deno.env.get("HOME")}/.npm`;
-  const { success, stdout, stderr } = await new Deno.Command("npx", {
-    args: ["-y", `supabase@${VERSION}`, ...args],
+  const { success, stdout, stderr } = await new Deno.Command(CLI_PROGRAM, {
+    args,
     cwd: folder,
     env: {
       HOME: home,
-      npm_config_cache: cache,
       SUPABASE_TELEMETRY_DISABLED: "1",
       NO_COLOR: "1",
       ...env,
@@ -31,6 +41,9 @@ export async function supabase(
     stdin: "null",
   }).output();
   await Deno.remove(home, { recursive: true });
-  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
   return { ok: success, stdout: decode(stdout), output: decode(stdout) + decode(stderr) };
+}
+
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
 }
