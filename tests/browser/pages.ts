@@ -4,7 +4,7 @@
  */
 import { assertEquals } from "@std/assert";
 import axe from "axe-core";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { launchChromium } from "./chromium.ts";
 import { faultsOf, focused, startAtTop } from "./look.js";
 import { STATES } from "./states.ts";
@@ -18,22 +18,33 @@ const THEMES = ["light", "dark"] as const;
 const TAKES_PICTURES = !Deno.env.get("CI");
 
 let browser: Browser;
-let contexts: Record<typeof THEMES[number], BrowserContext>;
+let windows: Record<typeof THEMES[number], { page: Page; complaints: string[] }>;
 let stage: { siteUrl: string; show(state: State): void; close(): Promise<void> };
 
 Deno.test.beforeAll(async () => {
   await Deno.mkdir(PICTURES, { recursive: true });
   browser = await launchChromium();
-  const [light, dark] = await Promise.all(
-    THEMES.map((colorScheme) => browser.newContext({ colorScheme, timezoneId: "Europe/Berlin" })),
-  );
-  contexts = { light: light!, dark: dark! };
+  windows = { light: await openWindow("light"), dark: await openWindow("dark") };
   stage = openStage();
 });
 Deno.test.afterAll(async () => {
   await browser.close();
   await stage.close();
 });
+
+/** One for all pages, since a new one for each took a third of the time; and what the page under test complains of. */
+async function openWindow(colorScheme: typeof THEMES[number]) {
+  const context = await browser.newContext({ colorScheme, timezoneId: "Europe/Berlin" });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("dialog", (dialog) => {
+    complaints.push(`dialog ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  return { page, complaints };
+}
 
 /** A site that serves the page under test at every address. */
 function openStage(): typeof stage {
@@ -58,11 +69,8 @@ for (const state of STATES.filter(({ name }) => !only || name.includes(only))) {
 }
 
 async function look(state: State, theme: typeof THEMES[number]): Promise<void> {
-  const page = await contexts[theme].newPage();
-  const complaints: string[] = [];
-  page.on("console", (message) => complaints.push(message.text()));
-  page.on("pageerror", (error) => complaints.push(error.message));
-  page.on("dialog", (dialog) => complaints.push(`dialog ${dialog.message()}`));
+  const { page, complaints } = windows[theme];
+  complaints.length = 0;
   await page.goto(stage.siteUrl);
   for (const size of SIZES) {
     await page.setViewportSize({ width: WIDTHS[size], height: 800 });
@@ -76,7 +84,6 @@ async function look(state: State, theme: typeof THEMES[number]): Promise<void> {
   }
   // Every browser logs an error status to the console.
   assertEquals(complaints.filter((text) => !text.startsWith("Failed to load resource")), [], theme);
-  await page.close();
 }
 
 /** What axe finds: the rules of WCAG and best practices. */

@@ -34,11 +34,9 @@ Deno.test("test of the test: globals that Deno 2.1.4 does not have are caught", 
 });
 
 Deno.test("unit tests pass on Deno 2.1.4", async () => {
-  const files = (await sources("tests/shared", "tests/functions")).filter((path) => /_test\.tsx?$/.test(path));
-  const pure: string[] = [];
-  for (const path of files) if (await isPure(path)) pure.push(path);
+  const files = await sources("tests/shared", "tests/functions");
+  const pure = await pureOf(files.filter((path) => /_test\.tsx?$/.test(path)).map((path) => `${folder}/${path}`));
   assert(pure.length > 10, `only ${pure.length} test files need no database`);
-  const paths = pure.map((path) => `${folder}/${path}`);
   const { ok, output } = await deno.run(folder, [
     "test",
     "--quiet",
@@ -47,7 +45,7 @@ Deno.test("unit tests pass on Deno 2.1.4", async () => {
     ...FLAGS,
     "tests/edge/unit_tests.ts",
     "--",
-    ...paths,
+    ...pure,
   ]);
   assert(ok && Number(/(\d+) passed/.exec(output)?.[1]) > 100, output);
 });
@@ -62,18 +60,22 @@ interface Module {
   dependencies?: { code?: { specifier?: string } }[];
 }
 
-/** Whether a test opens no database, starts no stack and builds nothing: those need a newer Deno. */
-async function isPure(path: string): Promise<boolean> {
-  const { output } = await deno.run(folder, ["info", "--json", "--quiet", ...FLAGS, path]);
-  const { roots, modules }: { roots: string[]; modules: Module[] } = JSON.parse(output.slice(output.indexOf("{")));
-  const reached = new Set(roots);
-  const next = (specifier: string) => modules.find((module) => module.specifier === specifier)?.dependencies ?? [];
-  for (const specifier of reached) {
-    for (const { code } of next(specifier)) if (code?.specifier) reached.add(code.specifier);
-  }
-  return ![...reached].some((specifier) =>
-    /\/(tests\/_support\/(database|stack)|local\/(database|data_service)|esbuild)/.test(specifier)
-  );
+/** Those that open no database, start no stack and build nothing: that needs a newer Deno. */
+async function pureOf(paths: string[]): Promise<string[]> {
+  const all = `${folder}/all.ts`;
+  await Deno.writeTextFile(all, paths.map((path) => `import "file://${path}";\n`).join(""));
+  const { output } = await deno.run(folder, ["info", "--json", "--quiet", ...FLAGS, all]);
+  const { modules }: { modules: Module[] } = JSON.parse(output.slice(output.indexOf("{")));
+  const dependencies = new Map(modules.map(({ specifier, dependencies = [] }) => [specifier, dependencies]));
+  return paths.filter((path) => {
+    const reached = new Set([`file://${path}`]);
+    for (const specifier of reached) {
+      for (const { code } of dependencies.get(specifier) ?? []) if (code?.specifier) reached.add(code.specifier);
+    }
+    return ![...reached].some((specifier) =>
+      /\/(tests\/_support\/(database|stack)|local\/(database|data_service)|esbuild)/.test(specifier)
+    );
+  });
 }
 
 async function sources(...parts: string[]): Promise<string[]> {

@@ -1,25 +1,17 @@
 /** Test files that reach a database, as far as their imports say: the others would do the same on any. */
 import { dirname, join } from "node:path";
+import { testsBelow } from "../_support/test_files.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 /** What opens a database on the server, or starts a stack on one. */
 const OPENING = /^tests\/_support\/(database|new_database|stack)\.ts$/;
 const IMPORTS = /^(?:import|export)\s(?!type\s)[^;]*?\sfrom\s+"(\.[^"]+)"|\bimport\("(\.[^"]+)"\)/gm;
 
-/** @returns the files below these folders whose names end in `_test.ts` and that reach one, sorted. */
+/** @returns the test files below these folders that reach one, sorted. */
 export async function reachingDatabase(folders: string[]): Promise<string[]> {
-  const files = (await Promise.all(folders.map(testsBelow))).flat();
+  const files = (await Promise.all(folders.map((folder) => testsBelow(folder)))).flat();
   const reaching = await Promise.all(files.map(reaches));
   return files.filter((_, index) => reaching[index]).toSorted();
-}
-
-async function testsBelow(folder: string): Promise<string[]> {
-  const entries = await Array.fromAsync(Deno.readDir(join(ROOT, folder)));
-  const found = entries.map(({ name, isDirectory }) => {
-    const path = join(folder, name);
-    return isDirectory ? testsBelow(path) : name.endsWith("_test.ts") ? [path] : [];
-  });
-  return (await Promise.all(found)).flat();
 }
 
 async function reaches(file: string): Promise<boolean> {

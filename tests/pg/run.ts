@@ -1,13 +1,15 @@
 /**
  * `deno task test:pg`: a throw-away PostgreSQL server like a Supabase project, with the database tests, those of access
- * in both modes of default privileges, races and real schedules. `--long` adds the endpoints and stories, and what takes
- * minutes; further arguments go to `deno test`. With paths of tests among them, only those run.
+ * in both modes of default privileges, races and real schedules. `--long` adds the endpoints and stories, and what
+ * takes minutes; further arguments go to `deno test`. With paths of tests among them, only those run.
  */
 import { startCluster, type Template } from "../_support/cluster.ts";
+import { inGroups, testsBelow } from "../_support/test_files.ts";
 import { reachingDatabase } from "./reaching.ts";
 
-// Each file has its own database.
+// Each file has its own database, with connections of its own.
 const DATABASE = ["tests/_support/", "tests/db/", "tests/canary/"];
+const FILES_IN_A_GROUP = 4;
 // Both modes come to the same grants (modes.ts), which makes all other tests the same in both.
 const CLOSED = ["tests/pg/modes.ts", "tests/db/access_matrix_test.ts", "tests/db/hygiene_test.ts"];
 // These start stacks, race, or take long; what measures time has the machine to itself.
@@ -47,17 +49,19 @@ const further = Deno.args.filter((arg) => !["--long", "--", ...chosen].includes(
 
 const print = (line: string) => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 
-const cluster = await startCluster();
+const cluster = await startCluster({ settings: { max_connections: "400" } });
 print(
   `PostgreSQL ${cluster.version}, ${cluster.hasCron ? "with pg_cron" : "without pg_cron: real schedules are left out"}`,
 );
 const passed = chosen.length > 0 ? [await run("supabase_exposed", chosen)] : [
-  await run("supabase_exposed", ["--parallel", ...DATABASE, ...isLong ? await reachingDatabase(ENDPOINTS) : []]),
+  await runInGroups("supabase_exposed", DATABASE),
+  ...isLong ? [await run("supabase_exposed", ["--parallel", ...await reachingDatabase(ENDPOINTS)])] : [],
   await run("supabase_closed", ["--parallel", ...CLOSED]),
   await run("supabase_exposed", [
     "--parallel",
-    ...RUNNING,
+    // First, since it waits for the clock.
     ...(cluster.hasCron ? ["tests/pg/schedules.ts"] : []),
+    ...RUNNING,
     ...(isLong ? LONG : []),
   ]),
   await run("supabase_exposed", MEASURED),
@@ -65,8 +69,18 @@ const passed = chosen.length > 0 ? [await run("supabase_exposed", chosen)] : [
 await cluster.stop();
 Deno.exit(passed.every(Boolean) ? 0 : 1);
 
-async function run(template: Template, files: string[]): Promise<boolean> {
-  print(`\nDefault privileges ${template.replace("supabase_", "")}: ${files.join(" ")}`);
+async function runInGroups(template: Template, folders: string[]): Promise<boolean> {
+  const files = (await Promise.all(folders.map((folder) => testsBelow(folder)))).flat();
+  const groups = await inGroups(files, FILES_IN_A_GROUP);
+  try {
+    return await run(template, ["--parallel", ...groups.args], folders);
+  } finally {
+    await groups.remove();
+  }
+}
+
+async function run(template: Template, files: string[], shown = files): Promise<boolean> {
+  print(`\nDefault privileges ${template.replace("supabase_", "")}: ${shown.join(" ")}`);
   const { success } = await new Deno.Command(Deno.execPath(), {
     args: ["test", "--lock=tests/deno.lock", "--quiet", "--no-prompt", "--no-check", "-A", ...further, ...files],
     env: { TEST_DATABASE_URL: cluster.urlOf("postgres", template), ...(isLong && { TEST_LONG: "1" }) },

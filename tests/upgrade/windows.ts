@@ -11,6 +11,7 @@ import { createDatabase, type FunctionName } from "../../shared/db/client.ts";
 import { AppError } from "../../shared/errors.ts";
 import { startCluster } from "../_support/cluster.ts";
 import { openLite } from "../_support/lite.ts";
+import { inGroups } from "../_support/test_files.ts";
 import {
   callsIn,
   type Functions,
@@ -127,8 +128,9 @@ Deno.test("test of the test: a schema that removes what the old code calls is fo
 
 /** @returns the tests' output if one fails, else nothing. */
 async function testOn(further: URL, files = OLD_CODE): Promise<{ failed: string; passed: number }> {
+  const groups = await inGroups(files, 5);
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["test", "--lock=tests/deno.lock", "--quiet", "--no-prompt", "--no-check", "-A", ...files],
+    args: ["test", "--lock=tests/deno.lock", "--quiet", "--no-prompt", "--no-check", "-A", ...groups.args],
     cwd: ROOT,
     env: {
       NO_COLOR: "1",
@@ -136,6 +138,7 @@ async function testOn(further: URL, files = OLD_CODE): Promise<{ failed: string;
       TEST_FURTHER_MIGRATIONS: further.href,
     },
   }).output();
+  await groups.remove();
   const output = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
   return { failed: success ? "" : output, passed: Number(/(\d+) passed/.exec(output)?.[1]) };
 }
