@@ -1,5 +1,6 @@
--- One organization with :payments payments over :months months before :today and :bills bills, into an empty migrated database. Written by the
--- owner of the tables; ids are none that app.new_id makes soon. Nine in ten bills are monthly, one in ten variable, one in a hundred overdue; three in ten payments are of bills.
+-- One organization with :payments payments over :months months before :today and :bills bills, into an empty migrated
+-- database. Written by the owner of the tables; ids are none that app.new_id makes soon. Nine in ten bills are monthly,
+-- one in ten variable, one in a hundred overdue; three in ten payments are of bills.
 
 insert into auth.users (id, email) values ('00000000-0000-4000-8000-0000000000ff', 'large@example.com');
 insert into identity.profiles (user_id, email, country, timezone) values ('00000000-0000-4000-8000-0000000000ff', 'large@example.com', 'DE', 'Europe/Berlin');

@@ -1,6 +1,6 @@
 /**
- * `deno task backup -- save FILE` and `restore FILE`: the books of everybody on a deployment, as one file. The keys in the
- * settings file are no part of it; without them the backup's credentials can't be opened.
+ * `deno task backup -- save FILE` and `restore FILE`: the books of everybody on a deployment, as one file. The keys in
+ * the settings file are no part of it; without them the backup's credentials can't be opened.
  */
 import { BackupError } from "./backup/postgres_tool.ts";
 import { restore } from "./backup/restore.ts";

@@ -40,8 +40,8 @@ export function parseDatabaseUrl(given: string): URL {
 }
 
 /**
- * The project that one of Supabase's own addresses leads to: `db.<ref>.supabase.co`, or a pooler's `<role>.<ref>`. Empty if
- * it names none, and undefined for any other address.
+ * The project that one of Supabase's own addresses leads to: `db.<ref>.supabase.co`, or a pooler's `<role>.<ref>`.
+ * Empty if it names none, and undefined for any other address.
  */
 export function projectOf({ hostname, username }: URL): string | undefined {
   const host = hostname.toLowerCase();

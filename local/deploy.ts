@@ -1,6 +1,6 @@
 /**
- * `deno task deploy -- --project REF --site https://…`: deploys this checkout to a Supabase project, step by step. Run again
- * it changes nothing. `--dry-run` only compares.
+ * `deno task deploy -- --project REF --site https://…`: deploys this checkout to a Supabase project, step by step. Run
+ * again it changes nothing. `--dry-run` only compares.
  */
 import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -45,7 +45,9 @@ export function lockWithout<L extends Lock>(lock: L, without: readonly string[])
 /** `npm:@types/pg@8.23.1` → `@types/pg` */
 const nameOf = (specifier: string) => /^npm:(@?[^@]+)@/.exec(specifier)![1]!;
 
-/** A dependency is a name where the lock holds one version of it, and else more of the id; `alias@npm:id` for an alias. */
+/**
+ * A dependency is a name where the lock holds one version of it, and else more of the id; `alias@npm:id` for an alias.
+ */
 function find({ npm }: Lock, dependency: string): string | undefined {
   const wanted = dependency.replace(/^.+@npm:/, "");
   if (wanted in npm) return wanted;

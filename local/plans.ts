@@ -1,6 +1,7 @@
 /**
- * `deno task plans -- off`: turns plans off for everybody on this service, or on again. It writes to the database as its
- * owner; no request can. A stack's folder has to be named: a deployment's settings must never change the books beside them.
+ * `deno task plans -- off`: turns plans off for everybody on this service, or on again. It writes to the database as
+ * its owner; no request can. A stack's folder has to be named: a deployment's settings must never change the books
+ * beside them.
  */
 import { PGlite } from "@electric-sql/pglite";
 import { ENV_FILE_OPTION, fail, print, readCommandLine, taskCommand } from "./command_line.ts";

@@ -1,6 +1,6 @@
 /**
- * `deno task raise [-- package …]`: raises pinned versions and runs the suites that tell what that breaks. Without a name
- * every package is raised. Nothing is committed.
+ * `deno task raise [-- package …]`: raises pinned versions and runs the suites that tell what that breaks. Without a
+ * name every package is raised. Nothing is committed.
  */
 import { fail, print, readCommandLine, taskCommand } from "./command_line.ts";
 import { startLock } from "./lock.ts";

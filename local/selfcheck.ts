@@ -1,5 +1,6 @@
 /**
- * `deno task selfcheck -- SITE [options]`: checks a deployment and prints one line per problem. It changes nothing there.
+ * `deno task selfcheck -- SITE [options]`: checks a deployment and prints one line per problem. It changes nothing
+ * there.
  */
 import { SLUGS } from "../shared/routes.ts";
 import { fileURLToPath } from "node:url";

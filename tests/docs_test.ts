@@ -35,7 +35,10 @@ function exists(path: string): boolean {
   return tree.some((one) => new RegExp(`^${pattern}/?$`).test(one));
 }
 
-/** Paths in backticks that are nowhere. A bare name lies in a folder that its line names, beside the document, or in the root. */
+/**
+ * Paths in backticks that are nowhere. A bare name lies in a folder that its line names, beside the document, or in the
+ * root.
+ */
 function brokenPaths(document: string, text: string): string[] {
   return text.split("\n").flatMap((line, index) => {
     const names = [...line.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);

@@ -1,4 +1,6 @@
-/** Each command and link of the README is run by something, or says why not; what runs them is tests/readme/follow.ts. */
+/**
+ * Each command and link of the README is run by something, or says why not; what runs them is tests/readme/follow.ts.
+ */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { cursorLink, vsCodeLink } from "../shared/pages/connect_links.ts";
 import { parseReadme, readReadme } from "./readme/commands.ts";

@@ -1,5 +1,6 @@
--- Who calls the service in bench/sections/endpoints.ts: 2,048 people with an organization each, one registered client, and
--- 8,000 organizations on the free plan that nobody has paid for yet. Beside the one that large_organization.sql makes.
+-- Who calls the service in bench/sections/endpoints.ts: 2,048 people with an organization each, one registered client,
+-- and 8,000 organizations on the free plan that nobody has paid for yet. Beside the one that large_organization.sql
+-- makes.
 
 insert into auth.users (id, email)
 select ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, 'person' || n || '@example.com' from generate_series(1, 2048) as n;

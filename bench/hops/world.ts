@@ -1,6 +1,6 @@
 /**
- * The service as it is deployed, and its floor: each function in its own process, PostgreSQL with the migrations, and one
- * stand-in for PostgREST. Rate limits are off. Everything is thrown away at the end.
+ * The service as it is deployed, and its floor: each function in its own process, PostgreSQL with the migrations, and
+ * one stand-in for PostgREST. Rate limits are off. Everything is thrown away at the end.
  */
 import { postgresDatabase } from "../../local/database/postgres.ts";
 import type { SqlDatabase } from "../../local/database/sql.ts";

@@ -1,6 +1,6 @@
 /**
- * Bundles a function as the platform's bundler would at its best: minified, unused exports dropped, compressed with gzip.
- * Modules that are only reached by `import()` are lazy and counted apart.
+ * Bundles a function as the platform's bundler would at its best: minified, unused exports dropped, compressed with
+ * gzip. Modules that are only reached by `import()` are lazy and counted apart.
  */
 import { Buffer } from "node:buffer";
 import { gzipSync } from "node:zlib";

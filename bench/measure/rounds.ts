@@ -1,6 +1,6 @@
 /**
- * Alternates the sides of a comparison, so that all of them see the same machine: one block of each a round, in an order
- * that rotates, and a ratio for every round.
+ * Alternates the sides of a comparison, so that all of them see the same machine: one block of each a round, in an
+ * order that rotates, and a ratio for every round.
  */
 import { type Spread, spreadOf } from "./stats.ts";
 

@@ -1,9 +1,9 @@
 /**
- * What the hints to the planner are worth: `deno run -A bench/sql/planner_hints.ts [file] [work] [bills]`
- * takes every `offset 0`, `materialized` and `full` join of supabase/schemas (or of the files with that in their path) out
- * of its function in turn, and prints how many times as long the work takes without it. On a throw-away PostgreSQL server, with one
- * organization of so many bills (default 2,000) among twelve thousand others, and on tables that were never analyzed.
- * A hint stays where this prints a factor, and says so in its comment.
+ * What the hints to the planner are worth: `deno run -A bench/sql/planner_hints.ts [file] [work] [bills]` takes every
+ * `offset 0`, `materialized` and `full` join of supabase/schemas (or of the files with that in their path) out of its
+ * function in turn, and prints how many times as long the work takes without it. On a throw-away PostgreSQL server,
+ * with one organization of so many bills (default 2,000) among twelve thousand others, and on tables that were never
+ * analyzed. A hint stays where this prints a factor, and says so in its comment.
  */
 import { importOf } from "../../tests/_support/import_args.ts";
 import { postgresDatabase } from "../../local/database/postgres.ts";

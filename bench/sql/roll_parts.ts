@@ -1,6 +1,7 @@
 /**
  * `deno run -A bench/sql/roll_parts.ts [bills]`: where the time of the daily roll goes, by EXPLAIN ANALYZE of the pages
- * of a day (default: of a million bills), each taken back. Milliseconds; clocks inside the plan make it slower by a bit.
+ * of a day (default: of a million bills), each taken back. Milliseconds; clocks inside the plan make it slower by a
+ * bit.
  */
 import { print } from "../../local/command_line.ts";
 import { createRemindersStore } from "../../shared/db/reminders_store.ts";

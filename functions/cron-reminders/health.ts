@@ -1,6 +1,6 @@
 /**
- * `GET /api/health/jobs`: whether the schedule works, for monitors. It names jobs, ages and settings, so it asks for the
- * scheduler's secret.
+ * `GET /api/health/jobs`: whether the schedule works, for monitors. It names jobs, ages and settings, so it asks for
+ * the scheduler's secret.
  */
 import { createHash } from "node:crypto";
 import { createCheckSchedule } from "../../shared/db/schedule_store.ts";

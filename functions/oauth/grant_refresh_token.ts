@@ -1,7 +1,7 @@
 /**
- * The refresh token grant (RFC 6749 §6) with rotation (RFC 9700 §4.14.2). The successor is derived from the
- * presented token, so a retry within the grace period gets the same response, until the successor is used. `scope` is ignored: a refresh neither
- * widens nor narrows it.
+ * The refresh token grant (RFC 6749 §6) with rotation (RFC 9700 §4.14.2). The successor is derived from the presented
+ * token, so a retry within the grace period gets the same response, until the successor is used. `scope` is ignored: a
+ * refresh neither widens nor narrows it.
  */
 import type { AppContext } from "../../shared/http/app.ts";
 import { tokenLimits } from "../../shared/http/quotas.ts";

@@ -1,7 +1,8 @@
--- The helpers of schema auth as the identity provider defines them, and the columns and the table that the embedded one lacks.
--- Run after every start of @supabase/lite, which each time restores its own helpers: those read request.jwt.claim.sub only, so that a
--- function acting for another user by request.jwt.claims would act for nobody.
--- Unlike the hosted helpers they prefer request.jwt.claims: the embedded API sets claim.sub from the outer request, PostgREST never does.
+-- The helpers of schema auth as the identity provider defines them, and the columns and the table that the embedded one
+-- lacks. Run after every start of @supabase/lite, which each time restores its own helpers: those read
+-- request.jwt.claim.sub only, so that a function acting for another user by request.jwt.claims would act for nobody.
+-- Unlike the hosted helpers they prefer request.jwt.claims: the embedded API sets claim.sub from the outer request,
+-- PostgREST never does.
 
 create or replace function auth.uid() returns uuid language sql stable as $$
   select coalesce(

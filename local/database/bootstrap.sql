@@ -1,6 +1,6 @@
--- What a Supabase image provides before the first migration: roles, schemas and default privileges.
--- The default privileges are the image's "auto expose" ones, the harsher mode for us: a revoke that a migration forgets shows at once.
--- It is run at every start and must therefore be repeatable.
+-- What a Supabase image provides before the first migration: roles, schemas and default privileges. The default
+-- privileges are the image's "auto expose" ones, the harsher mode for us: a revoke that a migration forgets shows at
+-- once. It is run at every start and must therefore be repeatable.
 
 do $$
 declare

@@ -1,5 +1,5 @@
--- Stand-in for the extension pg_net 0.20, with its signatures and tables. A request leaves after commit, sent by the worker in local/jobs,
--- which notifications on channel net_request wake up.
+-- Stand-in for the extension pg_net 0.20, with its signatures and tables. A request leaves after commit, sent by the
+-- worker in local/jobs, which notifications on channel net_request wake up.
 
 create schema if not exists net;
 
@@ -73,6 +73,7 @@ create or replace function net.http_delete(
   select net.enqueue('DELETE', url, params, headers, body::text, timeout_milliseconds)
 $$;
 
--- As in the real extension, which a migration cannot change: every database role may queue a request and read the queue.
+-- As in the real extension, which a migration cannot change: every database role may queue a request and read the
+-- queue.
 grant usage on schema net to public;
 grant all on net.http_request_queue, net._http_response to public;

@@ -1,6 +1,7 @@
 /**
- * Runs the Supabase CLI, pinned to the version that the tests run. Every command is shown before it runs. No value is part
- * of one: values travel in the environment and in files that only their owner may read, and are masked in what it prints.
+ * Runs the Supabase CLI, pinned to the version that the tests run. Every command is shown before it runs. No value is
+ * part of one: values travel in the environment and in files that only their owner may read, and are masked in what it
+ * prints.
  */
 import { StepError } from "./step_error.ts";
 

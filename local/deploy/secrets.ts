@@ -74,7 +74,9 @@ async function makeMissing(deployment: Deployment, digests: ReadonlyMap<string, 
   return missing;
 }
 
-/** A key may be rotated: what the project has must be among the entries of the new value, or the person says otherwise. */
+/**
+ * A key may be rotated: what the project has must be among the entries of the new value, or the person says otherwise.
+ */
 function refuseReplaced(
   { replace, envPath }: Deployment,
   different: readonly [string, string][],

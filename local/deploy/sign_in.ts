@@ -1,6 +1,6 @@
 /**
- * The settings of Supabase Auth: supabase/config.toml with the site's address, and with a mail server of its own, without
- * which it mails only members of the organization that owns the project, two an hour.
+ * The settings of Supabase Auth: supabase/config.toml with the site's address, and with a mail server of its own,
+ * without which it mails only members of the organization that owns the project, two an hour.
  */
 import { dirname, join } from "node:path";
 import { parse, stringify, type TomlTable } from "smol-toml";
@@ -34,8 +34,8 @@ interface AuthConfig {
 }
 
 /**
- * Paths of the settings in which the project differs, among them services to sign in with that are on and aren't listed;
- * secret ones and the mails' texts aren't compared.
+ * Paths of the settings in which the project differs, among them services to sign in with that are on and aren't
+ * listed; secret ones and the mails' texts aren't compared.
  */
 export async function diffAuthConfig(
   { cli, project }: Pick<Deployment, "cli" | "project">,
@@ -125,8 +125,8 @@ export async function writeAuthConfig(
 }
 
 /**
- * Supabase Auth counts by address, and all of a site's people come from that of the functions: what one of them may do is
- * counted by us (shared/http/quotas.ts), and these have room for everybody.
+ * Supabase Auth counts by address, and all of a site's people come from that of the functions: what one of them may do
+ * is counted by us (shared/http/quotas.ts), and these have room for everybody.
  */
 export const RATE_LIMITS = {
   /** An hour. Only with a mail server of its own. */
@@ -138,7 +138,9 @@ export const RATE_LIMITS = {
    * Supabase Auth itself, and a code has a million values.
    */
   token_verifications: 300,
-  /** A session is refreshed once an hour: enough for 180,000 people who are there at once. Nobody guesses such a token. */
+  /**
+   * A session is refreshed once an hour: enough for 180,000 people who are there at once. Nobody guesses such a token.
+   */
   token_refresh: 15_000,
 };
 

@@ -1,6 +1,6 @@
 /**
- * The vault, from which the schedule takes the address and the secret. It is read back by a function that answers true or
- * false, and filled whenever it differs: also when no migration is pending.
+ * The vault, from which the schedule takes the address and the secret. It is read back by a function that answers true
+ * or false, and filled whenever it differs: also when no migration is pending.
  */
 import { listOf } from "./settings.ts";
 import { withSecretFile } from "./secret_file.ts";

@@ -32,7 +32,10 @@ const CHECKS: readonly (readonly [Check, ...Slug[]])[] = [
   [preflights],
 ];
 
-/** Runs every check and yields a line per finding; changes nothing in the deployment, and sends a mail where an address is given. */
+/**
+ * Runs every check and yields a line per finding; changes nothing in the deployment, and sends a mail where an address
+ * is given.
+ */
 export async function* checkDeployment(site: Site): AsyncIterable<Line> {
   let answering: Slug[];
   try {

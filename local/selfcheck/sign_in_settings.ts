@@ -1,4 +1,6 @@
-/** The settings of Supabase Auth, compared with what this checkout would push: the platform shows them to a token only. */
+/**
+ * The settings of Supabase Auth, compared with what this checkout would push: the platform shows them to a token only.
+ */
 import { type Check, type Line, note, wrong } from "./check.ts";
 
 const FIXED_BY = "deno task deploy sets it";

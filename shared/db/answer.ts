@@ -25,7 +25,10 @@ export function expectAnswer<Answer>(
 export const hasOutcome = (...outcomes: readonly string[]) => ({ outcome, retry_after }: Record<string, unknown>) =>
   outcome === "limited" ? Number.isInteger(retry_after) : outcomes.includes(outcome as string);
 
-/** Calls what answers an outcome. @throws as `expectAnswer` when the answer has none, beside what `Database.call` throws. */
+/**
+ * Calls what answers an outcome. @throws as `expectAnswer` when the answer has none, beside what `Database.call`
+ * throws.
+ */
 export const asking =
   (database: Database) => async <Answer extends { outcome: string }>(...asked: Parameters<Database["call"]>) =>
     expectAnswer<Answer>(asked[0], await database.call(...asked), ({ outcome }) => typeof outcome === "string");

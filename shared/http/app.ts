@@ -4,7 +4,8 @@
  */
 import type { Context } from "hono";
 import { METHOD_NAME_ALL } from "hono/router";
-// Its router is ready at once, where the default one compiles all routes at the first request; a match costs 0.2 µs more.
+// Its router is ready at once, where the default one compiles all routes at the first request; a match costs 0.2 µs
+// more.
 import { Hono } from "hono/tiny";
 import type { Config } from "../config.ts";
 import { AppError, toAppError } from "../errors.ts";

@@ -30,7 +30,9 @@ export interface Attempt {
   subject: string;
 }
 
-/** @throws {AppError} `rate_limited`, with the time to wait. The message is the same for known and unknown addresses. */
+/**
+ * @throws {AppError} `rate_limited`, with the time to wait. The message is the same for known and unknown addresses.
+ */
 export async function claimAttempt(
   c: AppContext,
   { config, database, clock }: Pick<Deps, "config" | "database" | "clock">,

@@ -1,6 +1,6 @@
 /**
- * A number of places that are taken in turns: while all are taken, those who wait are served one of each in turn, however
- * many requests one of them has. It knows nothing of HTTP.
+ * A number of places that are taken in turns: while all are taken, those who wait are served one of each in turn,
+ * however many requests one of them has. It knows nothing of HTTP.
  */
 
 export interface FairQueueLimits {

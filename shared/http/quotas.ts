@@ -51,8 +51,8 @@ const LIMITS = {
   /** Uses of one mailed link, or of one code from another service, per hour: it works once, and may meet an outage. */
   login_link_secret: { atMost: 10, seconds: 3600 },
   /**
-   * Codes and links together, by caller. The identity provider takes 30 at once from an address, and ours is everybody's:
-   * so sixty an hour, as twenty every twenty minutes.
+   * Codes and links together, by caller. The identity provider takes 30 at once from an address, and ours is
+   * everybody's: so sixty an hour, as twenty every twenty minutes.
    */
   sign_in_ip: { atMost: 20, seconds: 1200 },
   /** Refreshes with one token per hour: of tabs that are opened together, and of reloads in an outage. */
@@ -65,7 +65,9 @@ const LIMITS = {
   /** Mails to a reminder address that its owner has not confirmed. */
   reminder_mail_address: { atMost: 5, seconds: 3600 },
   reminder_mail_ip: { atMost: 20, seconds: 3600 },
-  /** Mails that confirm another sign-in address, by who asks: what others have sent to it must not keep them from it. */
+  /**
+   * Mails that confirm another sign-in address, by who asks: what others have sent to it must not keep them from it.
+   */
   address_mail_person: { atMost: 5, seconds: 3600 },
   address_mail_ip: { atMost: 20, seconds: 3600 },
   /** Mails to people who are invited or asked to take over: by who sends them, to whom, and from where. */
@@ -81,7 +83,9 @@ const LIMITS = {
   /** Exports per hour: each reads the books. */
   export_person: { atMost: 20, seconds: 3600 },
   export_ip: { atMost: 80, seconds: 3600 },
-  /** Calendar addresses that we never issued, or ended, by caller: apps of many people share the hosted ones' callers. */
+  /**
+   * Calendar addresses that we never issued, or ended, by caller: apps of many people share the hosted ones' callers.
+   */
   wrong_calendar: { atMost: 60, seconds: 3600 },
   /** Reads of one calendar: apps ask a few times a day, and people press refresh. */
   calendar_feed: { atMost: 60, seconds: 3600 },

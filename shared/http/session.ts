@@ -118,7 +118,8 @@ export function clearVerifiers(c: AppContext, deps: SessionDeps): void {
 /**
  * One call to the identity provider. The cookies it sets go out with our response, even a raw `Response`. Refusals come
  * back as `error`. What it limits by address is counted by caller first, once, and only if it is really asked for.
- * @throws {AppError} `unavailable` on an outage or timeout, `rate_limited` on 429 or by our own limits; cookies are kept.
+ * @throws {AppError} `unavailable` on an outage or timeout, `rate_limited` on 429 or by our own limits; cookies are
+ * kept.
  */
 export async function askIdentityProvider<
   Answer extends { error: { status?: number | undefined; message?: string } | null },

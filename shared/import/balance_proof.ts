@@ -57,8 +57,8 @@ export function isChain(steps: Step[]): boolean {
 }
 
 /**
- * Banks list the rows of a day in an order of their own. In whatever order, each row begins where another one ended, but
- * for the first, and ends where another one begins, but for the last.
+ * Banks list the rows of a day in an order of their own. In whatever order, each row begins where another one ended,
+ * but for the first, and ends where another one begins, but for the last.
  */
 export function findPath(steps: Step[]): { opening: bigint; closing: bigint } | undefined {
   if (steps.some(({ balance }) => balance === undefined)) return undefined;

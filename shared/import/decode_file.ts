@@ -8,7 +8,9 @@ const MARKS: [number[], string][] = [[[0xef, 0xbb, 0xbf], "utf-8"], [[0xff, 0xfe
 /** Zeros are searched for at the beginning. */
 const SAMPLE = 1024;
 
-/** UTF-8 and UTF-16 with or without a mark; what is neither is Windows-1252, which holds Latin-1. Mojibake is undone. */
+/**
+ * UTF-8 and UTF-16 with or without a mark; what is neither is Windows-1252, which holds Latin-1. Mojibake is undone.
+ */
 export function decodeFile(bytes: Uint8Array): RepairedText {
   const marked = MARKS.find(([mark]) => mark.every((byte, i) => bytes[i] === byte))?.[1];
   if (marked) return repairText(new TextDecoder(marked).decode(bytes));

@@ -1,4 +1,7 @@
-/** What a line is besides spending: by its state, its type, its text, in this order; and in which direction a word points. */
+/**
+ * What a line is besides spending: by its state, its type, its text, in this order; and in which direction a word
+ * points.
+ */
 import { plainHeader } from "./header_words.ts";
 import { DIRECTION_WORDS, INCOME_WORDS, STATE_WORDS, TEXT_WORDS } from "./kind_words.ts";
 import type { Direction, Kind } from "./statement.ts";

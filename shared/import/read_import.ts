@@ -1,7 +1,7 @@
 /**
- * Turns a file into rows for `import_expenses`, with what is left out, every assumption made, the questions that nothing
- * in the file answers, the account that it is of, and the reason for each row that cannot be read. Currencies, date
- * limits and duplicates are checked by the database.
+ * Turns a file into rows for `import_expenses`, with what is left out, every assumption made, the questions that
+ * nothing in the file answers, the account that it is of, and the reason for each row that cannot be read. Currencies,
+ * date limits and duplicates are checked by the database.
  */
 import type { Said } from "../words/message.ts";
 import { proveBalances, type ProvenBalances } from "./balances.ts";

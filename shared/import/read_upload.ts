@@ -1,4 +1,6 @@
-/** Reads the bytes of an uploaded file into text: a workbook's table, or text in any encoding. Anything else is named. */
+/**
+ * Reads the bytes of an uploaded file into text: a workbook's table, or text in any encoding. Anything else is named.
+ */
 import type { Said } from "../words/message.ts";
 import { decodeFile } from "./decode_file.ts";
 import { archiveKind, findPacked, notReadable, refuse, refuseArchive, refuseByMark } from "./formats/refusals.ts";

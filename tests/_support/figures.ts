@@ -3,7 +3,9 @@
 const MONTHS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec";
 const MONTH = String.raw`\b(?:${MONTHS})[a-z]*\b`;
 
-/** What is not the one way: YYYY-MM-DD and YYYY-MM, 1234.50 EUR, -5.0%. A day that comes every year has no other form. */
+/**
+ * What is not the one way: YYYY-MM-DD and YYYY-MM, 1234.50 EUR, -5.0%. A day that comes every year has no other form.
+ */
 const OTHER_WAYS: readonly RegExp[] = [
   new RegExp(String.raw`(?<!every (?:\d+ )?years? on )\b\d{1,2}(?:st|nd|rd|th)? ${MONTH}`, "g"),
   new RegExp(String.raw`${MONTH} \d{1,4}\b`, "g"),

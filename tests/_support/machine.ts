@@ -1,7 +1,7 @@
 /**
  * How slow the machine is now, so that limits in seconds hold on any: virtual machines lose half of their processor or
- * most of their memory's speed from one minute to the next. The yardstick reads text as our parsers do: strings, objects
- * and maps, more of them than caches hold.
+ * most of their memory's speed from one minute to the next. The yardstick reads text as our parsers do: strings,
+ * objects and maps, more of them than caches hold.
  */
 import process from "node:process";
 

@@ -47,8 +47,8 @@ export interface Server {
   /** Of the postmaster that runs now. */
   pid(): number;
   /**
-   * Ends it and starts it on the same data: `fast` ends the sessions and writes a checkpoint, `crash` kills every process
-   * at once, as when the machine fails, so that the start recovers from the log.
+   * Ends it and starts it on the same data: `fast` ends the sessions and writes a checkpoint, `crash` kills every
+   * process at once, as when the machine fails, so that the start recovers from the log.
    */
   restart(how: "fast" | "crash"): Promise<void>;
   /** The end of its log. */
@@ -58,7 +58,9 @@ export interface Server {
 
 const PREFIX = "expense-service-postgres-";
 
-/** @param options.dir where its folder is made, such as a small file system; the system's temporary folder by default. */
+/**
+ * @param options.dir where its folder is made, such as a small file system; the system's temporary folder by default.
+ */
 export async function startServer(
   binaries: Binaries,
   { superuser, settings, dir }: { superuser: string; settings: Record<string, string>; dir?: string },

@@ -1,4 +1,6 @@
-/** Reads a ZIP archive by its directory, and checks what that says of each file: not with the package that writes it. */
+/**
+ * Reads a ZIP archive by its directory, and checks what that says of each file: not with the package that writes it.
+ */
 import { crc32, inflateRawSync } from "node:zlib";
 
 /** The text of each file, in the order of the directory. @throws when anything of it is wrong. */

@@ -1,4 +1,5 @@
-// What is asked of every page in a real browser: readable, reachable by keyboard, nowhere too wide. JavaScript, since it runs inside the page, whose types are not ours.
+// What is asked of every page in a real browser: readable, reachable by keyboard, nowhere too wide. JavaScript, since
+// it runs inside the page, whose types are not ours.
 
 /** Every fault found, in words; empty when there is none. */
 export function faultsOf() {

@@ -81,7 +81,10 @@ export async function begin(page: Page, email: string, organization: string): Pr
   await press(page, "Start");
 }
 
-/** A second person takes the invitation of whoever is on `page`, and their assistant gets connected to that organization. */
+/**
+ * A second person takes the invitation of whoever is on `page`, and their assistant gets connected to that
+ * organization.
+ */
 export async function join(
   page: Page,
   other: Page,

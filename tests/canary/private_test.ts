@@ -1,6 +1,6 @@
 /**
- * Inside one organization: a private category carries a canary, and nothing of it shows in any tool, mail, feed, file or
- * page of who may not see it, while the owner, a manager and a viewer to whom it was opened do see it.
+ * Inside one organization: a private category carries a canary, and nothing of it shows in any tool, mail, feed, file
+ * or page of who may not see it, while the owner, a manager and a viewer to whom it was opened do see it.
  */
 import { assert, assertEquals } from "@std/assert";
 import { TOOLS } from "../../functions/mcp/tools/mod.ts";

@@ -1,4 +1,6 @@
-/** Payment events that come twice, late or without effect: what each changes, from which day, and what is kept of it. */
+/**
+ * Payment events that come twice, late or without effect: what each changes, from which day, and what is kept of it.
+ */
 import { assertEquals } from "@std/assert";
 import { addOrganization, deliver, ORGANIZATION, planOf } from "../_support/billing.ts";
 import { count, database, day, iso } from "./billing_database.ts";

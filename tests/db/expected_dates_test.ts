@@ -1,10 +1,11 @@
 /** Dates that are open or still to come: as the schedule says, rolled or not. */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
+import { daysAfter } from "../../shared/iso_day.ts";
 import type { Books } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
 import { dueDate, endlessDates, type Schedule } from "./schedule_oracle.ts";
-import { addBill, addDays, expected, overdueOf, refresh, rowsOf, test, TODAY } from "./occurrence_bills.ts";
+import { addBill, expected, overdueOf, refresh, rowsOf, test, TODAY } from "./occurrence_bills.ts";
 
 test(
   "expected_in_period() has open and future dates, without those paid or skipped in advance",
@@ -106,7 +107,7 @@ test("open dates match a walk through the calendar, before and after a roll", as
     const rule: Schedule = {
       ...rest,
       every: rest.frequency === "once" ? 1 : rest.every,
-      anchor_on: addDays(TODAY, first),
+      anchor_on: daysAfter(TODAY, first),
       month_days: isMonthly && !month_weekdays ? month_days : null,
       month_weekdays: isMonthly ? month_weekdays : null,
       ends_on: null,
@@ -133,8 +134,8 @@ test("open dates match a walk through the calendar, before and after a roll", as
     });
     // The schedule starts on the first of the month days, whatever months are skipped after that.
     const anchored = { ...rule, anchor_on: endlessDates({ ...rule, every: 1 }).next().value! };
-    const today = addDays(TODAY, later);
-    const dues = dueDates(anchored, addDays(today, 210)).filter((due) => rule.frequency === "once" || due >= TODAY);
+    const today = daysAfter(TODAY, later);
+    const dues = dueDates(anchored, daysAfter(today, 210)).filter((due) => rule.frequency === "once" || due >= TODAY);
     if (dues.length === 0) {
       assertEquals(added.error?.code, "invalid_argument", reason);
       continue;
@@ -149,7 +150,7 @@ test("open dates match a walk through the calendar, before and after a roll", as
     assertEquals(read.bills[0].overdue_count, unpaid.length > 24 ? unpaid.length : undefined, reason);
     assertEquals(read.bills[0].next_due, coming[0], reason);
     assertEquals(read.next_dates, coming.slice(0, 6), reason);
-    const until = addDays(today, 200);
+    const until = daysAfter(today, 200);
     const wanted = [...unpaid, ...coming.filter((due) => due <= until)];
     assertEquals(await expectedDates(database, books, id, until), wanted, reason);
 

@@ -3,8 +3,6 @@ import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 
 export const TODAY = "2026-11-20";
-export const addDays = (date: string, days: number) =>
-  new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10);
 
 export function test(name: string, work: (database: TestDatabase, books: Books) => Promise<void>): void {
   Deno.test(name, async () => {

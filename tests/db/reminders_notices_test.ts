@@ -1,5 +1,6 @@
 /** What a digest says besides what is due: trials, cancel-by dates, renewals and price rises, once each. */
 import { assertEquals } from "@std/assert";
+import { daysAfter } from "../../shared/iso_day.ts";
 import { openBooks } from "../_support/books.ts";
 import { addBill, at, database, type Digest, fresh, noticed, run } from "./reminder_run.ts";
 
@@ -7,7 +8,7 @@ import { addBill, at, database, type Digest, fresh, noticed, run } from "./remin
 async function daysOf(first: string, days: number): Promise<Record<string, string>> {
   const said: Record<string, string> = {};
   for (let n = 0; n < days; n++) {
-    const day = new Date(Date.parse(first) + n * 86_400_000).toISOString().slice(0, 10);
+    const day = daysAfter(first, n);
     const digests = await run(at(day));
     const [line] = noticed(digests);
     if (line) said[day.slice(5)] = line;

@@ -1,20 +1,18 @@
 /** What is overdue is mailed again after 3, 7 and then every 14 days, until it is paid or snoozed. */
 import { assertEquals } from "@std/assert";
+import { daysAfter } from "../../shared/iso_day.ts";
 import { openBooks } from "../_support/books.ts";
 import { addBill, at, database, fresh, run, said } from "./reminder_run.ts";
 
 const FIRST = "2026-11-10";
 const ONCE = { frequency: "once", remind_days_before: 0 };
 
-const dayAfter = (day: string, days: number) =>
-  new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);
-
 /** The days on which a mail came, counted from the first, and what it said. */
 async function mailDays(first: string, days: number): Promise<[number, string][]> {
   const mails: [number, string][] = [];
   for (let n = 0; n < days; n++) {
-    for (const text of said(await run(at(dayAfter(first, n))))) mails.push([n, text]);
-    assertEquals(await run(at(dayAfter(first, n), "08:10")), []);
+    for (const text of said(await run(at(daysAfter(first, n))))) mails.push([n, text]);
+    assertEquals(await run(at(daysAfter(first, n), "08:10")), []);
   }
   return mails;
 }
@@ -34,8 +32,8 @@ Deno.test("a missed day is caught up for two more, and not after", async () => {
   const books = await fresh({ day: FIRST });
   await addBill(books, "Deposit", FIRST, ONCE);
   await run(at(FIRST));
-  assertEquals(said(await run(at(dayAfter(FIRST, 5)))), ["Deposit -5"]);
-  assertEquals(await mailDays(dayAfter(FIRST, 10), 11), []);
+  assertEquals(said(await run(at(daysAfter(FIRST, 5)))), ["Deposit -5"]);
+  assertEquals(await mailDays(daysAfter(FIRST, 10), 11), []);
 });
 
 Deno.test("each date of a bill is nudged by itself, with the older ones on its line", async () => {
@@ -66,21 +64,21 @@ Deno.test("a snooze puts the nudges off: 3, 7 and 21 days after it ended", async
   const books = await fresh({ day: FIRST });
   const bill_id = await addBill(books, "Deposit", FIRST, ONCE);
   assertEquals((await mailDays(FIRST, 5)).map(([day]) => day), [0, 3]);
-  books.goTo(dayAfter(FIRST, 5));
+  books.goTo(daysAfter(FIRST, 5));
   await books.ok("update_bill", {
     bill_id,
-    occurrence: { due_on: FIRST, action: "snooze", snooze_until: dayAfter(FIRST, 10) },
+    occurrence: { due_on: FIRST, action: "snooze", snooze_until: daysAfter(FIRST, 10) },
   });
-  assertEquals((await mailDays(dayAfter(FIRST, 5), 30)).map(([day]) => day + 5), [10, 13, 17, 31]);
+  assertEquals((await mailDays(daysAfter(FIRST, 5), 30)).map(([day]) => day + 5), [10, 13, 17, 31]);
 });
 
 Deno.test("one organization's overdue bill is nudged to its owner alone", async () => {
   const one = await fresh({ day: FIRST });
   const other = await openBooks(database, { day: FIRST });
   await addBill(one, "Deposit", FIRST, ONCE);
-  await addBill(other, "Rent", dayAfter(FIRST, 60), ONCE);
+  await addBill(other, "Rent", daysAfter(FIRST, 60), ONCE);
   await run(at(FIRST));
-  const digests = await run(at(dayAfter(FIRST, 3)));
+  const digests = await run(at(daysAfter(FIRST, 3)));
   assertEquals([digests.map(({ recipient_id }) => recipient_id), said(digests)], [[one.userId], ["Deposit -3"]]);
 });
 
@@ -88,7 +86,7 @@ Deno.test("a nudge that was paid meanwhile is not sent, and one that nobody answ
   const books = await fresh({ day: FIRST });
   await addBill(books, "Deposit", FIRST, ONCE);
   await run(at(FIRST));
-  const day = dayAfter(FIRST, 3);
+  const day = daysAfter(FIRST, 3);
   await database.asService("collect_reminders", { at: at(day) });
   await database.query("update app.expense_occurrences set status = 'paid', closed_at = now()");
   assertEquals(await run(at(day)), []);
@@ -101,7 +99,7 @@ Deno.test("a nudge that was paid meanwhile is not sent, and one that nobody answ
     at: at(day, "08:05"),
   });
   assertEquals(claimed !== null, true);
-  assertEquals(said(await run(at(dayAfter(FIRST, 4), "09:30"))), ["Deposit -4"]);
+  assertEquals(said(await run(at(daysAfter(FIRST, 4), "09:30"))), ["Deposit -4"]);
   const log = await database.query("select voided_at is not null as void from jobs.notice_log order by id");
   assertEquals(log, [{ void: true }, { void: false }]);
 });

@@ -2,6 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { RollingPage } from "../../shared/db/reminders_store.ts";
+import { daysAfter } from "../../shared/iso_day.ts";
 import { type Books, openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";
 import { rollAll } from "../_support/roll_bills.ts";
@@ -20,9 +21,6 @@ const stateOf = (books: Books) =>
      from app.expenses as e where e.organization_id = $1 order by e.name`,
     [books.organizationId],
   );
-
-const addDays = (date: string, days: number) =>
-  new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10);
 
 const TODAY = "2026-11-20";
 const bills = fc.record({
@@ -56,7 +54,7 @@ Deno.test("roll_bills() gives each bill what refresh_bill() gives it", async () 
               ...rest,
               every: rest.frequency === "once" ? 1 : rest.every,
               ...(rest.amount_mode !== "variable" && { amount: "10" }),
-              first_due: addDays(TODAY, first),
+              first_due: daysAfter(TODAY, first),
               ...(rest.frequency === "monthly" && days),
               ...(ends_after && rest.frequency !== "once" && { ends_after }),
               on_duplicate: "allow",
@@ -67,7 +65,7 @@ Deno.test("roll_bills() gives each bill what refresh_bill() gives it", async () 
             }
           }
         }
-        const day = addDays(TODAY, later);
+        const day = daysAfter(TODAY, later);
         const stale = await database.query<{ id: string }>(
           `select id from app.expenses where organization_id = $1 and kind = 'bill' and status = 'active' and next_due < $2
            and (frequency <> 'once' or autopay and amount_minor is not null)`,

@@ -1,17 +1,15 @@
 /** The schedule arithmetic of migration 0800 against a calendar walk, on as many random rules as time allows. */
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
+import { daysAfter } from "../../shared/iso_day.ts";
 import type { TestDatabase } from "../_support/database.ts";
 import { dueDate, endlessDates, type Schedule } from "./schedule_oracle.ts";
 
 const BATCH = 2_000;
 
-const addDays = (date: string, days: number) =>
-  new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10);
-
 // Arithmetic goes wrong at month ends, so they are over-represented.
 const anchors = fc.oneof(
-  fc.integer({ min: 0, max: 80 * 365 }).map((days) => addDays("2020-01-01", days)),
+  fc.integer({ min: 0, max: 80 * 365 }).map((days) => daysAfter("2020-01-01", days)),
   fc.constantFrom("2020-02-29", "2024-02-29", "2026-01-31", "2027-01-30", "2028-08-31", "2096-02-29", "2099-11-30"),
 );
 /** Mostly near the anchor: a daily schedule has 29,000 dates in 80 years. */
@@ -52,8 +50,8 @@ const questions = fc.record({
   ...rule,
   month_days: rule.frequency === "monthly" && !rule.month_weekdays ? rule.month_days : null,
   month_weekdays: rule.frequency === "monthly" ? rule.month_weekdays : null,
-  ends_on: rule.ends_on === null ? null : addDays(rule.anchor_on, Math.max(0, rule.ends_on)),
-  day: addDays(rule.anchor_on, rule.day),
+  ends_on: rule.ends_on === null ? null : daysAfter(rule.anchor_on, Math.max(0, rule.ends_on)),
+  day: daysAfter(rule.anchor_on, rule.day),
 }));
 
 /** Throws on the first random rule, between 2020 and 2100, on which SQL and the calendar disagree. */
@@ -89,7 +87,7 @@ function answersTo(question: Question): Record<string, unknown> {
   for (const date of endlessDates(question)) {
     dates.push(date);
     // Past the weekend too, since a due date may precede its scheduled date.
-    if (dates.length >= 6 && date > addDays(until, 2)) break;
+    if (dates.length >= 6 && date > daysAfter(until, 2)) break;
   }
   const first = Array.from({ length: 6 }, (_, n) => dates[n] ?? null);
   const index = dates.filter((date) => date < question.day).length;

@@ -1,4 +1,6 @@
-/** A version says that somebody changed a row (app.bump_version): what is written as it was, or derived, is no change. */
+/**
+ * A version says that somebody changed a row (app.bump_version): what is written as it was, or derived, is no change.
+ */
 import { assertEquals } from "@std/assert";
 import { openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";

@@ -1,8 +1,8 @@
 /**
- * Four people of three roles, one who only reads, and their assistants live a quarter with rules for approval and shared
- * costs in three currencies. A ledger of their own says which write has to wait, who is asked, whether an approved one
- * still fits, and who owes whom what; the product has to say the same, to each of them. `QUARTER_SEED` lives another
- * quarter.
+ * Four people of three roles, one who only reads, and their assistants live a quarter with rules for approval and
+ * shared costs in three currencies. A ledger of their own says which write has to wait, who is asked, whether an
+ * approved one still fits, and who owes whom what; the product has to say the same, to each of them. `QUARTER_SEED`
+ * lives another quarter.
  */
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";
@@ -71,7 +71,9 @@ interface Done {
   leftThen: string;
 }
 
-/** What the connector does once it has answered: it tries to send a mail, has no mail service, and leaves it to the job. */
+/**
+ * What the connector does once it has answered: it tries to send a mail, has no mail service, and leaves it to the job.
+ */
 const afterAnswers: Promise<unknown>[] = [];
 Object.assign(globalThis, { EdgeRuntime: { waitUntil: (work: Promise<unknown>) => void afterAnswers.push(work) } });
 

@@ -45,7 +45,8 @@ Deno.test("a person uploads a statement by their assistant's link, and it is in 
     assertEquals([total_count, totals_by_currency], [2, { EUR: "78.70" }]);
     assertStringIncludes((await browser.open(upload.url)).html, "This file is in your books");
 
-    // The export writes spending with a minus, and its balance says otherwise: no row is spending until that is answered.
+    // The export writes spending with a minus, and its balance says otherwise: no row is spending until that is
+    // answered.
     const { data: { upload: next } } = await call("import_expenses");
     const contradictory = [
       "Type,Product,Started Date,Completed Date,Description,Amount,Fee,Currency,State,Balance",

@@ -4,9 +4,10 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { importExpenses } from "../../functions/mcp/tools/import_expenses.ts";
+import { daysAfter } from "../../shared/iso_day.ts";
 import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
-import { addDays, type Booked, cashOf, makeYear, type Month, type Said, USD_RATE } from "./year_of_statements/year.ts";
+import { type Booked, cashOf, makeYear, type Month, type Said, USD_RATE } from "./year_of_statements/year.ts";
 
 const MOST_ASKED_PERCENT = 2;
 
@@ -85,7 +86,7 @@ Deno.test("a year of voice entries and twelve statements agree to the cent", asy
   const database = await openDatabase();
   try {
     const months = makeYear(2026, 20261123);
-    for (let day = "2026-01-01"; day < "2027-01-01"; day = addDays(day, 5)) {
+    for (let day = "2026-01-01"; day < "2027-01-01"; day = daysAfter(day, 5)) {
       await addRate(database, "USD", day, String(USD_RATE));
     }
     const books = await openBooks(database, { day: "2026-01-01" });
@@ -94,7 +95,7 @@ Deno.test("a year of voice entries and twelve statements agree to the cent", asy
     for (const month of months) {
       books.goTo(`${month.month}-28`);
       await say(books, month.said.filter(({ date }) => date <= books.today()));
-      books.goTo(addDays(`${month.month}-28`, 7));
+      books.goTo(daysAfter(`${month.month}-28`, 7));
       await say(books, month.said.filter(({ date }) => date > `${month.month}-28`));
       asked += await importMonth(books, database, month);
     }

@@ -1,4 +1,6 @@
-/** What each function loads before its first answer stays small: whoever adds to it says so here, or imports it lazily. */
+/**
+ * What each function loads before its first answer stays small: whoever adds to it says so here, or imports it lazily.
+ */
 import { assert } from "@std/assert";
 import { bundleSizes } from "../../bench/measure/bundle.ts";
 import { type Slug, SLUGS } from "../../shared/routes.ts";

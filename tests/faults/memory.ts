@@ -1,6 +1,7 @@
 /**
- * The job holds one page at a time: it needs as much memory after 20,000 reminders as after 2,000, and little. Only on a
- * PostgreSQL server of its own, as `deno task test:faults` starts one: PGlite would live in the heap that is measured.
+ * The job holds one page at a time: it needs as much memory after 20,000 reminders as after 2,000, and little. Only on
+ * a PostgreSQL server of its own, as `deno task test:faults` starts one: PGlite would live in the heap that is
+ * measured.
  */
 import { assert, assertEquals } from "@std/assert";
 

@@ -1,4 +1,7 @@
-/** The longest statement is read within a request's processor time and half of its memory, and twice as long in twice the time. */
+/**
+ * The longest statement is read within a request's processor time and half of its memory, and twice as long in twice
+ * the time.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { growsWithin, isInTime } from "../_support/machine.ts";
 import { STATEMENTS } from "./statements.ts";

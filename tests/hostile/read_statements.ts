@@ -1,4 +1,6 @@
-/** Reads the longest statement of each format, and a quarter of it; prints what each took in milliseconds of CPU time. */
+/**
+ * Reads the longest statement of each format, and a quarter of it; prints what each took in milliseconds of CPU time.
+ */
 import process from "node:process";
 import { MAX_UPLOADED_ROWS, readImport } from "../../shared/import/read_import.ts";
 import { readUpload } from "../../shared/import/read_upload.ts";

@@ -1,6 +1,6 @@
 /**
- * More than the machine holds: three times as much is answered in time or turned away at once, and one organization, one
- * client or one address can't take what is the others'. Figures are printed.
+ * More than the machine holds: three times as much is answered in time or turned away at once, and one organization,
+ * one client or one address can't take what is the others'. Figures are printed.
  */
 import { assert, assertEquals } from "@std/assert";
 import { Load } from "./load.ts";

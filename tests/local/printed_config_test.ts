@@ -1,6 +1,6 @@
 /**
- * What `deno task front-door` prints, as an operator gets it: nginx with TLS and a redirect, where it is installed, whose
- * functions get their address only after it has started. And what the command says when something is missing.
+ * What `deno task front-door` prints, as an operator gets it: nginx with TLS and a redirect, where it is installed,
+ * whose functions get their address only after it has started. And what the command says when something is missing.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { createSocket } from "node:dgram";

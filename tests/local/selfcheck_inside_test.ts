@@ -1,4 +1,6 @@
-/** What the selfcheck tells of the inside of a deployment, to who has its secret: vault, jobs, clocks, mail, sign-in. */
+/**
+ * What the selfcheck tells of the inside of a deployment, to who has its secret: vault, jobs, clocks, mail, sign-in.
+ */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { createSite, type Line } from "../../local/selfcheck/check.ts";
 import { mail } from "../../local/selfcheck/mail.ts";

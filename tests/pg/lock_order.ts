@@ -1,6 +1,6 @@
 /**
- * Who locks several rows does so in one order (decision 165), or asks instead of waiting: each pair that once waited for
- * each other, brought together.
+ * Who locks several rows does so in one order (decision 165), or asks instead of waiting: each pair that once waited
+ * for each other, brought together.
  */
 import { assertEquals } from "@std/assert";
 import { decide, noon, proposes, readProposal, setRules } from "../_support/approvals.ts";

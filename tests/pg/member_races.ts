@@ -1,4 +1,6 @@
-/** Members on real PostgreSQL: what happens when two people change who belongs to an organization at the same moment. */
+/**
+ * Members on real PostgreSQL: what happens when two people change who belongs to an organization at the same moment.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { addPerson, type Json } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";

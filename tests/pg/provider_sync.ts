@@ -245,7 +245,9 @@ Deno.test("an answer waits its turn while somebody writes in the same books", as
   assertEquals((await keeping).status, "updated");
 });
 
-/** A bill that was due, and passes for paid as soon as its amount is known, of an organization that pays for its plan. */
+/**
+ * A bill that was due, and passes for paid as soon as its amount is known, of an organization that pays for its plan.
+ */
 async function awaitedBill(): Promise<{ books: Books; end: () => ReturnType<typeof deliver> }> {
   const { books } = await connectedBill({ autopay: true, first_due: "2026-10-01" });
   await database.query("insert into billing.billing_plans (provider_plan_id, plan) values ($1, 'team')", [PLANS.team]);

@@ -1,6 +1,6 @@
 /**
- * One request, one id: in the log of the front door, of the functions and of the database, and on what the person or the
- * assistant gets to see. The front door is the deployable one, as a process of its own.
+ * One request, one id: in the log of the front door, of the functions and of the database, and on what the person or
+ * the assistant gets to see. The front door is the deployable one, as a process of its own.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { postgresDatabase } from "../../local/database/postgres.ts";

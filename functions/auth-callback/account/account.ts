@@ -23,8 +23,8 @@ export const showAccount = (deps: PageDeps): Handler =>
   });
 
 /**
- * Field `action`: `sign_out_elsewhere`, change the `country`, `rename` an organization, choose its `mails`, change the `reminders`,
- * `pause_link` or `resume_link`, or `alerts_seen`.
+ * Field `action`: `sign_out_elsewhere`, change the `country`, `rename` an organization, choose its `mails`, change the
+ * `reminders`, `pause_link` or `resume_link`, or `alerts_seen`.
  */
 export const postAccount = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {

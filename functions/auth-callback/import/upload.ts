@@ -1,6 +1,7 @@
 /**
- * The page that takes the file of an import: `/account/import/<import_id>`, from a link that `import_expenses` answered.
- * Session, membership, plan and whose import it is are judged before the file is read, and no model ever gets the file.
+ * The page that takes the file of an import: `/account/import/<import_id>`, from a link that `import_expenses`
+ * answered. Session, membership, plan and whose import it is are judged before the file is read, and no model ever gets
+ * the file.
  */
 import { cleanText } from "../../../shared/clean_text.ts";
 import type { AppContext } from "../../../shared/http/app.ts";

@@ -16,7 +16,10 @@ interface Rest {
   file?: { user_id: string; filter: Record<string, unknown> };
 }
 
-/** The result in words, shortened to what fits: rows that were left out are where `next_cursor` continues, and a file is named instead. */
+/**
+ * The result in words, shortened to what fits: rows that were left out are where `next_cursor` continues, and a file is
+ * named instead.
+ */
 export function presentPage(tool: string, { page, file, ...facts }: FactEnvelope & Rest, words: Words): Envelope {
   const whole = present(tool, facts, words);
   if (file) {

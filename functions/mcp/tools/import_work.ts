@@ -1,4 +1,6 @@
-/** Goes on with an import that is not ready yet: reads its file, stages and matches its rows, then shows the preview. */
+/**
+ * Goes on with an import that is not ready yet: reads its file, stages and matches its rows, then shows the preview.
+ */
 import type { FollowUp } from "../../../shared/connector/tool.ts";
 import { workThrough } from "../../../shared/import/import_work.ts";
 

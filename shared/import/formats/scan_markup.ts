@@ -1,6 +1,7 @@
 /**
  * Walks over the tags of XML, and of OFX's SGML: one pass, no document type, no entities but the five of XML and
- * numbers. Our own: fast-xml-parser 5.12 is linear too, but takes 400 ms for 512 KB of small elements, and reads no SGML.
+ * numbers. Our own: fast-xml-parser 5.12 is linear too, but takes 400 ms for 512 KB of small elements, and reads no
+ * SGML.
  */
 
 export interface MarkupVisitor {

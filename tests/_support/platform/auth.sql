@@ -1,5 +1,6 @@
--- Schema auth as the identity provider leaves it: its own role owns the tables, `postgres` may use but not change them, and the API
--- roles reach nothing in it but the helpers. Run after @supabase/lite and local/database/auth.sql have made tables and helpers.
+-- Schema auth as the identity provider leaves it: its own role owns the tables, `postgres` may use but not change them,
+-- and the API roles reach nothing in it but the helpers. Run after @supabase/lite and local/database/auth.sql have made
+-- tables and helpers.
 
 -- Unlike those of local/database/auth.sql they prefer the older settings, one for each claim, as the hosted ones do.
 create or replace function auth.uid() returns uuid language sql stable as $$

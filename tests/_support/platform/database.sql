@@ -1,5 +1,6 @@
--- What a database of a Supabase server holds before the first migration, beyond local/database/bootstrap.sql, which is run before it.
--- Default privileges are the image's own ("auto expose"): whatever `postgres` creates in `public` is everybody's.
+-- What a database of a Supabase server holds before the first migration, beyond local/database/bootstrap.sql, which is
+-- run before it. Default privileges are the image's own ("auto expose"): whatever `postgres` creates in `public` is
+-- everybody's.
 
 alter schema extensions owner to postgres;
 create extension "uuid-ossp" with schema extensions;

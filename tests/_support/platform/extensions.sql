@@ -1,9 +1,11 @@
--- Who may use what pg_cron, pg_net and Vault bring: the same for the extensions themselves and for the stand-ins of local/database,
--- which are loaded before it where an extension is not installed. A role that is no superuser cannot create these extensions here.
+-- Who may use what pg_cron, pg_net and Vault bring: the same for the extensions themselves and for the stand-ins of
+-- local/database, which are loaded before it where an extension is not installed. A role that is no superuser cannot
+-- create these extensions here.
 
 grant usage on schema cron, vault to postgres;
 grant execute on all functions in schema cron, vault to postgres;
--- Jobs are changed by the functions alone, and each role sees its own; the stand-in has neither rule and lets postgres keep its tables.
+-- Jobs are changed by the functions alone, and each role sees its own; the stand-in has neither rule and lets postgres
+-- keep its tables.
 grant select on cron.job, cron.job_run_details to postgres;
 grant select, delete on vault.secrets, vault.decrypted_secrets to postgres;
 

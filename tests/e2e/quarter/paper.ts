@@ -1,4 +1,6 @@
-/** What the test wrote down itself: who paid, who bears what, who gave whom money, and what each person moved in a day. */
+/**
+ * What the test wrote down itself: who paid, who bears what, who gave whom money, and what each person moved in a day.
+ */
 import type { Chance } from "../year/days.ts";
 import { say } from "../year/money.ts";
 

@@ -1,4 +1,6 @@
-/** A company in Honolulu with three members: half a day behind, so that a mail of the 5th is sent on the 6th in London. */
+/**
+ * A company in Honolulu with three members: half a day behind, so that a mail of the 5th is sent on the 6th in London.
+ */
 import type { Plan } from "./bills.ts";
 import { dayOfMonth, plus, weekdayOf } from "./days.ts";
 import { say } from "./money.ts";

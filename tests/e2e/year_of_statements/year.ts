@@ -2,6 +2,7 @@
  * A year of a household: what was said of each purchase, what the bank has of it, and which of the two are one. The
  * same for the same seed.
  */
+import { daysAfter } from "../../../shared/iso_day.ts";
 
 /** What somebody says, as an item of log_expenses. */
 export interface Said {
@@ -62,9 +63,6 @@ function numbersFrom(seed: number): (below: number) => number {
   };
 }
 
-export const addDays = (day: string, days: number): string =>
-  new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);
-
 const euros = (cents: number) => (cents / 100).toFixed(2);
 
 export function makeYear(year: number, seed: number): Month[] {
@@ -78,14 +76,14 @@ export function makeYear(year: number, seed: number): Month[] {
   const book = (row: Booked) => months.find(({ month }) => row.date.startsWith(month))?.booked.push(row);
   /** Banks book on working days: the same day, the next one, or after the weekend. */
   const bookedOn = (day: string) => {
-    const next = addDays(day, random(3) % 2 + random(2));
+    const next = daysAfter(day, random(3) % 2 + random(2));
     const weekday = new Date(next).getUTCDay();
-    return addDays(next, weekday === 6 ? 2 : weekday === 0 ? 1 : 0);
+    return daysAfter(next, weekday === 6 ? 2 : weekday === 0 ? 1 : 0);
   };
-  const last = addDays(`${year}-12-31`, -6);
+  const last = daysAfter(`${year}-12-31`, -6);
 
   for (const { month, said } of months) {
-    for (let day = `${month}-01`; day.startsWith(month) && day <= last; day = addDays(day, 1)) {
+    for (let day = `${month}-01`; day.startsWith(month) && day <= last; day = daysAfter(day, 1)) {
       for (let count = 1 + random(2); count > 0; count--) {
         const [name, descriptor] = SHOPS[random(SHOPS.length)]!;
         const cents = 150 + random(9000);

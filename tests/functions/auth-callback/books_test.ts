@@ -1,4 +1,6 @@
-/** The page of the books over a real database: what it shows to whom, and the press that pays, however often it comes. */
+/**
+ * The page of the books over a real database: what it shows to whom, and the press that pays, however often it comes.
+ */
 import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
 import type { TestDatabase } from "../../_support/database.ts";
 import { accountTest, newPerson, onboarded } from "./account_harness.ts";

@@ -1,4 +1,6 @@
-/** What people do with expenses: log, read, correct, delete, take back. Each writes its books from what it asked for. */
+/**
+ * What people do with expenses: log, read, correct, delete, take back. Each writes its books from what it asked for.
+ */
 import { amountOf, type Fact, minorOf, type Row, totals } from "../model/books.ts";
 import type { Client, Json } from "../model/client.ts";
 
@@ -10,7 +12,9 @@ const dayBefore = (days: number) => new Date(Date.now() - days * DAY_MS).toISOSt
 /** So many changes are remembered, to be undone. */
 const CHANGES = 5;
 
-/** Something bought abroad on each of these days, outside of anybody's books: the job fetches the days' rates for it. */
+/**
+ * Something bought abroad on each of these days, outside of anybody's books: the job fetches the days' rates for it.
+ */
 export async function askForRates(client: Client): Promise<void> {
   const items = Array.from({ length: DAYS_BACK }, (_, index) => ({
     name: client.newName("ticket"),

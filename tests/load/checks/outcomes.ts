@@ -1,4 +1,6 @@
-/** What people and other services were promised: mails once, proposals decided once, payments taken, files published. */
+/**
+ * What people and other services were promised: mails once, proposals decided once, payments taken, files published.
+ */
 import type { SqlDatabase } from "../../../local/database/sql.ts";
 import type { PaymentProvider } from "../actors/payments.ts";
 import type { Scheduler } from "../actors/scheduler.ts";

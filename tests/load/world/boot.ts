@@ -1,6 +1,6 @@
 /**
- * Starts a function as tests/edge/boot.ts does, with what a load test needs of a running process: a clock that can jump,
- * the heap after a collection, a mail service on loopback, and the defects that prove that the checks see them
+ * Starts a function as tests/edge/boot.ts does, with what a load test needs of a running process: a clock that can
+ * jump, the heap after a collection, a mail service on loopback, and the defects that prove that the checks see them
  * (`LOAD_PLANT`). The function itself is not changed.
  */
 

@@ -20,7 +20,10 @@ export interface Functions {
   all(): Instance[];
   /** Ends one at once; the next one is up about a second later. */
   kill(slug: Slug): Promise<void>;
-  /** Starts one more, with what its environment has beside the usual, before the old ones end (`replace`) or beside them. */
+  /**
+   * Starts one more, with what its environment has beside the usual, before the old ones end (`replace`) or beside
+   * them.
+   */
   add(slug: Slug, options?: { env?: Record<string, string>; root?: URL; replace?: boolean }): Promise<void>;
   /** All of them anew, one after the other, with an environment that may have changed. */
   replaceAll(): Promise<void>;

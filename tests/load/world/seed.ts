@@ -90,7 +90,9 @@ export async function addCustomers(admin: SqlDatabase, count: number): Promise<v
   await admin.query("insert into billing.billing_plans (provider_plan_id, plan) values ($1, 'pro')", [PLAN_ID]);
 }
 
-/** A bill for each of the first organizations whose amounts come from a provider; the credential has the canary in it. */
+/**
+ * A bill for each of the first organizations whose amounts come from a provider; the credential has the canary in it.
+ */
 export async function addProviderLinks({ admin, secrets }: World, organizations: number): Promise<void> {
   for (let number = 0; number < organizations; number++) {
     const organization = organizationId(number);

@@ -1,4 +1,7 @@
-/** What an account had before a file's lines, and all of them, is what it had after; a file that says otherwise is told on. */
+/**
+ * What an account had before a file's lines, and all of them, is what it had after; a file that says otherwise is told
+ * on.
+ */
 import { assertEquals, assertMatch } from "@std/assert";
 import fc from "fast-check";
 import { presentMapping } from "../../../functions/mcp/present/import_expenses.ts";

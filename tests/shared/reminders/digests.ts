@@ -9,6 +9,7 @@ import type {
   Reconnect,
   Unlisted,
 } from "../../../shared/reminders/content.ts";
+import { daysAfter } from "../../../shared/iso_day.ts";
 
 export const TODAY = "2026-10-02"; // a Friday
 export const LINKS: DigestLinks = {
@@ -25,7 +26,7 @@ export const bill = (name: string, days: number, more: Partial<DigestBill> = {})
   bill_id: "bill_00000000",
   name,
   days,
-  due_on: new Date(Date.parse(TODAY) + days * 86_400_000).toISOString().slice(0, 10),
+  due_on: daysAfter(TODAY, days),
   dates: 1,
   autopay: false,
   is_daily: false,
@@ -74,7 +75,7 @@ export const notice = (
   bill_id: "bill_00000001",
   name,
   days,
-  on: new Date(Date.parse(TODAY) + days * 86_400_000).toISOString().slice(0, 10),
+  on: daysAfter(TODAY, days),
   assignee: null,
   currency: "EUR",
   frequency: "monthly",

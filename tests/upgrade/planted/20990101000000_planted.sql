@@ -1,5 +1,6 @@
--- A version to come, as the first step of expand, migrate, contract makes one: what there is keeps working, and more is there. A function that
--- takes a further argument is made anew, since PostgREST cannot choose between two of one name; the argument has a default.
+-- A version to come, as the first step of expand, migrate, contract makes one: what there is keeps working, and more is
+-- there. A function that takes a further argument is made anew, since PostgREST cannot choose between two of one name;
+-- the argument has a default.
 
 alter table app.expenses add column planted text;
 comment on column app.expenses.planted is 'Nobody has to give one.';
