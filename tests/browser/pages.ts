@@ -32,7 +32,7 @@ Deno.test.afterAll(async () => {
   await stage.close();
 });
 
-/** One for all pages, since a new one for each took a third of the time; and what the page under test complains of. */
+/** One for all pages, since a new one for each took half of the time; and what the page under test complains of. */
 async function openWindow(colorScheme: typeof THEMES[number]) {
   const context = await browser.newContext({ colorScheme, timezoneId: "Europe/Berlin" });
   const page = await context.newPage();
