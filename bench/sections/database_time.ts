@@ -124,7 +124,7 @@ const REDEMPTIONS = ["redemption of a person with 2,000 grants", "redemption thr
 export const NAMES = [...Object.keys(SMALL), ...Object.keys(BULK), ...Object.keys(LARGE_READS), ...REDEMPTIONS];
 
 export async function measureDatabase({ isShort, only }: Options): Promise<Row[]> {
-  const rounds = isShort ? 3 : 15;
+  const rounds = isShort ? 3 : 25;
   const chosen = <Value>(calls: Record<string, Value>) =>
     Object.fromEntries(Object.entries(calls).filter(([name]) => name.includes(only)));
   const small = { ...chosen(SMALL) };

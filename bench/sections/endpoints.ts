@@ -35,7 +35,7 @@ type Measured = Block & { cpuMs: number };
 
 export async function measureEndpoints({ isShort, only }: Options): Promise<Row[]> {
   const wanted = (operation: string) => NAMES.some((name) => name.includes(operation) && name.includes(only));
-  const [rounds, requests] = isShort ? [4, 150] : [10, 300];
+  const [rounds, requests] = isShort ? [4, 150] : [20, 300];
   await install();
   const world = await openWorld();
   const rows: Row[] = [];
