@@ -117,7 +117,7 @@ export class Load {
 
   /** Finds out what the machine holds beside everything else that goes on, and takes its share as the rate. */
   async measure(seconds: number): Promise<void> {
-    this.traffic.isAtRate = false;
+    this.traffic.exceed();
     const from = performance.now() + WARM_UP_MS;
     const isOver = () => performance.now() >= from + seconds * 1000;
     let done = 0;
@@ -129,7 +129,7 @@ export class Load {
     });
     const warm = new Promise((resolve) => setTimeout(resolve, WARM_UP_MS)).then(() => this.world.admin.exec("analyze"));
     await Promise.all([...lanes, ...this.#besides(isOver), warm]);
-    this.traffic.isAtRate = true;
+    this.traffic.keep();
     this.rate = done / seconds * SHARE;
   }
 

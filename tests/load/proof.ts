@@ -1,7 +1,9 @@
 /** The harness proves itself: each planted defect is found by a short run, and named for what it is. */
-import { assert } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
+import { Traffic } from "./model/traffic.ts";
 import { print } from "./report.ts";
 import { soak } from "./soak.ts";
+import type { Functions } from "./world/functions.ts";
 import type { Plant } from "./world/plants.ts";
 
 const FOUND_BY: Record<Plant, RegExp> = {
@@ -19,3 +21,22 @@ for (const [plant, pattern] of Object.entries(FOUND_BY)) {
     print(problems.find((problem) => pattern.test(problem))!.slice(0, 160));
   });
 }
+
+Deno.test("a request that is told to come again is a failure, but where all was asked that the machine holds", async () => {
+  let answer = () => new Response(null, { status: 503, headers: { "retry-after": "5" } });
+  const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, () => answer());
+  const traffic = new Traffic({ instanceOf: () => ({ port: server.addr.port }) } as unknown as Functions);
+  const failures = async () => {
+    await traffic.send({ kind: "webhook", slug: "payment-webhook", path: "/" });
+    return traffic.problems.splice(0).length;
+  };
+  assertEquals(await failures(), 1);
+  traffic.exceed();
+  assertEquals(await failures(), 0);
+  answer = () => new Response(null, { status: 503 });
+  assertEquals(await failures(), 1, "it does not say when to come again");
+  traffic.keep();
+  answer = () => new Response(null, { status: 503, headers: { "retry-after": "5" } });
+  assertEquals(await failures(), 1);
+  await server.shutdown();
+});

@@ -9,11 +9,11 @@ import type { World } from "../world/world.ts";
 const EVERY_MS = 250;
 const LONG_MS = 2_000;
 /** The newest are kept: a run ends with what failed. */
-const MOST = 60;
+const MOST = 100;
 
 const LONG = `
   select round(extract(epoch from clock_timestamp() - a.query_start) * 1000)::int as ms,
-    concat_ws(' ', a.wait_event_type, a.wait_event) as waits, pg_blocking_pids(a.pid)::text as blockers, a.pid,
+    concat_ws(' ', a.wait_event_type, a.wait_event) as waits, pg_blocking_pids(a.pid)::text as blockers, a.pid::text || a.query_start as id,
     left(regexp_replace(a.query, '\\s+', ' ', 'g'), 90) as query
   from pg_stat_activity as a
   where a.state <> 'idle' and a.datname = current_database()
@@ -24,17 +24,23 @@ interface Statement {
   ms: number;
   waits: string;
   blockers: string;
-  pid: number;
+  /** Of the session and when it began. */
+  id: string;
   query: string;
 }
 
 export class Stalls {
-  readonly lines: string[] = [];
+  /** By statement, as it was seen last. */
+  readonly #lines = new Map<string, string>();
   #isOver = false;
   readonly #watching: Promise<void>;
 
   constructor({ databaseUrl }: World) {
     this.#watching = this.#watch(postgresDatabase(withParts(databaseUrl, { role: "supabase_admin" }), { max: 1 }));
+  }
+
+  get lines(): string[] {
+    return [...this.#lines.values()];
   }
 
   async stop(): Promise<void> {
@@ -47,17 +53,18 @@ export class Stalls {
       const asked = performance.now();
       await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
       const late = performance.now() - asked - EVERY_MS;
-      if (late > LONG_MS) this.#note(`this process stood still for ${Math.round(late)} ms`);
+      if (late > LONG_MS) this.#note(`${asked}`, `this process stood still for ${Math.round(late)} ms`);
       // Where PostgreSQL was ended on purpose, there is nothing to see.
-      for (const one of await database.query<Statement>(LONG).catch(() => [])) {
-        this.#note(`${one.pid} for ${one.ms} ms, waits for ${one.waits || "nothing"} of ${one.blockers}: ${one.query}`);
+      for (const { id, ms, waits, blockers, query } of await database.query<Statement>(LONG).catch(() => [])) {
+        this.#note(id, `for ${ms} ms, waits for ${waits || "nothing"} of ${blockers}: ${query}`);
       }
     }
     await database.close();
   }
 
-  #note(what: string): void {
-    this.lines.push(`${new Date().toISOString()} ${what}`);
-    if (this.lines.length > MOST) this.lines.shift();
+  #note(id: string, what: string): void {
+    this.#lines.set(id, `${new Date().toISOString()} ${what}`);
+    const [oldest] = this.#lines.keys();
+    if (this.#lines.size > MOST) this.#lines.delete(oldest!);
   }
 }

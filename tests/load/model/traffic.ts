@@ -40,15 +40,12 @@ export class Traffic {
   readonly issued: string[] = [];
   /** Answers by kind and status, and what ended without one. */
   readonly outcomes = new Map<string, number>();
-  /**
-   * Whether the load is at its rate. While it finds out what the machine holds, it asks for all of that: times say
-   * nothing of those at the rate, and some may be told to come again, as in an overload.
-   */
-  isAtRate = true;
   /** Refused because too much was asked; no failure where that is what is tried. */
   shed = 0;
   #brokenSince: number | undefined;
   #brokenUntil = -Infinity;
+  /** When all was asked that the machine holds: from, until. */
+  #exceeded = [Infinity, -Infinity] as [number, number];
 
   constructor(private readonly functions: Functions) {}
 
@@ -65,19 +62,30 @@ export class Traffic {
     this.#brokenSince = undefined;
     this.#brokenUntil = performance.now();
   }
+  /**
+   * From now on all is asked that the machine holds, to find out what that is: times say nothing of those at the rate,
+   * and some requests may be told to come again, as in an overload.
+   */
+  exceed(): void {
+    this.#exceeded = [performance.now(), Infinity];
+  }
+  /** Back at the rate; what was asked before may still be told so. */
+  keep(): void {
+    this.#exceeded[1] = performance.now();
+  }
   get isBroken(): boolean {
     return this.isExcused(performance.now(), { isShed: true });
   }
   /** @param isShed whether it was told to come again. */
   isExcused(sentAt: number, { isShed = false } = {}): boolean {
-    return this.#brokenSince !== undefined || sentAt < this.#brokenUntil + (isShed ? RECOVERY_MS : 0);
+    return this.#brokenSince !== undefined || sentAt < this.#brokenUntil + (isShed ? RECOVERY_MS : 0) ||
+      isShed && this.#wasExceeded(sentAt);
   }
 
   /** @returns undefined when there was no answer, or one that only says that it failed. */
   async send(sent: Sent): Promise<Reply | undefined> {
     const { kind, slug, path, method = "POST", headers, body, organization, deadlineMs = DEADLINE_MS } = sent;
     const sentAt = performance.now();
-    const wasAbove = !this.isAtRate;
     let reply: Reply;
     try {
       const { port } = this.functions.instanceOf(slug);
@@ -95,14 +103,14 @@ export class Traffic {
       return undefined;
     }
     this.#count(`${kind} ${reply.status}`);
-    if (this.isAtRate) this.#time(kind, performance.now() - sentAt);
+    if (!this.#wasExceeded(sentAt)) this.#time(kind, performance.now() - sentAt);
     if (reply.text.includes(CANARY)) this.problem(`${kind} was answered with a secret`);
     const foreign = organization === undefined ? undefined : foreignMark(reply.text, organization);
     if (foreign) this.problem(`${kind} of organization ${organization} got a row of another one: ${foreign}`);
     const isShed = reply.status === 503 && reply.headers.has("retry-after");
     if (isShed) this.shed++;
     if (reply.status >= 500) {
-      if (!this.isExcused(sentAt, { isShed }) && !(isShed && wasAbove)) {
+      if (!this.isExcused(sentAt, { isShed })) {
         this.problem(`${kind} was answered ${reply.status}: ${reply.text.slice(0, 300)}`);
       }
       return undefined;
@@ -110,6 +118,10 @@ export class Traffic {
     return reply;
   }
 
+  #wasExceeded(sentAt: number): boolean {
+    const [from, until] = this.#exceeded;
+    return sentAt >= from && sentAt < until;
+  }
   #count(outcome: string): void {
     this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
   }
