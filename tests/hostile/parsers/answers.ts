@@ -80,6 +80,11 @@ const answers: Record<string, { limit: number; run: Run }> = {
   "parseDecimal()": { limit: LINE, run: parseDecimal },
   "MonthTotal": { limit: LINE, run: each(90, (text) => new MonthTotal("USD").add(text, "USD")) },
   "readResponse()": { limit: LINE, run: (text) => readResponse(readerOf(chunks(text, 4096)), { maxBytes: LINE }) },
+  "readResponse(), a header": {
+    // With room for the rest of the head.
+    limit: HEADER - 100,
+    run: (text) => readResponse(readerOf(chunks(`HTTP/1.1 200 OK\r\nx: a${text}b\r\n\r\n`, 4096)), { maxBytes: LINE }),
+  },
   "readResponse() byte by byte": {
     limit: HEADER,
     run: (text) => readResponse(readerOf(byteByByte(text)), { maxBytes: LINE }),
