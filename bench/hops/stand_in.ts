@@ -11,10 +11,16 @@ import postgres from "postgres";
 import { type Signature, SIGNATURES, statementOf } from "./statement.ts";
 
 const CONNECTIONS = 10;
+/**
+ * Who finds none free waits for the first that is. By default, the driver sends what they ask after the statement that
+ * has run longest: a webhook would wait for a job. Its types do not know the option.
+ */
+const IN_LINE = { max_pipeline: 0 };
 const [url, rest] = Deno.args;
 if (!url) throw new Error("Pass the URL of a database.");
 const client = postgres(url, {
   max: CONNECTIONS,
+  ...IN_LINE,
   onnotice: () => {},
   connection: { role: "service_role", "request.jwt.claims": '{"role":"service_role"}' } as Record<string, string>,
 });
