@@ -669,7 +669,7 @@ grant execute on function identity.refuse_passwords to supabase_auth_admin;
 -- Invariants: an event counts once; a subscription is what its latest event by the logical clock made it, whatever
 -- order the events arrived in; a subscription belongs to one organization for ever; an organization has the plan of its
 -- best subscription that has a say.
---  Which subscriptions have a say. Whoever may edit a subscription's notes can name any organization in them, so one
+-- Which subscriptions have a say. Whoever may edit a subscription's notes can name any organization in them, so one
 -- that nobody ever paid for must not be able to take anything away:
 -- * One that was active once (an event activated, resumed or charged it; all three say that it is active) has a say for
 -- ever.
@@ -13800,7 +13800,8 @@ begin
       'total',
       jsonb_build_object('amount', app.format_minor(due.minor, into_exponent), 'currency', target, 'count', due.count,
         'overdue', due.overdue_count),
-      'unconverted', due.unconverted
+      'unconverted', due.unconverted,
+      'unknown_amounts', to_jsonb(due.unknown_amounts)
     ),
     'warnings', warnings
   );
@@ -14480,7 +14481,7 @@ comment on function app.next_due_dates is
 
 -- Rolling a bill forward: what the calendar does to it, written down. Every tool that changes a bill does this first; a
 -- job does it daily.
---  Which dates are ours: tracked_from is the scheduled date of the first occurrence that was due on or after the day
+-- Which dates are ours: tracked_from is the scheduled date of the first occurrence that was due on or after the day
 -- the bill was added. A first due date further back only anchors the schedule: what was due then was settled elsewhere.
 -- A one-time bill is watched in any case.
 
@@ -16167,7 +16168,7 @@ comment on function app.mark_bill_paid is
 
 -- What a changed bill means for its dates: a new schedule, a new price, a pause. What was paid, skipped or partly paid
 -- stays as it was.
---  Rows due before tracked_from belong to earlier schedules of the bill and are left alone; from there on every open
+-- Rows due before tracked_from belong to earlier schedules of the bill and are left alone; from there on every open
 -- row is on the schedule.
 
 create or replace function app.change_schedule(context app.context, old app.expenses, changes jsonb, next_open date)

@@ -224,6 +224,11 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
       (await books.ok("show_spending_chart", { chart: "upcoming_bills", to: "2026-10-31" })).table,
       "48000 JPY due by 2026-10-31, without a known exchange rate to EUR.",
     );
+    await books.ok("add_bill", { name: "Water", amount_mode: "variable", first_due: "2026-11-02" });
+    assertEquals(
+      (await books.ok("show_spending_chart", { chart: "upcoming_bills", from: "2026-11-01", to: "2026-11-09" })).table,
+      "Water due by 2026-11-09, amount not known yet.",
+    );
   },
 
   "keeps typed text inside its cell": async (books) => {

@@ -81,9 +81,15 @@ function tableOfSteps({ series, unit, currency }: Facts, { chart }: Words): stri
   );
 }
 
-function presentUpcoming({ lines, today, ...data }: Facts, { chart, language }: Words): Facts {
+function presentUpcoming({ lines, today, unknown_amounts: bills, ...data }: Facts, { chart, language }: Words): Facts {
   const series = billSeries({ lines, today });
-  const sentence = chart.upcoming({ total: data.total, to: data.period.to, unconverted: data.unconverted });
+  const unknown = bills.length > 0 && { unknown_amounts: chart.names(bills) };
+  const sentence = chart.upcoming({
+    total: data.total,
+    to: data.period.to,
+    unconverted: data.unconverted,
+    ...unknown,
+  });
   const points = series.flatMap(({ label, points }: Facts) => points.map((point: Facts) => ({ label, ...point })))
     .toSorted((one: Facts, other: Facts) =>
       one.x.localeCompare(other.x, "en") || one.label.localeCompare(other.label, language)
@@ -98,6 +104,7 @@ function presentUpcoming({ lines, today, ...data }: Facts, { chart, language }: 
   );
   return {
     ...data,
+    ...unknown,
     series,
     period: { ...data.period, words: chart.dueUntil(data.period.to) },
     table: data.total.count === 0 ? sentence : `${sentence}\n\n${rows}`,

@@ -40,6 +40,8 @@ export const chartPage = {
   nothingDue: "Nothing due",
   /** After amounts, where there are no others. @param when "this month", `dueBy` */
   withoutRate: (when: string, currency: string): string => `${when}, without a known exchange rate to ${currency}`,
+  /** After names of bills. @param when `dueBy` */
+  withoutAmount: (when: string): string => `${when}, amount not known yet`,
   /** After "Nothing due". */
   by: (day: string): string => `by ${day}`,
   /** After an amount. */
@@ -54,6 +56,8 @@ export const chartPage = {
   /** Of everything that may be spent. */
   usedOfAll: (words: { percent?: string; amount: string }): string => `Budget: ${used(words)}`,
   unconverted: (amounts: string): string => `Not included (no exchange rate): ${amounts}.`,
+  /** Before names of bills. */
+  unknownAmounts: "Not included (amount not known yet):",
   paler: { day: paler("day"), week: paler("week"), month: paler("month") },
   ownScale: "Each category has its own scale.",
   picture: (headline: string): string => `Chart: ${headline}. The numbers are in the table below.`,

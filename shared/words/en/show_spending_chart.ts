@@ -1,7 +1,7 @@
 /** Words of `show_spending_chart`. */
 import type { Money, Refusal } from "../message.ts";
 import { columns, part, times, used } from "./chart_page.ts";
-import { and, money, percent } from "./phrases.ts";
+import { and, money, names, percent } from "./phrases.ts";
 
 interface Period {
   from: string;
@@ -70,6 +70,8 @@ interface Upcoming {
   total: Money & { count: number; overdue: number };
   to: string;
   unconverted: Money[];
+  /** "Water and Power"; absent when every amount is known. */
+  unknown_amounts?: string;
 }
 
 /** What may be spent, and how much of it is used. */
@@ -84,6 +86,7 @@ export const chart = {
   spending: "Spending",
   share: "Share",
   ...columns,
+  names,
   amount: (currency: string): string => `Amount (${currency})`,
   total: (currency: string): string => `Total (${currency})`,
   percent,
@@ -103,9 +106,10 @@ export const chart = {
       budget ? ` Budget: ${usedOf(budget)}.` : ""
     }`;
   },
-  upcoming({ total, to, unconverted }: Upcoming): string {
+  upcoming({ total, to, unconverted, unknown_amounts }: Upcoming): string {
     if (total.count === 0) {
-      return unconverted.length > 0 ? withoutRate(unconverted, `due by ${to}`, total) : `Nothing due by ${to}.`;
+      if (unconverted.length > 0) return withoutRate(unconverted, `due by ${to}`, total);
+      return unknown_amounts ? `${unknown_amounts} due by ${to}, amount not known yet.` : `Nothing due by ${to}.`;
     }
     const overdue = total.overdue > 0 ? `, ${total.overdue} of ${total.count} dates overdue` : "";
     return `${money(total)} due by ${to}${overdue}.`;

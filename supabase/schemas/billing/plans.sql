@@ -2,7 +2,7 @@
 -- Invariants: an event counts once; a subscription is what its latest event by the logical clock made it, whatever
 -- order the events arrived in; a subscription belongs to one organization for ever; an organization has the plan of its
 -- best subscription that has a say.
---  Which subscriptions have a say. Whoever may edit a subscription's notes can name any organization in them, so one
+-- Which subscriptions have a say. Whoever may edit a subscription's notes can name any organization in them, so one
 -- that nobody ever paid for must not be able to take anything away:
 -- * One that was active once (an event activated, resumed or charged it; all three say that it is active) has a say for
 -- ever.

@@ -79,7 +79,8 @@ begin
       'total',
       jsonb_build_object('amount', app.format_minor(due.minor, into_exponent), 'currency', target, 'count', due.count,
         'overdue', due.overdue_count),
-      'unconverted', due.unconverted
+      'unconverted', due.unconverted,
+      'unknown_amounts', to_jsonb(due.unknown_amounts)
     ),
     'warnings', warnings
   );

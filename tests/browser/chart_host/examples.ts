@@ -142,6 +142,15 @@ export const EXAMPLES: Record<string, Record<string, unknown>> = {
     unconverted: [{ currency: "JPY", amount: "48000", count: 1 }],
     series: [],
   },
+  "bills-of-unknown-amounts": {
+    ...base,
+    chart: "upcoming_bills",
+    unit: "day",
+    period: { from: "2026-10-01", to: "2026-11-05", words: "due by 2026-11-05" },
+    total: { amount: "0.00", count: 0, overdue: 0 },
+    unknown_amounts: "Water and Power",
+    series: [],
+  },
   huge: {
     ...base,
     chart: "over_time",
@@ -149,6 +158,7 @@ export const EXAMPLES: Record<string, Record<string, unknown>> = {
     currency: "INR",
     total: { amount: "999999999999.99", count: 9 },
     unconverted: [{ currency: "KWD", amount: "12.500", count: 2 }],
+    unknown_amounts: `${HOSTILE.slice(0, 3).join(", ")} and 7 more`,
     series: [{
       label: "Spending",
       points: days(31).map((x, i) => ({ x, y: i === 4 ? "-500000000.00" : `${(i + 1) * 32000000000}.99` })),

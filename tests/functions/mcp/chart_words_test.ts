@@ -107,7 +107,7 @@ Deno.test("the examples say every sentence of the page that has no facts", () =>
   assertEquals(missing, []);
 });
 
-Deno.test("what could not be converted is said once, and not that there is nothing", () => {
+Deno.test("what is in no total is said once, and not that there is nothing", () => {
   const english = (data: unknown) =>
     textsOf(() => drawChart(chartOf(data) as Chart, { words: chartPage, locale: "en-IE", width: 700 })).join("");
   assertEquals(
@@ -117,6 +117,10 @@ Deno.test("what could not be converted is said once, and not that there is nothi
   assertEquals(
     english(EXAMPLES["bills-no-rates"]),
     "48000 JPY due by Thu 5 Nov 2026, without a known exchange rate to EUR",
+  );
+  assertEquals(
+    english(EXAMPLES["bills-of-unknown-amounts"]),
+    "Water and Power due by Thu 5 Nov 2026, amount not known yet",
   );
 });
 

@@ -32,6 +32,8 @@ export interface Chart {
   /** What may be spent on everything. */
   budget?: Budget;
   unconverted: { currency: string; amount: string; count: number }[];
+  /** Bills that are due: "Water and Power". */
+  unknown_amounts?: string;
 }
 
 /** The chart in a result, or a message instead. */

@@ -17,13 +17,16 @@ export function drawChart(
   const format = createFormat(chart, locale);
   const drawing = { words, format, width };
   const { number, rest, compared } = headline(chart, drawing);
-  const heading = html("h1", {}, html("span", { class: "number" }, number), " ", html("span", { class: "rest" }, rest));
+  const heading = html("h1", {}, html("bdi", { class: "number" }, number), " ", html("span", { class: "rest" }, rest));
   const said = [heading];
   if (compared) said.push(html("p", { class: "compared" }, compared));
   if (chart.budget) said.push(html("p", { class: "note" }, words.usedOfAll(format.used(chart.budget))));
   if (chart.total.count === 0) return said;
   if (chart.unconverted.length > 0) {
     said.push(html("p", { class: "note" }, words.unconverted(amountsIn(chart.unconverted))));
+  }
+  if (chart.unknown_amounts) {
+    said.push(html("p", { class: "note" }, words.unknownAmounts, " ", html("bdi", {}, chart.unknown_amounts)));
   }
   if (chart.series.length === 0) return said;
   said.push(...columnNotes(chart, words).map((note) => html("p", { class: "note" }, note)));

@@ -11,7 +11,7 @@ interface Headline {
 }
 
 export function headline(chart: Chart, { words, format }: Omit<Drawing, "width">): Headline {
-  const { total, period, currency, unconverted } = chart;
+  const { total, period, currency, unconverted, unknown_amounts } = chart;
   const isUpcoming = chart.chart === "upcoming_bills";
   const day = format.step(period.to, "long");
   const when = isUpcoming ? words.dueBy(day) : period.words;
@@ -19,6 +19,7 @@ export function headline(chart: Chart, { words, format }: Omit<Drawing, "width">
     if (unconverted.length > 0) {
       return { number: amountsIn(unconverted), rest: words.withoutRate(when, currency), compared: "" };
     }
+    if (unknown_amounts) return { number: unknown_amounts, rest: words.withoutAmount(when), compared: "" };
     return isUpcoming
       ? { number: words.nothingDue, rest: words.by(day), compared: "" }
       : { number: words.nothingSpent, rest: when, compared: "" };

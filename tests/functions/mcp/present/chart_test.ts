@@ -10,6 +10,7 @@ function presented(facts: Facts): Facts {
     today: "2026-11-20",
     currency: "EUR",
     unconverted: [],
+    unknown_amounts: [],
     ...facts,
   }, en);
   assertNothingMissing(data);
@@ -143,7 +144,7 @@ Deno.test("where nothing was spent, or is due, there is no table", () => {
   );
 });
 
-Deno.test("what cannot be converted is not nothing", () => {
+Deno.test("what cannot be converted, or has no known amount, is not nothing", () => {
   const none = { amount: "0.00", currency: "EUR", count: 0, overdue: 0 };
   const unconverted = [{ currency: "JPY", amount: "48000", count: 2 }, { currency: "USD", amount: "5.00", count: 1 }];
   assertEquals(
@@ -160,6 +161,15 @@ Deno.test("what cannot be converted is not nothing", () => {
     }).table,
     "48000 JPY due by 2026-12-01, without a known exchange rate to EUR.",
   );
+  const unknown = presented({
+    chart: "upcoming_bills",
+    period: { from: "2026-11-01", to: "2026-12-01" },
+    lines: [],
+    total: none,
+    unknown_amounts: ["Water", "Power"],
+  });
+  assertEquals(unknown.table, "Water and Power due by 2026-12-01, amount not known yet.");
+  assertEquals(unknown.unknown_amounts, "Water and Power");
 });
 
 Deno.test("every period has a name, and what it is compared with", () => {
