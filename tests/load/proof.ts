@@ -1,5 +1,8 @@
 /** The harness proves itself: each planted defect is found by a short run, and named for what it is. */
 import { assert, assertEquals } from "@std/assert";
+import { startStandIn } from "../../bench/hops/world.ts";
+import { postgresDatabase } from "../../local/database/postgres.ts";
+import { startCluster } from "../_support/cluster.ts";
 import { Traffic } from "./model/traffic.ts";
 import { print } from "./report.ts";
 import { soak } from "./soak.ts";
@@ -39,4 +42,33 @@ Deno.test("a request that is told to come again is a failure, but where all was 
   answer = () => new Response(null, { status: 503, headers: { "retry-after": "5" } });
   assertEquals(await failures(), 1);
   await server.shutdown();
+});
+
+Deno.test("what finds no free connection waits for the next one, and not for a job", {
+  sanitizeOps: false,
+  sanitizeResources: false,
+}, async () => {
+  const cluster = await startCluster();
+  const admin = postgresDatabase(cluster.urlOf("supabase_admin", "supabase_exposed"), { max: 1 });
+  await admin.exec(`
+    create function public.rest(seconds float8) returns boolean language sql as 'select pg_sleep(seconds) is null';
+    grant execute on function public.rest to service_role;
+  `);
+  await admin.close();
+  const standIn = await startStandIn(cluster.urlOf("authenticator", "supabase_exposed"));
+  const rest = async (seconds: number) => {
+    const body = JSON.stringify({ seconds });
+    const answer = await fetch(`http://127.0.0.1:${standIn.port}/rest/v1/rpc/rest`, { method: "POST", body });
+    assertEquals([answer.status, await answer.text()], [200, "false"]);
+  };
+  try {
+    await Promise.all(Array.from({ length: 10 }, () => rest(0.1)));
+    const job = rest(4).then(() => "the job");
+    const others = Promise.all(Array.from({ length: 40 }, () => rest(0.05))).then(() => "the others");
+    assertEquals(await Promise.race([job, others]), "the others");
+    await job;
+  } finally {
+    await standIn.stop();
+    await cluster.stop();
+  }
 });
