@@ -122,6 +122,11 @@ Deno.test("what is in no total is said once, and not that there is nothing", () 
     english(EXAMPLES["bills-of-unknown-amounts"]),
     "Water and Power due by Thu 5 Nov 2026, amount not known yet",
   );
+  assertEquals(
+    english({ ...EXAMPLES["bills-no-rates"], unknown_amounts: "Water" }),
+    "48000 JPY due by Thu 5 Nov 2026, without a known exchange rate to EUR" +
+      "Not included (amount not known yet): Water",
+  );
 });
 
 Deno.test("test of the test: a hard-coded word is found in a text and in a label", () => {

@@ -21,12 +21,12 @@ export function drawChart(
   const said = [heading];
   if (compared) said.push(html("p", { class: "compared" }, compared));
   if (chart.budget) said.push(html("p", { class: "note" }, words.usedOfAll(format.used(chart.budget))));
+  if (chart.unknown_amounts && chart.unknown_amounts !== number) {
+    said.push(html("p", { class: "note" }, words.unknownAmounts, " ", html("bdi", {}, chart.unknown_amounts)));
+  }
   if (chart.total.count === 0) return said;
   if (chart.unconverted.length > 0) {
     said.push(html("p", { class: "note" }, words.unconverted(amountsIn(chart.unconverted))));
-  }
-  if (chart.unknown_amounts) {
-    said.push(html("p", { class: "note" }, words.unknownAmounts, " ", html("bdi", {}, chart.unknown_amounts)));
   }
   if (chart.series.length === 0) return said;
   said.push(...columnNotes(chart, words).map((note) => html("p", { class: "note" }, note)));
