@@ -40,9 +40,23 @@ testBooks("update_bill of a status", { day: TODAY }, {
     const { data } = await change(books, id, { set: { month_days: [10] } });
     assertEquals([data.bill.next_due, data.occurrences], ["2026-12-10", [{
       due_on: "2026-12-05",
-      status: "skipped",
-      amount: "1200.00",
+      status: "removed",
     }, { due_on: "2027-01-05", status: "removed" }]]);
+    assertEquals((await change(books, id, { set: { month_days: [5] } })).data.bill.next_due, "2026-12-05");
+  },
+  "a pause costs no date that a payment was taken back of": async (books) => {
+    const id = await addRent(books);
+    await books.ok("mark_bill_paid", { advance: true, bill_id: id });
+    const undone = await books.call("undo_change");
+    const { change_id } = await change(books, id, { set: { status: "paused" } });
+    assertEquals((await change(books, id, { set: { status: "active" } })).data.bill.next_due, "2026-12-05");
+    // The payment was for a date that has gone since.
+    await books.fails("undo_conflict", "undo_change", { change_id: undone.change_id });
+    await books.ok("undo_change");
+    await books.ok("undo_change", { change_id });
+    assertEquals((await show(books, id)).next_due, "2026-12-05");
+    await books.ok("undo_change", { change_id: undone.change_id });
+    assertEquals((await show(books, id)).next_due, "2027-01-05");
   },
 });
 

@@ -2,19 +2,23 @@ create or replace function app.replan_bill(bill app.expenses, first_day date) re
 language plpgsql volatile set search_path = '' as $$
 declare
   is_live constant boolean := bill.status in ('active', 'ended');
+  gone text[];
 begin
   update app.expense_occurrences as o set due_on = app.due_on(o.scheduled_on, bill.weekend_rule)
   where o.expense_id = bill.id and o.status = 'open' and o.scheduled_on >= bill.tracked_from
     and app.is_scheduled(bill, o.scheduled_on)
     and o.due_on <> app.due_on(o.scheduled_on, bill.weekend_rule);
+  gone := array(
+    select o.id from app.expense_occurrences as o
+    where o.expense_id = bill.id and o.status = 'open' and o.due_on >= first_day and o.paid_minor = 0
+      and not (is_live and app.is_scheduled(bill, o.scheduled_on))
+  );
+  -- A payment that was taken back must not hold its date here: a bill that is resumed has it again.
+  update app.payments as p set occurrence_id = null where p.occurrence_id = any (gone) and p.deleted_at is not null;
   delete from app.expense_occurrences as o
-  where o.expense_id = bill.id and o.status = 'open' and o.due_on >= first_day
-    and not (is_live and app.is_scheduled(bill, o.scheduled_on))
-    and not exists (select from app.payments as p where p.occurrence_id = o.id);
-  -- A payment that was taken back still names its date, which therefore cannot go.
-  update app.expense_occurrences as o set status = 'skipped', closed_at = app.instant()
-  where o.expense_id = bill.id and o.status = 'open' and o.due_on >= first_day
-    and not (is_live and app.is_scheduled(bill, o.scheduled_on)) and app.paid_minor(o.id) = 0;
+  where o.id = any (gone) and not exists (select from app.payments as p where p.occurrence_id = o.id);
+  -- What was paid and came back in full names its date, which therefore cannot go.
+  update app.expense_occurrences as o set status = 'skipped', closed_at = app.instant() where o.id = any (gone);
 end
 $$;
 comment on function app.replan_bill is
