@@ -16268,10 +16268,7 @@ begin
   );
   -- A payment that was taken back must not hold its date here: a bill that is resumed has it again.
   update app.payments as p set occurrence_id = null where p.occurrence_id = any (gone) and p.deleted_at is not null;
-  delete from app.expense_occurrences as o
-  where o.id = any (gone) and not exists (select from app.payments as p where p.occurrence_id = o.id);
-  -- What was paid and came back in full names its date, which therefore cannot go.
-  update app.expense_occurrences as o set status = 'skipped', closed_at = app.instant() where o.id = any (gone);
+  delete from app.expense_occurrences as o where o.id = any (gone);
 end
 $$;
 comment on function app.replan_bill is
