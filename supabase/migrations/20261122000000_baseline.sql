@@ -454,15 +454,14 @@ create policy "People can read the profiles of their organization" on identity.p
       where m.organization_id = (select identity.current_organization_id()))
   );
 create policy "People can change their own profile" on identity.profiles
-  for update to authenticated using (user_id = (select auth.uid())) with check (user_id = (select auth.uid()));
+  for update to authenticated using (user_id = (select auth.uid()));
 create policy "Members can read their organization" on identity.organizations
   for select to authenticated using (id = (select identity.current_organization_id()));
 create policy "Members can read the members of their organization" on identity.memberships
   for select to authenticated using (organization_id = (select identity.current_organization_id()));
 create policy "Members can change their own membership" on identity.memberships
   for update to authenticated
-  using (organization_id = (select identity.current_organization_id()) and user_id = (select auth.uid()))
-  with check (organization_id = (select identity.current_organization_id()) and user_id = (select auth.uid()));
+  using (organization_id = (select identity.current_organization_id()) and user_id = (select auth.uid()));
 
 grant select, insert, update, delete on identity.profiles, identity.organizations, identity.memberships to service_role;
 grant select, insert on identity.audit_events to service_role;
@@ -635,8 +634,7 @@ revoke all on function identity.member_may from authenticated;
 
 create policy "Owners and managers can change their organization" on identity.organizations
   for update to authenticated
-  using (id = (select identity.current_organization_id()) and (select identity.may('settings:write')))
-  with check (id = (select identity.current_organization_id()) and (select identity.may('settings:write')));
+  using (id = (select identity.current_organization_id()) and (select identity.may('settings:write')));
 
 -- schemas/identity/access_token_hook.sql
 
@@ -2848,32 +2846,19 @@ alter table app.statement_lines enable row level security;
 alter table app.statement_links enable row level security;
 create policy "Members can use their organization's accounts" on app.accounts
   for all to authenticated
-  using (organization_id = (select identity.current_organization_id()))
-  with check (organization_id = (select identity.current_organization_id()));
+  using (organization_id = (select identity.current_organization_id()));
 create policy "People can use their own imports" on app.import_batches
   for all to authenticated
-  using (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()))
-  with check (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()));
+  using (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()));
 create policy "People can use the rows of their own imports" on app.import_rows
   for all to authenticated
   using (
-    organization_id = (select identity.current_organization_id())
-    and import_id in (select b.id from app.import_batches as b)
-  )
-  with check (
     organization_id = (select identity.current_organization_id())
     and import_id in (select b.id from app.import_batches as b)
   );
 create policy "Members can use their organization's statement links" on app.statement_links
   for all to authenticated
   using (
-    organization_id = (select identity.current_organization_id())
-    and (
-      (select identity.sees_everything())
-      or exists (select from app.payments as p where p.id = payment_id)
-    )
-  )
-  with check (
     organization_id = (select identity.current_organization_id())
     and (
       (select identity.sees_everything())
@@ -3009,10 +2994,6 @@ comment on function app.sees_line is
 create policy "Members can use their organization's statement lines" on app.statement_lines
   for all to authenticated
   using (
-    organization_id = (select identity.current_organization_id())
-    and ((select identity.sees_everything()) or app.sees_line(statement_lines))
-  )
-  with check (
     organization_id = (select identity.current_organization_id())
     and ((select identity.sees_everything()) or app.sees_line(statement_lines))
   );
@@ -3312,39 +3293,16 @@ create policy "Members can use their organization's budgets" on app.budgets
       (select identity.sees_everything())
       or category_id is null or category_id <> all ((select app.list_hidden_categories())::text[])
     )
-  )
-  with check (
-    organization_id = (select identity.current_organization_id())
-    and (
-      (select identity.sees_everything())
-      or category_id is null or category_id <> all ((select app.list_hidden_categories())::text[])
-    )
   );
 create policy "Members can use their organization's categories" on app.categories
   for all to authenticated
   using (
     organization_id = (select identity.current_organization_id())
     and (not is_private or (select identity.may('books:private')))
-  )
-  with check (
-    organization_id = (select identity.current_organization_id())
-    and (not is_private or (select identity.may('books:private')))
   );
 create policy "Members can use their organization's expenses" on app.expenses
   for all to authenticated
   using (
-    organization_id = (select identity.current_organization_id())
-    and (
-      (select identity.sees_everything())
-      or (category_id is null or category_id <> all ((select app.list_hidden_categories())::text[]))
-        and (
-          not (select identity.sees_own_only())
-          or (select auth.uid()) in (created_by, assignee_id)
-          or id in (select app.list_shared_expenses())
-        )
-    )
-  )
-  with check (
     organization_id = (select identity.current_organization_id())
     and (
       (select identity.sees_everything())
@@ -3364,13 +3322,6 @@ create policy "Members can use their organization's occurrences" on app.expense_
       (select identity.sees_everything())
       or app.sees_expense(expense_id)
     )
-  )
-  with check (
-    organization_id = (select identity.current_organization_id())
-    and (
-      (select identity.sees_everything())
-      or app.sees_expense(expense_id)
-    )
   );
 create policy "Members can use their organization's payee rules" on app.payee_rules
   for all to authenticated
@@ -3380,25 +3331,10 @@ create policy "Members can use their organization's payee rules" on app.payee_ru
       (select identity.sees_everything())
       or category_id <> all ((select app.list_hidden_categories())::text[])
     )
-  )
-  with check (
-    organization_id = (select identity.current_organization_id())
-    and (
-      (select identity.sees_everything())
-      or category_id <> all ((select app.list_hidden_categories())::text[])
-    )
   );
 create policy "Members can use their organization's payments" on app.payments
   for all to authenticated
   using (
-    organization_id = (select identity.current_organization_id())
-    and (
-      (select identity.sees_everything())
-      or exists (select from app.expenses as e where e.id = expense_id)
-        and (category_id is null or category_id <> all ((select app.list_hidden_categories())::text[]))
-    )
-  )
-  with check (
     organization_id = (select identity.current_organization_id())
     and (
       (select identity.sees_everything())
@@ -3431,10 +3367,6 @@ create policy "Members can describe and undo their organization's changes" on ap
   using (
     organization_id = (select identity.current_organization_id())
     and ((select identity.sees_everything()) or app.sees_change(change_sets))
-  )
-  with check (
-    organization_id = (select identity.current_organization_id())
-    and ((select identity.sees_everything()) or app.sees_change(change_sets))
   );
 create policy "Members can drop a change of theirs that wrote nothing" on app.change_sets
   for delete to authenticated
@@ -3456,8 +3388,7 @@ create policy "Members can record items of their organization's changes" on app.
   for insert to authenticated with check (organization_id = (select identity.current_organization_id()));
 create policy "People can use their own idempotency keys" on app.idempotency_keys
   for all to authenticated
-  using (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()))
-  with check (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()));
+  using (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()));
 
 grant select, insert, update, delete on
   app.budgets, app.categories, app.expenses, app.expense_occurrences, app.payee_rules, app.payments, app.fx_rates,
@@ -3672,13 +3603,6 @@ create policy "Members can say which statement counts" on app.provider_statement
       (select identity.sees_everything())
       or link_id in (select l.id from app.provider_links as l)
     )
-  )
-  with check (
-    organization_id = (select identity.current_organization_id())
-    and (
-      (select identity.sees_everything())
-      or link_id in (select l.id from app.provider_links as l)
-    )
   );
 grant select, insert, update, delete on app.provider_statements to service_role;
 grant select, insert, update (status, reason, usual_minor, occurrence_id, fetched_at) on app.provider_statements
@@ -3800,8 +3724,7 @@ begin
         for insert to authenticated with check ((select identity.may('books:write')))$policy$, written);
     execute format($policy$
       create policy "Only roles that may write change rows" on app.%I as restrictive
-        for update to authenticated using ((select identity.may('books:write')))
-        with check ((select identity.may('books:write')))$policy$, written);
+        for update to authenticated using ((select identity.may('books:write')))$policy$, written);
     execute format($policy$
       create policy "Only roles that may write remove rows" on app.%I as restrictive
         for delete to authenticated using ((select identity.may('books:write')))$policy$, written);

@@ -37,9 +37,10 @@ select is_empty($$ select name from rules.policies where 'true' in (qual, with_c
   'no policy lets everything through');
 -- planted: create policy "Planted without a condition" on app.fx_rates for select to authenticated using (true)
 
-select is_empty($$ select name from rules.policies where cmd in ('INSERT', 'UPDATE', 'ALL') and with_check is null $$,
-  'every policy for writing checks what is written');
--- planted: create policy "Planted without a check" on app.fx_rates for update to authenticated using ((select auth.uid()) is not null)
+-- PostgreSQL applies USING to new rows where a policy has no WITH CHECK.
+select is_empty($$ select name from rules.policies where qual = with_check $$,
+  'no policy repeats its USING condition as WITH CHECK');
+-- planted: create policy "Planted twice" on app.fx_rates for update to authenticated using ((select auth.uid()) is not null) with check ((select auth.uid()) is not null)
 
 select is_empty($$
     select name from rules.policies

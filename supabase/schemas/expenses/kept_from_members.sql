@@ -122,10 +122,6 @@ create policy "Members can use their organization's statement lines" on app.stat
   using (
     organization_id = (select identity.current_organization_id())
     and ((select identity.sees_everything()) or app.sees_line(statement_lines))
-  )
-  with check (
-    organization_id = (select identity.current_organization_id())
-    and ((select identity.sees_everything()) or app.sees_line(statement_lines))
   );
 
 create or replace function app.list_known_lines(account_id text, first date, last date)

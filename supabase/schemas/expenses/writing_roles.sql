@@ -14,8 +14,7 @@ begin
         for insert to authenticated with check ((select identity.may('books:write')))$policy$, written);
     execute format($policy$
       create policy "Only roles that may write change rows" on app.%I as restrictive
-        for update to authenticated using ((select identity.may('books:write')))
-        with check ((select identity.may('books:write')))$policy$, written);
+        for update to authenticated using ((select identity.may('books:write')))$policy$, written);
     execute format($policy$
       create policy "Only roles that may write remove rows" on app.%I as restrictive
         for delete to authenticated using ((select identity.may('books:write')))$policy$, written);

@@ -130,15 +130,14 @@ create policy "People can read the profiles of their organization" on identity.p
       where m.organization_id = (select identity.current_organization_id()))
   );
 create policy "People can change their own profile" on identity.profiles
-  for update to authenticated using (user_id = (select auth.uid())) with check (user_id = (select auth.uid()));
+  for update to authenticated using (user_id = (select auth.uid()));
 create policy "Members can read their organization" on identity.organizations
   for select to authenticated using (id = (select identity.current_organization_id()));
 create policy "Members can read the members of their organization" on identity.memberships
   for select to authenticated using (organization_id = (select identity.current_organization_id()));
 create policy "Members can change their own membership" on identity.memberships
   for update to authenticated
-  using (organization_id = (select identity.current_organization_id()) and user_id = (select auth.uid()))
-  with check (organization_id = (select identity.current_organization_id()) and user_id = (select auth.uid()));
+  using (organization_id = (select identity.current_organization_id()) and user_id = (select auth.uid()));
 
 grant select, insert, update, delete on identity.profiles, identity.organizations, identity.memberships to service_role;
 grant select, insert on identity.audit_events to service_role;

@@ -156,5 +156,4 @@ revoke all on function identity.member_may from authenticated;
 
 create policy "Owners and managers can change their organization" on identity.organizations
   for update to authenticated
-  using (id = (select identity.current_organization_id()) and (select identity.may('settings:write')))
-  with check (id = (select identity.current_organization_id()) and (select identity.may('settings:write')));
+  using (id = (select identity.current_organization_id()) and (select identity.may('settings:write')));

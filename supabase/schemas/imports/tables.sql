@@ -145,32 +145,19 @@ alter table app.statement_lines enable row level security;
 alter table app.statement_links enable row level security;
 create policy "Members can use their organization's accounts" on app.accounts
   for all to authenticated
-  using (organization_id = (select identity.current_organization_id()))
-  with check (organization_id = (select identity.current_organization_id()));
+  using (organization_id = (select identity.current_organization_id()));
 create policy "People can use their own imports" on app.import_batches
   for all to authenticated
-  using (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()))
-  with check (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()));
+  using (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()));
 create policy "People can use the rows of their own imports" on app.import_rows
   for all to authenticated
   using (
-    organization_id = (select identity.current_organization_id())
-    and import_id in (select b.id from app.import_batches as b)
-  )
-  with check (
     organization_id = (select identity.current_organization_id())
     and import_id in (select b.id from app.import_batches as b)
   );
 create policy "Members can use their organization's statement links" on app.statement_links
   for all to authenticated
   using (
-    organization_id = (select identity.current_organization_id())
-    and (
-      (select identity.sees_everything())
-      or exists (select from app.payments as p where p.id = payment_id)
-    )
-  )
-  with check (
     organization_id = (select identity.current_organization_id())
     and (
       (select identity.sees_everything())

@@ -97,13 +97,6 @@ create policy "Members can say which statement counts" on app.provider_statement
       (select identity.sees_everything())
       or link_id in (select l.id from app.provider_links as l)
     )
-  )
-  with check (
-    organization_id = (select identity.current_organization_id())
-    and (
-      (select identity.sees_everything())
-      or link_id in (select l.id from app.provider_links as l)
-    )
   );
 grant select, insert, update, delete on app.provider_statements to service_role;
 grant select, insert, update (status, reason, usual_minor, occurrence_id, fetched_at) on app.provider_statements
