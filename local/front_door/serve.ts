@@ -5,7 +5,10 @@
 import { createLog } from "../../shared/log.ts";
 import { createFrontDoor, type FrontDoor } from "./front_door.ts";
 
-/** What the runtime passes beside the request: the caller in Deno, the environment in Workers. */
+/**
+ * What the runtime passes beside the request: the caller in Deno, which has no name on a unix socket, and the
+ * environment in Workers.
+ */
 interface Runtime {
   remoteAddr?: { hostname?: string };
   FUNCTIONS_URL?: string;
@@ -23,7 +26,8 @@ export default {
       secret: firstOf(runtime.FRONT_DOOR_SECRET ?? globalThis.Deno?.env.get("FRONT_DOOR_SECRET")),
       log: createLog(undefined, { function: "front-door" }),
     });
-    const address = runtime.remoteAddr?.hostname ?? request.headers.get("cf-connecting-ip");
+    // Only where there is no caller, in Workers, does the platform write this header; elsewhere anybody can.
+    const address = "remoteAddr" in runtime ? runtime.remoteAddr?.hostname : request.headers.get("cf-connecting-ip");
     return frontDoor(request, address ? { address } : undefined);
   },
 };

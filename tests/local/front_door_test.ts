@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { requestIdOf } from "../../shared/http/request_id.ts";
 import { createLog } from "../../shared/log.ts";
 import { createFrontDoor } from "../../local/front_door/front_door.ts";
+import serve from "../../local/front_door/serve.ts";
 import { SERVERS } from "../../local/front_door/server_config.ts";
 import { functionPath, METHODS, PAGE_POLICY_HEADER, REQUEST_ID_HEADER, ROUTES } from "../../shared/routes.ts";
 import { freePort } from "../_support/free_port.ts";
@@ -198,6 +199,22 @@ Deno.test("functions that can't be reached are a 502 that names the request, whi
   ]);
   assertEquals([request.event, request.request_id, request.status], ["request", id, 502]);
   assertFalse(lines.join().includes("planted"), lines.join());
+});
+
+Deno.test("the deployed front door believes cf-connecting-ip in Workers only, not on a socket without an address", async () => {
+  const functions = hostedFunctions();
+  const FUNCTIONS_URL = `http://127.0.0.1:${functions.addr.port}/functions/v1`;
+  const callerOf = async (runtime: object) => {
+    const request = new Request("https://expenses.example/calendar/x", {
+      headers: { "cf-connecting-ip": "203.0.113.9" },
+    });
+    const { headers } = await (await serve.fetch(request, { FUNCTIONS_URL, ...runtime })).json();
+    return [headers["x-forwarded-for"], headers["cf-connecting-ip"]];
+  };
+  assertEquals(await callerOf({}), ["203.0.113.9", undefined]);
+  assertEquals(await callerOf({ remoteAddr: { hostname: "198.51.100.7" } }), ["198.51.100.7", undefined]);
+  assertEquals(await callerOf({ remoteAddr: { path: "/run/door.sock" } }), [undefined, undefined]);
+  await functions.shutdown();
 });
 
 Deno.test("the fetch handler sets HSTS on every https answer, even if the gateway sets another, and none over http", async () => {
