@@ -1,23 +1,33 @@
 /** The welcome message when the stack is ready: URLs, how to connect a client, what to try first. */
 import { cursorLink, vsCodeLink } from "../shared/pages/connect_links.ts";
 import { dataArguments, taskCommand } from "./command_line.ts";
+import type { StartOptions } from "./options.ts";
 import type { RunningStack } from "./running_stack.ts";
+
+type Started = Pick<StartOptions, "data" | "db" | "siteUrl">;
 
 /** The version that `deno task test:clients` drives. */
 const INSPECTOR = "2.12.0";
 
-/** @param data the stack's data folder. */
-export function banner({ site_url, mcp_url, mail_url, demo }: RunningStack, data: string): string {
-  const signIn = demo ? `sign in there as ${demo.email} with one button` : "sign in there with any address";
+export function banner({ site_url, mcp_url, mail_url, stand_ins, demo }: RunningStack, options: Started): string {
+  const { data } = options;
+  const signIn = demo && mail_url ? `sign in there as ${demo.email} without a mail` : "sign in there with any address";
   return `
 Expenses is running.
-
+${purposes(options)}
   Site        ${site_url}
               ${signIn}
   Connector   ${mcp_url}
-  Mailbox     ${mail_url}
-              every mail that the service sends ends up here
-  Log         ${data}/stack.log
+  Mailbox     ${mail_url ?? "none: the mail service of MAIL_URL gets every mail"}
+${
+    mail_url
+      ? "              only this machine can open it: its address is as good as a password\n"
+      : ""
+  }  Log         ${data}/stack.log
+
+In place of the real thing
+
+${stand_ins.map(({ name, says }) => `  ${name.padEnd(16)}${says}`).join("\n")}
 
 Connect an AI client
 
@@ -38,6 +48,21 @@ Stop with Ctrl-C.
 `;
 }
 
+/** What the options that look like production are for. */
+function purposes({ db, siteUrl }: Started): string {
+  const lines = [
+    db === "embedded" ? "" : "--db is for trying the service out on a PostgreSQL: its backups are up to you.",
+    siteUrl ? "--site-url is for trying the service out behind a proxy or tunnel, not for running it for others." : "",
+  ].filter(Boolean);
+  return lines.map((line) => `${line}\n`).join("") + (lines.length > 0 ? "\n" : "");
+}
+
 /** The last line, after Ctrl-C. */
-export const goodbye = (data: string): string =>
-  `\nStopped. Your data is in ${data}; ${taskCommand("start", ...dataArguments(data))} goes on with it.`;
+export function goodbye({ data, db }: Started): string {
+  if (db === "embedded") {
+    return `\nStopped. Your data is in ${data}; ${taskCommand("start", ...dataArguments(data))} continues from there.`;
+  }
+  // Its address holds a password.
+  const { host, pathname } = new URL(db);
+  return `\nStopped. Your data is in the database ${pathname.slice(1)} on ${host}; the same --db continues from there.`;
+}

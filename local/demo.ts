@@ -27,10 +27,10 @@ const { client, provider } = await connect(stack.mcp_url, {
     return answer;
   },
 }).catch((thrown) =>
+  // fetch throws a TypeError when nothing answers; then the plan isn't the reason.
   fail(
-    `The assistant could not connect: ${
-      (thrown as Error).message
-    }. What its plan allows is said at ${stack.site_url}/account`,
+    `The assistant could not connect: ${(thrown as Error).message}` +
+      (thrown instanceof TypeError ? "" : `. See what its plan includes: ${stack.site_url}/account`),
   )
 );
 const { tools } = await client.listTools();

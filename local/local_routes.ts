@@ -1,46 +1,46 @@
 /**
- * `/local/…`: routes of the embedded stack only. They expose mails and move the clock, so they answer to loopback
- * names only (DNS rebinding could otherwise reach them) and accept changes from no other site.
+ * The mailbox, the clock and the stand-ins of the outside world: routes of the embedded stack only. They show sign-in
+ * mails, so they have a loopback port of their own, which no proxy of the site reaches, and a path that cannot be
+ * guessed. A forwarded request is refused. `Host` can only get a request refused (DNS rebinding), never accepted: a
+ * proxy rewrites it.
  */
 import { Hono } from "hono";
 import { isLoopback } from "../shared/net/loopback.ts";
 import type { MovableClock } from "./clock.ts";
 import { createRatesFixture } from "./fixtures/exchange_rates.ts";
 import { createProvidersFixture } from "./fixtures/providers/app.ts";
+import { isForwarded } from "./forwarded.ts";
 import { renderMailbox } from "./mail/mailbox_page.tsx";
 import type { MailSink } from "./mail/smtp_sink.ts";
 
 export interface LocalOptions {
-  mail: MailSink;
+  /** What comes before every path: `/` and a secret. */
+  base: string;
+  /** Base URL of the site, where the pages lead back to. */
+  siteUrl: string;
+  mail: Pick<MailSink, "list" | "clear">;
   clock: MovableClock;
-  /** Whether everything behind the front door is up. */
-  isHealthy(): Promise<boolean>;
-  /** Token hash of a new sign-in link for the demo user; undefined without demo data. */
-  demoToken?: () => Promise<string>;
+  /** A new sign-in link for the demo user, with a query; undefined without demo data. */
+  demoLink?: () => Promise<string>;
 }
 
-export function createLocalRoutes({ mail, clock, isHealthy, demoToken }: LocalOptions): Hono {
-  const app = new Hono().basePath("/local");
-
+export function createLocalRoutes({ base, siteUrl, mail, clock, demoLink }: LocalOptions): Hono {
+  const app = new Hono();
   app.use(async (c, next) => {
-    const { hostname, host } = new URL(c.req.url);
-    const origin = c.req.header("origin");
-    const site = c.req.header("sec-fetch-site");
-    const isForeign = site
-      ? site !== "same-origin" && site !== "none"
-      : origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host);
-    if (!isLoopback(hostname) || (isForeign && c.req.method !== "GET")) {
-      return c.text("Only from this machine\n", 403);
-    }
+    if (isFromElsewhere(c.req.raw)) return c.text("Only from this machine\n", 403);
     await next();
   });
+  app.route(base, createPages({ base, siteUrl, mail, clock, demoLink }));
+  return app;
+}
 
-  app.get("/health", async (c) => await isHealthy() ? c.json({ ok: true }) : c.json({ ok: false }, 503));
-
+function createPages({ base, siteUrl, mail, clock, demoLink }: LocalOptions): Hono {
+  const app = new Hono();
   app.get("/mail", async (c) => {
-    const mails = mail.list(c.req.query("to"));
+    const to = c.req.query("to");
+    const mails = mail.list(to);
     return c.req.header("accept")?.includes("text/html")
-      ? await renderMailbox(mails, c.req.query("to"))
+      ? await renderMailbox(mails, { to, siteUrl, path: `${base}/mail` })
       : c.json(mails);
   });
   app.delete("/mail", (c) => {
@@ -62,16 +62,21 @@ export function createLocalRoutes({ mail, clock, isHealthy, demoToken }: LocalOp
   app.route("/fx", createRatesFixture(clock.now));
   app.route("/providers", createProvidersFixture({ clock: clock.now }));
 
-  // The "Sign in as …" button of the login page: a sign-in link without the mail, already confirmed (307 keeps the
-  // POST, and with it the address and the browser token in the form).
-  app.post("/sign-in", async (c) => {
-    if (!demoToken) return c.text("This stack has no demo data\n", 404);
-    const { next } = await c.req.parseBody();
-    const query = new URLSearchParams({ token_hash: await demoToken(), type: "magiclink" });
-    if (typeof next === "string" && next) query.set("next", next);
-    return c.redirect(`/auth/callback?${query}`, 307);
+  // Where "Sign in as …" of the login page leads: to the page that a mailed link opens, without the mail.
+  app.get("/sign-in", async (c) => {
+    if (!demoLink) return c.text("This stack has no demo data\n", 404);
+    const next = c.req.query("next");
+    return c.redirect(await demoLink() + (next ? `&${new URLSearchParams({ next })}` : ""), 303);
   });
   return app;
+}
+
+/** Another site can let a browser send it, or a hop passed it on. */
+function isFromElsewhere({ headers, method, url }: Request): boolean {
+  const origin = headers.get("origin");
+  const isForeign = origin !== null && !(URL.canParse(origin) && isLoopback(new URL(origin).hostname));
+  const isCrossSite = headers.get("sec-fetch-site") === "cross-site" && method !== "GET";
+  return isForeign || isCrossSite || isForwarded(headers) || !isLoopback(new URL(url).hostname);
 }
 
 const time = (clock: MovableClock) => ({ now: clock.now().toISOString(), offset_ms: clock.offsetMs() });

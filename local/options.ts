@@ -1,5 +1,6 @@
 /** The command line of `deno task start`. */
 import { parseArgs } from "node:util";
+import { isLoopback } from "../shared/net/loopback.ts";
 import { taskCommand } from "./command_line.ts";
 
 export interface StartOptions {
@@ -9,7 +10,7 @@ export interface StartOptions {
   data: string;
   /** `embedded`, or the URL of a real PostgreSQL. */
   db: string;
-  /** Public base URL if it differs from the stack's own, e.g. that of a tunnel. */
+  /** Base URL of the site if it differs from the stack's own, e.g. that of a tunnel. */
   siteUrl?: string;
   fresh: boolean;
   demo: boolean;
@@ -24,8 +25,11 @@ export const USAGE = `${taskCommand("start")} [options]
 
   --port <number>     where to listen on 127.0.0.1; 0 picks a free port (${DEFAULT_PORT})
   --data <folder>     where to keep the database and the secrets (.local)
-  --db <embedded|URL> PGlite, or postgres://… of a PostgreSQL 15 or newer (embedded)
-  --site-url <URL>    the public address, when a proxy or tunnel leads here
+  --db <embedded|URL> PGlite, or postgres://… of a PostgreSQL 15 or newer, as its superuser (embedded)
+  --site-url <URL>    the site's address, when a proxy or tunnel leads here
+  --accept-public-risk
+                      allow a --site-url that others can reach: this stack is made for trying the service out, and
+                      imitates sign-in, database API and scheduler. Needs MAIL_URL and MAIL_FROM; there is no mailbox
   --fresh             empty the folder first
   --no-demo           without demo data
   --no-schedules      without running scheduled jobs
@@ -48,6 +52,12 @@ export function parseOptions(args: string[]): StartOptions {
   }
   const siteUrl = values["site-url"];
   if (siteUrl && !URL.canParse(siteUrl)) throw new UsageError(`--site-url ${siteUrl} is not a URL`);
+  if (siteUrl && isPublic(siteUrl) && !values["accept-public-risk"]) {
+    throw new UsageError(
+      `--site-url ${siteUrl} can be reached by others, and this stack is made for trying the service out on your own ` +
+        "machine: deploy it instead (README, Deploy), or add --accept-public-risk",
+    );
+  }
   return {
     port,
     data: values.data,
@@ -60,6 +70,9 @@ export function parseOptions(args: string[]): StartOptions {
   };
 }
 
+/** Whether an address leads here from other machines. */
+export const isPublic = (siteUrl: string): boolean => !isLoopback(new URL(siteUrl).hostname);
+
 function read(args: string[]) {
   try {
     return parseArgs({
@@ -70,6 +83,7 @@ function read(args: string[]) {
         data: { type: "string", default: ".local" },
         db: { type: "string", default: "embedded" },
         "site-url": { type: "string" },
+        "accept-public-risk": { type: "boolean", default: false },
         fresh: { type: "boolean", default: false },
         demo: { type: "boolean", default: true },
         schedules: { type: "boolean", default: true },

@@ -3,6 +3,7 @@ import { METHODS } from "../shared/routes.ts";
 import { createFrontDoor } from "./front_door/front_door.ts";
 import { refuseMethod } from "./front_door/methods.ts";
 import { forward } from "./front_door/proxy.ts";
+import { isForwarded } from "./forwarded.ts";
 import { FUNCTIONS_ORIGIN, type FunctionsHandler } from "./functions.ts";
 import type { Answer } from "./http_server.ts";
 
@@ -11,25 +12,23 @@ export interface Parts {
   /** Base URL of the data service's `/rest/v1` and `/auth/v1`. */
   dataUrl: string;
   frontDoorSecret: string;
-  local: { fetch(request: Request): Promise<Response> | Response };
 }
 
 /** The methods of PostgREST and the identity provider. */
 const DATA_METHODS = [...METHODS, "PUT", "PATCH"];
 
-export function createRouter({ functions, dataUrl, frontDoorSecret, local }: Parts): Answer {
+export function createRouter({ functions, dataUrl, frontDoorSecret }: Parts): Answer {
   const frontDoor = createFrontDoor({ functionsUrl: FUNCTIONS_ORIGIN, secret: frontDoorSecret, fetch: functions });
   return (request, client) => {
     const { pathname, search } = new URL(request.url);
     const isData = /^\/(rest|auth)\/v1\//.test(pathname);
     const refused = refuseMethod(request, isData ? DATA_METHODS : METHODS);
     if (refused) return refused;
-    if (pathname.startsWith("/local/")) return local.fetch(request);
     if (isData) return forward(request, { target: dataUrl + pathname + search, client });
     if (pathname.startsWith("/functions/v1/")) {
       const target = FUNCTIONS_ORIGIN + pathname.slice("/functions/v1".length) + search;
       return forward(request, { target, client, fetch: functions });
     }
-    return frontDoor(request, client);
+    return frontDoor(request, { ...client, isDirect: !isForwarded(request.headers) });
   };
 }

@@ -1,6 +1,7 @@
 /** Facts about a running stack: the line that `--json` prints, and `running.json` in its folder. */
 import { dataArguments, taskCommand } from "./command_line.ts";
 import type { Demo } from "./data_service/settings.ts";
+import type { StandIn } from "./stand_ins.ts";
 
 export interface RunningStack {
   pid: number;
@@ -13,7 +14,11 @@ export interface RunningStack {
   secret_key: string;
   cron_secret: string;
   payment_webhook_secret: string;
-  mail_url: string;
+  /** Base URL of the clock and the mailbox, on a port and a path of their own. Null when the site is public. */
+  local_url: string | null;
+  mail_url: string | null;
+  /** What this stack has in place of the real thing. */
+  stand_ins: StandIn[];
   /** Null on PGlite, which only the stack itself can open. */
   database_url: string | null;
   /** Absent without demo data. */
@@ -29,7 +34,7 @@ export async function findStack(folder: string): Promise<RunningStack> {
   const text = await Deno.readTextFile(`${folder}/running.json`).catch(() => undefined);
   const running: RunningStack | undefined = text && JSON.parse(text);
   // A stack that was killed leaves its file behind.
-  const isUp = running && await fetch(`${running.supabase_url}/local/health`).then(isOk, () => false);
+  const isUp = running && await fetch(`${running.supabase_url}/api/health`).then(isOk, () => false);
   if (!isUp) {
     const start = taskCommand("start", ...dataArguments(folder));
     throw new Error(`No stack is running on ${folder}. Start one in another terminal: ${start}`);

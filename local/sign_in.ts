@@ -1,10 +1,8 @@
 /** Signs in as a person would: the login page, the mail, its link, the button, and onboarding for somebody new. */
 import { findForm, FormBrowser, type Page } from "./form_browser.ts";
+import type { RunningStack } from "./running_stack.ts";
 
-interface StackAddress {
-  site_url: string;
-  mail_url: string;
-}
+type StackAddress = Pick<RunningStack, "site_url" | "mail_url">;
 
 export interface SignInOptions {
   /** Path to end at; the login page's default when absent. */
@@ -39,6 +37,7 @@ export async function signInFrom(
 
 /** The link in the newest mail to an address. */
 export async function newestLink(stack: StackAddress, email: string): Promise<string> {
+  if (!stack.mail_url) throw new Error("A stack with a public address has no mailbox to read");
   const response = await fetch(`${stack.mail_url}?to=${encodeURIComponent(email)}`);
   const [mail]: { html: string }[] = await response.json();
   const link = mail && /href="([^"]+)"/.exec(mail.html)?.[1];

@@ -1,8 +1,9 @@
 /**
- * Assembles the embedded stack: mail, the data service in its Worker, the functions and the front door, on one port. It
- * prints nothing and never exits the process.
+ * Assembles the embedded stack: mail, the data service in its Worker, the functions and the front door on one port, and
+ * the mailbox and the clock on another. It prints nothing and never exits the process.
  */
-import { type Config, readConfig } from "../shared/config.ts";
+import { withMailedAddress } from "../functions/auth-callback/sign_in/mailed_address.ts";
+import { type Config, ConfigError, readConfig } from "../shared/config.ts";
 import { createDatabase } from "../shared/db/client.ts";
 import { createLog } from "../shared/log.ts";
 import { createDenoNetwork } from "../shared/net/deno_network.ts";
@@ -11,18 +12,19 @@ import { refusedHosts } from "../shared/net/guarded_url.ts";
 import { movableClock } from "./clock.ts";
 import { openDataFolder } from "./data_folder.ts";
 import { startDataServiceWorker } from "./data_service/client.ts";
-import { isHealthy, signInToken } from "./data_service/requests.ts";
+import { signInToken } from "./data_service/requests.ts";
 import type { DataServiceSettings } from "./data_service/settings.ts";
 import { storeDemoCredential } from "./demo_credential.ts";
-import { functionEnvironment, MAIL_FROM } from "./environment.ts";
+import { functionEnvironment } from "./environment.ts";
 import { listen } from "./http_server.ts";
 import { openLogFile } from "./log_file.ts";
 import { createLocalRoutes } from "./local_routes.ts";
 import { startMailSink } from "./mail/smtp_sink.ts";
-import type { StartOptions } from "./options.ts";
+import { isPublic, type StartOptions } from "./options.ts";
 import { createRouter } from "./router.ts";
 import type { RunningStack } from "./running_stack.ts";
 import { readSecrets } from "./secrets.ts";
+import { activeStandIns, MAIL_FROM, type StackFacts } from "./stand_ins.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { startOnBooks } from "./upgrade.ts";
 
@@ -55,8 +57,17 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
   const server = listen(options.port, log);
   const supabaseUrl = server.url;
   const siteUrl = options.siteUrl ?? supabaseUrl;
+  const isOpen = isPublic(siteUrl);
+  if (isOpen && !env.MAIL_URL) {
+    throw new ConfigError(["MAIL_URL is not set, and a stack with a public address shows no mailbox"]);
+  }
 
   const mail = await startMailSink();
+  // On a port that no proxy of the site reaches. A public stack has none: no mail, clock or stand-in of it is for others.
+  const localServer = isOpen ? undefined : listen(0, log);
+  const localBase = `/${crypto.randomUUID()}`;
+  const localUrl = localServer && localServer.url + localBase;
+  const facts: StackFacts = { own: env, db: options.db, localUrl, mailboxUrl: `smtp://127.0.0.1:${mail.port}` };
   const settings = {
     siteUrl,
     publicUrl: supabaseUrl,
@@ -64,7 +75,7 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
     publishableKey: secrets.publishable_key,
     secretKey: secrets.secret_key,
     cronSecret: first(secrets.cron_secret),
-    smtpPort: mail.port,
+    mailUrl: env.MAIL_URL ?? facts.mailboxUrl,
     mailFrom: env.MAIL_FROM ?? MAIL_FROM,
     demo: options.demo,
     schedules: options.schedules,
@@ -75,10 +86,9 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
     ? await startOnBooks(folder, startOn, onProgress)
     : await startOn({ url: options.db });
 
-  // Anybody who finds a public address must not get in through the demo button.
-  const demoEmail = options.siteUrl ? undefined : data.demo?.email;
+  const demoEmail = data.demo?.email;
   const config = readConfig(
-    functionEnvironment(env, { siteUrl, supabaseUrl, smtpPort: mail.port, secrets, demoEmail }),
+    functionEnvironment({ ...facts, siteUrl, supabaseUrl, secrets, demoEmail }),
     NEEDED,
   );
   const clock = movableClock(data.setClockOffset);
@@ -93,18 +103,19 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
     const deps = { config, database, clock: clock.now, log, fetch, guardedFetch };
     return telemetry ? telemetry.watch(deps) : deps;
   });
-  const local = createLocalRoutes({
-    mail,
-    clock,
-    isHealthy: () => isHealthy(data),
-    demoToken: demoEmail ? () => signInToken(data, { email: demoEmail, secretKey: secrets.secret_key }) : undefined,
-  });
+  const demoLink = demoEmail &&
+    (async () => {
+      const token = await signInToken(data, { email: demoEmail, secretKey: secrets.secret_key });
+      const link = `${siteUrl}/auth/callback?${new URLSearchParams({ token_hash: token, type: "magiclink" })}`;
+      return await withMailedAddress(config, link, { address: demoEmail, at: clock.now() });
+    });
+  const local = createLocalRoutes({ base: localBase, siteUrl, mail, clock, ...demoLink && { demoLink } });
+  localServer?.answerWith((request) => local.fetch(request));
   server.answerWith(
     createRouter({
       functions: telemetry ? telemetry.trace(functions) : functions,
       dataUrl: data.url,
       frontDoorSecret: first(secrets.front_door_secret),
-      local,
     }),
   );
 
@@ -118,7 +129,9 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
     secret_key: secrets.secret_key,
     cron_secret: first(secrets.cron_secret),
     payment_webhook_secret: first(secrets.payment_webhook_secret),
-    mail_url: `${supabaseUrl}/local/mail`,
+    local_url: localUrl ?? null,
+    mail_url: localUrl ? `${localUrl}/mail` : null,
+    stand_ins: activeStandIns(facts),
     database_url: options.db === "embedded" ? null : options.db,
     demo: data.demo,
   };
@@ -126,7 +139,7 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
   return {
     running,
     async close() {
-      for (const part of [server, data, mail]) await part.close();
+      for (const part of [server, localServer, data, mail]) await part?.close();
       await folder.release();
     },
   };

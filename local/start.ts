@@ -59,8 +59,8 @@ try {
     onDeath: (error) => fail(error.message),
     onProgress: say,
   });
-  endOnSignal(close, () => say(goodbye(options.data)));
-  print(options.json ? JSON.stringify(running) : banner(running, options.data));
+  endOnSignal(close, () => say(goodbye(options)));
+  print(options.json ? JSON.stringify(running) : banner(running, options));
 } catch (thrown) {
   fail(explain(thrown, options.port));
 }

@@ -34,7 +34,7 @@ if (!type || !types.includes(type)) fail(usage);
 const stack = await findStack(values.data).catch((thrown) => fail(thrown.message));
 const organizationId = values.org ?? stack.demo?.organization_id;
 if (!organizationId) fail("This stack has no demo data: pass the organization with --org org_…");
-const at = values.at ? new Date(values.at) : await clockOf(stack.supabase_url);
+const at = values.at ? new Date(values.at) : await clockOf(stack.local_url);
 if (Number.isNaN(at.getTime())) fail(`--at ${values.at} is not a time such as 2026-12-01T08:00:00Z`);
 
 // An event names its plan; one that the person did not choose must not change it.
@@ -64,7 +64,9 @@ async function send(type: string, { at, eventId }: { at: Date; eventId?: string 
   if (!response.ok) Deno.exit(1);
 }
 
-async function clockOf(url: string): Promise<Date> {
-  const { now } = await (await fetch(`${url}/local/clock`)).json();
+/** Only a stack with a local port can be on another time. */
+async function clockOf(url: string | null): Promise<Date> {
+  if (!url) return new Date();
+  const { now } = await (await fetch(`${url}/clock`)).json();
   return new Date(now);
 }

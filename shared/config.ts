@@ -44,7 +44,9 @@ export interface Config {
   /** What the plans cost, as text: "€4 a month". */
   proPrice?: string;
   teamPrice?: string;
-  /** Gets a "Sign in as …" button on the login page. Only the embedded stack sets it. */
+  /** Of the embedded stack only: where its mailbox is. Pages link to it when the request comes from the same machine. */
+  localUrl?: string;
+  /** Of the embedded stack only: whom "Sign in as …" on the login page signs in. */
   demoEmail?: string;
 }
 
@@ -127,6 +129,7 @@ export function readConfig(env: Environment, needs: readonly ConfigName[]): Conf
     cancelUrl: read("cancelUrl", "CANCEL_URL", urlTemplate, "is not an https URL"),
     proPrice: read("proPrice", "PRO_PRICE", price, "is longer than 60 characters"),
     teamPrice: read("teamPrice", "TEAM_PRICE", price, "is longer than 60 characters"),
+    localUrl: read("localUrl", "LOCAL_URL", loopbackUrl, "is not http on loopback"),
     demoEmail: read("demoEmail", "LOCAL_DEMO_EMAIL", (value) => value, "is empty"),
   };
   if (problems.length > 0) throw new ConfigError(problems);
@@ -164,6 +167,9 @@ function originUrl(value: string): string | undefined {
   if (!url || url.pathname !== "/" || url.search || url.hash || url.username) return undefined;
   return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname)) ? url.origin : undefined;
 }
+
+const loopbackUrl = (value: string) =>
+  URL.canParse(value) && new URL(value).protocol === "http:" && isLoopback(new URL(value).hostname) ? value : undefined;
 
 // Inside `supabase start` this is http://kong:8000, so plain http is allowed. Of what we publish, only the function
 // address is built from it.

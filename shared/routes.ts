@@ -16,6 +16,12 @@ export const PAGE_POLICY_HEADER = "x-page-policy";
 /** Authenticates the front door's client-IP header; holds `FRONT_DOOR_SECRET`. */
 export const FRONT_DOOR_HEADER = "x-front-door-secret";
 
+/**
+ * Set by the embedded stack's front door alone, on a request that no hop seems to have passed on: its pages may link to
+ * the mailbox then. Everything else ignores it.
+ */
+export const DIRECT_HEADER = "x-direct";
+
 /** Names a request in every log that it leaves a line in. */
 export const REQUEST_ID_HEADER = "x-request-id";
 

@@ -1,17 +1,6 @@
 /** Requests of the rest of the stack to the data service. */
 import type { DataService } from "./settings.ts";
 
-/** Whether the database responds. */
-export async function isHealthy({ url }: DataService): Promise<boolean> {
-  try {
-    const response = await fetch(`${url}/health`);
-    await response.body?.cancel();
-    return response.ok;
-  } catch {
-    return false;
-  }
-}
-
 /** The token hash of a new sign-in link to an address, without a mail. */
 export async function signInToken(
   { url }: DataService,

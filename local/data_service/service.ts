@@ -2,8 +2,8 @@
  * The database and what Supabase serves around it: `/rest/v1`, `/auth/v1`, scheduled jobs and queued requests. Runs in
  * a Worker, since PGlite blocks its thread while a statement runs.
  */
-import { createTransport } from "nodemailer";
 import { describeError, type Log } from "../../shared/log.ts";
+import { sendMail } from "../../shared/mail/send_mail.ts";
 import { createIdentityProvider } from "../auth/identity_provider.ts";
 import { readAuthSettings } from "../auth/settings.ts";
 import { type Migration, readMigrations } from "../database/migrations.ts";
@@ -32,13 +32,12 @@ export async function startDataService(settings: DataServiceSettings, log: Log):
   await storeVaultSecrets(database, { project_url: settings.publicUrl, cron_secret: settings.cronSecret });
   if (settings.demo) await loadDemo(database);
 
-  const mailer = createTransport({ host: "127.0.0.1", port: settings.smtpPort, secure: false, ignoreTLS: true });
   const passOn = async (request: Request) => await lite.fetch(request);
   const identityProvider = createIdentityProvider({
     ...settings,
     database,
     settings: await readAuthSettings(),
-    sendMail: async (mail) => void await mailer.sendMail({ from: settings.mailFrom, ...mail }),
+    sendMail: (mail) => sendMail({ config: settings, fetch }, mail),
     passOn,
   });
   const server = Deno.serve({ hostname: "127.0.0.1", port: settings.port ?? 0, onListen() {} }, async (request) => {
@@ -46,7 +45,6 @@ export async function startDataService(settings: DataServiceSettings, log: Log):
     try {
       if (pathname.startsWith("/rest/v1/")) return await passOn(request);
       if (pathname.startsWith("/auth/v1/")) return await identityProvider(request);
-      if (pathname === "/health") return Response.json({ ok: (await database.query("select 1")).length === 1 });
     } catch (thrown) {
       log.error("failure", { route: pathname, error: describeError(thrown) });
       return Response.json({ code: 500, msg: "The embedded service failed; see its log" }, { status: 500 });

@@ -12,7 +12,8 @@ export interface DataServiceSettings {
   publishableKey: string;
   secretKey: string;
   cronSecret: string;
-  smtpPort: number;
+  /** Where sign-in mails are sent: as `MAIL_URL`. */
+  mailUrl: string;
   mailFrom: string;
   /** Load supabase/seed.sql into a database without users. */
   demo: boolean;
@@ -32,7 +33,7 @@ export interface Demo {
 export interface DataService {
   /** Digest of the current preparation. */
   preparedAs: string;
-  /** Loopback base URL of `/rest/v1`, `/auth/v1` and `/health`. */
+  /** Loopback base URL of `/rest/v1` and `/auth/v1`. */
   url: string;
   demo?: Demo;
   setClockOffset(ms: number): void;

@@ -8,7 +8,7 @@ import { STRICT_TRANSPORT_SECURITY } from "../../shared/http/transport_security.
 import { describeError, type Log } from "../../shared/log.ts";
 import { findRoute, functionPath, loggedPath, NOT_FOUND, PAGE_POLICY_HEADER } from "../../shared/routes.ts";
 import { refuseMethod } from "./methods.ts";
-import { forward } from "./proxy.ts";
+import { type Client, forward } from "./proxy.ts";
 
 export interface FrontDoorOptions {
   /** Base URL of the functions, without a trailing slash: `https://<project>.supabase.co/functions/v1`. */
@@ -20,9 +20,9 @@ export interface FrontDoorOptions {
   log?: Log;
 }
 
-export type FrontDoor = (request: Request, client?: { address: string }) => Promise<Response>;
+export type FrontDoor = (request: Request, client?: Client) => Promise<Response>;
 
-/** @returns a handler; `client.address` is the caller's IP address, if the runtime provides it. */
+/** @returns a handler of requests and what is known of who sent them. */
 export function createFrontDoor({ functionsUrl, secret, fetch = globalThis.fetch, log }: FrontDoorOptions): FrontDoor {
   return async (request, client) => {
     const { pathname, search, protocol } = new URL(request.url);

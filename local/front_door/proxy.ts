@@ -3,7 +3,7 @@
  * caller.
  */
 
-import { FRONT_DOOR_HEADER, REQUEST_ID_HEADER } from "../../shared/routes.ts";
+import { DIRECT_HEADER, FRONT_DOOR_HEADER, REQUEST_ID_HEADER } from "../../shared/routes.ts";
 
 /** Headers that belong to one connection only. */
 const HOP_HEADERS = [
@@ -17,11 +17,17 @@ const HOP_HEADERS = [
   "upgrade",
 ];
 
+export interface Client {
+  /** The caller's IP address, if the runtime provides it. */
+  address: string;
+  /** Whether the request seems to come from this machine itself; only the embedded stack says so. */
+  isDirect?: boolean;
+}
+
 export interface ForwardOptions {
   /** Absolute URL to request. */
   target: string;
-  /** The caller's IP address, if the runtime provides it. */
-  client?: { address: string } | undefined;
+  client?: Client | undefined;
   /** Proves to the functions that the address is genuine. */
   secret?: string | undefined;
   /** Names the request in the logs of all that it passes, in place of the name that the visitor gave it. */
@@ -41,8 +47,9 @@ export async function forward(
   headers.set("x-forwarded-proto", url.protocol.slice(0, -1));
   // Replaced, not appended to: incoming values can be forged. When hosted, the platform's edge sets cf-connecting-ip
   // again.
-  for (const name of ["cf-connecting-ip", "x-forwarded-for", FRONT_DOOR_HEADER]) headers.delete(name);
+  for (const name of ["cf-connecting-ip", "x-forwarded-for", FRONT_DOOR_HEADER, DIRECT_HEADER]) headers.delete(name);
   if (client) headers.set("x-forwarded-for", client.address);
+  if (client?.isDirect) headers.set(DIRECT_HEADER, "1");
   if (secret) headers.set(FRONT_DOOR_HEADER, secret);
   if (requestId) headers.set(REQUEST_ID_HEADER, requestId);
   const { method, body } = request;

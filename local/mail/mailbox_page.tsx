@@ -20,8 +20,18 @@ for (const frame of document.querySelectorAll("iframe")) {
   addEventListener("resize", () => { frame.style.height = ""; fit(frame); });
 }`;
 
-/** @param to the address the list is filtered by. */
-export async function renderMailbox(mails: readonly ReceivedMail[], to?: string): Promise<Response> {
+export interface MailboxView {
+  /** The address the list is filtered by. */
+  to?: string | undefined;
+  siteUrl: string;
+  /** Of this page. */
+  path: string;
+}
+
+export async function renderMailbox(
+  mails: readonly ReceivedMail[],
+  { to, siteUrl, path }: MailboxView,
+): Promise<Response> {
   const nonce = crypto.randomUUID();
   const html = await (
     <html lang="en">
@@ -35,8 +45,8 @@ export async function renderMailbox(mails: readonly ReceivedMail[], to?: string)
       <body>
         <header class="bar">
           <div class="column">
-            <a class="brand" href="/">Expenses</a>
-            <a href="/local/mail">All mail</a>
+            <a class="brand" href={siteUrl}>Expenses</a>
+            <a href={path}>All mail</a>
           </div>
         </header>
         <main class="page">
@@ -44,7 +54,7 @@ export async function renderMailbox(mails: readonly ReceivedMail[], to?: string)
             <h1>{to ? `Mail to ${to}` : "Mailbox"}</h1>
             <p class="muted">Mail that this stack sent. None of it left this machine.</p>
             {mails.length === 0 && <p>No mail yet.</p>}
-            {mails.slice(0, SHOWN).map((mail) => <Mail mail={mail} />)}
+            {mails.slice(0, SHOWN).map((mail) => <Mail mail={mail} path={path} />)}
           </div>
         </main>
         <script nonce={nonce} dangerouslySetInnerHTML={{ __html: FIT_FRAMES_SCRIPT }} />
@@ -62,12 +72,12 @@ export async function renderMailbox(mails: readonly ReceivedMail[], to?: string)
   });
 }
 
-function Mail({ mail }: { mail: ReceivedMail }) {
+function Mail({ mail, path }: { mail: ReceivedMail; path: string }) {
   return (
     <article class="mail">
       <h2>{mail.subject || "(no subject)"}</h2>
       <p class="muted">
-        to <a href={`/local/mail?to=${encodeURIComponent(mail.to)}`}>{mail.to}</a> ·{" "}
+        to <a href={`${path}?to=${encodeURIComponent(mail.to)}`}>{mail.to}</a> ·{" "}
         {mail.received_at.slice(0, 19).replace("T", " ")} UTC
       </p>
       {mail.html

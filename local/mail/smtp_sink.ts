@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import PostalMime from "postal-mime";
 import { SMTPServer } from "smtp-server";
 
-/** A received mail as listed by `GET /local/mail`. */
+/** A received mail as listed by `GET …/mail`. */
 export interface ReceivedMail {
   id: string;
   /** Envelope addresses, lower case, separated by ", ". */

@@ -5,7 +5,8 @@ import { AppError } from "../errors.ts";
 export interface Mail {
   to: string;
   subject: string;
-  text: string;
+  text?: string;
+  html?: string;
   /** What makes a repeated attempt the same mail, for a mail service that took it and could not say so. */
   key?: string;
 }

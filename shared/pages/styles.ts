@@ -105,8 +105,6 @@ summary::-webkit-details-marker { display: none; }
 .filter { margin-bottom: 1.5rem; }
 details form { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: .75rem; }
 details form input { flex: 1 1 12rem; }
-.later { visibility: hidden; margin-bottom: 1rem; animation: appear 0s 30s forwards; }
-@keyframes appear { to { visibility: visible; } }
 .said { padding: 0; list-style: none; }
 .said li { padding-block: .5rem; }
 

@@ -122,7 +122,8 @@ for (const [kind, { start, says }] of Object.entries(CLIENTS)) {
       };
       try {
         const login = await open();
-        await login.getByRole("button", { name: `Sign in as ${stack.demo!.email}` }).click();
+        await login.getByRole("link", { name: `Sign in as ${stack.demo!.email}` }).click();
+        await login.getByRole("button", { name: "Sign in" }).click();
         assertStringIncludes(await login.locator("main").innerText(), says);
 
         const denied = await decide(login, "Deny");

@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { newestLink } from "../../local/sign_in.ts";
 import { connectFor, personOf } from "../e2e/person.ts";
-import { heading, journey, newestMail, press, scripted, signIn, stack } from "./walking.ts";
+import { heading, journey, newestMail, press, scripted, signIn, signInAsDemo, stack } from "./walking.ts";
 
 journey("a new person signs in by mail, is asked five things, connects an app and disconnects it", async (page) => {
   await page.goto("/login?next=%2Faccount%3Ffrom%3Dmail");
@@ -102,20 +102,20 @@ journey("a mistyped address is a page with a way home, and no second complaint",
   assertMatch(await page.locator(".request-id").innerText(), /Request [0-9a-f-]{36}/);
   await page.getByRole("link", { name: "Go to the front page" }).click();
   assertEquals(new URL(page.url()).pathname, "/");
-  await page.goto("/local/mail");
+  await page.goto(stack.mail_url!);
   assertEquals(failed, ["/acount"]);
   assertEquals((await page.goto("/favicon.ico"))!.status(), 200);
 });
 
-journey("the local button signs in as the demo person", async (page) => {
+journey("the local link signs in as the demo person", async (page) => {
   await page.goto("/login");
-  await press(page, `Sign in as ${stack.demo!.email}`);
+  await signInAsDemo(page);
   assertEquals(await heading(page), "Your account");
 });
 
 journey("the owner of a variable bill connects its provider, pauses and removes it", async (page) => {
   await page.goto("/login?next=%2Faccount%2Fproviders%2Fconnect%3Fbill%3Dbill_demo00000009");
-  await press(page, `Sign in as ${stack.demo!.email}`);
+  await signInAsDemo(page);
   assertEquals(await heading(page), "Which provider is Cloud hosting from?");
   await page.getByRole("link", { name: "Connect to DigitalOcean" }).click();
   assertStringIncludes(await page.locator("main").innerText(), "Connected now: Team …4f2a");
@@ -152,7 +152,7 @@ journey("a person chooses a statement on the page that their assistant's link op
   const { client, call } = await connectFor(personOf(stack, stack.demo!.email), stack.mcp_url);
   const { data: { upload } } = await call("import_expenses");
   await page.goto(upload.url);
-  await press(page, `Sign in as ${stack.demo!.email}`);
+  await signInAsDemo(page);
   assertEquals(page.url(), upload.url, "signing in leads back");
   const choose = (name: string, content: string | Uint8Array) =>
     page.getByLabel("The file from your bank").setInputFiles({
@@ -195,7 +195,7 @@ Deno.test({
     await page.goto("/login");
     await page.getByLabel("Email address").fill("high@example.com");
     await press(page, "Email me a link");
-    await page.goto("/local/mail?to=high@example.com");
+    await page.getByRole("link", { name: "Open the mailbox" }).click();
     const heights = await page.evaluate(`(() => {
       const frame = document.querySelector("iframe");
       return [frame.clientHeight, frame.contentDocument.documentElement.scrollHeight];

@@ -90,7 +90,9 @@ Deno.test("the mailbox of the embedded stack shows a mail on the ground that its
     const grounds = [];
     for (const colorScheme of ["light", "dark"] as const) {
       const page = await browser.newPage({ colorScheme });
-      await page.setContent(await (await renderMailbox([mail])).text());
+      await page.setContent(
+        await (await renderMailbox([mail], { siteUrl: "http://127.0.0.1:7400", path: "/secret/mail" })).text(),
+      );
       const frame = page.frames().find((one) => one !== page.mainFrame())!;
       await frame.waitForSelector("h1");
       const ground = await page.evaluate(`getComputedStyle(document.querySelector("iframe")).backgroundColor`);

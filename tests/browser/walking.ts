@@ -57,6 +57,11 @@ export const press = (page: Page, name: string): Promise<void> =>
   page.getByRole("button", { name, exact: true }).click();
 export const follow = (page: Page, name: string): Promise<void> =>
   page.getByRole("link", { name, exact: true }).click();
+/** By the link of the embedded stack, on whatever login page is open. */
+export async function signInAsDemo(page: Page): Promise<void> {
+  await follow(page, "Sign in as demo@example.com");
+  await press(page, "Sign in");
+}
 export const heading = (page: Page): Promise<string | null> => page.getByRole("heading", { level: 1 }).textContent();
 export const said = (page: Page): Promise<string> => page.getByRole("status").first().innerText();
 

@@ -205,7 +205,7 @@ Deno.test("a credential is found nowhere but encrypted", async (t) => {
 
     await t.step("mentioned in mails", async () => {
       note("reminders", await runJob(stack, "reminders"));
-      const mails = await (await fetch(stack.mail_url)).text();
+      const mails = await (await fetch(stack.mail_url!)).text();
       assertStringIncludes(mails, "Servers");
       note("mails", mails);
     });

@@ -33,7 +33,7 @@ Deno.test({
       assertEquals((await plans("sideways", "--data", stack.folder)).code, 1);
       stack = await stack.restart();
       const next = new Date(Date.now() + 400 * 86_400_000).toISOString();
-      await fetch(`${stack.supabase_url}/local/clock`, { method: "POST", body: JSON.stringify({ now: next }) });
+      await fetch(`${stack.local_url}/clock`, { method: "POST", body: JSON.stringify({ now: next }) });
       const { page: later } = await signIn(stack, "ann@example.com");
       assertEquals(later.url.pathname, "/account");
       assertNotMatch(later.html.replaceAll(/<(style|script).*?<\/\1>/gs, ""), /Off on this plan|free to try|trial/);

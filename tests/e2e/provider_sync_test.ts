@@ -33,7 +33,7 @@ Deno.test("an amount is fetched when the month is over, mailed, paid, and in the
   const statementMonth = now.toISOString().slice(0, 7);
   const amount = fixtureAmount("digitalocean", { secret: TOKEN, month: statementMonth });
   const moveClock = async (now: string) => {
-    const response = await fetch(`${stack.supabase_url}/local/clock`, {
+    const response = await fetch(`${stack.local_url}/clock`, {
       method: "POST",
       body: JSON.stringify({ now }),
     });

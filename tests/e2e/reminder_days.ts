@@ -7,7 +7,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 
 /** Sets the stack's clock. */
 export const moveClock = async (stack: TestStack, now: string) => {
-  const response = await fetch(`${stack.supabase_url}/local/clock`, { method: "POST", body: JSON.stringify({ now }) });
+  const response = await fetch(`${stack.local_url}/clock`, { method: "POST", body: JSON.stringify({ now }) });
   assertEquals(response.status, 200, await response.text());
 };
 

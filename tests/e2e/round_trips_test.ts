@@ -69,10 +69,12 @@ Deno.test("one request to the database each", async (t) => {
   const { database, take, takeOnce, close } = countedDatabase(stack);
   const deps = {
     config: readConfig(
-      functionEnvironment({}, {
+      functionEnvironment({
+        own: {},
+        db: "embedded",
+        mailboxUrl: "smtp://127.0.0.1:9",
         siteUrl: stack.site_url,
         supabaseUrl: stack.supabase_url,
-        smtpPort: 0,
         secrets: JSON.parse(await Deno.readTextFile(`${stack.folder}/secrets.json`)),
       }),
       ["codeSecrets"],

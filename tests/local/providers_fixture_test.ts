@@ -1,5 +1,5 @@
 /**
- * `/local/providers`: the stack's clock decides which months are final, and links stay on the stack. How adapters read
+ * The providers on the local port: the stack's clock decides which months are final, and links stay on the stack. How adapters read
  * it: tests/shared/providers/contract_test.ts.
  */
 import { assert, assertEquals } from "@std/assert";
@@ -11,12 +11,12 @@ import type { Secrets } from "../../local/secrets.ts";
 import { readConfig } from "../../shared/config.ts";
 import { PROVIDERS } from "../../shared/providers/registry.ts";
 
-const SITE = "http://127.0.0.1:54321";
-const INVOICES = `${SITE}/local/providers/digitalocean/v2/customers/my/invoices`;
+const LOCAL = "http://127.0.0.1:54321/secret";
+const INVOICES = `${LOCAL}/providers/digitalocean/v2/customers/my/invoices`;
 
 const clock = movableClock(() => {});
-const mail = { port: 0, list: () => [], clear: () => {}, close: () => Promise.resolve() };
-const app = createLocalRoutes({ mail, clock, isHealthy: () => Promise.resolve(true) });
+const mail = { list: () => [], clear: () => {} };
+const app = createLocalRoutes({ base: "/secret", siteUrl: "http://127.0.0.1:7400", mail, clock });
 const ask = async (url: string, secret?: string) => {
   const headers: HeadersInit = secret ? { authorization: `Bearer ${secret}` } : {};
   const response = await app.request(url, { headers });
@@ -58,15 +58,16 @@ Deno.test("further pages are at the same origin as the first", async () => {
 
 Deno.test("a request without a credential, or to an unknown provider, is refused", async () => {
   assertEquals((await ask(INVOICES)).status, 401);
-  assertEquals((await ask(`${SITE}/local/providers/aws/v1`, "x")).status, 404);
-  assertEquals((await ask(`${SITE}/local/providers/openai/v1/models`, "x")).status, 400);
+  assertEquals((await ask(`${LOCAL}/providers/aws/v1`, "x")).status, 404);
+  assertEquals((await ask(`${LOCAL}/providers/openai/v1/models`, "x")).status, 400);
 });
 
 Deno.test("the stack's functions find every provider with a base on the stack, unless the environment overrides it", () => {
-  const stack = { siteUrl: SITE, supabaseUrl: SITE, smtpPort: 1, secrets: {} as Secrets };
-  const { providerBases } = readConfig({ PROVIDER_BASES: functionEnvironment({}, stack).PROVIDER_BASES }, []);
+  const site = { siteUrl: LOCAL, supabaseUrl: LOCAL, secrets: {} as Secrets };
+  const stack = { ...site, own: {}, db: "embedded", localUrl: LOCAL, mailboxUrl: "smtp://127.0.0.1:1" };
+  const { providerBases } = readConfig({ PROVIDER_BASES: functionEnvironment(stack).PROVIDER_BASES }, []);
   const fixed = [...PROVIDERS.values()].filter(({ base }) => base).map(({ key }) => key);
-  assertEquals(providerBases, Object.fromEntries(fixed.map((key) => [key, `${SITE}/local/providers/${key}`])));
-  const own = functionEnvironment({ PROVIDER_BASES: "github=https://proxy.example" }, stack);
+  assertEquals(providerBases, Object.fromEntries(fixed.map((key) => [key, `${LOCAL}/providers/${key}`])));
+  const own = functionEnvironment({ ...stack, own: { PROVIDER_BASES: "github=https://proxy.example" } });
   assertEquals(own.PROVIDER_BASES, "github=https://proxy.example");
 });

@@ -9,15 +9,25 @@ Deno.test("the embedded stack keeps its contract", async (t) => {
   const stack = await startStack({ args: ["--no-demo"], env: { CRON_SECRET: "c".repeat(32) } });
 
   await t.step("prints one line of JSON with everything that scripts need", () => {
-    const { pid, site_url, mcp_url, functions_url, supabase_url, mail_url, database_url } = stack;
+    const { pid, site_url, mcp_url, functions_url, supabase_url, local_url, mail_url, database_url } = stack;
     assertMatch(site_url, /^http:\/\/127\.0\.0\.1:\d+$/);
     assertEquals({ mcp_url, functions_url, supabase_url, mail_url, database_url }, {
       mcp_url: `${site_url}/api/mcp`,
       functions_url: `${site_url}/functions/v1`,
       supabase_url: site_url,
-      mail_url: `${site_url}/local/mail`,
+      mail_url: `${local_url}/mail`,
       database_url: Deno.env.has("TEST_DATABASE_URL") ? database_url : null,
     });
+    assertMatch(local_url!, /^http:\/\/127\.0\.0\.1:\d+\/[0-9a-f-]{36}$/);
+    assertNotEquals(new URL(local_url!).port, new URL(site_url).port);
+    assertEquals(stack.stand_ins.map(({ name }) => name), [
+      "Mail",
+      "Limits",
+      "Bill providers",
+      "Payments",
+      ...(Deno.env.has("TEST_DATABASE_URL") ? [] : ["Database"]),
+      "Platform",
+    ]);
     assert(pid > 0);
     assertMatch(stack.publishable_key, /^sb_publishable_/);
     assertMatch(stack.secret_key, /^sb_secret_/);
@@ -35,15 +45,14 @@ Deno.test("the embedded stack keeps its contract", async (t) => {
   });
 
   await t.step("listens on loopback only and is healthy", async () => {
-    const health = await fetch(`${stack.site_url}/local/health`);
-    assertEquals([health.status, await health.json()], [200, { ok: true }]);
+    assertEquals(await statusOf(`${stack.site_url}/api/health`), 200);
   });
 
   await t.step("refuses a second stack on the same folder, by name, with exit code 1", async () => {
     const second = await runStart("--port", "0", "--data", stack.folder);
     assertEquals([second.code, second.stdout], [1, ""]);
     assertMatch(second.stderr, new RegExp(`in use by another stack \\(${stack.site_url}, process ${stack.pid}\\)`));
-    assertEquals((await fetch(`${stack.site_url}/local/health`).then((response) => response.json())).ok, true);
+    assertEquals(await statusOf(`${stack.site_url}/api/health`), 200);
   });
 
   await t.step("refuses a port in use", async () => {
@@ -75,6 +84,12 @@ Deno.test("the embedded stack keeps its contract", async (t) => {
   await Deno.remove(stack.folder, { recursive: true });
 });
 
+async function statusOf(url: string): Promise<number> {
+  const response = await fetch(url);
+  await response.body?.cancel();
+  return response.status;
+}
+
 Deno.test("a terminal shows the welcome, with the user's folder, and the log goes into a file", async () => {
   const folder = await Deno.makeTempDir({ prefix: "expense stack " });
   const child = new Deno.Command(Deno.execPath(), {
@@ -94,6 +109,7 @@ Deno.test("a terminal shows the welcome, with the user's folder, and the log goe
   assertMatch(welcome, /^Creating the database\. The first one takes about \d+ seconds\.$/m);
   assertStringIncludes(welcome, `npx -y deno@${Deno.version.deno} task demo --data '${folder}'`);
   assertStringIncludes(welcome, `${folder}/stack.log`);
+  assertMatch(welcome, /In place of the real thing\n\n {2}Mail +stays in the mailbox/);
   const site = /Site +(\S+)/.exec(welcome)![1]!;
   assertEquals(
     await fetch(`${site}/login`).then((response) => response.body?.cancel().then(() => response.status)),
@@ -114,6 +130,8 @@ Deno.test("deno task start refuses what it does not understand, with exit code 1
     [["--port", "x"], /--port x is not a port/],
     [["--db", "mysql://x"], /neither "embedded" nor a postgres/],
     [["--site-url", "nowhere"], /--site-url nowhere is not a URL/],
+    [["--site-url", "https://expenses.test"], /expenses\.test can be reached by others.*--accept-public-risk/],
+    [["--site-url", "http://192.168.1.7:7400"], /can be reached by others/],
   ];
   for (const [args, message] of cases) {
     await t.step(args.join(" "), async () => {

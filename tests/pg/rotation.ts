@@ -68,16 +68,18 @@ Deno.test.afterAll(async () => {
 const failures: string[] = [];
 function start(own: Secrets): FunctionsHandler {
   const config = readConfig({
-    ...functionEnvironment({ ...own, RATE_LIMITS: "off" }, {
+    ...functionEnvironment({
+      own: { ...own, RATE_LIMITS: "off" },
+      db: stack.database_url!,
+      mailboxUrl: "smtp://127.0.0.1:25",
       siteUrl: SITE,
       supabaseUrl: stack.supabase_url,
-      smtpPort: 25,
       secrets: {
         publishable_key: stack.publishable_key,
         secret_key: stack.secret_key,
-      } as Parameters<typeof functionEnvironment>[1]["secrets"],
+      } as Parameters<typeof functionEnvironment>[0]["secrets"],
     }),
-    PROVIDER_BASES: `digitalocean=${stack.supabase_url}/local/providers/digitalocean`,
+    PROVIDER_BASES: `digitalocean=${stack.local_url}/providers/digitalocean`,
   }, ["siteUrl", "codeSecrets", "cronSecrets", "credentialsKeys"]);
   const log = createLog((line) => {
     const { level, ...rest } = JSON.parse(line);

@@ -47,7 +47,7 @@ for (const person of PEOPLE) {
       });
 
       await t.step(
-        "the sign-in page has the button that the README tells of, and the three addresses answer",
+        "the sign-in page has the link that the README tells of, and the three addresses answer",
         async () => {
           const page = await (await fetch(`${SITE}/login`)).text();
           assertStringIncludes(page, "Sign in as demo@example.com");
@@ -69,7 +69,10 @@ for (const person of PEOPLE) {
       });
 
       const { output } = await stack.interrupt();
-      assertMatch(output, /\nStopped\. Your data is in \.local; npx -y deno@2\.9\.6 task start goes on with it\.\s*$/);
+      assertMatch(
+        output,
+        /\nStopped\. Your data is in \.local; npx -y deno@2\.9\.6 task start continues from there\.\s*$/,
+      );
 
       await t.step("it starts again without a network, and on an emptied folder", async () => {
         stack = await folder.start("npx -y deno@2.9.6 task start", { sign: READY, env: OFFLINE });

@@ -1,11 +1,14 @@
 /** @jsxImportSource hono/jsx */
 /** The pages while signing in: first the form for the address, then where to look for the mail. */
+import type { Config } from "../../../shared/config.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createBrowserToken } from "../../../shared/http/browser_token.ts";
 import { withNext } from "../../../shared/next_path.ts";
 import { readAskingApp } from "../../../shared/oauth/asking_app.ts";
 import { BrowserToken, Buttons, Name, TextField } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
+import { DIRECT_HEADER } from "../../../shared/routes.ts";
+import type { Words } from "../../../shared/words/words.ts";
 import type { OpenPageDeps } from "../page_guards.ts";
 
 export interface LoginView {
@@ -21,6 +24,7 @@ export async function renderLogin(
   { next, address, error }: LoginView,
 ): Promise<Response> {
   const { authProviders, demoEmail } = config;
+  const localUrl = localUrlFor(c, config);
   const browserToken = await createBrowserToken(c, config);
   const app = await readAskingApp(config.codeSecrets, next, clock());
   const { login: words } = c.get("reader").words;
@@ -51,7 +55,7 @@ export async function renderLogin(
           />
           <button class="primary" type="submit">{words.send}</button>
         </form>
-        {(authProviders.length > 0 || demoEmail) && <p class="or">{words.or}</p>}
+        {(authProviders.length > 0 || localUrl) && <p class="or">{words.or}</p>}
         {authProviders.length > 0 && (
           <form method="post" action={withNext("/login", next)}>
             <BrowserToken token={browserToken} />
@@ -65,16 +69,13 @@ export async function renderLogin(
             </Buttons>
           </form>
         )}
-        {demoEmail && (
-          <form method="post" action="/local/sign-in">
-            <BrowserToken token={browserToken} />
-            <input type="hidden" name="email" value={demoEmail} />
-            {next && <input type="hidden" name="next" value={next} />}
-            <Buttons>
-              <button type="submit">{words.signInAs(demoEmail)}</button>
-              <span class="tag">{words.local}</span>
-            </Buttons>
-          </form>
+        {localUrl && (
+          <Buttons>
+            {demoEmail && (
+              <a class="button" href={withNext(`${localUrl}/sign-in`, next)}>{words.signInAs(demoEmail)}</a>
+            )}
+            <MailboxLink url={localUrl} words={words} />
+          </Buttons>
         )}
       </>
     ),
@@ -94,7 +95,8 @@ export async function renderSent(
   { address, next, error }: SentView,
 ): Promise<Response> {
   const browserToken = await createBrowserToken(c, config);
-  const { sent: words } = c.get("reader").words;
+  const localUrl = localUrlFor(c, config);
+  const { sent: words, login } = c.get("reader").words;
   return await renderPage(c, {
     title: words.title,
     config,
@@ -103,6 +105,11 @@ export async function renderSent(
       <>
         <h1>{words.title}</h1>
         <p class="lead">{words.lead(<Name>{address}</Name>)}</p>
+        {localUrl && (
+          <p>
+            <MailboxLink url={localUrl} words={login} to={address} />
+          </p>
+        )}
         <form method="post" action={withNext("/login", next)} class="stack">
           <BrowserToken token={browserToken} />
           <input type="hidden" name="action" value="code" />
@@ -125,7 +132,7 @@ export async function renderSent(
           <p>
             <a href={withNext("/login", next)}>{words.otherAddress}</a>
           </p>
-          <form method="post" action={withNext("/login", next)} class="later">
+          <form method="post" action={withNext("/login", next)}>
             <BrowserToken token={browserToken} />
             <input type="hidden" name="email" value={address} />
             <button type="submit">{words.again}</button>
@@ -134,6 +141,19 @@ export async function renderSent(
       </>
     ),
   });
+}
+
+/** Only a page that is read on the machine of the embedded stack leads to its mailbox. */
+const localUrlFor = (c: AppContext, { localUrl }: Pick<Config, "localUrl">): string | undefined =>
+  c.req.header(DIRECT_HEADER) ? localUrl : undefined;
+
+function MailboxLink({ url, words, to }: { url: string; words: Words["pages"]["login"]; to?: string }) {
+  return (
+    <>
+      <a href={`${url}/mail${to ? `?${new URLSearchParams({ to })}` : ""}`}>{words.mailbox}</a>{" "}
+      <span class="tag">{words.local}</span>
+    </>
+  );
 }
 
 const NAMES: Readonly<Record<string, string>> = {

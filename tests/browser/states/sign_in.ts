@@ -1,5 +1,6 @@
 /** The front page, signing in with all that can go wrong there, and onboarding. */
 import { withMailedAddress } from "../../../functions/auth-callback/sign_in/mailed_address.ts";
+import { DIRECT_HEADER } from "../../../shared/routes.ts";
 import { withAskingApp } from "../../../shared/oauth/asking_app.ts";
 import { formsOf, NOW, signIn } from "../../functions/auth-callback/harness.ts";
 import { EMAIL, HOSTILE, LONG_ADDRESS, page, signedIn, type State, UNBROKEN } from "./state.ts";
@@ -18,14 +19,17 @@ export const confirm = (
     return await visitor.get(address ? await withMailedAddress(pages.config, link, { address, at: NOW }) : link);
   });
 
+/** Of the embedded stack. */
+const LOCAL = { localUrl: "http://127.0.0.1:7401/secret", demoEmail: "demo@example.com" };
+
 export const SIGN_IN_STATES: readonly State[] = [
   page("front", ({ browser }) => browser.get("/")),
   page("front-sold", ({ browser }) => browser.get("/"), {
     config: { proPrice: "€4.00", teamPrice: "€9.00", pricingUrl: "https://expenses.example/pricing" },
   }),
   signedIn("front-signed-in", "/"),
-  page("login", ({ browser }) => browser.get("/login"), {
-    config: { authProviders: ["google", "github"], demoEmail: "demo@example.com" },
+  page("login", ({ browser }) => browser.get("/login", { [DIRECT_HEADER]: "1" }), {
+    config: { authProviders: ["google", "github"], ...LOCAL },
   }),
   page("login-plain", ({ browser }) => browser.get("/login")),
   page("login-for-app", async ({ browser, pages }) => {
@@ -36,6 +40,10 @@ export const SIGN_IN_STATES: readonly State[] = [
     return await browser.get(`/login?next=${encodeURIComponent(next)}`);
   }),
   page("login-mistyped", ({ browser }) => browser.post("/login", { email: `${UNBROKEN}<b>@` })),
+  page("login-sent-embedded", async ({ browser }) => {
+    await browser.post("/login", { email: EMAIL });
+    return await browser.get("/login?sent=1", { [DIRECT_HEADER]: "1" });
+  }, { config: LOCAL }),
   page("login-sent", async ({ browser }) => {
     await browser.post("/login", { email: EMAIL });
     return await browser.get("/login?sent=1&next=%2Faccount");

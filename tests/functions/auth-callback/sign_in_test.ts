@@ -1,4 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import type { Config } from "../../../shared/config.ts";
+import { DIRECT_HEADER } from "../../../shared/routes.ts";
 import { withAskingApp } from "../../../shared/oauth/asking_app.ts";
 import { answering, createPages, formsOf, NOW, signIn } from "./harness.ts";
 
@@ -13,22 +15,39 @@ const NEW = answering({
   claim_attempt: { outcome: "allowed" },
 });
 
-Deno.test("GET /login shows the e-mail form first, and providers and the local button only when configured", async () => {
+Deno.test("GET /login shows the e-mail form first, and providers only when configured", async () => {
   const plain = await (await createPages(ONBOARDED).browser().get("/login")).text();
   assertMatch(plain, /<form[^>]*action="\/login"[^>]*>.*?type="email"/s);
-  assert(!plain.includes("Continue with") && !plain.includes("/local/sign-in"));
-  const pages = createPages(ONBOARDED, { authProviders: ["github"], demoEmail: "demo@example.com" });
+  assert(!plain.includes("Continue with"));
+  const pages = createPages(ONBOARDED, { authProviders: ["github"] });
   const response = await pages.browser().get("/login?next=%2Faccount");
   const page = await response.text();
   assertStringIncludes(page, "Continue with GitHub");
-  const { browser_token, ...fields } = formsOf(page).find(({ action }) => action === "/local/sign-in")!.fields;
-  assertEquals(fields, { email: "demo@example.com", next: "/account" });
-  assert(browser_token);
-  assert(page.indexOf('type="email"') < page.indexOf("/local/sign-in"));
   assertStringIncludes(
     response.headers.get("content-security-policy")!,
     "form-action 'self' https://project.example https:",
   );
+});
+
+Deno.test("the sign-in pages lead to the embedded stack's mailbox only when the request came straight from its machine", async () => {
+  const local = { localUrl: "http://127.0.0.1:7401/secret", demoEmail: "demo@example.com" };
+  const show = async (config: Partial<Config>, headers: Record<string, string>) => {
+    const browser = createPages(ONBOARDED, config).browser();
+    const login = await (await browser.get("/login?next=%2Faccount", headers)).text();
+    const form = formsOf(login).find(({ fields }) => "email" in fields)!;
+    await browser.post("/login", { ...form.fields, email: "a@example.com" });
+    return [login, await (await browser.get("/login?sent=1", headers)).text()];
+  };
+  const [login, sent] = await show(local, { [DIRECT_HEADER]: "1" });
+  assertStringIncludes(
+    login!,
+    'href="http://127.0.0.1:7401/secret/sign-in?next=%2Faccount">Sign in as demo@example.com',
+  );
+  assertStringIncludes(login!, 'href="http://127.0.0.1:7401/secret/mail"');
+  assertStringIncludes(sent!, 'href="http://127.0.0.1:7401/secret/mail?to=a%40example.com"');
+  for (const page of [...await show(local, {}), ...await show({}, { [DIRECT_HEADER]: "1" })]) {
+    assert(!page.includes("7401") && !page.includes("demo@example.com") && !page.includes("mailbox"));
+  }
 });
 
 Deno.test("GET /login names the app that sent the person, only from a signed value", async () => {

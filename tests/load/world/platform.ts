@@ -13,7 +13,7 @@ const service = await startDataService({
   publicUrl,
   ...PLATFORM_KEYS,
   cronSecret: "unused-unused-unused-unused-unused-unused",
-  smtpPort: Number(smtpPort),
+  mailUrl: `smtp://127.0.0.1:${smtpPort}`,
   mailFrom: "Expenses <expenses@expenses.example>",
   demo: false,
   schedules: false,

@@ -16,6 +16,7 @@ export const login = {
   or: "or",
   continueWith: (service: string): string => `Continue with ${service}`,
   signInAs: (address: string): string => `Sign in as ${address}`,
+  mailbox: "Open the mailbox",
   /** Marks what only the embedded stack has. */
   local: "local",
 };
@@ -33,7 +34,7 @@ export const sent = {
   codeRefused: "That code is wrong, already used or expired. Check it, or ask for another email.",
   signIn: "Sign in",
   noEmail: "No email?",
-  patience: "It can take a minute. Check your spam folder too. After half a minute you can ask for another one.",
+  patience: "It can take a minute. Check your spam folder first, or ask for another one.",
   otherAddress: "Use a different address",
   again: "Send another",
 };

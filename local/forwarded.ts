@@ -1,0 +1,12 @@
+/** Recognizes requests that a proxy, tunnel or port forwarder passed on. */
+
+/** What the usual ones add; some of their names begin so. */
+const ADDED = ["forwarded", "via", "x-real-ip", "x-client-ip", "true-client-ip"];
+const ADDED_PREFIXES = ["x-forwarded", "x-original", "cf-", "fly-", "fastly-", "x-envoy-", "x-azure-", "x-appengine-"];
+
+/**
+ * Whether a header shows a hop before us. Without one, nothing is proven: a hop may add nothing, and it may rewrite
+ * `Host`.
+ */
+export const isForwarded = (headers: Headers): boolean =>
+  [...headers.keys()].some((name) => ADDED.includes(name) || ADDED_PREFIXES.some((prefix) => name.startsWith(prefix)));

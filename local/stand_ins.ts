@@ -1,0 +1,91 @@
+/**
+ * Everything that the embedded stack has in place of the real thing, and for how long: the banner names what is active,
+ * and the functions get their settings from here.
+ */
+import type { Environment } from "../shared/config.ts";
+import { providersFixtureBases } from "./fixtures/providers/app.ts";
+
+export interface StackFacts {
+  /** The process's own variables: a setting that is given there is real. */
+  own: Environment;
+  /** `embedded`, or the URL of a real PostgreSQL. */
+  db: string;
+  /** Base URL of the local port; none when the site is public. */
+  localUrl?: string | undefined;
+  /** The mailbox as a mail server. */
+  mailboxUrl: string;
+}
+
+export interface StandIn {
+  name: string;
+  /** What is different, in a line of the banner. */
+  says: string;
+}
+
+interface Known extends StandIn {
+  isActive(stack: StackFacts): boolean;
+  /** What it makes the functions use. */
+  settings?(stack: StackFacts): Environment;
+}
+
+export const MAIL_FROM = "Expenses <expenses@localhost>";
+
+/** Mail that stays here cannot flood anybody, and tests sign in often. */
+const OWN_LIMITS = {
+  login_mail_address: 1_000_000,
+  login_mail_ip: 1_000_000,
+  sign_in_ip: 1_000_000,
+  session_refresh_ip: 1_000_000,
+  reminder_mail_ip: 1_000_000,
+};
+
+const keepsMail = ({ own }: StackFacts) => !own.MAIL_URL;
+
+const KNOWN: readonly Known[] = [
+  {
+    name: "Mail",
+    says: "stays in the mailbox and is never sent; MAIL_URL and MAIL_FROM send it",
+    isActive: keepsMail,
+    settings: ({ mailboxUrl }) => ({ MAIL_URL: mailboxUrl, MAIL_FROM }),
+  },
+  {
+    name: "Limits",
+    says: "of sign-ins and of the mails that people ask for are off",
+    isActive: keepsMail,
+    settings: ({ own }) => ({ RATE_LIMITS: withOwnLimits(own.RATE_LIMITS) }),
+  },
+  {
+    name: "Bill providers",
+    says: "are simulated: they accept any credential, and their amounts are invented",
+    isActive: ({ own, localUrl }) => !own.PROVIDER_BASES && localUrl !== undefined,
+    settings: ({ localUrl }) => ({ PROVIDER_BASES: providersFixtureBases(`${localUrl}/providers`) }),
+  },
+  {
+    name: "Payments",
+    says: "have no provider: `task webhook` sends its events",
+    isActive: ({ own }) => !own.CHECKOUT_URL,
+  },
+  {
+    name: "Database",
+    says: "is PGlite: one connection, in the data folder, without backups",
+    isActive: ({ db }) => db === "embedded",
+  },
+  {
+    name: "Platform",
+    says: "sign-in, database API and scheduler imitate Supabase's, and stop with this process",
+    isActive: () => true,
+  },
+];
+
+export const activeStandIns = (stack: StackFacts): StandIn[] =>
+  KNOWN.filter(({ isActive }) => isActive(stack)).map(({ name, says }) => ({ name, says }));
+
+/** What the active ones set in the environment of the functions. */
+export const standInSettings = (stack: StackFacts): Environment =>
+  Object.assign({}, ...KNOWN.filter(({ isActive }) => isActive(stack)).map(({ settings }) => settings?.(stack)));
+
+/** `off` stays off; outside overrides are merged over ours. */
+function withOwnLimits(given: string | undefined): string {
+  if (given === "off") return given;
+  return JSON.stringify({ ...OWN_LIMITS, ...(given?.startsWith("{") && JSON.parse(given)) });
+}
