@@ -305,7 +305,20 @@ Deno.test("pages have every row once, also where many are of one day", () =>
       `insert into app.change_sets (organization_id, actor_id, tool) select $1, $2, 'log_expenses' from generate_series(1, $3::int)`,
       [organizationId, userId, COUNT],
     );
-    for (const part of ["expenses", "payments", "statement_lines", "changes"] as const) {
+    await database.query(
+      `with bill as (
+         insert into app.expenses (id, organization_id, kind, name, amount_mode, amount_minor, currency, frequency, every, anchor_on,
+           weekend_rule, tracked_from, next_due, status)
+         select app.new_id('bill'), $1, 'bill', 'Gym ' || n, 'fixed', 100, 'EUR', 'daily', 1, '2020-01-01', 'none', '2020-01-01', '2026-11-20', 'active'
+         from generate_series(1, 2) as n
+         returning id, organization_id
+       )
+       insert into app.expense_occurrences (expense_id, organization_id, scheduled_on, due_on, expected_minor, currency, status, closed_at)
+       select id, organization_id, day, day, 100, 'EUR', 'skipped', now()
+       from bill cross join lateral (select '2020-01-01'::date + n as day from generate_series(1, $2::int) as n) as d`,
+      [organizationId, COUNT / 2],
+    );
+    for (const part of ["expenses", "payments", "statement_lines", "changes", "occurrences"] as const) {
       const { rows, pages } = await readAll(database, part, { userId, organizationId });
       assertEquals([rows.length, new Set(rows.map(({ id }) => id)).size, pages], [COUNT, COUNT, 3], part);
     }

@@ -43,6 +43,39 @@ testBooks("the balance of a bank account", {}, {
   },
 });
 
+testBooks("app.member_sees()", {}, {
+  "agrees with the policy for every role, record and setting": async (ana, database) => {
+    const people = [ana, await ana.join(), await ana.join(), await ana.join("manager"), await ana.join("viewer")];
+    const ben = people[1]!;
+    await makePrivate(ana, "Payroll");
+    const bill = { amount: "10", first_due: "2026-12-01" };
+    await ana.ok("add_bill", { ...bill, name: "Ana's" });
+    await ana.ok("add_bill", { ...bill, name: "Assigned to Ben", assignee: mail(ben) });
+    await ana.ok("add_bill", { ...bill, name: "Salaries", category: "Payroll" });
+    await ben.ok("add_bill", { ...bill, name: "Ben's" });
+    await shared(ana, "30.00");
+    await ana.ok("log_expenses", { items: [{ name: "Taxi", amount: "9", date: "2026-11-19" }] });
+    for (const ownOnly of [false, true]) {
+      await ana.ok("update_settings", { own_only: ownOnly });
+      for (const { userId, organizationId } of people) {
+        const judged = await database.query<{ name: string }>(
+          `select e.name from app.expenses as e
+           join identity.memberships as m on m.organization_id = e.organization_id and m.user_id = $1
+           where e.organization_id = $2 and app.member_sees(e, m) order by e.name`,
+          [userId, organizationId],
+        );
+        const seen = await database.asRole(
+          "authenticated",
+          { sub: userId, organization_id: organizationId },
+          (session) => session.query<{ name: string }>("select name from app.expenses order by name"),
+        );
+        assertEquals(judged, seen);
+        assert(seen.length > 0);
+      }
+    }
+  },
+});
+
 testBooks("a private bill with a provider", {}, {
   "has no page that names or counts it": async (ana, database) => {
     const ben = await ana.join();

@@ -68,6 +68,32 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     assertEquals((await commit()).data.created, 0);
     assertEquals(await totals(books), { EUR: "91.44" });
   },
+  "links a row five days from the payment, but not six": async (books, database) => {
+    await log(
+      books,
+      { name: "Lidl", amount: "23.45", date: "2026-10-02" },
+      { name: "Rewe", amount: "9.00", date: "2026-10-02" },
+      { name: "Kaufland", amount: "11.10", date: "2026-10-02" },
+      { name: "Kaufland", amount: "22.20", date: "2026-10-02" },
+    );
+    const { states } = await match(books, database, [
+      ["2026-10-07", "LIDL", "-23.45"],
+      ["2026-10-08", "REWE", "-9.00"],
+      ["2026-10-07", "KAUFLAND BERLIN", "-33.30"],
+    ]);
+    assertEquals(states, ["linked", "new", "linked"]);
+  },
+  "adds no payment of another account's statement to a sum": async (books, database) => {
+    await (await match(books, database, [["2026-10-02", "KAUFLAND", "-11.10"]])).commit();
+    await log(books, { name: "Kaufland", amount: "22.20", date: "2026-10-02" });
+    const { states } = await match(books, database, [["2026-10-03", "KAUFLAND BERLIN", "-33.30"]], { account: "Card" });
+    assertEquals(states, ["new"]);
+  },
+  "does not take a refund for the known purchase of the same day, amount and text": async (books, database) => {
+    await (await match(books, database, [["2026-10-02", "ZALANDO REFUND", "-40.00"]])).commit();
+    const { states } = await match(books, database, [["2026-10-02", "ZALANDO REFUND", "40.00"]]);
+    assertEquals(states, ["new"]);
+  },
   "six days are too far, and a refund is no expense": async (books, database) => {
     await log(
       books,

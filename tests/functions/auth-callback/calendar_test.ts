@@ -28,9 +28,9 @@ async function addBill(
   return bill!.id;
 }
 
-/** Presses the button and answers the path of the address that is shown. */
-async function getAddress(browser: Browser): Promise<string> {
-  const response = await browser.submit(await (await browser.get("/account")).text(), 'value="create"');
+/** Presses the button, on an account page opened earlier if given, and answers the path of the address shown. */
+async function getAddress(browser: Browser, page?: string): Promise<string> {
+  const response = await browser.submit(page ?? await (await browser.get("/account")).text(), 'value="create"');
   assertEquals([response.status, response.headers.get("cache-control")], [200, "no-store"]);
   const [, path] = /<code class="copy">https:\/\/expenses\.example(\/calendar\/exp_cal_[\w-]{43}\.ics)<\/code>/.exec(
     await response.text(),
@@ -61,6 +61,7 @@ accountTest("an address holds what is due, for an app without a session", async 
   const organizationId = await organizationOf(database, mira.id);
   await addBill(database, { organizationId, name: "Rent", due: "2026-10-30" });
   await addBill(database, { organizationId, name: "Water", due: "2026-12-15", more: '{"amount_mode": "variable"}' });
+  const withoutCalendar = await (await mira.browser.get("/account")).text();
   const path = await getAddress(mira.browser);
   const { status, headers, text } = await read(pages, path);
   assertEquals(status, 200);
@@ -101,6 +102,9 @@ accountTest("an address holds what is due, for an app without a session", async 
   ]);
   await press(mira.browser, "hide_amounts");
   assertEquals((await read(pages, path)).text, text);
+  await press(mira.browser, "show_amounts");
+  const fresh = await getAddress(mira.browser, withoutCalendar);
+  assertFalse((await read(pages, fresh)).text.includes("900"), "a new address hides amounts again");
 });
 
 accountTest("an app that asks again gets nothing new unless there is", async (pages, database) => {

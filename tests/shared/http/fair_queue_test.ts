@@ -55,6 +55,13 @@ Deno.test("FairQueue turns away the newest of whoever has most when too many wai
   assertEquals(waiting.turnedAway, Array.from({ length: 6 }, () => "greedy"));
 });
 
+Deno.test("FairQueue takes nothing from a caller with one more waiting than the asker", async () => {
+  const waiting = waitingIn(full());
+  for (const whose of ["one", "one", "one", "another", "another", "third", "another"]) waiting.add(whose);
+  await waiting.drain();
+  assertEquals(waiting.turnedAway, ["another"]);
+});
+
 Deno.test("FairQueue turns away who has waited too long, and keeps the places right", async () => {
   const queue = full({ ...LIMITS, waitMs: 5 });
   assertEquals(await queue.enter("one"), false);
