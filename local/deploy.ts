@@ -8,7 +8,7 @@ import { ENV_FILE_OPTION, fail, print, readCommandLine, taskCommand } from "./co
 import { createCli } from "./deploy/cli.ts";
 import { EnvFileError, parseEnvFile } from "./deploy/env_file.ts";
 import { FRONT_DOORS, type FrontDoorKind, frontDoorLines } from "./deploy/front_door.ts";
-import { deploy } from "./deploy/run.ts";
+import { deploy, STEPS } from "./deploy/run.ts";
 import { GENERATED } from "./deploy/settings.ts";
 import { type Deployment, functionsUrl } from "./deploy/step.ts";
 
@@ -66,7 +66,7 @@ const deployment: Deployment = {
 print(`${deployment.isDryRun ? "Comparing" : "Deploying"} ${deployment.siteUrl} with project ${project}`);
 const { ok, outcomes } = await deploy(deployment);
 if (!ok) Deno.exit(1);
-print("7. Front door");
+print(`${STEPS.length + 1}. Front door`);
 for (const line of frontDoorLines(kind, deployment)) print(`  ${line}`);
 print(
   outcomes.every((outcome) => outcome === "unchanged")

@@ -1,5 +1,5 @@
 /**
- * `deno task plans -- off`: turns plans off for everybody on this service, or on again. It writes to the database as
+ * `deno task plans -- on`: turns plans on for everybody on this service, or off. It writes to the database as
  * its owner; no request can. A stack's folder has to be named: a deployment's settings must never change the books
  * beside them.
  */
@@ -14,8 +14,8 @@ import { switchPlans } from "./plans/switch_plans.ts";
 
 const usage = `${taskCommand("plans")} -- <on|off> [options]
 
-  off                every organization has all features, for good, and pages say nothing of plans
-  on                 plans decide what an organization may use
+  on                 plans decide what an organization may use; CHECKOUT_URL does the same at the next start or deploy
+  off                every organization has all features, for good, and pages say nothing of plans: the default
 
   --env-file <path>  where DATABASE_URL is, if not in the environment (.env): the session pooler's address
   --data <folder>    instead of a deployment's database, where a stopped stack keeps its data: .local`;

@@ -77,6 +77,7 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
     cronSecret: first(secrets.cron_secret),
     mailUrl: env.MAIL_URL ?? facts.mailboxUrl,
     mailFrom: env.MAIL_FROM ?? MAIL_FROM,
+    sellsPlans: Boolean(env.CHECKOUT_URL),
     demo: options.demo,
     schedules: options.schedules,
   };

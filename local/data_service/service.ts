@@ -13,6 +13,7 @@ import { startCron } from "../jobs/cron.ts";
 import { startNet } from "../jobs/net.ts";
 import { createLiteApp } from "../lite/app.ts";
 import { correctConnection } from "../lite/corrections.ts";
+import { SELL_PLANS } from "../plans/switch_plans.ts";
 import { openDatabase } from "./connection.ts";
 import { loadDemo, readDemo } from "./demo.ts";
 import { copyPreparedImage } from "./prepared_image.ts";
@@ -30,6 +31,7 @@ export async function startDataService(settings: DataServiceSettings, log: Log):
   }
   await correctConnection(connection);
   await storeVaultSecrets(database, { project_url: settings.publicUrl, cron_secret: settings.cronSecret });
+  if (settings.sellsPlans) await database.exec(SELL_PLANS);
   if (settings.demo) await loadDemo(database);
 
   const passOn = async (request: Request) => await lite.fetch(request);

@@ -15,6 +15,8 @@ export interface DataServiceSettings {
   /** Where sign-in mails are sent: as `MAIL_URL`. */
   mailUrl: string;
   mailFrom: string;
+  /** Whether plans are sold: there is a checkout. */
+  sellsPlans: boolean;
   /** Load supabase/seed.sql into a database without users. */
   demo: boolean;
   /** Run the jobs in `cron.job`. */

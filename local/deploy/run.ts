@@ -1,6 +1,7 @@
 /** Runs the steps of a deployment in order, and stops at the first that fails: the same command goes on from there. */
 import { functions } from "./functions.ts";
 import { link } from "./link.ts";
+import { plans } from "./plans.ts";
 import { schema } from "./schema.ts";
 import { secrets } from "./secrets.ts";
 import { settingProblems } from "./settings.ts";
@@ -10,7 +11,7 @@ import { StepError } from "./step_error.ts";
 import { vault } from "./vault.ts";
 
 /** Sign-in comes after the schema, which has its hook. */
-export const STEPS: readonly Step[] = [link, secrets, schema, signIn, vault, functions];
+export const STEPS: readonly Step[] = [link, secrets, schema, signIn, vault, plans, functions];
 
 const OUTCOMES: Record<Outcome, string> = {
   changed: "done",

@@ -116,7 +116,7 @@ export interface Account {
     refused_email: string | null;
   };
   organizations: AccountOrganization[];
-  /** Off when the operator has turned plans off: then everybody has everything. */
+  /** Off unless the operator sells plans: then everybody has everything. */
   plans_enabled: boolean;
   /** What the plans include; a plan that includes nothing is absent. */
   plan_features: Partial<Record<Plan, Feature[]>>;

@@ -180,10 +180,13 @@ export function createMembersStore(database: Database) {
 
     /** Null before onboarding. */
     readNewOrganization: ({ userId, at }: Person) =>
-      database.call<{ country: string; gets_trial: boolean; currencies: string[] } | null>("read_new_organization", {
-        user_id: userId,
-        at,
-      }),
+      database.call<{ country: string; gets_trial: boolean | null; currencies: string[] } | null>(
+        "read_new_organization",
+        {
+          user_id: userId,
+          at,
+        },
+      ),
 
     createOrganization: ({ userId, name, baseCurrency, at }: Person & { name: string; baseCurrency: string }) =>
       ask<

@@ -29,7 +29,7 @@ export interface OpenedConsent {
   approved: string[];
   /** False when nobody is signed in, and for people who have not chosen their country yet. */
   onboarded: boolean;
-  /** Off when the operator has turned plans off. */
+  /** Off unless the operator sells plans. */
   plans_enabled: boolean;
   organizations: ConsentOrganization[];
 }

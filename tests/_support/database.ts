@@ -12,6 +12,7 @@ import { preparationDigest, prepareDatabase } from "../../local/database/prepare
 import type { Session, SqlDatabase } from "../../local/database/sql.ts";
 import { createLiteApp, type LiteSettings } from "../../local/lite/app.ts";
 import { cachedFile, digestOf } from "../../local/cache.ts";
+import { switchPlans } from "../../local/plans/switch_plans.ts";
 import { hasPlatform, newDatabase, newMigratedDatabase, withParts } from "./new_database.ts";
 
 export interface TestDatabase extends SqlDatabase {
@@ -33,6 +34,8 @@ export interface TestDatabase extends SqlDatabase {
  */
 export async function openDatabase(url = Deno.env.get("TEST_DATABASE_URL")): Promise<TestDatabase> {
   const database = url ? await openOnServer(url) : await openInMemory();
+  // Without plans nothing is ever refused, which would hide what tests of rights look for.
+  await switchPlans(database, "on");
   return withHelpers(database, await emptyTables(database));
 }
 

@@ -35,6 +35,9 @@ export interface StackOptions {
   empty?: boolean;
 }
 
+/** Of a stack that sells plans. */
+export const CHECKOUT_URL = "https://pay.example/?organization_id={organization_id}";
+
 const ROOT = new URL("../../", import.meta.url).pathname;
 const DATABASE_URL = Deno.env.get("TEST_DATABASE_URL");
 

@@ -2,7 +2,7 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { decide } from "../../local/demo/consent.ts";
 import { newestLink } from "../../local/sign_in.ts";
-import { startStack, type TestStack } from "../_support/stack.ts";
+import { CHECKOUT_URL, startStack, type TestStack } from "../_support/stack.ts";
 import { connectFor, personOf } from "../e2e/person.ts";
 import { launchChromium } from "./chromium.ts";
 
@@ -11,7 +11,7 @@ export let stack: TestStack;
 
 Deno.test.beforeAll(async () => {
   browser = await launchChromium();
-  stack = await startStack({ args: ["--no-schedules"] });
+  stack = await startStack({ args: ["--no-schedules"], env: { CHECKOUT_URL } });
 });
 Deno.test.afterAll(async () => {
   await browser.close();

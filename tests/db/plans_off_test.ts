@@ -1,6 +1,6 @@
-/** An operator who turned plans off: everybody has everything, for good, and no request can turn them on or off. */
+/** Plans are off until somebody sells them: everybody has everything, and no request can turn them on or off. */
 import { assertEquals, assertRejects } from "@std/assert";
-import { switchPlans } from "../../local/plans/switch_plans.ts";
+import { ARE_PLANS_UNDECIDED, SELL_PLANS, switchPlans } from "../../local/plans/switch_plans.ts";
 import { addOrganization, deliver, ORGANIZATION, PLANS } from "../_support/billing.ts";
 import { database, day } from "./billing_database.ts";
 
@@ -15,6 +15,19 @@ async function featuresAt(at: Date) {
   );
   return rows.map(({ feature }) => feature);
 }
+
+Deno.test("plans are off until they are sold, and a checkout turns them on only where nobody decided", async () => {
+  await addOrganization(database, { trialEndsAt: "2026-10-02T00:00:00Z" });
+  const isUndecided = async () => (await database.query<{ answer: boolean }>(ARE_PLANS_UNDECIDED))[0]!.answer;
+  await database.query("update billing.settings set plans_enabled = null");
+  assertEquals([await isUndecided(), await featuresAt(day(3))], [true, FEATURES]);
+  await database.exec(SELL_PLANS);
+  assertEquals([await isUndecided(), await featuresAt(day(3))], [false, []]);
+  await switchPlans(database, "off");
+  await database.exec(SELL_PLANS);
+  assertEquals([await isUndecided(), await featuresAt(day(3))], [false, FEATURES]);
+  await switchPlans(database, "on");
+});
 
 Deno.test("with plans off an organization has every feature, whatever its trial and its payments", async () => {
   await addOrganization(database, { trialEndsAt: "2026-10-02T00:00:00Z" });

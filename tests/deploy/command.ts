@@ -77,6 +77,7 @@ const SETTINGS = {
   AUTH_PROVIDERS: "google",
   AUTH_GOOGLE_CLIENT_ID: "client-of-google",
   AUTH_GOOGLE_SECRET: "secret-of-google-in-this-test",
+  CHECKOUT_URL: "https://pay.example.com/?organization_id={organization_id}",
 };
 const SUPPORT_URL = "mailto:support@example.com";
 
@@ -143,9 +144,9 @@ const FAILURES: [kind: string, done: number][] = [
   ["PATCH /postgrest", 3],
   ["PATCH /config/auth", 3],
   ["POST /database/query", 4],
-  ["GET /functions", 5],
-  ["POST /functions/deploy", 5],
-  ["PUT /functions", 5],
+  ["GET /functions", 6],
+  ["POST /functions/deploy", 6],
+  ["PUT /functions", 6],
 ];
 
 /** Writes whose answer is lost, after what makes them necessary. */
@@ -153,7 +154,7 @@ const LOST: [kind: string, prepare: () => unknown, done: number][] = [
   ["POST /secrets", () => api.settings.secrets.delete("MAIL_FROM"), 1],
   ["DELETE /secrets", () => api.settings.secrets.set("SUPPORT_URL", SUPPORT_URL), 1],
   ["PATCH /config/auth", () => void (api.settings.auth.site_url = "https://elsewhere.example"), 3],
-  ["PUT /functions", () => api.bump("oauth"), 5],
+  ["PUT /functions", () => api.bump("oauth"), 6],
 ];
 
 Deno.test("a database that can't be reached ends the run there, without its password", async () => {
@@ -261,7 +262,11 @@ Deno.test("what somebody changed elsewhere is named by the selfcheck, and put ba
   assert(lines.some((line) => /mail server/.test(line)), lines.join("\n"));
   const { ok, outcomes, text } = await run();
   assert(ok, text);
-  assertEquals(outcomes.map((outcome) => outcome === "changed"), [false, false, false, true, false, false], text);
+  assertEquals(
+    outcomes.map((outcome) => outcome === "changed"),
+    [false, false, false, true, false, false, false],
+    text,
+  );
   assertEquals(await differences(), []);
 });
 
@@ -272,6 +277,20 @@ Deno.test("run again it changes nothing", async () => {
   assertEquals(writes.filter((kind) => !isRead(kind)), []);
   const dry = await run({ isDryRun: true });
   assertEquals(dry.outcomes, STEPS.map(() => "unchanged"), dry.text);
+});
+
+Deno.test("a CHECKOUT_URL turns plans on, and never against what the operator decided", async () => {
+  const areOn = async () => {
+    const [row] = await database.query<{ plans_enabled: boolean | null }>("select plans_enabled from billing.settings");
+    return row!.plans_enabled;
+  };
+  assertEquals(await areOn(), true);
+  for (const [decided, becomes] of [[null, true], [false, false]]) {
+    await database.query("update billing.settings set plans_enabled = $1", [decided]);
+    const { ok, outcomes, text } = await run();
+    assert(ok, text);
+    assertEquals([await areOn(), outcomes[5]], [becomes, decided === null ? "changed" : "unchanged"], text);
+  }
 });
 
 Deno.test("the project has the settings: secrets, site, mail server, templates, hook and functions", async () => {

@@ -1,6 +1,6 @@
-/** A self-hoster turns plans off with `deno task plans`: on a stopped stack's folder, never under a running one. */
-import { assertEquals, assertNotMatch, assertStringIncludes } from "@std/assert";
-import { signIn, startStack } from "../_support/stack.ts";
+/** Plans of a stack: off until somebody sells them, or `deno task plans` decides, never under a running stack. */
+import { assertEquals, assertMatch, assertNotMatch, assertStringIncludes } from "@std/assert";
+import { CHECKOUT_URL, signIn, startStack, type TestStack } from "../_support/stack.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
@@ -14,31 +14,47 @@ async function plans(...args: string[]) {
   return { code, out: text(stdout), problem: text(stderr) };
 }
 
+/** The account of ann@example.com, in words, a year after a stack's first day. */
+async function accountIn(stack: TestStack): Promise<string> {
+  const now = new Date(Date.now() + 400 * 86_400_000).toISOString();
+  await fetch(`${stack.local_url}/clock`, { method: "POST", body: JSON.stringify({ now }) });
+  const { page } = await signIn(stack, "ann@example.com");
+  assertEquals(page.url.pathname, "/account");
+  return page.html.replaceAll(/<(style|script).*?<\/\1>/gs, "");
+}
+
 Deno.test({
-  name: "deno task plans -- off, between two starts of a stack, ends trials for good",
-  // On a server the folder has no database; the same statement is tested in tests/db/plans_off_test.ts.
+  name: "a stack has no plans until it has a checkout, and never against what deno task plans decided",
+  // On a server the folder has no database; the same statements are tested in tests/db/plans_off_test.ts.
   ignore: Boolean(Deno.env.get("TEST_DATABASE_URL")),
   async fn() {
     let stack = await startStack({ args: ["--no-demo"] });
+    const { folder } = stack;
+    const sellOn = async () => {
+      stack = await startStack({ args: ["--no-demo", "--data", folder], env: { CHECKOUT_URL }, empty: true });
+    };
+    const speaksOfPlans = /Off on this plan|free to try|trial|Free plan/;
     try {
       const { page } = await signIn(stack, "ann@example.com");
-      assertStringIncludes(page.html, "free to try until");
-      const busy = await plans("off", "--data", stack.folder);
+      assertNotMatch(page.html, speaksOfPlans);
+      assertNotMatch(await accountIn(stack), speaksOfPlans);
+      const busy = await plans("off", "--data", folder);
       assertEquals(busy.code, 1);
       assertStringIncludes(busy.problem, "is in use by another stack");
-
       await stack.stop({ keep: true });
-      assertEquals((await plans("off", "--data", stack.folder)).out, `Plans are off now in ${stack.folder}.`);
-      assertEquals((await plans("off", "--data", stack.folder)).out, `Plans were off already in ${stack.folder}.`);
-      assertEquals((await plans("sideways", "--data", stack.folder)).code, 1);
-      stack = await stack.restart();
-      const next = new Date(Date.now() + 400 * 86_400_000).toISOString();
-      await fetch(`${stack.local_url}/clock`, { method: "POST", body: JSON.stringify({ now: next }) });
-      const { page: later } = await signIn(stack, "ann@example.com");
-      assertEquals(later.url.pathname, "/account");
-      assertNotMatch(later.html.replaceAll(/<(style|script).*?<\/\1>/gs, ""), /Off on this plan|free to try|trial/);
+
+      await sellOn();
+      assertMatch(await accountIn(stack), /Free plan; the Team plan trial ended/);
+      await stack.stop({ keep: true });
+
+      assertEquals((await plans("off", "--data", folder)).out, `Plans are off now in ${folder}.`);
+      assertEquals((await plans("off", "--data", folder)).out, `Plans were off already in ${folder}.`);
+      assertEquals((await plans("sideways", "--data", folder)).code, 1);
+      await sellOn();
+      assertNotMatch(await accountIn(stack), speaksOfPlans);
     } finally {
-      await stack.stop();
+      await stack.stop().catch(() => {});
+      await Deno.remove(folder, { recursive: true }).catch(() => {});
     }
   },
 });

@@ -3,7 +3,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { paymentEvent } from "../../local/payment_event.ts";
 import { signBody } from "../../shared/billing/signature.ts";
 import { newDatabase } from "../_support/new_database.ts";
-import { signIn, startStack, type TestStack } from "../_support/stack.ts";
+import { CHECKOUT_URL, signIn, startStack, type TestStack } from "../_support/stack.ts";
 import { waitFor } from "../_support/wait_for.ts";
 
 const SERVER = Deno.env.get("TEST_DATABASE_URL");
@@ -27,7 +27,7 @@ async function webhook(stack: TestStack, ...args: string[]) {
 }
 
 Deno.test("deno task webhook changes a plan of the running stack", async () => {
-  const stack = await startStack({ args: ["--no-schedules"] });
+  const stack = await startStack({ args: ["--no-schedules"], env: { CHECKOUT_URL } });
   const { account, organizationId } = await newcomer(stack);
   assertStringIncludes(await account(), "Team plan, free to try until");
   const cancelled = ["subscription.cancelled", "--org", organizationId, "--event-id", "evt_1", "--at", "2026-11-20"];
@@ -67,7 +67,7 @@ Deno.test({
   async fn() {
     const database = await newDatabase(SERVER!);
     const line = cuttableLine(database.url);
-    const stack = await startStack({ args: ["--no-schedules", "--db", line.url] });
+    const stack = await startStack({ args: ["--no-schedules", "--db", line.url], env: { CHECKOUT_URL } });
     const { account, organizationId } = await newcomer(stack);
     const planId = stack.demo!.payment_plans.team!;
     const event = await paymentEvent("subscription.charged", { organizationId, planId, at: new Date() });

@@ -68,7 +68,7 @@ async function render(
         )}
         <h1>{words.title}</h1>
         <p class="lead">{words.lead}</p>
-        <p>{asked.gets_trial ? words.trial : words.noTrial}</p>
+        {asked.gets_trial !== null && <p>{asked.gets_trial ? words.trial : words.noTrial}</p>}
         <form method="post" action={here} class="stack">
           <input type="hidden" name="form_token" value={await createFormToken(config, { userId: user.id, at })} />
           <TextField

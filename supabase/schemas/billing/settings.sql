@@ -3,25 +3,24 @@
 
 create table billing.settings (
   is_only boolean primary key default true constraint settings_one_row check (is_only),
-  plans_enabled boolean not null
+  plans_enabled boolean
 );
 comment on table billing.settings is
   'One row, changed by the operator as the owner of the database (deno task plans); no API role may write it.';
 comment on column billing.settings.plans_enabled is
-  'Whether plans decide what an organization may use. Off: everybody has everything, for good, and pages say nothing '
-  'of '
-  'plans.';
+  'Whether plans decide what an organization may use. Not true: everybody has everything, and pages say nothing of '
+  'plans. Null: the operator has not decided; a start or deployment with a CHECKOUT_URL makes it true.';
 alter table billing.settings enable row level security;
 create policy "Signed-in people can read whether there are plans" on billing.settings
   for select to authenticated using ((select auth.uid()) is not null);
 grant select on billing.settings to authenticated, service_role;
-insert into billing.settings (plans_enabled) values (true);
+insert into billing.settings (plans_enabled) values (null);
 
 create or replace function billing.plans_enabled() returns boolean
 -- As its owner: a call of the connector asks as the service and as the person, and each change of role plans anew.
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  return coalesce((select s.plans_enabled from billing.settings as s), true);
+  return coalesce((select s.plans_enabled from billing.settings as s), false);
 end
 $$;
 comment on function billing.plans_enabled is 'Whether plans decide what an organization may use.';

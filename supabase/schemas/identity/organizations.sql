@@ -44,7 +44,8 @@ language plpgsql stable set search_path = '' as $$
 begin
   return (
     select jsonb_build_object(
-      'country', p.country, 'gets_trial', p.trial_started_at is null,
+      'country', p.country,
+      'gets_trial', case when billing.plans_enabled() then p.trial_started_at is null end,
       'currencies', (select jsonb_agg(c.code order by c.code) from app.currencies as c)
     )
     from identity.profiles as p
@@ -54,5 +55,5 @@ begin
 end
 $$;
 comment on function public.read_new_organization is
-  'What the form for another organization needs to know of a person: {"country","gets_trial","currencies"}; null '
-  'before onboarding.';
+  'What the form for another organization needs to know of a person: {"country","gets_trial": null without '
+  'plans,"currencies"}; null before onboarding.';

@@ -15,6 +15,7 @@ const service = await startDataService({
   cronSecret: "unused-unused-unused-unused-unused-unused",
   mailUrl: `smtp://127.0.0.1:${smtpPort}`,
   mailFrom: "Expenses <expenses@expenses.example>",
+  sellsPlans: true,
   demo: false,
   schedules: false,
 }, createLog(undefined, { function: "platform" }));

@@ -149,8 +149,8 @@ export const handOver = {
   title: "Hand over an organization",
   question: (organization: Child) => <>Who takes over {organization}?</>,
   lead: "They become the owner once they accept, within seven days. Until then nothing changes, and you can withdraw.",
-  then: "Then they decide about the plan and the members, and are reminded of every bill. Dates use their time " +
-    "zone. You stay as a manager. The plan, the trial and connected providers stay as they are.",
+  then: "Then they decide about the members, and are reminded of every bill. Dates use their time zone. You stay as " +
+    "a manager. The plan, if there is one, and connected providers stay as they are.",
   who: "New owner",
   ask: "Ask them",
   cancel: "Cancel",
@@ -220,7 +220,7 @@ export const invitationPage = {
 
 export const newOrganization = {
   title: "A new organization",
-  lead: "For a household, a business or a project whose expenses are kept apart, with its own members and plan.",
+  lead: "For a household, a business or a project whose expenses are kept apart, with its own members.",
   name: "Name",
   nameReason: "Its members see it, and you do when you connect an assistant.",
   currency: "Main currency",
