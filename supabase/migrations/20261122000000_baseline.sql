@@ -15825,7 +15825,7 @@ comment on function app.is_ahead is
   'before it that is paid.';
 
 create or replace function app.next_open_occurrence(context app.context, bill app.expenses, amount text,
-  in_advance boolean) returns app.expense_occurrences
+  in_advance boolean, paid_on date) returns app.expense_occurrences
 language plpgsql volatile set search_path = '' as $$
 declare
   lead_days constant int := coalesce(bill.remind_days_before, app.default_lead_days(context));
@@ -15837,7 +15837,7 @@ begin
   select * into occurrence
   from app.expense_occurrences as o
   where o.expense_id = bill.id and o.status = 'open'
-  order by o.due_on, o.scheduled_on
+  order by not in_advance and o.due_on = next_open_occurrence.paid_on desc, o.due_on, o.scheduled_on
   limit 1;
   if occurrence.id is null and bill.status in ('paused', 'cancelled') then
     perform app.fail('invalid_argument.bill_inactive', jsonb_build_object('name', bill.name, 'status', bill.status),
@@ -15893,7 +15893,10 @@ begin
 end
 $$;
 comment on function app.next_open_occurrence is
-  'The earliest open date of a bill that is overdue or within its lead days, or in_advance the one that follows. Ends '
+  'The open date of a bill that is due on the day of the payment, since whoever pays on a due day means that date and '
+  'not one that was missed before; else the earliest one that is overdue or within its lead days, or in_advance the '
+  'one '
+  'that follows. mark_bill_paid says which one it took where several are open. Ends '
   'the tool when that is not open, or was paid within 24 hours: who paid what, and what is due next.';
 
 create or replace function app.check_days_apart(bill app.expenses, due_on date, paid_on date, confirmed int)
@@ -15982,7 +15985,7 @@ begin
   occurrence := case
     when due_on is not null then app.find_occurrence(bill, due_on)
     else app.next_open_occurrence(
-      context, bill, arguments ->> 'amount', coalesce((arguments ->> 'advance')::boolean, false)
+      context, bill, arguments ->> 'amount', coalesce((arguments ->> 'advance')::boolean, false), paid_on
     )
   end;
   -- A date that was settled before the bill came to another currency stays in the one that it was paid in.
@@ -16049,11 +16052,19 @@ begin
   end if;
   still_open := array(
     select o.due_on from app.expense_occurrences as o
-    where o.expense_id = bill.id and o.status = 'open' and o.due_on < context.today and o.id <> occurrence.id
+    where o.expense_id = bill.id and o.status = 'open' and o.id <> occurrence.id and (
+      o.due_on < context.today
+      -- The coming one may have been meant as well.
+      or not arguments ? 'due_on' and occurrence.due_on < o.due_on
+        and o.due_on <= context.today + coalesce(bill.remind_days_before, app.default_lead_days(context))
+    )
     order by o.due_on
   );
   if still_open <> '{}' then
-    warnings := warnings || app.warning('overdue', jsonb_build_object('name', bill.name, 'dates', still_open));
+    warnings := warnings || app.warning('overdue', jsonb_build_object(
+      'name', bill.name, 'dates', still_open, 'took', case when not arguments ? 'due_on' then occurrence.due_on end,
+      'is_of_day', nullif(occurrence.due_on = paid_on, false)
+    ));
   end if;
   return jsonb_build_object(
     'data', jsonb_build_object(

@@ -92,6 +92,45 @@ test("mark_bill_paid", async (t, database) => {
     assertMatch(result.warnings[0].message, /2026-12-01 and 2027-01-01/);
   });
 
+  await step("on a due day pays the date of that day, and says that an older one is open", async (books, rent) => {
+    books.goTo("2026-12-01");
+    const result = await books.call("mark_bill_paid", { bill_name: "Rent" });
+    assertEquals([result.data.occurrence.due_on, result.data.next_due], ["2026-12-01", "2027-01-01"]);
+    assertEquals(result.warnings, [{
+      code: "overdue",
+      message:
+        "This was recorded for 2026-12-01, due on the day of the payment. Rent is still unpaid for 2026-11-01: " +
+        "if the payment was for that date, undo this and call again with its due_on.",
+    }]);
+    // Said again, it pays nothing; the month after, the habit goes on.
+    await books.fails("already_paid", "mark_bill_paid", { bill_name: "Rent" });
+    books.goTo("2027-01-02");
+    const late = await books.call("mark_bill_paid", { bill_name: "Rent", paid_on: "2027-01-01" });
+    assertEquals(late.data.occurrence.due_on, "2027-01-01");
+    assertEquals((await books.ok("list_bills", { bill_id: rent.id })).bills[0].overdue, [{
+      due_on: "2026-11-01",
+      amount: "1200.00",
+    }]);
+    const old = await books.call("mark_bill_paid", { bill_id: rent.id, due_on: "2026-11-01" });
+    assertEquals(codes(old), []);
+  });
+
+  await step("off a due day pays the oldest date, and names the coming one that may have been meant", async (books) => {
+    books.goTo("2026-11-30");
+    const result = await books.call("mark_bill_paid", { bill_name: "Rent" });
+    assertEquals(result.data.occurrence.due_on, "2026-11-01");
+    assertMatch(
+      result.warnings[0].message,
+      /^This was recorded for 2026-11-01, the oldest open date\. Rent is still unpaid for 2026-12-01: /,
+    );
+  });
+
+  await step("in advance does not mean the date of the day", async (books, rent) => {
+    books.goTo("2026-12-01");
+    const error = await books.fails("invalid_argument", "mark_bill_paid", { bill_id: rent.id, advance: true });
+    assertMatch(error.message, /due 2026-11-01 is still open/);
+  });
+
   await step("takes part payments until nothing remains", async (books, rent) => {
     const part = await books.call("mark_bill_paid", { bill_id: rent.id, amount: "500" });
     assertEquals(part.warnings, [{

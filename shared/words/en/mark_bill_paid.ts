@@ -1,7 +1,7 @@
 /** Words of `mark_bill_paid`. */
 import type { Money, Refusal } from "../message.ts";
 import { awaited } from "./log_expenses.ts";
-import { and, count, money, quoted } from "./phrases.ts";
+import { count, money, names, quoted } from "./phrases.ts";
 
 interface Dated {
   name: string;
@@ -155,8 +155,22 @@ export const warnings = {
     `This pays ${name} ahead of time: it is due on ${due_on}, in ${count(days, "day")}.`,
   "corrected": ({ name, due_on, ...before }: Dated & Paid): string =>
     `This replaces what was recorded for ${name} due ${due_on}: ${money(before)}, paid ${payer(before)}.`,
-  "overdue": ({ name, dates }: { name: string; dates: string[] }): string =>
-    `${name} is still unpaid for ${and(dates)}.`,
+  /** @param open.took the date that was paid, when nobody named it; `is_of_day` when it was due that day. */
+  "overdue": ({ name, dates, took, is_of_day }: {
+    name: string;
+    dates: string[];
+    took?: string;
+    is_of_day?: true;
+  }): string =>
+    took
+      ? `This was recorded for ${took}, ${
+        is_of_day ? "due on the day of the payment" : "the oldest open date"
+      }. ${name} is ` +
+        `still unpaid for ${names(dates, { most: 12 })}: if the payment was for ${
+          dates.length > 1 ? "one of these" : "that date"
+        }, ` +
+        "undo this and call again with its due_on."
+      : `${name} is still unpaid for ${names(dates, { most: 12 })}.`,
 };
 
 interface Recorded extends Dated, Money {

@@ -24,7 +24,7 @@ begin
   occurrence := case
     when due_on is not null then app.find_occurrence(bill, due_on)
     else app.next_open_occurrence(
-      context, bill, arguments ->> 'amount', coalesce((arguments ->> 'advance')::boolean, false)
+      context, bill, arguments ->> 'amount', coalesce((arguments ->> 'advance')::boolean, false), paid_on
     )
   end;
   -- A date that was settled before the bill came to another currency stays in the one that it was paid in.
@@ -91,11 +91,19 @@ begin
   end if;
   still_open := array(
     select o.due_on from app.expense_occurrences as o
-    where o.expense_id = bill.id and o.status = 'open' and o.due_on < context.today and o.id <> occurrence.id
+    where o.expense_id = bill.id and o.status = 'open' and o.id <> occurrence.id and (
+      o.due_on < context.today
+      -- The coming one may have been meant as well.
+      or not arguments ? 'due_on' and occurrence.due_on < o.due_on
+        and o.due_on <= context.today + coalesce(bill.remind_days_before, app.default_lead_days(context))
+    )
     order by o.due_on
   );
   if still_open <> '{}' then
-    warnings := warnings || app.warning('overdue', jsonb_build_object('name', bill.name, 'dates', still_open));
+    warnings := warnings || app.warning('overdue', jsonb_build_object(
+      'name', bill.name, 'dates', still_open, 'took', case when not arguments ? 'due_on' then occurrence.due_on end,
+      'is_of_day', nullif(occurrence.due_on = paid_on, false)
+    ));
   end if;
   return jsonb_build_object(
     'data', jsonb_build_object(

@@ -30,7 +30,7 @@ comment on function app.is_ahead is
   'before it that is paid.';
 
 create or replace function app.next_open_occurrence(context app.context, bill app.expenses, amount text,
-  in_advance boolean) returns app.expense_occurrences
+  in_advance boolean, paid_on date) returns app.expense_occurrences
 language plpgsql volatile set search_path = '' as $$
 declare
   lead_days constant int := coalesce(bill.remind_days_before, app.default_lead_days(context));
@@ -42,7 +42,7 @@ begin
   select * into occurrence
   from app.expense_occurrences as o
   where o.expense_id = bill.id and o.status = 'open'
-  order by o.due_on, o.scheduled_on
+  order by not in_advance and o.due_on = next_open_occurrence.paid_on desc, o.due_on, o.scheduled_on
   limit 1;
   if occurrence.id is null and bill.status in ('paused', 'cancelled') then
     perform app.fail('invalid_argument.bill_inactive', jsonb_build_object('name', bill.name, 'status', bill.status),
@@ -98,7 +98,10 @@ begin
 end
 $$;
 comment on function app.next_open_occurrence is
-  'The earliest open date of a bill that is overdue or within its lead days, or in_advance the one that follows. Ends '
+  'The open date of a bill that is due on the day of the payment, since whoever pays on a due day means that date and '
+  'not one that was missed before; else the earliest one that is overdue or within its lead days, or in_advance the '
+  'one '
+  'that follows. mark_bill_paid says which one it took where several are open. Ends '
   'the tool when that is not open, or was paid within 24 hours: who paid what, and what is due next.';
 
 create or replace function app.check_days_apart(bill app.expenses, due_on date, paid_on date, confirmed int)
