@@ -24,6 +24,7 @@ export const BOOKS = {
   expenses: { id: "text", ...WHAT, source: "text", external_id: "text?", created_by: "text?", ...STAMPS },
   bills: {
     ...{ id: "text", ...WHAT, amount_mode: "text", amount: "decimal?", currency: "text", share_percent: "decimal" },
+    ...{ earlier_amount: "decimal?", price_from: "day?" },
     ...{ frequency: "text", every: "integer", anchor_on: "day", month_days: "integers?", weekend_rule: "text" },
     ...{ ends_on: "day?", ends_after: "integer?", tracked_from: "day", next_due: "day?", autopay: "flag" },
     ...{ trial_ends_on: "day?", renews_on: "day?", notice_days: "integer?", status: "text" },

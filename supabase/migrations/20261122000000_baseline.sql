@@ -2161,6 +2161,8 @@ create table app.expenses (
 
   amount_mode text constraint expenses_amount_mode_known check (amount_mode in ('fixed', 'estimated', 'variable')),
   amount_minor bigint constraint expenses_amount_minor_range check (amount_minor between 1 and 1000000000000000),
+  earlier_minor bigint constraint expenses_earlier_minor_range check (earlier_minor between 1 and 1000000000000000),
+  price_from date,
   currency text references app.currencies (code),
   share_bp int not null default 10000 constraint expenses_share_bp_range check (share_bp between 1 and 10000),
   frequency text
@@ -2213,7 +2215,8 @@ create table app.expenses (
   constraint expenses_id_says_kind check ((kind = 'bill') = (id like 'bill\_%')),
   constraint expenses_one_off_has_no_schedule check (
     kind = 'bill' or (
-      amount_mode is null and amount_minor is null and currency is null and frequency is null and every is null
+      amount_mode is null and amount_minor is null and earlier_minor is null and currency is null and frequency is null
+        and every is null
         and anchor_on is null and month_days is null
       and weekend_rule is null and ends_on is null and ends_after is null and tracked_from is null and next_due is null
         and status is null and not reminder_enabled and payer_id is null and sharing is null
@@ -2227,7 +2230,10 @@ create table app.expenses (
     )
   ),
   constraint expenses_bill_has_amount check (kind = 'one_off' or amount_mode = 'variable' or amount_minor is not null),
-  constraint expenses_ended_has_no_due check (status in ('active', 'paused') or next_due is null),
+  constraint expenses_earlier_price_while_stopped check (
+    (earlier_minor is null) = (price_from is null) and (price_from is null or status in ('paused', 'cancelled'))
+  ),
+  constraint expenses_only_active_has_due check (status = 'active' or next_due is null),
   constraint expenses_ends_after_start check (ends_on >= anchor_on)
 ) with (fillfactor = 85);
 comment on table app.expenses is
@@ -2235,6 +2241,10 @@ comment on table app.expenses is
   'expense_occurrences.';
 comment on column app.expenses.url is
   'A link to the receipt or the order: http or https, without a name or password in it.';
+comment on column app.expenses.earlier_minor is
+  'What a paused or cancelled bill costs until price_from, when a price was set that begins then: an active bill keeps '
+  'that in its dates, which a pause takes away.';
+comment on column app.expenses.price_from is 'The due date from which amount_minor holds; see earlier_minor.';
 comment on column app.expenses.anchor_on is
   'First scheduled date; every later one is counted from here, never from the one before.';
 comment on column app.expenses.month_days is
@@ -10043,7 +10053,8 @@ declare
       "reminder_enabled":true}';
   untold constant text[] := array[
     'id', 'organization_id', 'created_at', 'recorded_seq', 'kind', 'source', 'expense_id', 'occurrence_id', 'split_id',
-    'scheduled_on', 'amount_source', 'closed_at', 'tracked_from', 'charged_currency', 'deleted_at', 'archived_at',
+    'scheduled_on', 'amount_source', 'closed_at', 'tracked_from', 'earlier_minor', 'price_from', 'charged_currency',
+    'deleted_at', 'archived_at',
     'created_by', 'external_id'
   ];
 begin
@@ -10323,8 +10334,12 @@ begin
     perform app.fail_undo(target, conflicts);
   end if;
   perform app.mark_undone(target, current_setting('app.change_id', true));
-  perform app.restore_bill(i.row_id, target.created_at, context.today) from app.change_items as i
-    where i.change_id = target.id and i.table_name = 'expenses' and starts_with(i.row_id, 'bill_');
+  perform app.restore_bill(
+    i.row_id, target.created_at, bool_or(i.before ->> 'status' is distinct from i.after ->> 'status'), context.today
+  )
+  from app.change_items as i
+  where i.change_id = target.id and i.table_name = 'expenses' and starts_with(i.row_id, 'bill_')
+  group by i.row_id;
   perform app.refresh_bill(b.id, context.today)
     from (select distinct id from unnest(expense_ids) as id where starts_with(id, 'bill_') order by id) as b;
 
@@ -14123,6 +14138,13 @@ comment on function app.is_paid_by_autopay is
   'Whether an open occurrence passes for paid: automatic, and passed since the bill was rolled last. Without any known '
   'amount it waits for one when it is rolled.';
 
+create or replace function app.awaits_amount(bill app.expenses) returns boolean
+language sql immutable
+  return (bill).autopay and (bill).status = 'active';
+comment on function app.awaits_amount is
+  'Whether a passed date of a bill without an amount waits for it, to be paid automatically; of a paused or cancelled '
+  'bill, which nobody asks its provider about, it is open like any other.';
+
 create or replace function app.awaited_dates(bill_id text, autopay boolean, next_due date, usual_minor bigint,
   today date) returns table (dates date[])
 language sql stable rows 1
@@ -14217,7 +14239,7 @@ begin
       select e.bill
       from (select distinct p.expense_id from passed as p) as p
       cross join lateral (select b as bill from app.expenses as b where b.id = p.expense_id offset 0) as e
-      where (e.bill).status = 'active' and (e.bill).deleted_at is null
+      where (e.bill).deleted_at is null
     )
     select p.*
     from passed as p
@@ -14225,8 +14247,7 @@ begin
     full join late as l on (l.bill).id = p.expense_id
     where coalesce(p.expense_id, '') <> '' and coalesce((l.bill).id, '') <> ''
       and app.is_paid_by_autopay(l.bill, p.due_on, context.today) is not true
-      -- It waits for its amount.
-      and not ((l.bill).autopay and p.due_on < context.today and p.expected_minor is null)
+      and not (app.awaits_amount(l.bill) and p.due_on < context.today and p.expected_minor is null)
     union all
     select (l.bill).id, s.scheduled_on, s.due_on, app.rule_amount(l.bill), app.rule_amount(l.bill), (l.bill).currency
     from late as l
@@ -14242,8 +14263,11 @@ begin
 end
 $$;
 comment on function app.passed_occurrences is
-  'What is open in the active bills of dates that have passed, with what remains to be paid, and of bills that were '
-  'not rolled since, the dates that a roll would add: the current one included.';
+  'The open dates that have passed, with what remains to be paid: of paused and cancelled bills too, whose dates '
+  'before '
+  'the pause stay due until they are paid or skipped. Of active bills that were not rolled since, also the dates that '
+  'a '
+  'roll would add: the current one included.';
 
 create or replace function app.open_occurrences(context app.context, bill_ids text[] default null)
 returns
@@ -14266,8 +14290,7 @@ begin atomic
     ) as o
     full join (
       select e.id from app.expenses as e
-      where e.organization_id = (context).organization_id and e.kind = 'bill' and e.status = 'active'
-        and e.deleted_at is null
+      where e.organization_id = (context).organization_id and e.kind = 'bill' and e.deleted_at is null
         and (bill_ids is null or e.id = any (bill_ids))
       offset 0
     ) as b on b.id = o.expense_id
@@ -14279,8 +14302,9 @@ begin atomic
     from app.passed_occurrences(context, bill_ids) as p;
 end;
 comment on function app.open_occurrences is
-  'What is open in the active bills as of now: every overdue date and the current one, with what remains to be paid '
-  '(null while not known).';
+  'The open dates of all bills as of now: every overdue date, the current one of an active bill, and one that is paid '
+  'in '
+  'part; with what remains to be paid (null while not known).';
 
 create or replace function app.future_spans(context app.context, last_day date, bill_ids text[] default null)
 returns table (bill app.expenses, first int, last int, first_day date, end_day date)
@@ -14709,8 +14733,8 @@ returns text
 language sql immutable
   return case
     when status = 'ended' then 'paid'
-    when status <> 'active' then null
     when earliest_due < today then 'overdue'
+    when status <> 'active' and next_due is null and not is_awaited then null
     when next_due <= today + lead_days and is_amount_known then 'due'
     when next_due <= today + lead_days or is_awaited then 'amount_missing'
     when next_due is null or is_settled and next_due > today + greatest(within_days, 7) then 'paid'
@@ -14723,7 +14747,7 @@ comment on function app.bill_state is
   'that were asked for; or nothing is left to pay. upcoming: everything else. '
   'amount_missing instead of due or upcoming while the amount of the next date is not known, or an automatic payment '
   'waits for its amount. Null for a paused or '
-  'cancelled bill, of which nothing is expected.';
+  'cancelled bill of which nothing is open.';
 
 create or replace function app.this_month(bill_id text, autopay boolean, next_due date, earliest_due date, today date)
   returns table (is_settled boolean)
@@ -14862,9 +14886,14 @@ begin
       'category', category.name,
       'tags', case when b.tags <> '{}' then to_jsonb(b.tags) end,
       'note', b.note,
-      'amount', app.format_minor(coalesce(u.expected_minor, app.rule_amount(b.bill)), c.exponent),
+      'amount', app.format_minor(
+        coalesce(u.expected_minor, case when b.price_from > context.today then b.earlier_minor end,
+        app.rule_amount(b.bill)), c.exponent
+      ),
       'remaining', app.format_minor(nullif(u.remaining_minor, u.expected_minor), c.exponent),
-      'next_price', case when b.amount_mode = 'fixed' and u.expected_minor <> b.amount_minor then (
+      'next_price', case when b.price_from > context.today then
+        jsonb_build_object('amount', app.format_minor(b.amount_minor, c.exponent), 'from', b.price_from)
+      when b.amount_mode = 'fixed' and u.expected_minor <> b.amount_minor then (
         select jsonb_build_object('amount', app.format_minor(b.amount_minor, c.exponent), 'from', f.day)
         from app.next_price_from(b.bill, context.today) as f (day)
         where f.day is not null
@@ -14923,7 +14952,7 @@ begin
         o.snoozed_until
       from app.expense_occurrences as o
       -- The weekend rule moves a date by two days at most; the bound on the scheduled date is there for the index.
-      where o.expense_id = b.id and o.scheduled_on >= context.today - 2 and b.status = 'active' and o.status = 'open'
+      where o.expense_id = b.id and o.scheduled_on >= context.today - 2 and o.status = 'open'
         and o.due_on >= context.today
       union all
       select p.due_on, p.scheduled_on, p.expected_minor, p.remaining_minor, null from passed as p
@@ -15422,6 +15451,9 @@ declare
   -- An id says it all: with one, nothing else narrows the list.
   filter constant jsonb := case when bill.id is null then arguments else '{"status": "all"}' end;
   wanted_status constant text := nullif(coalesce(filter ->> 'status', 'active'), 'all');
+  -- What is still open of a paused or cancelled bill is due like anything else.
+  listed constant text[] :=
+    case when wanted_status = 'active' then array['active', 'paused', 'cancelled'] else array[wanted_status] end;
   wanted_state constant text := filter ->> 'state';
   query constant text := lower(app.clean_text(filter ->> 'query'));
   wanted_category constant text := app.clean_text(filter ->> 'category');
@@ -15493,12 +15525,12 @@ begin
       from app.expenses as b
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
         and (wanted_ids is null or b.id = any (wanted_ids))
-        and (wanted_status is null or b.status = wanted_status)
+        and (wanted_status is null or b.status = any (listed))
         and (query is null or strpos(lower(concat_ws(E'\n', b.name, b.payee, b.note)), query) > 0)
         and (wanted_category is null or b.category_id is not distinct from wanted_category_id)
       offset 0
     ) as b
-    left join open_bills as o on o.expense_id = b.id and b.status = 'active'
+    left join open_bills as o on o.expense_id = b.id
     cross join lateral (
       select case when b.currency <> any (o.partly_paid_in) then app.sum_open_dates(context, b.id, until) end as sums
     ) as mixed
@@ -15508,11 +15540,13 @@ begin
     ) as own
     cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as usual
     cross join lateral app.this_month(b.id, b.autopay, b.next_due, o.earliest_due, context.today) as this_month
-    where (due_within is null or coalesce(o.earliest_due, 'infinity') <= due_within)
+    where (wanted_status is null or b.status = wanted_status or o.earliest_due is not null)
+      and (due_within is null or coalesce(o.earliest_due, 'infinity') <= due_within)
       and (wanted_state is null or wanted_state = app.bill_state(
         b.status, o.earliest_due, o.next_due, o.is_amount_known, context.today, b.lead_days, this_month.is_settled,
         within_days,
-        (select a.dates from app.awaited_dates(b.id, b.autopay, b.next_due, usual.minor, context.today) as a)
+        (select a.dates
+          from app.awaited_dates(b.id, b.autopay and b.status = 'active', b.next_due, usual.minor, context.today) as a)
           is not null
       ))
   ), sums as (
@@ -16185,7 +16219,8 @@ comment on function app.is_scheduled is 'Whether the schedule of a bill has a da
 
 -- schemas/bills/reprice_bill.sql
 
-create or replace function app.replan_bill(bill app.expenses, first_day date) returns void
+create or replace function app.replan_bill(bill app.expenses, first_day date, made_since timestamptz default null)
+  returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   is_live constant boolean := bill.status in ('active', 'ended');
@@ -16197,7 +16232,8 @@ begin
     and o.due_on <> app.due_on(o.scheduled_on, bill.weekend_rule);
   gone := array(
     select o.id from app.expense_occurrences as o
-    where o.expense_id = bill.id and o.status = 'open' and o.due_on >= first_day and o.paid_minor = 0
+    where o.expense_id = bill.id and o.status = 'open' and o.paid_minor = 0
+      and (o.due_on >= first_day or o.created_at >= made_since)
       and not (is_live and app.is_scheduled(bill, o.scheduled_on))
   );
   -- A payment that was taken back must not hold its date here: a bill that is resumed has it again.
@@ -16206,8 +16242,9 @@ begin
 end
 $$;
 comment on function app.replan_bill is
-  'Takes away the open dates from a day on that a bill does not have: of an active one those off its schedule, of a '
-  'paused or cancelled one all. Partly paid ones stay.';
+  'Takes away the open dates from a day on (or made since an instant) that a bill does not have: of an active one '
+  'those '
+  'off its schedule, of a paused or cancelled one all. Partly paid ones stay.';
 
 create or replace function app.reprice_bill(bill app.expenses, from_day date, made_since timestamptz default null)
   returns void
@@ -16242,7 +16279,8 @@ comment on function app.reprice_bill is
   'Gives the open dates of a bill that are due from a day on (and made since an instant) its amount and currency; an '
   'amount set for one date or fetched from a provider stands.';
 
-create or replace function app.restore_bill(bill_id text, changed_at timestamptz, today date) returns void
+create or replace function app.restore_bill(bill_id text, changed_at timestamptz, is_other_status boolean, today date)
+  returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   bill app.expenses;
@@ -16250,9 +16288,12 @@ begin
   select * into bill from app.expenses as e
     where e.id = restore_bill.bill_id and e.kind = 'bill' and e.deleted_at is null;
   if found then
-    perform app.replan_bill(bill,
-      case when bill.status in ('active', 'ended') then app.due_on(bill.tracked_from, bill.weekend_rule) else today
-      end);
+    if bill.status in ('active', 'ended') then
+      perform app.replan_bill(bill, app.due_on(bill.tracked_from, bill.weekend_rule));
+    else
+      -- A bill that is paused again was paused all the time: what came up meanwhile was not ours to pay.
+      perform app.replan_bill(bill, today, case when is_other_status then changed_at end);
+    end if;
     -- Dates that came up after the change have its price; what had another before was put back row by row.
     perform app.reprice_bill(bill, '-infinity', changed_at);
   end if;
@@ -16467,6 +16508,7 @@ begin
   update app.expenses as e
   set name = bill.name, payee = bill.payee, category_id = bill.category_id, tags = bill.tags, note = bill.note,
     amount_mode = bill.amount_mode, amount_minor = bill.amount_minor, currency = bill.currency,
+    earlier_minor = bill.earlier_minor, price_from = bill.price_from,
     share_bp = bill.share_bp,
     frequency = bill.frequency, every = bill.every, anchor_on = bill.anchor_on, month_days = bill.month_days,
     weekend_rule = bill.weekend_rule,
@@ -16480,6 +16522,19 @@ begin
 end
 $$;
 comment on function app.write_bill is 'Writes what can change of a bill; nothing when nothing did.';
+
+create or replace function app.clear_next_due() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  new.next_due := null;
+  return new;
+end
+$$;
+comment on function app.clear_next_due is
+  'A paused or cancelled bill has no next date, also when an undo makes it one again, which writes no derived column.';
+create trigger clear_next_due before update of status on app.expenses
+  for each row when (new.status in ('paused', 'cancelled') and new.next_due is not null)
+    execute function app.clear_next_due();
 
 create or replace function app.apply_changes(context app.context, old app.expenses, changes jsonb, apply_from date)
   returns void
@@ -16499,18 +16554,24 @@ declare
   is_repriced constant boolean :=
     (bill.amount_mode, bill.amount_minor, bill.currency) is distinct from (old.amount_mode, old.amount_minor,
     old.currency);
-  is_resumed constant boolean := bill.status = 'active' and old.status in ('paused', 'cancelled');
+  is_stopped constant boolean := bill.status in ('paused', 'cancelled');
+  was_stopped constant boolean := old.status in ('paused', 'cancelled');
   first_day date := coalesce(apply_from, greatest(next_due, context.today), context.today);
-  -- A price that was to begin later stands in the dates before it alone, which a new schedule takes away.
-  price_from constant date := case when is_replanned and not is_repriced and old.status = 'active'
-    then app.next_price_from(old, context.today) end;
-  earlier_minor constant bigint := (
-    select o.expected_minor from app.expense_occurrences as o
-    where price_from is not null and o.expense_id = old.id and o.status = 'open' and o.due_on >= context.today
-      and o.amount_source = 'rule' and o.expected_minor <> old.amount_minor
-    order by o.due_on
-    limit 1
-  );
+  -- A price that was to begin later stands in the dates before it alone, which a new schedule or a pause takes away.
+  price_from constant date := case
+    when is_repriced then case when was_stopped and bill.currency = old.currency then apply_from end
+    when was_stopped then old.price_from
+    when is_replanned or is_stopped then app.next_price_from(old, context.today)
+  end;
+  earlier_minor constant bigint := case when was_stopped and price_from > context.today
+    then case when old.price_from > context.today then old.earlier_minor else old.amount_minor end
+    when price_from > context.today then (
+      select o.expected_minor from app.expense_occurrences as o
+      where o.expense_id = old.id and o.status = 'open' and o.due_on >= context.today
+        and o.amount_source = 'rule' and o.expected_minor <> old.amount_minor
+      order by o.due_on
+      limit 1
+    ) end;
   latest_closed date;
 begin
   if apply_from > context.today + 731 then
@@ -16545,7 +16606,7 @@ begin
           + app.schedule_index(bill, bill.tracked_from)
       );
     end if;
-  elsif is_resumed then
+  elsif was_stopped and not is_stopped then
     -- What fell into the pause was not ours to pay.
     bill.tracked_from := greatest(bill.tracked_from, app.watch_from(bill, context.today));
   end if;
@@ -16558,9 +16619,8 @@ begin
       'set.currency'
     );
   end if;
-  if bill.status in ('paused', 'cancelled') then
-    bill.next_due := null;
-  end if;
+  bill.earlier_minor := case when is_stopped then earlier_minor end;
+  bill.price_from := case when bill.earlier_minor is not null then price_from end;
 
   perform app.write_bill(bill);
   if is_replanned or bill.status is distinct from old.status then
@@ -16569,7 +16629,7 @@ begin
   end if;
   if is_repriced then
     perform app.reprice_bill(bill, first_day);
-  elsif earlier_minor is not null and bill.status = 'active' then
+  elsif earlier_minor is not null and not is_stopped then
     perform app.materialize_occurrences(
       bill, app.schedule_index(bill, bill.tracked_from), app.due_index(bill, price_from) - 1
     );
@@ -16644,6 +16704,33 @@ end
 $$;
 comment on function app.describe_touched is 'The dates that the running change touched, and one more, as they are now.';
 
+create or replace function app.warn_of_open_dates(context app.context, bill app.expenses) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  max_dates constant int := 12;
+  dates jsonb;
+  date_count int;
+begin
+  select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+    'due_on', o.due_on, 'amount', app.format_amount(o.remaining_minor, o.currency), 'currency', o.currency,
+    'paid', case when o.remaining_minor < o.expected_minor
+      then app.format_amount(o.expected_minor - o.remaining_minor, o.currency) end
+  )) order by o.due_on) filter (where o.place <= max_dates), count(*)
+  into dates, date_count
+  from (
+    select *, row_number() over (order by p.due_on, p.scheduled_on) as place
+    from app.open_occurrences(context, array[bill.id]) as p
+  ) as o;
+  return case when date_count = 0 then '[]' else app.warning('still_open', jsonb_build_object(
+    'name', bill.name, 'status', bill.status, 'dates', dates, 'count', date_count
+  )) end;
+end
+$$;
+comment on function app.warn_of_open_dates is
+  'What a person is to be asked about a bill that was paused or cancelled: the dates that were due before and are '
+  'still '
+  'open, or were paid in part.';
+
 create or replace function app.warn_of_update(context app.context, bill app.expenses, old app.expenses, arguments jsonb,
   occurrence app.expense_occurrences) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -16656,16 +16743,21 @@ begin
       || app.warning('reminders_inactive', jsonb_build_object('organization', context.organization_name));
   end if;
   if (bill.amount_minor, bill.currency) is distinct from (old.amount_minor, old.currency)
-    and bill.next_due < app.parse_date(context, arguments ->> 'apply_from', 'apply_from') then
+    and coalesce(bill.next_due, case when bill.price_from > context.today then context.today end)
+      < app.parse_date(context, arguments ->> 'apply_from', 'apply_from') then
     warnings := warnings || app.warning('applies_later', jsonb_build_object(
       'name', bill.name, 'from', app.parse_date(context, arguments ->> 'apply_from', 'apply_from'),
-      'amount', app.format_amount(old.amount_minor, old.currency), 'currency', old.currency
+      'amount', app.format_amount(coalesce(bill.earlier_minor, old.amount_minor), old.currency),
+      'currency', old.currency
     ));
   end if;
   if app.parse_date(context, arguments #>> '{set,first_due}', 'set.first_due') >= context.today
     and not app.same_schedule(old, bill) then
     warnings := warnings
       || app.warn_of_first_due(bill, app.parse_date(context, arguments #>> '{set,first_due}', 'set.first_due'));
+  end if;
+  if bill.status = arguments #>> '{set,status}' and bill.status <> 'active' then
+    warnings := warnings || app.warn_of_open_dates(context, bill);
   end if;
   if bill.share_bp <> old.share_bp then
     warnings := warnings || app.warn_of_share(bill);
@@ -17279,7 +17371,7 @@ begin
     from app.expense_occurrences as o
     cross join lateral (
       select b.* from app.expenses as b
-      where b.id = o.expense_id and b.deleted_at is null and b.status <> 'cancelled'
+      where b.id = o.expense_id and b.deleted_at is null
       offset 0
     ) as b
     cross join lateral (
@@ -20460,7 +20552,7 @@ create or replace function jobs.wants_mail_of(bill app.expenses, member identity
   recipient identity.profiles)
 returns boolean
 language sql immutable
-  return (bill).kind = 'bill' and (bill).status = 'active' and (bill).deleted_at is null and (bill).reminder_enabled
+  return (bill).kind = 'bill' and (bill).deleted_at is null and (bill).reminder_enabled
     and app.concerns(bill, member) and jobs.wants_mail(recipient);
 comment on function jobs.wants_mail_of is
   'Whether a bill is one to be reminded of, and a person gets mails of it, as far as their rows say.';
@@ -20654,7 +20746,7 @@ begin atomic
   from (select (at at time zone (recipient).timezone)::date as today) as t
   cross join lateral app.notice_dates(bill, t.today,
     coalesce((bill).remind_days_before, (recipient).default_lead_days)) as n
-  where jobs.wants_mail_of(bill, member, recipient)
+  where (bill).status = 'active' and jobs.wants_mail_of(bill, member, recipient)
     and not exists (
       select from jobs.notice_log as l
       where l.expense_id = (bill).id and l.recipient_id = (recipient).user_id and l.kind = n.kind
@@ -20677,7 +20769,7 @@ begin atomic
     select greatest(c.due_on, c.snoozed_until) as since
     from app.expense_occurrences as c
     where c.organization_id = (bill).organization_id and c.expense_id = (bill).id and c.due_on = nudge_due.due_on
-      and c.status = 'open' and not ((bill).autopay and c.expected_minor is null)
+      and c.status = 'open' and not (app.awaits_amount(bill) and c.expected_minor is null)
     offset 0
   ) as c
   cross join lateral (
@@ -21339,7 +21431,7 @@ begin
         ) as t
         group by t.expense_id, t.due_on
       ) as l
-      join app.expenses as e on e.id = l.expense_id and e.status = 'active' and e.deleted_at is null
+      join app.expenses as e on e.id = l.expense_id and e.deleted_at is null
         and e.reminder_enabled and app.concerns(e, member)
       join app.expense_occurrences as c on c.organization_id = organization.id and c.expense_id = e.id
         and c.due_on = l.due_on and c.status = 'open'
@@ -21347,13 +21439,14 @@ begin
       union all
       select c.id, c.expense_id, c.due_on, c.scheduled_on, c.expected_minor, c.paid_minor, c.amount_source, l.id
       from app.expense_occurrences as c
-      join app.expenses as e on e.id = c.expense_id and e.status = 'active' and e.deleted_at is null
+      join app.expenses as e on e.id = c.expense_id and e.deleted_at is null
         and e.reminder_enabled and app.concerns(e, member)
       left join unnest(reminded) as l on l.expense_id = c.expense_id and l.due_on = c.due_on
         and l.snoozed_until = c.snoozed_until
       where c.organization_id = organization.id and c.status = 'open' and c.due_on < today
         and (c.snoozed_until is null or c.snoozed_until <= today)
-          and app.is_paid_by_autopay(e, c.due_on, today) is not true and not (e.autopay and c.expected_minor is null)
+          and app.is_paid_by_autopay(e, c.due_on, today) is not true
+            and not (app.awaits_amount(e) and c.expected_minor is null)
     ), lines as (
       -- One for what falls due of a bill, one for what is overdue of it.
       select d.expense_id as id, d.due_on < today as is_overdue, min(d.due_on) as due_on,
@@ -22389,6 +22482,7 @@ begin
     'id', e.id, 'name', e.name, 'payee', e.payee, 'category', category.name, 'category_id', e.category_id,
     'tags', e.tags, 'note', e.note, 'url', e.url,
     'amount_mode', e.amount_mode, 'amount', app.format_minor(e.amount_minor, c.exponent), 'currency', e.currency,
+    'earlier_amount', app.format_amount(e.earlier_minor, e.currency), 'price_from', e.price_from,
     'share_percent', trim_scale(e.share_bp / 100.0)::text,
     'frequency', e.frequency, 'every', e.every, 'anchor_on', e.anchor_on, 'month_days', e.month_days,
     'weekend_rule', e.weekend_rule, 'ends_on', e.ends_on, 'ends_after', e.ends_after, 'tracked_from', e.tracked_from,

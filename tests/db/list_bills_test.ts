@@ -100,7 +100,7 @@ Deno.test("list_bills", async (t) => {
       await add(books, "Rent", { first_due: "2026-12-01", payee: "Landlord", category: "Housing" });
       const gym = await add(books, "Gym", { first_due: "2026-12-02", note: "Contract 100%_7", category: "Health" });
       const other = await add(books, "Other", { first_due: "2026-12-03", category: "Uncategorized" });
-      await database.query("update app.expenses set status = 'cancelled', next_due = null where id = $1", [gym.id]);
+      await books.ok("update_bill", { bill_id: gym.id, set: { status: "cancelled" } });
       assertEquals(await names(books), ["Rent", "Other"]);
       assertEquals(await names(books, { status: "cancelled" }), ["Gym"]);
       assertEquals((await names(books, { status: "all" })).length, 3);

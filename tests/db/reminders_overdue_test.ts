@@ -43,14 +43,25 @@ Deno.test("each date of a bill is nudged by itself, with the older ones on its l
   assertEquals(mails.map(([day]) => day), [0, 3, 7, 21, 31, 34, 35, 38]);
 });
 
-Deno.test("paid, paused, muted and daily bills are not nudged, nor what was paid automatically", async () => {
+Deno.test("a date that was due before its bill was paused is mailed until it is skipped", async () => {
   const books = await fresh({ day: FIRST });
-  for (const name of ["Paid", "Muted", "Paused"]) await addBill(books, name, FIRST, ONCE);
+  const bill_id = await addBill(books, "Gym", FIRST, { frequency: "weekly", remind_days_before: 0 });
+  await run(at(FIRST));
+  books.goTo(daysAfter(FIRST, 1));
+  await books.ok("update_bill", { bill_id, set: { status: "paused" } });
+  assertEquals(await mailDays(daysAfter(FIRST, 1), 10), [[2, "Gym -3"], [6, "Gym -7"]]);
+  books.goTo(daysAfter(FIRST, 11));
+  await books.ok("update_bill", { bill_id, occurrence: { due_on: FIRST, action: "skip" } });
+  assertEquals(await mailDays(daysAfter(FIRST, 11), 15), []);
+});
+
+Deno.test("paid, muted and daily bills are not nudged, nor what was paid automatically", async () => {
+  const books = await fresh({ day: FIRST });
+  for (const name of ["Paid", "Muted"]) await addBill(books, name, FIRST, ONCE);
   await addBill(books, "Rolls", FIRST, { frequency: "daily", remind_days_before: 0 });
   await addBill(books, "Netflix", FIRST, { ...ONCE, autopay: true });
   assertEquals((await run(at(FIRST))).length, 1);
   await database.query("update app.expenses set reminder_enabled = false where name = 'Muted'");
-  await database.query("update app.expenses set status = 'paused', next_due = null where name = 'Paused'");
   books.goTo("2026-11-11");
   await books.ok("mark_bill_paid", { bill_name: "Paid", due_on: FIRST });
   await database.query("update app.expenses set reminder_enabled = false where name = 'Rolls'");

@@ -20,6 +20,153 @@ testBooks("update_bill of a status", { day: TODAY }, {
     assertEquals([bill.next_due, overdueOf(bill)], ["2027-05-05", ["2026-12-05"]]);
     assertEquals((await nextDates(books, id))[0], "2027-05-05");
   },
+  "a date that was due before a pause stays due everywhere until it is skipped or paid": async (books, database) => {
+    for (const status of ["paused", "cancelled"]) {
+      const { id } = (await books.ok("add_bill", {
+        name: `Gym ${status}`,
+        amount: "30",
+        frequency: "weekly",
+        first_due: "2026-12-02",
+      })).bill;
+      books.goTo("2026-12-08");
+      const { warnings, data, change_id } = await change(books, id, { set: { status } });
+      assertEquals(warnings.map(({ code, message }: Json) => [code, message]), [[
+        "still_open",
+        `Gym ${status} is ${status}. 30.00 EUR of Gym ${status} due 2026-12-02 is still open. Ask the user: skip it, or ` +
+        'still to be paid? To skip a date, call update_bill with occurrence {"due_on": "2026-12-02", "action": "skip"}; ' +
+        'once it is paid, mark_bill_paid with due_on "2026-12-02". Until then it stays due.',
+      ]]);
+      const open = async () => ({
+        state: (await show(books, id)).state,
+        listed: (await books.ok("list_bills")).bills.map((bill: Json) => [bill.id, overdueOf(bill)]),
+        due: (await books.ok("list_bills")).totals.due.amount,
+        reviewed: (await books.ok("review_bills")).overdue.map((found: Json) => [found.bill_id, found.due_on]),
+        charted: (await books.ok("show_spending_chart", { chart: "upcoming_bills" })).total.amount,
+        expected:
+          (await books.ok("summarize_spending", { period: "this_month", include_upcoming: true })).total.upcoming,
+      });
+      const asked = {
+        state: "overdue",
+        listed: [[id, ["2026-12-02"]]],
+        due: "30.00",
+        reviewed: [[id, "2026-12-02"]],
+        charted: "30.00",
+        expected: "30.00",
+      };
+      assertEquals([data.bill.state, overdueOf(data.bill)], ["overdue", ["2026-12-02"]]);
+      assertEquals(await open(), asked);
+      const nothing = { state: undefined, listed: [], due: "0.00", reviewed: [], charted: "0.00" };
+      const paid = await books.call("mark_bill_paid", { bill_id: id });
+      assertEquals({ ...await open(), expected: undefined }, { ...nothing, expected: undefined });
+      await books.ok("undo_change", { change_id: paid.change_id });
+      await books.ok("update_bill", { bill_id: id, occurrence: { due_on: "2026-12-02", action: "skip" } });
+      assertEquals({ ...await open(), expected: undefined }, { ...nothing, expected: undefined });
+      await books.ok("undo_change");
+      assertEquals(await open(), asked);
+      // Undone and redone, also after further dates have come up.
+      const { change_id: undo } = await books.call("undo_change", { change_id });
+      books.goTo("2026-12-20");
+      await books.ok("update_bill", { bill_id: id, set: { note: "rolls the bill" } });
+      assertEquals(overdueOf(await show(books, id)), ["2026-12-02", "2026-12-09", "2026-12-16"]);
+      await books.ok("undo_change");
+      await books.ok("undo_change", { change_id: undo });
+      assertEquals(overdueOf(await show(books, id)), ["2026-12-02"]);
+      const resumed = await change(books, id, { set: { status: "active" } });
+      assertEquals([resumed.data.bill.next_due, overdueOf(resumed.data.bill), resumed.warnings], [
+        "2026-12-23",
+        ["2026-12-02"],
+        [],
+      ]);
+      books.goTo("2027-01-05");
+      await books.ok("update_bill", { bill_id: id, set: { note: "rolls the bill" } });
+      assertEquals(overdueOf(await show(books, id)).length, 3);
+      await books.ok("undo_change");
+      await books.ok("undo_change", { change_id: resumed.change_id });
+      assertEquals(overdueOf(await show(books, id)), ["2026-12-02"]);
+      await database.query("update app.expenses set deleted_at = now() where id = $1", [id]);
+      books.goTo(TODAY);
+    }
+  },
+  "a date that is paid in part outlives a pause, with the way to close it": async (books) => {
+    const id = await addRent(books);
+    await books.ok("mark_bill_paid", { bill_id: id, amount: "200", advance: true });
+    const { warnings, data } = await change(books, id, { set: { status: "paused" } });
+    assertEquals([data.bill.next_due, data.bill.remaining], ["2026-12-05", "1000.00"]);
+    assertEquals(
+      warnings[0].message.split(" Ask ")[0],
+      "Rent is paused. 1000.00 EUR of Rent due 2026-12-05 is still open.",
+    );
+    assertEquals(warnings[0].message.includes('"action": "set_amount", "amount": "200.00"'), true);
+    await books.ok("update_bill", {
+      bill_id: id,
+      occurrence: { due_on: "2026-12-05", action: "set_amount", amount: "200" },
+    });
+    assertEquals((await books.ok("list_bills")).bills, []);
+  },
+  "asks about several open dates at once": async (books) => {
+    const { id } = (await books.ok("add_bill", {
+      name: "Rolls",
+      amount: "2",
+      frequency: "daily",
+      first_due: TODAY,
+    })).bill;
+    books.goTo("2026-12-10");
+    const { warnings } = await change(books, id, { set: { status: "cancelled" } });
+    assertEquals(
+      warnings[0].message.startsWith(
+        "Rolls is cancelled. 20 due dates of Rolls are still open: 2026-11-20 (2.00 EUR), ",
+      ),
+      true,
+    );
+    assertEquals(warnings[0].message.includes("2026-12-01 (2.00 EUR) and 8 more. Ask the user: skip them"), true);
+  },
+  "a pause keeps a price that begins later": async (books, database) => {
+    const id = await addRent(books);
+    await books.ok("update_bill", { bill_id: id, set: { amount: "1300" }, apply_from: "2027-03-01" });
+    const { change_id, data } = await change(books, id, { set: { status: "paused" } });
+    assertEquals([data.bill.amount, data.bill.next_price], ["1200.00", { amount: "1300.00", from: "2027-03-05" }]);
+    books.goTo("2026-12-15");
+    const resumed = await change(books, id, { set: { status: "active" } });
+    const prices = async () =>
+      await database.query(
+        "select due_on, expected_minor::int as minor from app.expense_occurrences where expense_id = $1 order by 1",
+        [id],
+      );
+    assertEquals(await prices(), [{ due_on: "2027-01-05", minor: 120000 }, {
+      due_on: "2027-02-05",
+      minor: 120000,
+    }]);
+    assertEquals((await show(books, id)).next_price, { amount: "1300.00", from: "2027-03-05" });
+    await books.ok("undo_change", { change_id: resumed.change_id });
+    assertEquals((await show(books, id)).next_price, { amount: "1300.00", from: "2027-03-05" });
+    await books.ok("undo_change", { change_id });
+    books.goTo("2027-03-10");
+    assertEquals((await show(books, id)).amount, "1300.00");
+    const expected = async () =>
+      (await books.ok("list_bills", { bill_id: id })).bills[0].overdue.map((open: Json) => [open.due_on, open.amount]);
+    assertEquals((await expected()).at(-1), ["2027-03-05", "1300.00"]);
+  },
+  "a price that is set in a pause begins when it was said to": async (books) => {
+    const id = await addRent(books);
+    await books.ok("update_bill", { bill_id: id, set: { status: "paused" } });
+    const { warnings, data } = await change(books, id, { set: { amount: "1300" }, apply_from: "2027-02-20" });
+    assertEquals([data.bill.amount, data.bill.next_price.amount], ["1200.00", "1300.00"]);
+    assertEquals(
+      warnings[0].message,
+      "The new amount of Rent applies to due dates from 2027-02-20 on; until then it stays 1200.00 EUR.",
+    );
+    books.goTo("2027-01-10");
+    const { bill } = (await change(books, id, { set: { status: "active" } })).data;
+    assertEquals([bill.next_due, bill.amount, bill.next_price], ["2027-02-05", "1200.00", {
+      amount: "1300.00",
+      from: "2027-03-05",
+    }]);
+    // Once it has begun, the earlier one is gone.
+    await books.ok("update_bill", { bill_id: id, set: { status: "paused" } });
+    books.goTo("2027-03-10");
+    const later = (await change(books, id, { set: { status: "active" } })).data.bill;
+    assertEquals([later.next_due, later.amount, later.next_price], ["2027-04-05", "1300.00", undefined]);
+  },
   "a cancelled bill keeps its payments and expects nothing": async (books) => {
     const id = await addRent(books);
     await books.ok("mark_bill_paid", { advance: true, bill_id: id });

@@ -1,7 +1,7 @@
 /** Words of `add_bill` and `update_bill`. */
 import type { Money, Refusal } from "../message.ts";
 import { fieldNames } from "./fields.ts";
-import { ask, money, type WhoCan } from "./phrases.ts";
+import { ask, count, money, names, type WhoCan } from "./phrases.ts";
 import { type Schedule, schedule } from "./schedule.ts";
 
 interface Named {
@@ -11,6 +11,9 @@ interface Named {
 interface Dated extends Named {
   due_on: string;
 }
+
+/** A due date that was open when its bill was paused; `paid` when a part of it was. */
+type OpenDate = Partial<Money> & { due_on: string; paid?: string };
 
 export const refusals = {
   "invalid_argument.bill_without_name": (): Refusal => ({
@@ -165,6 +168,19 @@ export const warnings = {
     `The new amount of ${name} applies to due dates from ${from} on; until then it stays ${
       old.amount ? money(old as Money) : "unknown"
     }.`,
+  "still_open": (
+    { name, status, dates, count: all }: Named & { status: string; dates: OpenDate[]; count: number },
+  ): string => {
+    const [first] = dates as [OpenDate];
+    const due = dates.map(({ due_on, ...cost }) => cost.amount ? `${due_on} (${money(cost as Money)})` : due_on);
+    const what = all > 1
+      ? `${count(all, "due date")} of ${name} are still open: ${names(due, { most: due.length, count: all })}.`
+      : `${first.amount ? `${money(first as Money)} of ` : ""}${name} due ${first.due_on} is still open.`;
+    const skipping = first.paid ? `"set_amount", "amount": "${first.paid}"` : '"skip"';
+    return `${name} is ${status}. ${what} Ask the user: skip ${all > 1 ? "them" : "it"}, or still to be paid? ` +
+      `To skip a date, call update_bill with occurrence {"due_on": "${first.due_on}", "action": ${skipping}}; once it ` +
+      `is paid, mark_bill_paid with due_on "${first.due_on}". Until then it stays due.`;
+  },
   "still_ended": ({ name }: Named): string =>
     `${name} has ended: no due date is left. To continue it, give it a later ends_on or a higher ends_after.`,
   "snoozed": ({ name, due_on, until }: Dated & { until: string }): string =>

@@ -67,6 +67,7 @@ begin
   update app.expenses as e
   set name = bill.name, payee = bill.payee, category_id = bill.category_id, tags = bill.tags, note = bill.note,
     amount_mode = bill.amount_mode, amount_minor = bill.amount_minor, currency = bill.currency,
+    earlier_minor = bill.earlier_minor, price_from = bill.price_from,
     share_bp = bill.share_bp,
     frequency = bill.frequency, every = bill.every, anchor_on = bill.anchor_on, month_days = bill.month_days,
     weekend_rule = bill.weekend_rule,
@@ -80,6 +81,19 @@ begin
 end
 $$;
 comment on function app.write_bill is 'Writes what can change of a bill; nothing when nothing did.';
+
+create or replace function app.clear_next_due() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  new.next_due := null;
+  return new;
+end
+$$;
+comment on function app.clear_next_due is
+  'A paused or cancelled bill has no next date, also when an undo makes it one again, which writes no derived column.';
+create trigger clear_next_due before update of status on app.expenses
+  for each row when (new.status in ('paused', 'cancelled') and new.next_due is not null)
+    execute function app.clear_next_due();
 
 create or replace function app.apply_changes(context app.context, old app.expenses, changes jsonb, apply_from date)
   returns void
@@ -99,18 +113,24 @@ declare
   is_repriced constant boolean :=
     (bill.amount_mode, bill.amount_minor, bill.currency) is distinct from (old.amount_mode, old.amount_minor,
     old.currency);
-  is_resumed constant boolean := bill.status = 'active' and old.status in ('paused', 'cancelled');
+  is_stopped constant boolean := bill.status in ('paused', 'cancelled');
+  was_stopped constant boolean := old.status in ('paused', 'cancelled');
   first_day date := coalesce(apply_from, greatest(next_due, context.today), context.today);
-  -- A price that was to begin later stands in the dates before it alone, which a new schedule takes away.
-  price_from constant date := case when is_replanned and not is_repriced and old.status = 'active'
-    then app.next_price_from(old, context.today) end;
-  earlier_minor constant bigint := (
-    select o.expected_minor from app.expense_occurrences as o
-    where price_from is not null and o.expense_id = old.id and o.status = 'open' and o.due_on >= context.today
-      and o.amount_source = 'rule' and o.expected_minor <> old.amount_minor
-    order by o.due_on
-    limit 1
-  );
+  -- A price that was to begin later stands in the dates before it alone, which a new schedule or a pause takes away.
+  price_from constant date := case
+    when is_repriced then case when was_stopped and bill.currency = old.currency then apply_from end
+    when was_stopped then old.price_from
+    when is_replanned or is_stopped then app.next_price_from(old, context.today)
+  end;
+  earlier_minor constant bigint := case when was_stopped and price_from > context.today
+    then case when old.price_from > context.today then old.earlier_minor else old.amount_minor end
+    when price_from > context.today then (
+      select o.expected_minor from app.expense_occurrences as o
+      where o.expense_id = old.id and o.status = 'open' and o.due_on >= context.today
+        and o.amount_source = 'rule' and o.expected_minor <> old.amount_minor
+      order by o.due_on
+      limit 1
+    ) end;
   latest_closed date;
 begin
   if apply_from > context.today + 731 then
@@ -145,7 +165,7 @@ begin
           + app.schedule_index(bill, bill.tracked_from)
       );
     end if;
-  elsif is_resumed then
+  elsif was_stopped and not is_stopped then
     -- What fell into the pause was not ours to pay.
     bill.tracked_from := greatest(bill.tracked_from, app.watch_from(bill, context.today));
   end if;
@@ -158,9 +178,8 @@ begin
       'set.currency'
     );
   end if;
-  if bill.status in ('paused', 'cancelled') then
-    bill.next_due := null;
-  end if;
+  bill.earlier_minor := case when is_stopped then earlier_minor end;
+  bill.price_from := case when bill.earlier_minor is not null then price_from end;
 
   perform app.write_bill(bill);
   if is_replanned or bill.status is distinct from old.status then
@@ -169,7 +188,7 @@ begin
   end if;
   if is_repriced then
     perform app.reprice_bill(bill, first_day);
-  elsif earlier_minor is not null and bill.status = 'active' then
+  elsif earlier_minor is not null and not is_stopped then
     perform app.materialize_occurrences(
       bill, app.schedule_index(bill, bill.tracked_from), app.due_index(bill, price_from) - 1
     );

@@ -52,9 +52,14 @@ begin
       'category', category.name,
       'tags', case when b.tags <> '{}' then to_jsonb(b.tags) end,
       'note', b.note,
-      'amount', app.format_minor(coalesce(u.expected_minor, app.rule_amount(b.bill)), c.exponent),
+      'amount', app.format_minor(
+        coalesce(u.expected_minor, case when b.price_from > context.today then b.earlier_minor end,
+        app.rule_amount(b.bill)), c.exponent
+      ),
       'remaining', app.format_minor(nullif(u.remaining_minor, u.expected_minor), c.exponent),
-      'next_price', case when b.amount_mode = 'fixed' and u.expected_minor <> b.amount_minor then (
+      'next_price', case when b.price_from > context.today then
+        jsonb_build_object('amount', app.format_minor(b.amount_minor, c.exponent), 'from', b.price_from)
+      when b.amount_mode = 'fixed' and u.expected_minor <> b.amount_minor then (
         select jsonb_build_object('amount', app.format_minor(b.amount_minor, c.exponent), 'from', f.day)
         from app.next_price_from(b.bill, context.today) as f (day)
         where f.day is not null
@@ -113,7 +118,7 @@ begin
         o.snoozed_until
       from app.expense_occurrences as o
       -- The weekend rule moves a date by two days at most; the bound on the scheduled date is there for the index.
-      where o.expense_id = b.id and o.scheduled_on >= context.today - 2 and b.status = 'active' and o.status = 'open'
+      where o.expense_id = b.id and o.scheduled_on >= context.today - 2 and o.status = 'open'
         and o.due_on >= context.today
       union all
       select p.due_on, p.scheduled_on, p.expected_minor, p.remaining_minor, null from passed as p

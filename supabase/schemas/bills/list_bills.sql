@@ -39,6 +39,9 @@ declare
   -- An id says it all: with one, nothing else narrows the list.
   filter constant jsonb := case when bill.id is null then arguments else '{"status": "all"}' end;
   wanted_status constant text := nullif(coalesce(filter ->> 'status', 'active'), 'all');
+  -- What is still open of a paused or cancelled bill is due like anything else.
+  listed constant text[] :=
+    case when wanted_status = 'active' then array['active', 'paused', 'cancelled'] else array[wanted_status] end;
   wanted_state constant text := filter ->> 'state';
   query constant text := lower(app.clean_text(filter ->> 'query'));
   wanted_category constant text := app.clean_text(filter ->> 'category');
@@ -110,12 +113,12 @@ begin
       from app.expenses as b
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
         and (wanted_ids is null or b.id = any (wanted_ids))
-        and (wanted_status is null or b.status = wanted_status)
+        and (wanted_status is null or b.status = any (listed))
         and (query is null or strpos(lower(concat_ws(E'\n', b.name, b.payee, b.note)), query) > 0)
         and (wanted_category is null or b.category_id is not distinct from wanted_category_id)
       offset 0
     ) as b
-    left join open_bills as o on o.expense_id = b.id and b.status = 'active'
+    left join open_bills as o on o.expense_id = b.id
     cross join lateral (
       select case when b.currency <> any (o.partly_paid_in) then app.sum_open_dates(context, b.id, until) end as sums
     ) as mixed
@@ -125,11 +128,13 @@ begin
     ) as own
     cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as usual
     cross join lateral app.this_month(b.id, b.autopay, b.next_due, o.earliest_due, context.today) as this_month
-    where (due_within is null or coalesce(o.earliest_due, 'infinity') <= due_within)
+    where (wanted_status is null or b.status = wanted_status or o.earliest_due is not null)
+      and (due_within is null or coalesce(o.earliest_due, 'infinity') <= due_within)
       and (wanted_state is null or wanted_state = app.bill_state(
         b.status, o.earliest_due, o.next_due, o.is_amount_known, context.today, b.lead_days, this_month.is_settled,
         within_days,
-        (select a.dates from app.awaited_dates(b.id, b.autopay, b.next_due, usual.minor, context.today) as a)
+        (select a.dates
+          from app.awaited_dates(b.id, b.autopay and b.status = 'active', b.next_due, usual.minor, context.today) as a)
           is not null
       ))
   ), sums as (

@@ -36,6 +36,13 @@ comment on function app.is_paid_by_autopay is
   'Whether an open occurrence passes for paid: automatic, and passed since the bill was rolled last. Without any known '
   'amount it waits for one when it is rolled.';
 
+create or replace function app.awaits_amount(bill app.expenses) returns boolean
+language sql immutable
+  return (bill).autopay and (bill).status = 'active';
+comment on function app.awaits_amount is
+  'Whether a passed date of a bill without an amount waits for it, to be paid automatically; of a paused or cancelled '
+  'bill, which nobody asks its provider about, it is open like any other.';
+
 create or replace function app.awaited_dates(bill_id text, autopay boolean, next_due date, usual_minor bigint,
   today date) returns table (dates date[])
 language sql stable rows 1

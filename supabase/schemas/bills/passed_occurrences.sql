@@ -19,7 +19,7 @@ begin
       select e.bill
       from (select distinct p.expense_id from passed as p) as p
       cross join lateral (select b as bill from app.expenses as b where b.id = p.expense_id offset 0) as e
-      where (e.bill).status = 'active' and (e.bill).deleted_at is null
+      where (e.bill).deleted_at is null
     )
     select p.*
     from passed as p
@@ -27,8 +27,7 @@ begin
     full join late as l on (l.bill).id = p.expense_id
     where coalesce(p.expense_id, '') <> '' and coalesce((l.bill).id, '') <> ''
       and app.is_paid_by_autopay(l.bill, p.due_on, context.today) is not true
-      -- It waits for its amount.
-      and not ((l.bill).autopay and p.due_on < context.today and p.expected_minor is null)
+      and not (app.awaits_amount(l.bill) and p.due_on < context.today and p.expected_minor is null)
     union all
     select (l.bill).id, s.scheduled_on, s.due_on, app.rule_amount(l.bill), app.rule_amount(l.bill), (l.bill).currency
     from late as l
@@ -44,8 +43,11 @@ begin
 end
 $$;
 comment on function app.passed_occurrences is
-  'What is open in the active bills of dates that have passed, with what remains to be paid, and of bills that were '
-  'not rolled since, the dates that a roll would add: the current one included.';
+  'The open dates that have passed, with what remains to be paid: of paused and cancelled bills too, whose dates '
+  'before '
+  'the pause stay due until they are paid or skipped. Of active bills that were not rolled since, also the dates that '
+  'a '
+  'roll would add: the current one included.';
 
 create or replace function app.open_occurrences(context app.context, bill_ids text[] default null)
 returns
@@ -68,8 +70,7 @@ begin atomic
     ) as o
     full join (
       select e.id from app.expenses as e
-      where e.organization_id = (context).organization_id and e.kind = 'bill' and e.status = 'active'
-        and e.deleted_at is null
+      where e.organization_id = (context).organization_id and e.kind = 'bill' and e.deleted_at is null
         and (bill_ids is null or e.id = any (bill_ids))
       offset 0
     ) as b on b.id = o.expense_id
@@ -81,8 +82,9 @@ begin atomic
     from app.passed_occurrences(context, bill_ids) as p;
 end;
 comment on function app.open_occurrences is
-  'What is open in the active bills as of now: every overdue date and the current one, with what remains to be paid '
-  '(null while not known).';
+  'The open dates of all bills as of now: every overdue date, the current one of an active bill, and one that is paid '
+  'in '
+  'part; with what remains to be paid (null while not known).';
 
 create or replace function app.future_spans(context app.context, last_day date, bill_ids text[] default null)
 returns table (bill app.expenses, first int, last int, first_day date, end_day date)

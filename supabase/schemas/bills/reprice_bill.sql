@@ -1,4 +1,5 @@
-create or replace function app.replan_bill(bill app.expenses, first_day date) returns void
+create or replace function app.replan_bill(bill app.expenses, first_day date, made_since timestamptz default null)
+  returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   is_live constant boolean := bill.status in ('active', 'ended');
@@ -10,7 +11,8 @@ begin
     and o.due_on <> app.due_on(o.scheduled_on, bill.weekend_rule);
   gone := array(
     select o.id from app.expense_occurrences as o
-    where o.expense_id = bill.id and o.status = 'open' and o.due_on >= first_day and o.paid_minor = 0
+    where o.expense_id = bill.id and o.status = 'open' and o.paid_minor = 0
+      and (o.due_on >= first_day or o.created_at >= made_since)
       and not (is_live and app.is_scheduled(bill, o.scheduled_on))
   );
   -- A payment that was taken back must not hold its date here: a bill that is resumed has it again.
@@ -19,8 +21,9 @@ begin
 end
 $$;
 comment on function app.replan_bill is
-  'Takes away the open dates from a day on that a bill does not have: of an active one those off its schedule, of a '
-  'paused or cancelled one all. Partly paid ones stay.';
+  'Takes away the open dates from a day on (or made since an instant) that a bill does not have: of an active one '
+  'those '
+  'off its schedule, of a paused or cancelled one all. Partly paid ones stay.';
 
 create or replace function app.reprice_bill(bill app.expenses, from_day date, made_since timestamptz default null)
   returns void
@@ -55,7 +58,8 @@ comment on function app.reprice_bill is
   'Gives the open dates of a bill that are due from a day on (and made since an instant) its amount and currency; an '
   'amount set for one date or fetched from a provider stands.';
 
-create or replace function app.restore_bill(bill_id text, changed_at timestamptz, today date) returns void
+create or replace function app.restore_bill(bill_id text, changed_at timestamptz, is_other_status boolean, today date)
+  returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   bill app.expenses;
@@ -63,9 +67,12 @@ begin
   select * into bill from app.expenses as e
     where e.id = restore_bill.bill_id and e.kind = 'bill' and e.deleted_at is null;
   if found then
-    perform app.replan_bill(bill,
-      case when bill.status in ('active', 'ended') then app.due_on(bill.tracked_from, bill.weekend_rule) else today
-      end);
+    if bill.status in ('active', 'ended') then
+      perform app.replan_bill(bill, app.due_on(bill.tracked_from, bill.weekend_rule));
+    else
+      -- A bill that is paused again was paused all the time: what came up meanwhile was not ours to pay.
+      perform app.replan_bill(bill, today, case when is_other_status then changed_at end);
+    end if;
     -- Dates that came up after the change have its price; what had another before was put back row by row.
     perform app.reprice_bill(bill, '-infinity', changed_at);
   end if;

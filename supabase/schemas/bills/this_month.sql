@@ -27,8 +27,8 @@ returns text
 language sql immutable
   return case
     when status = 'ended' then 'paid'
-    when status <> 'active' then null
     when earliest_due < today then 'overdue'
+    when status <> 'active' and next_due is null and not is_awaited then null
     when next_due <= today + lead_days and is_amount_known then 'due'
     when next_due <= today + lead_days or is_awaited then 'amount_missing'
     when next_due is null or is_settled and next_due > today + greatest(within_days, 7) then 'paid'
@@ -41,7 +41,7 @@ comment on function app.bill_state is
   'that were asked for; or nothing is left to pay. upcoming: everything else. '
   'amount_missing instead of due or upcoming while the amount of the next date is not known, or an automatic payment '
   'waits for its amount. Null for a paused or '
-  'cancelled bill, of which nothing is expected.';
+  'cancelled bill of which nothing is open.';
 
 create or replace function app.this_month(bill_id text, autopay boolean, next_due date, earliest_due date, today date)
   returns table (is_settled boolean)

@@ -56,6 +56,33 @@ end
 $$;
 comment on function app.describe_touched is 'The dates that the running change touched, and one more, as they are now.';
 
+create or replace function app.warn_of_open_dates(context app.context, bill app.expenses) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  max_dates constant int := 12;
+  dates jsonb;
+  date_count int;
+begin
+  select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+    'due_on', o.due_on, 'amount', app.format_amount(o.remaining_minor, o.currency), 'currency', o.currency,
+    'paid', case when o.remaining_minor < o.expected_minor
+      then app.format_amount(o.expected_minor - o.remaining_minor, o.currency) end
+  )) order by o.due_on) filter (where o.place <= max_dates), count(*)
+  into dates, date_count
+  from (
+    select *, row_number() over (order by p.due_on, p.scheduled_on) as place
+    from app.open_occurrences(context, array[bill.id]) as p
+  ) as o;
+  return case when date_count = 0 then '[]' else app.warning('still_open', jsonb_build_object(
+    'name', bill.name, 'status', bill.status, 'dates', dates, 'count', date_count
+  )) end;
+end
+$$;
+comment on function app.warn_of_open_dates is
+  'What a person is to be asked about a bill that was paused or cancelled: the dates that were due before and are '
+  'still '
+  'open, or were paid in part.';
+
 create or replace function app.warn_of_update(context app.context, bill app.expenses, old app.expenses, arguments jsonb,
   occurrence app.expense_occurrences) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -68,16 +95,21 @@ begin
       || app.warning('reminders_inactive', jsonb_build_object('organization', context.organization_name));
   end if;
   if (bill.amount_minor, bill.currency) is distinct from (old.amount_minor, old.currency)
-    and bill.next_due < app.parse_date(context, arguments ->> 'apply_from', 'apply_from') then
+    and coalesce(bill.next_due, case when bill.price_from > context.today then context.today end)
+      < app.parse_date(context, arguments ->> 'apply_from', 'apply_from') then
     warnings := warnings || app.warning('applies_later', jsonb_build_object(
       'name', bill.name, 'from', app.parse_date(context, arguments ->> 'apply_from', 'apply_from'),
-      'amount', app.format_amount(old.amount_minor, old.currency), 'currency', old.currency
+      'amount', app.format_amount(coalesce(bill.earlier_minor, old.amount_minor), old.currency),
+      'currency', old.currency
     ));
   end if;
   if app.parse_date(context, arguments #>> '{set,first_due}', 'set.first_due') >= context.today
     and not app.same_schedule(old, bill) then
     warnings := warnings
       || app.warn_of_first_due(bill, app.parse_date(context, arguments #>> '{set,first_due}', 'set.first_due'));
+  end if;
+  if bill.status = arguments #>> '{set,status}' and bill.status <> 'active' then
+    warnings := warnings || app.warn_of_open_dates(context, bill);
   end if;
   if bill.share_bp <> old.share_bp then
     warnings := warnings || app.warn_of_share(bill);

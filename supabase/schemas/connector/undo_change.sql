@@ -158,8 +158,12 @@ begin
     perform app.fail_undo(target, conflicts);
   end if;
   perform app.mark_undone(target, current_setting('app.change_id', true));
-  perform app.restore_bill(i.row_id, target.created_at, context.today) from app.change_items as i
-    where i.change_id = target.id and i.table_name = 'expenses' and starts_with(i.row_id, 'bill_');
+  perform app.restore_bill(
+    i.row_id, target.created_at, bool_or(i.before ->> 'status' is distinct from i.after ->> 'status'), context.today
+  )
+  from app.change_items as i
+  where i.change_id = target.id and i.table_name = 'expenses' and starts_with(i.row_id, 'bill_')
+  group by i.row_id;
   perform app.refresh_bill(b.id, context.today)
     from (select distinct id from unnest(expense_ids) as id where starts_with(id, 'bill_') order by id) as b;
 

@@ -39,6 +39,8 @@ create table app.expenses (
 
   amount_mode text constraint expenses_amount_mode_known check (amount_mode in ('fixed', 'estimated', 'variable')),
   amount_minor bigint constraint expenses_amount_minor_range check (amount_minor between 1 and 1000000000000000),
+  earlier_minor bigint constraint expenses_earlier_minor_range check (earlier_minor between 1 and 1000000000000000),
+  price_from date,
   currency text references app.currencies (code),
   share_bp int not null default 10000 constraint expenses_share_bp_range check (share_bp between 1 and 10000),
   frequency text
@@ -91,7 +93,8 @@ create table app.expenses (
   constraint expenses_id_says_kind check ((kind = 'bill') = (id like 'bill\_%')),
   constraint expenses_one_off_has_no_schedule check (
     kind = 'bill' or (
-      amount_mode is null and amount_minor is null and currency is null and frequency is null and every is null
+      amount_mode is null and amount_minor is null and earlier_minor is null and currency is null and frequency is null
+        and every is null
         and anchor_on is null and month_days is null
       and weekend_rule is null and ends_on is null and ends_after is null and tracked_from is null and next_due is null
         and status is null and not reminder_enabled and payer_id is null and sharing is null
@@ -105,7 +108,10 @@ create table app.expenses (
     )
   ),
   constraint expenses_bill_has_amount check (kind = 'one_off' or amount_mode = 'variable' or amount_minor is not null),
-  constraint expenses_ended_has_no_due check (status in ('active', 'paused') or next_due is null),
+  constraint expenses_earlier_price_while_stopped check (
+    (earlier_minor is null) = (price_from is null) and (price_from is null or status in ('paused', 'cancelled'))
+  ),
+  constraint expenses_only_active_has_due check (status = 'active' or next_due is null),
   constraint expenses_ends_after_start check (ends_on >= anchor_on)
 ) with (fillfactor = 85);
 comment on table app.expenses is
@@ -113,6 +119,10 @@ comment on table app.expenses is
   'expense_occurrences.';
 comment on column app.expenses.url is
   'A link to the receipt or the order: http or https, without a name or password in it.';
+comment on column app.expenses.earlier_minor is
+  'What a paused or cancelled bill costs until price_from, when a price was set that begins then: an active bill keeps '
+  'that in its dates, which a pause takes away.';
+comment on column app.expenses.price_from is 'The due date from which amount_minor holds; see earlier_minor.';
 comment on column app.expenses.anchor_on is
   'First scheduled date; every later one is counted from here, never from the one before.';
 comment on column app.expenses.month_days is

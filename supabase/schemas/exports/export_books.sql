@@ -57,6 +57,7 @@ begin
     'id', e.id, 'name', e.name, 'payee', e.payee, 'category', category.name, 'category_id', e.category_id,
     'tags', e.tags, 'note', e.note, 'url', e.url,
     'amount_mode', e.amount_mode, 'amount', app.format_minor(e.amount_minor, c.exponent), 'currency', e.currency,
+    'earlier_amount', app.format_amount(e.earlier_minor, e.currency), 'price_from', e.price_from,
     'share_percent', trim_scale(e.share_bp / 100.0)::text,
     'frequency', e.frequency, 'every', e.every, 'anchor_on', e.anchor_on, 'month_days', e.month_days,
     'weekend_rule', e.weekend_rule, 'ends_on', e.ends_on, 'ends_after', e.ends_after, 'tracked_from', e.tracked_from,

@@ -67,7 +67,7 @@ begin
     from app.expense_occurrences as o
     cross join lateral (
       select b.* from app.expenses as b
-      where b.id = o.expense_id and b.deleted_at is null and b.status <> 'cancelled'
+      where b.id = o.expense_id and b.deleted_at is null
       offset 0
     ) as b
     cross join lateral (

@@ -27,7 +27,7 @@ begin
         ) as t
         group by t.expense_id, t.due_on
       ) as l
-      join app.expenses as e on e.id = l.expense_id and e.status = 'active' and e.deleted_at is null
+      join app.expenses as e on e.id = l.expense_id and e.deleted_at is null
         and e.reminder_enabled and app.concerns(e, member)
       join app.expense_occurrences as c on c.organization_id = organization.id and c.expense_id = e.id
         and c.due_on = l.due_on and c.status = 'open'
@@ -35,13 +35,14 @@ begin
       union all
       select c.id, c.expense_id, c.due_on, c.scheduled_on, c.expected_minor, c.paid_minor, c.amount_source, l.id
       from app.expense_occurrences as c
-      join app.expenses as e on e.id = c.expense_id and e.status = 'active' and e.deleted_at is null
+      join app.expenses as e on e.id = c.expense_id and e.deleted_at is null
         and e.reminder_enabled and app.concerns(e, member)
       left join unnest(reminded) as l on l.expense_id = c.expense_id and l.due_on = c.due_on
         and l.snoozed_until = c.snoozed_until
       where c.organization_id = organization.id and c.status = 'open' and c.due_on < today
         and (c.snoozed_until is null or c.snoozed_until <= today)
-          and app.is_paid_by_autopay(e, c.due_on, today) is not true and not (e.autopay and c.expected_minor is null)
+          and app.is_paid_by_autopay(e, c.due_on, today) is not true
+            and not (app.awaits_amount(e) and c.expected_minor is null)
     ), lines as (
       -- One for what falls due of a bill, one for what is overdue of it.
       select d.expense_id as id, d.due_on < today as is_overdue, min(d.due_on) as due_on,

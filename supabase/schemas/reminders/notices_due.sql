@@ -7,7 +7,7 @@ begin atomic
   from (select (at at time zone (recipient).timezone)::date as today) as t
   cross join lateral app.notice_dates(bill, t.today,
     coalesce((bill).remind_days_before, (recipient).default_lead_days)) as n
-  where jobs.wants_mail_of(bill, member, recipient)
+  where (bill).status = 'active' and jobs.wants_mail_of(bill, member, recipient)
     and not exists (
       select from jobs.notice_log as l
       where l.expense_id = (bill).id and l.recipient_id = (recipient).user_id and l.kind = n.kind
@@ -30,7 +30,7 @@ begin atomic
     select greatest(c.due_on, c.snoozed_until) as since
     from app.expense_occurrences as c
     where c.organization_id = (bill).organization_id and c.expense_id = (bill).id and c.due_on = nudge_due.due_on
-      and c.status = 'open' and not ((bill).autopay and c.expected_minor is null)
+      and c.status = 'open' and not (app.awaits_amount(bill) and c.expected_minor is null)
     offset 0
   ) as c
   cross join lateral (

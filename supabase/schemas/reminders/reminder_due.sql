@@ -21,7 +21,7 @@ create or replace function jobs.wants_mail_of(bill app.expenses, member identity
   recipient identity.profiles)
 returns boolean
 language sql immutable
-  return (bill).kind = 'bill' and (bill).status = 'active' and (bill).deleted_at is null and (bill).reminder_enabled
+  return (bill).kind = 'bill' and (bill).deleted_at is null and (bill).reminder_enabled
     and app.concerns(bill, member) and jobs.wants_mail(recipient);
 comment on function jobs.wants_mail_of is
   'Whether a bill is one to be reminded of, and a person gets mails of it, as far as their rows say.';
