@@ -48,6 +48,19 @@ export class Bill {
 
   at = (on: string): DueDate => this.dates.find((date) => date.on === on)!;
   open = (): DueDate[] => this.dates.filter(({ status }) => status === "open");
+  #paused: DueDate[] = [];
+  /** What was due before stays due; the rest is not expected any more. */
+  pause(today: string): void {
+    this.#paused = this.dates.filter(({ on, status }) => status === "open" && on >= today);
+    this.dates.splice(0, Infinity, ...this.dates.filter((date) => !this.#paused.includes(date)));
+  }
+  resume(today: string): void {
+    this.dates.push(...this.#paused.filter(({ on }) => on >= today));
+    this.#paused = [];
+  }
+  get isPaused(): boolean {
+    return this.#paused.length > 0;
+  }
   /** What is due next. */
   next = (today: string): DueDate | undefined => this.open().find(({ on }) => on >= today);
   /** What should have been paid; what nobody can pay yet, since its amount is not known, is not. */

@@ -82,8 +82,13 @@ export class Organization {
     this.charge();
     const { plan, ...bill } = this.bill(name);
     const { minor, paidOn = this.today(), charged } = payment;
-    const dueOn = payment.dueOn ?? this.bill(name).open()[0]!.on;
-    const { data, change_id } = await who.ok("mark_bill_paid", this.#said(name, payment));
+    // Of a bill that is due that day, that day's date is meant, whatever was forgotten before.
+    const open = this.bill(name).open();
+    const dueOn = payment.dueOn ?? (open.find(({ on }) => on === paidOn) ?? open[0]!).on;
+    const { data, change_id, warnings } = await who.ok("mark_bill_paid", this.#said(name, payment));
+    const forgotten = payment.dueOn ? [] : open.filter(({ on }) => on < dueOn);
+    const said = warnings.find(({ code }: Json) => code === "overdue")?.message ?? "";
+    for (const { on } of forgotten) assertEquals([said.includes(dueOn), said.includes(on)], [true, true], said);
     assertEquals([data.bill_id, data.occurrence.due_on, data.payment.paid_on], [bill.id, dueOn, paidOn], name);
     this.bill(name).pay(this.ledger, { dueOn, paidOn, minor, member: who.email });
     if (charged !== undefined) this.ledger.change(this.ledger.paymentOf(plan.name, dueOn)!, { charged });
@@ -137,6 +142,24 @@ export class Organization {
     const occurrence = { due_on: dueOn, action: "snooze", snooze_until: until };
     await who.ok("update_bill", { bill_id: this.bill(name).id, occurrence });
     this.bill(name).at(dueOn).snoozedUntil = until;
+  }
+
+  /** "Pause it": what is still open is asked about. */
+  async pause(name: string, who: Assistant): Promise<void> {
+    const bill = this.bill(name);
+    const open = bill.overdue(this.today());
+    const { warnings } = await who.ok("update_bill", { bill_id: bill.id, set: { status: "paused" } });
+    const said = warnings.find(({ code }: Json) => code === "still_open")?.message ?? "";
+    for (const { on, minor } of open) {
+      assertEquals([said.includes(on), said.includes(say(minor!, bill.plan.currency))], [true, true], said);
+    }
+    assertEquals(/skip (it|them), or still to be paid\?/.test(said), open.length > 0, said);
+    bill.pause(this.today());
+  }
+
+  async resume(name: string, who: Assistant): Promise<void> {
+    await who.ok("update_bill", { bill_id: this.bill(name).id, set: { status: "active" } });
+    this.bill(name).resume(this.today());
   }
 
   /** It costs something else from its next open date on. */
