@@ -11,17 +11,21 @@ export interface DueBill {
   /** What is left of the next date when a part is paid. */
   remaining?: string;
   usual_amount?: string;
+  /** Of the amount of the next date. */
+  is_estimate?: boolean;
   amount_mode: "fixed" | "estimated" | "variable";
+  /** What the next date is in, when it is not in the currency of the bill. */
+  due_currency?: string;
   next_due?: string;
   autopay: boolean;
-  overdue: { due_on: string; amount?: string | null }[];
+  overdue: { due_on: string; amount?: string | null; currency?: string | null; is_estimate?: boolean | null }[];
   overdue_count?: number;
   /** Missing when whoever pays first does. */
   paid_by?: string;
   shared?: Sharing;
   /** Past dates of automatic payments without an amount: neither paid nor overdue. */
   awaiting_amount?: string[];
-  /** What the totals have of it; the amount is of the dates whose amount is known, absent when none is. */
+  /** What the totals have of it; the amount is absent when nobody knows any. */
   due_in_window?: DatesInWindow;
 }
 
@@ -93,7 +97,12 @@ export interface Glance {
   month: string;
   may_write: boolean;
   may_export: boolean;
-  bills: { data: { bills: DueBill[] }; totals_by_currency: Sums | null; next_cursor?: string | null } | null;
+  bills: {
+    data: { bills: DueBill[]; totals?: { due: { estimated?: string } } };
+    totals_by_currency: Sums | null;
+    next_cursor?: string | null;
+    warnings?: { code: string }[] | null;
+  } | null;
   spending: {
     data: {
       rows: SpendingRow[];
@@ -119,6 +128,8 @@ export interface DueDate {
   dueOn: string;
   /** What remains to be paid; undefined when nobody knows it yet. */
   amount: string | undefined;
+  currency: string;
+  isEstimate: boolean;
   isOverdue: boolean;
   /** On the last date shown of a bill that has more of them: all of them, this one included. */
   all?: DatesInWindow;
@@ -131,19 +142,35 @@ export interface DueDate {
 export function dueDates(bills: readonly DueBill[], until: string): DueDate[] {
   const dates = bills.flatMap((bill): DueDate[] => {
     const counted = [
-      ...bill.overdue.map(({ due_on, amount }) => ({
+      ...bill.overdue.map(({ due_on, amount, currency, is_estimate }) => ({
         bill,
         dueOn: due_on,
         amount: amount ?? undefined,
+        currency: currency ?? bill.currency,
+        isEstimate: is_estimate ?? false,
         isOverdue: true,
       })),
       ...(bill.next_due && bill.next_due <= until
-        ? [{ bill, dueOn: bill.next_due, amount: bill.remaining ?? bill.amount, isOverdue: false }]
+        ? [{
+          bill,
+          dueOn: bill.next_due,
+          amount: bill.remaining ?? bill.amount,
+          currency: bill.due_currency ?? bill.currency,
+          isEstimate: bill.is_estimate ?? false,
+          isOverdue: false,
+        }]
         : []),
     ];
     const { due_in_window: all } = bill;
     return [
-      ...(bill.awaiting_amount ?? []).map((dueOn) => ({ bill, dueOn, amount: undefined, isOverdue: false })),
+      ...(bill.awaiting_amount ?? []).map((dueOn) => ({
+        bill,
+        dueOn,
+        amount: undefined,
+        currency: bill.currency,
+        isEstimate: false,
+        isOverdue: false,
+      })),
       ...counted.map((date, place) =>
         all && all.count > counted.length && place === counted.length - 1 ? { ...date, all } : date
       ),

@@ -221,5 +221,6 @@ function totalOf(
 ): string | null {
   if (!total || bills.length < 2) return null;
   const ratesOn = rates_on ? format.date(rates_on, { style: "day", today }) : undefined;
-  return words.total({ amount: format.money(total, base_currency), ratesOn });
+  const isEstimate = bills.some(({ is_estimate }) => is_estimate);
+  return words.total({ amount: format.money(total, base_currency), ratesOn, isEstimate });
 }

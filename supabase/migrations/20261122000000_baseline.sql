@@ -8563,12 +8563,6 @@ begin
     from jsonb_to_recordset(expected) as x (expense_id text, due_on date, expected_minor bigint, currency text)
     join app.expenses as e on e.id = x.expense_id
     where expected is not null and x.expected_minor is not null
-      and (filter.currency is null or x.currency = filter.currency)
-      and (filter.member_id is null or app.expected_payer(e) = filter.member_id)
-      and app.is_amount_within(filter, x.expected_minor, x.currency, (app.value_in_base(
-        filter.amount_currency, x.expected_minor, x.currency, least(x.due_on, context.today)
-      )).base_minor, filter.amount_currency)
-      and app.matches_filter(filter, e.category_id, e.tags, e.match_key, e.name, e.payee, e.note, null)
   ),
   -- One of the two halves is nothing, as the planner sees.
   moves as (
@@ -8844,6 +8838,27 @@ comment on function app.warn_of_unsettled is
   'What a total of a period says of amounts that will change: automatic payments recorded with an estimate, and those '
   'that wait for an amount and are not in it.';
 
+create or replace function app.list_expected(context app.context, filter app.expense_filter) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_agg(to_jsonb(x) || jsonb_build_object('name', e.name))
+    from app.expected_in_period(context, filter.from_on, filter.to_on) as x
+    join app.expenses as e on e.id = x.expense_id
+    where (filter.currency is null or x.currency = filter.currency)
+      and (filter.member_id is null or app.expected_payer(e) = filter.member_id)
+      and case when x.expected_minor is null then num_nonnulls(filter.min_minor, filter.max_minor) = 0
+        else app.is_amount_within(filter, x.expected_minor, x.currency, (app.value_in_base(
+          filter.amount_currency, x.expected_minor, x.currency, least(x.due_on, context.today)
+        )).base_minor, filter.amount_currency) end
+      and app.matches_filter(filter, e.category_id, e.tags, e.match_key, e.name, e.payee, e.note, null)
+  );
+end
+$$;
+comment on function app.list_expected is
+  'What is to come of the bills that a filter asks for: rows of app.expected_in_period with the name of the bill; null '
+  'when there are none.';
+
 create or replace function app.summarize_spending(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
@@ -8869,6 +8884,7 @@ declare
   exponent constant int := app.currency_exponent(target, 'in_currency');
   expected jsonb;
   unknown_amounts text[];
+  estimated record;
   spending app.spending;
   rows jsonb;
   warnings jsonb := '[]';
@@ -8878,11 +8894,20 @@ begin
   filter.to_on := period.to_on;
   if (arguments ->> 'include_upcoming')::boolean and coalesce(filter.kind, 'bill_payment') = 'bill_payment'
     and coalesce(filter.reimbursement, 'none') = 'none' then
-    select jsonb_agg(to_jsonb(x)) into expected from app.expected_in_period(context, period.from_on, period.to_on) as x;
-    select array_agg(distinct e.name) into unknown_amounts
-    from jsonb_to_recordset(expected) as x (expense_id text, expected_minor bigint)
-    join app.expenses as e on e.id = x.expense_id
+    expected := app.list_expected(context, filter);
+    select array_agg(distinct x.name) into unknown_amounts
+    from jsonb_to_recordset(expected) as x (name text, expected_minor bigint)
     where x.expected_minor is null;
+    with estimates as (
+      select x.*
+      from jsonb_to_recordset(expected) as x (name text, expected_minor bigint, currency text, is_estimate boolean)
+      where x.is_estimate and x.expected_minor is not null
+    )
+    select array(select distinct x.name from estimates as x order by x.name) as names,
+      array(
+        select (x.currency, sum(x.expected_minor))::app.money_sum from estimates as x group by x.currency
+      ) as sums
+    into estimated;
   end if;
   spending := app.sum_spending(context, filter, earlier, expected, dimensions, target);
   rows := app.rank_spending(spending, dimensions, coalesce((arguments ->> 'top')::int, 20), target, is_compared);
@@ -8920,6 +8945,9 @@ begin
   end if;
   if spending.is_partial then
     warnings := warnings || app.warning('rate_missing.of_payments', jsonb_build_object('into', target));
+  end if;
+  if expected is not null then
+    warnings := warnings || app.warn_of_estimates(estimated.names, estimated.sums);
   end if;
   if unknown_amounts is not null then
     warnings := warnings || app.warning('amount_missing.to_come', jsonb_build_object('names', unknown_amounts));
@@ -13675,6 +13703,7 @@ begin
   end if;
   with expected as materialized (
     select x.expense_id, b.name, b.frequency = 'daily' as is_daily, x.due_on, x.currency, x.expected_minor,
+      x.is_estimate,
       case x.currency when target then x.expected_minor
         else app.convert_minor(x.expected_minor, rate.per_euro, c.exponent, into_rate.per_euro, into_exponent) end
         as minor
@@ -13686,7 +13715,7 @@ begin
   ), lines as (
     -- What falls due day by day is one line: a month of breakfast rolls would bury the rent.
     select e.expense_id, e.name, min(e.due_on) as due_on, max(e.due_on) as last_on, count(*) as dates,
-      sum(e.minor) as minor
+      sum(e.minor) as minor, bool_or(e.is_estimate) as is_estimate
     from expected as e
     where e.minor is not null
     group by e.expense_id, e.name, e.due_on < context.today, case when not e.is_daily then e.due_on end
@@ -13694,12 +13723,20 @@ begin
   select
     array(
       select jsonb_build_object('bill_id', s.expense_id, 'label', s.name, 'x', s.due_on, 'to', s.last_on,
-        'dates', s.dates, 'y', app.format_minor(s.minor, into_exponent))
+        'dates', s.dates, 'y', app.format_minor(s.minor, into_exponent), 'is_estimate', s.is_estimate)
       from lines as s
       order by s.due_on, s.name, s.expense_id
       limit max_lines
     ) as shown,
     (select coalesce(sum(e.minor), 0) from expected as e) as minor,
+    (select sum(e.minor) from expected as e where e.is_estimate) as estimated_minor,
+    array(select distinct e.name from expected as e where e.is_estimate and e.expected_minor is not null
+      order by e.name)
+      as estimated_names,
+    array(
+      select (e.currency, sum(e.expected_minor))::app.money_sum from expected as e
+      where e.is_estimate and e.expected_minor is not null group by e.currency
+    ) as estimated_sums,
     (select count(*) from lines) as line_count,
     (select coalesce(sum(l.dates), 0) from lines as l) as count,
     (select coalesce(sum(l.dates), 0) from lines as l where l.due_on < context.today) as overdue_count,
@@ -13720,6 +13757,7 @@ begin
   if due.unconverted <> '[]' then
     warnings := warnings || app.warning('rate_missing.of_upcoming', jsonb_build_object('into', target));
   end if;
+  warnings := warnings || app.warn_of_estimates(due.estimated_names, due.estimated_sums);
   if due.unknown_amounts <> '{}' then
     warnings := warnings || app.warning('amount_missing.to_come', jsonb_build_object('names', due.unknown_amounts));
   end if;
@@ -13737,7 +13775,7 @@ begin
       'lines', due.shown,
       'total',
       jsonb_build_object('amount', app.format_minor(due.minor, into_exponent), 'currency', target, 'count', due.count,
-        'overdue', due.overdue_count),
+        'overdue', due.overdue_count, 'estimated', app.format_minor(due.estimated_minor, into_exponent)),
       'unconverted', due.unconverted,
       'unknown_amounts', to_jsonb(due.unknown_amounts)
     ),
@@ -14221,14 +14259,14 @@ comment on function app.shortest_gap is
 -- Reading
 
 create or replace function app.passed_occurrences(context app.context, bill_ids text[] default null)
-returns
-  table (expense_id text, scheduled_on date, due_on date, expected_minor bigint, remaining_minor bigint, currency text)
+returns table (expense_id text, scheduled_on date, due_on date, expected_minor bigint, remaining_minor bigint,
+  currency text, is_by_rule boolean)
 language plpgsql stable rows 50 set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 begin
   return query
     with passed as (
       select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor,
-        o.expected_minor - o.paid_minor as remaining_minor, o.currency
+        o.expected_minor - o.paid_minor as remaining_minor, o.currency, o.amount_source = 'rule' as is_by_rule
       from app.expense_occurrences as o
       where o.organization_id = context.organization_id and o.status = 'open' and o.due_on < context.today
         and (bill_ids is null or o.expense_id = any (bill_ids))
@@ -14249,7 +14287,8 @@ begin
       and app.is_paid_by_autopay(l.bill, p.due_on, context.today) is not true
       and not (app.awaits_amount(l.bill) and p.due_on < context.today and p.expected_minor is null)
     union all
-    select (l.bill).id, s.scheduled_on, s.due_on, app.rule_amount(l.bill), app.rule_amount(l.bill), (l.bill).currency
+    select (l.bill).id, s.scheduled_on, s.due_on, app.rule_amount(l.bill), app.rule_amount(l.bill), (l.bill).currency,
+      true
     from late as l
     cross join lateral app.current_index(l.bill, context.today) as current
     cross join lateral app.scheduled_dates(
@@ -14270,8 +14309,8 @@ comment on function app.passed_occurrences is
   'roll would add: the current one included.';
 
 create or replace function app.open_occurrences(context app.context, bill_ids text[] default null)
-returns
-  table (expense_id text, scheduled_on date, due_on date, expected_minor bigint, remaining_minor bigint, currency text)
+returns table (expense_id text, scheduled_on date, due_on date, expected_minor bigint, remaining_minor bigint,
+  currency text, is_by_rule boolean)
 language sql stable
 begin atomic
   -- A full join that keeps only whole pairs: under row-level security the planner takes both sides for a handful,
@@ -14280,9 +14319,11 @@ begin atomic
   -- summarize_spending with what is to come is 5.6 times as fast, the chart of it more than a hundred times.
   select coming.*
   from (
-    select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.expected_minor - o.paid_minor, o.currency
+    select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.expected_minor - o.paid_minor, o.currency,
+      o.is_by_rule
     from (
-      select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.paid_minor, o.currency
+      select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.paid_minor, o.currency,
+        o.amount_source = 'rule' as is_by_rule
         from app.expense_occurrences as o
       where o.organization_id = (context).organization_id and o.status = 'open'
         and (bill_ids is null or o.expense_id = any (bill_ids))
@@ -14298,7 +14339,7 @@ begin atomic
     offset 0
   ) as coming
   union all
-  select p.expense_id, p.scheduled_on, p.due_on, p.expected_minor, p.remaining_minor, p.currency
+  select p.expense_id, p.scheduled_on, p.due_on, p.expected_minor, p.remaining_minor, p.currency, p.is_by_rule
     from app.passed_occurrences(context, bill_ids) as p;
 end;
 comment on function app.open_occurrences is
@@ -14382,15 +14423,19 @@ comment on function app.future_counts is
   'How many dates app.future_occurrences has of each bill, without computing them.';
 
 create or replace function app.expected_in_period(context app.context, first_day date, last_day date)
-returns table (expense_id text, category_id text, payee text, due_on date, expected_minor bigint, currency text)
+returns table (expense_id text, category_id text, payee text, due_on date, expected_minor bigint, currency text,
+  is_estimate boolean)
 language sql stable
 begin atomic
   select b.id, b.category_id, coalesce(b.payee, b.name), e.due_on, coalesce(e.minor, usual.minor),
-    case when e.minor is null then b.currency else e.currency end
+    case when e.minor is null then b.currency else e.currency end,
+    e.minor is null or b.amount_mode = 'estimated' and e.is_by_rule
   from (
-    select o.expense_id, o.due_on, o.remaining_minor as minor, o.currency from app.open_occurrences(context) as o
+    select o.expense_id, o.due_on, o.remaining_minor as minor, o.currency, o.is_by_rule
+    from app.open_occurrences(context) as o
     union all
-    select f.expense_id, f.due_on, f.expected_minor, f.currency from app.future_occurrences(context, last_day) as f
+    select f.expense_id, f.due_on, f.expected_minor, f.currency, true
+      from app.future_occurrences(context, last_day) as f
   ) as e
   join app.expenses as b on b.id = e.expense_id
   cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as usual
@@ -14398,7 +14443,9 @@ begin atomic
 end;
 comment on function app.expected_in_period is
   'What the active bills will take from first_day (null: whatever is overdue) to last_day: what remains of each due '
-  'date, in the currency of the date; for a variable bill its usual amount, null when none is known.';
+  'date, in the currency of the date; for a variable bill its usual amount, null when none is known. is_estimate: '
+  'that, '
+  'and the amount of an estimated bill. Chart, summary and list count alike.';
 
 create or replace function app.next_due_dates(context app.context, bill app.expenses, wanted int) returns date[]
 language plpgsql stable set search_path = '' as $$
@@ -14870,12 +14917,18 @@ begin
       select * from app.passed_occurrences(context, bill_ids)
     ), overdue as (
       select o.expense_id, min(o.due_on) as earliest_due, count(*) as dates_count,
-        jsonb_agg(jsonb_build_object('due_on', o.due_on, 'amount', app.format_minor(o.remaining_minor, c.exponent))
-          order by o.position)
+        jsonb_agg(jsonb_build_object(
+          'due_on', o.due_on, 'amount', app.format_minor(o.remaining_minor, c.exponent),
+          'currency', nullif(o.currency, b.currency),
+          'is_estimate', case when b.amount_mode = 'estimated' and o.is_by_rule then true end
+        ) order by o.position)
           filter (where o.position <= max_overdue_shown) as dates
       from (select *, row_number() over (partition by o.expense_id order by o.due_on, o.scheduled_on) as position
         from passed as o) as o
       join app.currencies as c on c.code = o.currency
+      cross join lateral (
+        select b.currency, b.amount_mode from app.expenses as b where b.id = o.expense_id offset 0
+      ) as b
       where o.due_on < context.today
       group by o.expense_id
     )
@@ -14888,9 +14941,12 @@ begin
       'note', b.note,
       'amount', app.format_minor(
         coalesce(u.expected_minor, case when b.price_from > context.today then b.earlier_minor end,
-        app.rule_amount(b.bill)), c.exponent
+        app.rule_amount(b.bill)), coalesce(own.exponent, c.exponent)
       ),
-      'remaining', app.format_minor(nullif(u.remaining_minor, u.expected_minor), c.exponent),
+      'is_estimate', case when b.amount_mode = 'estimated' and coalesce(u.is_by_rule, true) then true end,
+      'remaining',
+      app.format_minor(nullif(u.remaining_minor, u.expected_minor), coalesce(own.exponent, c.exponent)),
+      'due_currency', own.code,
       'next_price', case when b.price_from > context.today then
         jsonb_build_object('amount', app.format_minor(b.amount_minor, c.exponent), 'from', b.price_from)
       when b.amount_mode = 'fixed' and u.expected_minor <> b.amount_minor then (
@@ -14932,7 +14988,8 @@ begin
       'my_share_percent', case when b.share_bp < 10000 then trim_scale(b.share_bp / 100.0) end,
       'my_share_amount',
       case when b.share_bp < 10000
-        then app.format_minor(round(coalesce(u.expected_minor, usual.minor) * b.share_bp / 10000.0), c.exponent) end,
+        then app.format_minor(round(coalesce(u.expected_minor, usual.minor) * b.share_bp / 10000.0),
+          coalesce(own.exponent, c.exponent)) end,
       'provider', case when link.id is not null then app.describe_link(context, link) end,
       'due_in_window', case when due[ids.position].due_count > 0 then jsonb_build_object(
         'count', due[ids.position].due_count, 'amount', app.format_minor(due[ids.position].due_minor, c.exponent)
@@ -14949,17 +15006,19 @@ begin
     left join overdue on overdue.expense_id = b.id
     left join lateral (
       select o.due_on, o.scheduled_on, o.expected_minor, o.expected_minor - o.paid_minor as remaining_minor,
-        o.snoozed_until
+        o.snoozed_until, o.currency, o.amount_source = 'rule' as is_by_rule
       from app.expense_occurrences as o
       -- The weekend rule moves a date by two days at most; the bound on the scheduled date is there for the index.
       where o.expense_id = b.id and o.scheduled_on >= context.today - 2 and o.status = 'open'
         and o.due_on >= context.today
       union all
-      select p.due_on, p.scheduled_on, p.expected_minor, p.remaining_minor, null from passed as p
+      select p.due_on, p.scheduled_on, p.expected_minor, p.remaining_minor, null, p.currency, p.is_by_rule
+        from passed as p
         where p.expense_id = b.id and p.due_on >= context.today
       order by due_on, scheduled_on
       limit 1
     ) as u on true
+    left join app.currencies as own on own.code = u.currency and u.currency <> b.currency
     cross join lateral app.this_month(b.id, b.autopay, b.next_due, coalesce(overdue.earliest_due, u.due_on),
       context.today) as this_month
     cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as usual
@@ -14970,7 +15029,9 @@ end
 $$;
 comment on function app.describe_bills is
   'Bills in this order as every tool shows them, as of now, to who asks for the dates within so many days; amounts of '
-  'overdue dates are what remains to be paid. awaiting_amount: dates of automatic payments without an amount. '
+  'overdue dates are what remains to be paid. due_currency: what the next date is in, when a part of it was paid '
+  'before '
+  'the bill came to another currency. awaiting_amount: dates of automatic payments without an amount. '
   'next_price {amount, from} is a price that was set and holds later; my_share_amount is what my_share_percent makes '
   'of the amount, which totals count whole. due_in_window is what due, in the same order, has of it.';
 
@@ -15349,6 +15410,17 @@ end
 $$;
 comment on function app.describe_sums is 'Totals by currency: {"EUR": "12.00"}.';
 
+create or replace function app.warn_of_estimates(names text[], sums app.money_sum[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return case when names <> '{}' and sums <> '{}' then app.warning('amount_estimated.to_come', jsonb_build_object(
+    'names', names, 'totals_by_currency', app.describe_sums(sums)
+  )) else '[]' end;
+end
+$$;
+comment on function app.warn_of_estimates is
+  'That a total has amounts of these bills that are estimates, and how much they are.';
+
 create or replace function app.describe_bill_history(context app.context, bill app.expenses) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
@@ -15491,35 +15563,44 @@ begin
       count(*) filter (where o.due_on <= until) as due_count,
       sum(o.remaining_minor) filter (where o.due_on <= until) as due_minor,
       count(*) filter (where o.due_on <= until and o.remaining_minor is null) as unknown,
+      sum(o.remaining_minor) filter (where o.due_on <= until and o.is_by_rule) as by_rule_minor,
       -- Only what is paid in part stays in the currency that its bill had before.
       array_agg(o.currency) filter (where o.due_on <= until and o.remaining_minor <> o.expected_minor)
         as partly_paid_in,
       max(o.future_dates) as future_dates
     from (
       select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor,
-        o.expected_minor - o.paid_minor as remaining_minor, o.currency, 0 as future_dates
+        o.expected_minor - o.paid_minor as remaining_minor, o.currency, o.amount_source = 'rule' as is_by_rule,
+        0 as future_dates
       from app.expense_occurrences as o
       where o.organization_id = context.organization_id and o.status = 'open' and o.due_on >= context.today
         and (wanted_ids is null or o.expense_id = any (wanted_ids))
       union all
-      select p.expense_id, p.scheduled_on, p.due_on, p.expected_minor, p.remaining_minor, p.currency, 0
+      select p.expense_id, p.scheduled_on, p.due_on, p.expected_minor, p.remaining_minor, p.currency,
+        p.is_by_rule, 0
         from app.passed_occurrences(context, wanted_ids) as p
       union all
-      select f.expense_id, null, null, null, null, null, f.dates from app.future_counts(context, until, wanted_ids) as f
+      select f.expense_id, null, null, null, null, null, null, f.dates
+        from app.future_counts(context, until, wanted_ids) as f
     ) as o
     group by o.expense_id
   ), matched as (
-    select b.id, b.recorded_seq, b.currency, coalesce(o.earliest_due, 'infinity') as sort_on,
+    select b.id, b.name, b.recorded_seq, b.currency, coalesce(o.earliest_due, 'infinity') as sort_on,
       b.frequency, b.every, b.month_days, case when b.status = 'active' then usual.minor end as usual_minor,
       coalesce(o.due_count + o.future_dates, 0) as due_count, mixed.sums as mixed_sums,
-      -- A variable bill says no more of its later dates than how many there are.
-      case when o.future_dates > 0
-        then coalesce(own.minor + o.future_dates * b.rule_minor, own.minor, o.future_dates * b.rule_minor)
-        else own.minor end as due_minor,
-      coalesce(o.unknown, 0) + case when b.rule_minor is null then coalesce(o.future_dates, 0) else 0 end as unknown
+      -- A date without an amount counts as usual, which is an estimate.
+      case when coalesce(own.minor, nullif(o.future_dates, 0) * b.rule_minor, vague.dates * usual.minor) is not null
+        then coalesce(own.minor, 0) + coalesce(o.future_dates * b.rule_minor, 0)
+        + coalesce(vague.dates * usual.minor, 0) end as due_minor,
+      nullif(
+        coalesce(vague.dates * usual.minor, 0)
+        + case when b.amount_mode = 'estimated' and mixed.sums is null
+          then coalesce(o.by_rule_minor, 0) + coalesce(o.future_dates * b.rule_minor, 0) else 0 end, 0
+      ) as estimated_minor,
+      case when usual.minor is null then coalesce(vague.dates, 0) else 0 end as unknown
     from (
-      select b.id, b.recorded_seq, b.currency, b.status, b.frequency, b.every, cardinality(b.month_days) as month_days,
-        b.amount_minor,
+      select b.id, b.name, b.recorded_seq, b.currency, b.status, b.frequency, b.every,
+        cardinality(b.month_days) as month_days, b.amount_mode, b.amount_minor,
         app.rule_amount(b) as rule_minor, b.autopay, b.next_due,
         coalesce(b.remind_days_before, default_lead_days) as lead_days
       from app.expenses as b
@@ -15538,6 +15619,9 @@ begin
       select case when mixed.sums is null then o.due_minor
         else (select s.minor from unnest(mixed.sums) as s where s.currency = b.currency) end as minor
     ) as own
+    cross join lateral (
+      select nullif(o.unknown + case when b.rule_minor is null then o.future_dates else 0 end, 0) as dates
+    ) as vague
     cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as usual
     cross join lateral app.this_month(b.id, b.autopay, b.next_due, o.earliest_due, context.today) as this_month
     where (wanted_status is null or b.status = wanted_status or o.earliest_due is not null)
@@ -15553,15 +15637,14 @@ begin
     -- How often a month is asked once a rhythm, not once a bill.
     select r.currency, sum(r.count) as count,
       sum(r.usual_minor * app.times_a_month(r.frequency, r.every, r.month_days)) as monthly_minor,
-      sum(r.due_minor) as due_minor, sum(r.unknown) as unknown
+      sum(r.due_minor) as due_minor, sum(r.estimated_minor) as estimated_minor, sum(r.unknown) as unknown
     from (
       select m.currency, m.frequency, m.every, m.month_days, count(*) as count, sum(m.usual_minor) as usual_minor,
-        sum(m.due_minor) as due_minor,
-        sum(m.unknown) as unknown
+        sum(m.due_minor) as due_minor, sum(m.estimated_minor) as estimated_minor, sum(m.unknown) as unknown
       from matched as m
       group by m.currency, m.frequency, m.every, m.month_days
       union all
-      select s.currency, null, null, null, 0, null, s.minor, 0
+      select s.currency, null, null, null, 0, null, s.minor, null, 0
       from matched as m
       cross join lateral unnest(m.mixed_sums) as s
       where s.currency <> m.currency
@@ -15579,6 +15662,10 @@ begin
     coalesce(sum(s.count), 0) as total_count,
     array_agg((s.currency, s.due_minor)::app.money_sum) filter (where s.due_minor is not null) as due_sums,
     array_agg((s.currency, s.monthly_minor)::app.money_sum) filter (where s.monthly_minor is not null) as monthly_sums,
+    array_agg((s.currency, s.estimated_minor)::app.money_sum) filter (where s.estimated_minor is not null)
+      as estimated_sums,
+    array(select m.name from matched as m where m.estimated_minor is not null order by m.sort_on, m.recorded_seq)
+      as estimated_names,
     sum(s.unknown) as unknown_amounts
   into page
   from sums as s;
@@ -15591,6 +15678,7 @@ begin
       'currencies', array(select distinct c from unnest(due.unconverted || monthly.unconverted) as c order by c)
     ));
   end if;
+  warnings := warnings || app.warn_of_estimates(page.estimated_names, page.estimated_sums);
   if page.unknown_amounts > 0 then
     warnings := warnings || app.warning('amount_missing.of_dates', jsonb_build_object('count', page.unknown_amounts));
   end if;
@@ -15604,7 +15692,8 @@ begin
     'totals', jsonb_build_object(
       'due',
       jsonb_build_object('amount', app.format_minor(due.minor, into_exponent), 'currency', into_currency, 'until',
-        until),
+        until, 'estimated', case when page.estimated_sums is not null then app.format_minor(
+        (app.convert_sums(page.estimated_sums, into_currency, context.today)).minor, into_exponent) end),
       'monthly', jsonb_build_object('amount', app.format_minor(monthly.minor, into_exponent), 'currency', into_currency)
     )
   );
@@ -15627,7 +15716,8 @@ end
 $$;
 comment on function app.list_bills is
   'Tool list_bills: data {bills, totals {due, monthly}}, with bill_id also its history. Totals cover all that match: '
-  'due is what is overdue or due until the end of the window, without one until the end of the calendar month; '
+  'due is what is overdue or due until the end of the window, without one until the end of the calendar month, and '
+  'estimated the part of it that is an estimate; '
   'due_in_window {count, amount} of a bill is its part of that.';
 
 -- schemas/bills/find_bill.sql
@@ -16895,16 +16985,17 @@ begin atomic
   select min(o.due_on), jsonb_build_object(
     'bill_id', b.id, 'name', b.name, 'due_on', min(o.due_on), 'days_overdue', (context).today - min(o.due_on), 'dates',
     count(*),
-    'amount', app.format_minor(sum(o.remaining_minor), c.exponent), 'currency', b.currency
+    'amount', app.format_minor(sum(o.remaining_minor), c.exponent), 'currency', c.code,
+    'is_estimate', nullif(b.amount_mode = 'estimated' and bool_or(o.is_by_rule), false)
   )
   from app.passed_occurrences(context) as o
   join app.expenses as b on b.id = o.expense_id
-  join app.currencies as c on c.code = b.currency
+  join app.currencies as c on c.code = o.currency
   where o.due_on < (context).today
-  group by b.id, b.name, b.currency, c.exponent;
+  group by b.id, b.name, b.amount_mode, c.code, c.exponent;
 end;
 comment on function app.find_overdue is
-  'Bills with open dates that have passed; amount is what remains of all of them.';
+  'Bills with open dates that have passed, by their currencies; amount is what remains of all of them.';
 
 create or replace function app.find_price_rises(context app.context, since date)
   returns table (rank date, finding jsonb)
@@ -19320,16 +19411,17 @@ begin
   end loop;
   return (
     with open_dates as (
-      select o.expense_id, o.due_on, o.expected_minor, o.remaining_minor
+      select o.expense_id, o.due_on, o.remaining_minor, o.currency, o.is_by_rule
       from app.open_occurrences(context) as o
       union all
-      select f.expense_id, f.due_on, f.expected_minor, f.expected_minor
+      select f.expense_id, f.due_on, f.expected_minor, f.currency, true
       from app.future_occurrences(context, last_day) as f
       where f.due_on <= last_day
     ), days as (
       -- By the weekend rule several dates of a bill may be due on one day, which is one entry.
       select d.expense_id, d.due_on, count(*) as dates, sum(d.remaining_minor) as known_minor,
-        count(*) filter (where d.remaining_minor is null) as unknown, array_agg(d.expected_minor) as expected,
+        count(*) filter (where d.remaining_minor is null) as unknown, bool_or(d.is_by_rule) as is_by_rule,
+        min(d.currency) as currency, count(distinct d.currency) > 1 as is_mixed,
         d.due_on < context.today as is_overdue,
         row_number() over (
           partition by d.due_on < context.today order by abs(d.due_on - context.today), d.expense_id
@@ -19337,10 +19429,12 @@ begin
       from open_dates as d
       group by d.expense_id, d.due_on
     ), shown as (
-      select d.*, b.name, b.autopay, b.currency, greatest(b.updated_at, kept.changed_at) as changed_at,
-        case when d.unknown = 0 then d.known_minor else coalesce(d.known_minor, 0) + d.unknown * usual.minor end
+      select d.*, b.name, b.autopay, greatest(b.updated_at, kept.changed_at) as changed_at,
+        -- No sum of two currencies.
+        case when d.unknown = 0 and not d.is_mixed then d.known_minor
+          when not d.is_mixed and d.currency = b.currency then coalesce(d.known_minor, 0) + d.unknown * usual.minor end
           as minor,
-        d.unknown > 0 or b.amount_mode = 'estimated' and b.amount_minor = any (d.expected) as is_estimate
+        d.unknown > 0 or b.amount_mode = 'estimated' and d.is_by_rule as is_estimate
       from (
         select * from days as d
         where d.place <= case when d.is_overdue then most_overdue else most_to_come end
@@ -21419,7 +21513,7 @@ begin
     with open_dates as (
       -- Still due: it may have been paid, snoozed or changed since the digest was made.
       select c.id, c.expense_id, c.due_on, c.scheduled_on, c.expected_minor, c.paid_minor, c.amount_source,
-        l.log_id
+        c.currency, l.log_id
       from (
         -- Once, though several reminders of it may be due.
         select t.expense_id, t.due_on, max(t.log_id) as log_id
@@ -21437,7 +21531,8 @@ begin
         and c.due_on = l.due_on and c.status = 'open'
       where l.due_on >= today and (c.snoozed_until is null or c.snoozed_until <= today)
       union all
-      select c.id, c.expense_id, c.due_on, c.scheduled_on, c.expected_minor, c.paid_minor, c.amount_source, l.id
+      select c.id, c.expense_id, c.due_on, c.scheduled_on, c.expected_minor, c.paid_minor, c.amount_source,
+        c.currency, l.id
       from app.expense_occurrences as c
       join app.expenses as e on e.id = c.expense_id and e.deleted_at is null
         and e.reminder_enabled and app.concerns(e, member)
@@ -21448,16 +21543,17 @@ begin
           and app.is_paid_by_autopay(e, c.due_on, today) is not true
             and not (app.awaits_amount(e) and c.expected_minor is null)
     ), lines as (
-      -- One for what falls due of a bill, one for what is overdue of it.
-      select d.expense_id as id, d.due_on < today as is_overdue, min(d.due_on) as due_on,
+      -- One for what falls due of a bill, one for what is overdue of it; another one for a date that was paid in part
+      -- before the bill came to another currency.
+      select d.expense_id as id, d.due_on < today as is_overdue, d.currency, min(d.due_on) as due_on,
         min(d.scheduled_on) as scheduled_on, count(*) as dates,
         case when not recipient.hide_amounts_in_email and count(*) = count(d.expected_minor)
           then sum(d.expected_minor - d.paid_minor) end as minor,
         bool_and(d.amount_source = 'rule') as is_by_rule, case when count(*) = 1 then min(d.id) end as occurrence_id
       from open_dates as d
-      group by d.expense_id, d.due_on < today
+      group by d.expense_id, d.due_on < today, d.currency
     ), placed as (
-      select l.*, e.name, e.currency, e.autopay, e.amount_mode, e.frequency = 'daily' and e.every = 1 as is_daily,
+      select l.*, e.name, e.autopay, e.amount_mode, e.frequency = 'daily' and e.every = 1 as is_daily,
         case when e.assignee_id <> recipient.user_id then app.assignee_name(e) end as assignee,
         row_number() over (partition by l.is_overdue order by l.due_on, e.name, l.id) as place
       from lines as l

@@ -1,11 +1,11 @@
 /** Dates that are open or still to come: as the schedule says, rolled or not. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import fc from "fast-check";
 import { daysAfter } from "../../shared/iso_day.ts";
-import type { Books } from "../_support/books.ts";
+import type { Books, Json } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
 import { dueDate, endlessDates, type Schedule } from "./schedule_oracle.ts";
-import { addBill, expected, overdueOf, refresh, rowsOf, test, TODAY } from "./occurrence_bills.ts";
+import { addBill, expected, overdueOf, refresh, rowsOf, showBill, test, TODAY } from "./occurrence_bills.ts";
 
 test(
   "expected_in_period() has open and future dates, without those paid or skipped in advance",
@@ -64,7 +64,7 @@ test("expected_in_period() counts a variable bill at its usual amount", async (d
   }]);
 });
 
-test("what is paid in part is due in its own currency, whatever the bill has by now", async (_database, books) => {
+test("what is paid in part is due in its own currency, whatever the bill has by now", async (database, books) => {
   const { id } = await addBill(books, { name: "Rent", amount: "80", first_due: "2026-11-25" });
   await books.ok("mark_bill_paid", { bill_id: id, amount: "30", advance: true });
   const { change_id } = await books.call("mark_bill_paid", { bill_id: id, due_on: "2026-11-25" });
@@ -79,6 +79,100 @@ test("what is paid in part is due in its own currency, whatever the bill has by 
     "50.00",
     [{ currency: "JPY", amount: "9000", count: 1 }],
   ]);
+  // Where it is shown, it is shown in that currency.
+  const shown = await showBill(books, id);
+  assertEquals([shown.amount, shown.remaining, shown.due_currency, shown.currency], ["80.00", "50.00", "EUR", "JPY"]);
+  books.goTo("2026-12-28");
+  const late = await showBill(books, id);
+  assertEquals([late.due_currency, late.overdue], [undefined, [
+    { due_on: "2026-11-25", amount: "50.00", currency: "EUR" },
+    { due_on: "2026-12-25", amount: "9000" },
+  ]]);
+  assertEquals(
+    (await books.ok("review_bills")).overdue.map(({ due_on, amount, currency }: Json) => [due_on, amount, currency]),
+    [["2026-11-25", "50.00", "EUR"], ["2026-12-25", "9000", "JPY"]],
+  );
+  const dates = await database.asRole(
+    "authenticated",
+    { sub: books.userId, organization_id: books.organizationId },
+    (session) =>
+      session.query<{ calendar: Json }>("select app.list_calendar(true, $1) as calendar", [
+        `${books.today()}T12:00:00Z`,
+      ]),
+  );
+  assertEquals(
+    dates[0]!.calendar.dates.slice(0, 2).map(({ due_on, amount, currency }: Json) => [due_on, amount, currency]),
+    [["2026-11-25", "50.00", "EUR"], ["2026-12-25", "9000", "JPY"]],
+  );
+});
+
+test("chart, summary and list count what nobody knows alike, and call it an estimate", async (_database, books) => {
+  const power = await addBill(books, {
+    name: "Power",
+    amount_mode: "variable",
+    amount: undefined,
+    first_due: "2026-11-21",
+  });
+  await books.ok("mark_bill_paid", { bill_id: power.id, amount: "46.44" });
+  await addBill(books, { name: "Rent", amount: "100", first_due: "2026-11-28" });
+  await addBill(books, { name: "Gas", amount_mode: "estimated", amount: "84", first_due: "2026-12-05" });
+  await addBill(books, { name: "Water", amount_mode: "variable", amount: undefined, first_due: "2026-12-06" });
+  const estimate = "The expected amounts of Gas and Power, 130.44 EUR in all, are estimates.";
+  const [until, days] = ["2026-12-31", 41];
+  const messages = ({ warnings }: Json) => warnings.map(({ message }: Json) => message);
+
+  const chart = await books.call("show_spending_chart", { chart: "upcoming_bills", to: until });
+  assertEquals([chart.data.total, messages(chart)[0]], [
+    { amount: "330.44", currency: "EUR", count: 4, overdue: 0, estimated: "130.44" },
+    estimate,
+  ]);
+  assertEquals(chart.data.unknown_amounts, "Water");
+  assertMatch(chart.data.table, /^330\.44 EUR due by 2026-12-31; 130\.44 EUR of it is estimated\./);
+  assertMatch(chart.data.table, /Power \| about 46\.44 /);
+  assertMatch(chart.data.table, /Rent \| 100\.00 /);
+
+  const summary = await books.call("summarize_spending", { from: TODAY, to: until, include_upcoming: true });
+  assertEquals([summary.data.total.upcoming, messages(summary)], ["330.44", [
+    estimate,
+    "The amounts of Water, which are still upcoming, are not known yet.",
+  ]]);
+  const food = { from: TODAY, to: until, include_upcoming: true, query: "Rent" };
+  assertEquals(messages(await books.call("summarize_spending", food)), [], "of other bills nothing is said");
+
+  const list = await books.call("list_bills", { due_within_days: days });
+  assertEquals([list.data.totals.due, messages(list)], [
+    { amount: "330.44", currency: "EUR", until, estimated: "130.44" },
+    [estimate, "1 due date has no amount yet and is not in the totals."],
+  ]);
+  assertEquals(list.totals_by_currency, { EUR: "330.44" });
+  assertEquals(
+    list.data.bills.map(({ name, is_estimate, due_in_window }: Json) => [name, is_estimate, due_in_window.amount]),
+    [["Rent", undefined, "200.00"], ["Gas", true, "84.00"], ["Water", undefined, undefined], [
+      "Power",
+      undefined,
+      "46.44",
+    ]],
+  );
+  // Once somebody said it, the amount of a date is none.
+  const gas = list.data.bills[1].id;
+  await books.ok("update_bill", {
+    bill_id: gas,
+    occurrence: { due_on: "2026-12-05", action: "set_amount", amount: "90" },
+  });
+  assertEquals((await showBill(books, gas)).is_estimate, undefined);
+  assertEquals((await books.call("list_bills", { due_within_days: days })).data.totals.due.estimated, "46.44");
+  books.goTo("2027-01-07");
+  assertEquals((await showBill(books, gas)).overdue, [{ due_on: "2026-12-05", amount: "90.00" }, {
+    due_on: "2027-01-05",
+    amount: "84.00",
+    is_estimate: true,
+  }]);
+  await books.ok("update_bill", { bill_id: gas, occurrence: { due_on: "2026-12-05", action: "skip" } });
+  const { overdue } = await books.ok("review_bills");
+  assertEquals(
+    overdue.find(({ name }: Json) => name === "Gas").text,
+    "Gas has been overdue since 2027-01-05: about 84.00 EUR.",
+  );
 });
 
 const schedules = fc.record({

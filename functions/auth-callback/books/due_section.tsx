@@ -10,10 +10,13 @@ import { tellSums } from "./sums.ts";
 /** As many days as `public.read_books` asks for. */
 const DAYS = 30;
 
+/** Some amounts are in no total, since nobody knows them. */
+const UNKNOWN = "amount_missing.of_dates";
+
 export function DueSection(
-  { bills: { data: { bills }, totals_by_currency: totals, next_cursor: isCut }, ...part }: Part & {
-    bills: NonNullable<Glance["bills"]>;
-  },
+  { bills: { data: { bills, totals: windows }, totals_by_currency: totals, next_cursor: isCut, warnings }, ...part }:
+    & Part
+    & { bills: NonNullable<Glance["bills"]> },
 ) {
   const { glance, reader: { words: { books: words }, format } } = part;
   const until = daysAfter(glance.today, DAYS);
@@ -25,7 +28,12 @@ export function DueSection(
         <>
           <ul class="rows">{dates.map((date) => <DueRow {...part} date={date} until={until} />)}</ul>
           {totals && Object.keys(totals).length > 0 && (
-            <p class="muted small after-rows">{words.dueTotal(tellSums(totals, format))}</p>
+            <p class="muted small after-rows">
+              {words.dueTotal(tellSums(totals, format), {
+                isEstimate: windows?.due.estimated !== undefined,
+                isPartial: !!warnings?.some(({ code }) => code === UNKNOWN),
+              })}
+            </p>
           )}
         </>
       )}
@@ -39,7 +47,7 @@ export function DueSection(
 
 function DueRow({ date, until, ...part }: Part & { date: DueDate; until: string }) {
   const { glance, reader: { words: { books: words }, format } } = part;
-  const { bill, dueOn, amount, isOverdue, all } = date;
+  const { bill, dueOn, amount, currency, isEstimate, isOverdue, all } = date;
   const day = <DateText at={dueOn} format={format} />;
   return (
     <Row action={glance.may_write && <Pay {...part} date={date} />}>
@@ -48,9 +56,7 @@ function DueRow({ date, until, ...part }: Part & { date: DueDate; until: string 
       </h3>
       <p>
         {amount !== undefined
-          ? bill.amount_mode === "estimated"
-            ? words.estimate(format.money(amount, bill.currency))
-            : format.money(amount, bill.currency)
+          ? isEstimate ? words.estimate(format.money(amount, currency)) : format.money(amount, currency)
           : bill.usual_amount !== undefined
           ? words.estimate(format.money(bill.usual_amount, bill.currency))
           : words.unknownAmount}
@@ -79,7 +85,7 @@ function said(
 
 /** The press names the date and the amount that were shown; a key of its own makes it one press, however often sent. */
 function Pay({ date, glance, token, reader: { words: { books: words }, format } }: Part & { date: DueDate }) {
-  const { bill, dueOn, amount } = date;
+  const { bill, dueOn, amount, currency, isEstimate } = date;
   const day = format.date(dueOn);
   return (
     <form method="post" action="/books" class="press">
@@ -90,7 +96,7 @@ function Pay({ date, glance, token, reader: { words: { books: words }, format } 
       <input type="hidden" name="due_on" value={dueOn} />
       <input type="hidden" name="key" value={crypto.randomUUID()} />
       {amount !== undefined && <input type="hidden" name="shown" value={amount} />}
-      {(amount === undefined || bill.amount_mode === "estimated") && (
+      {(amount === undefined || isEstimate) && (
         <input
           class="short"
           name="amount"
@@ -98,8 +104,8 @@ function Pay({ date, glance, token, reader: { words: { books: words }, format } 
           inputmode="decimal"
           required
           value={amount ?? ""}
-          aria-label={words.amountOf(bill.name, day, bill.currency)}
-          placeholder={bill.currency}
+          aria-label={words.amountOf(bill.name, day, currency)}
+          placeholder={currency}
         />
       )}
       <button type="submit" aria-label={words.payOf(bill.name, day)}>{words.pay}</button>

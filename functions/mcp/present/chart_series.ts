@@ -66,9 +66,10 @@ export function billSeries({ lines, today }: Facts): Facts[] {
   return [...bills].map(([bill_id, its]) => ({
     label: its[0].label,
     bill_id,
-    points: its.map(({ x, y, to, dates }: Facts) => ({
+    points: its.map(({ x, y, to, dates, is_estimate }: Facts) => ({
       x,
       y,
+      ...(is_estimate && { estimate: true }),
       ...(x < today && { overdue: true }),
       ...(dates > 1 && { dates }),
       ...(to > x && { to }),

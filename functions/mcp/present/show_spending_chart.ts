@@ -96,10 +96,10 @@ function presentUpcoming({ lines, today, unknown_amounts: bills, ...data }: Fact
     );
   const rows = table(
     [{ head: chart.due }, { head: chart.bill }, { head: chart.amount(data.currency), isAmount: true }],
-    points.map(({ label, x, y, to, overdue, dates }: Facts) => [
+    points.map(({ label, x, y, to, overdue, dates, estimate }: Facts) => [
       chart.dueDates({ from: x, to, overdue }),
       chart.times(cell(label), dates),
-      y,
+      estimate ? chart.about(y) : y,
     ]),
   );
   return {

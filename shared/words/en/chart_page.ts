@@ -53,6 +53,9 @@ export const chartPage = {
       : `about as much as ${period} (${amount})`,
   used,
   overBudget: "over budget",
+  /** Of an amount that is due. */
+  about: (amount: string): string => `about ${amount}`,
+  estimated: (amount: string): string => `Estimated: ${amount} of it.`,
   /** Of everything that may be spent. */
   usedOfAll: (words: { percent?: string; amount: string }): string => `Budget: ${used(words)}`,
   unconverted: (amounts: string): string => `Not included (no exchange rate): ${amounts}.`,

@@ -61,6 +61,13 @@ export const warnings = {
   "amount_awaited": ({ names: bills }: { names: string[] }): string =>
     `${names(bills)} ${bills.length === 1 ? "was" : "were"} charged automatically in this period, ` +
     "but the amount is not known yet, so it is in no total.",
+  "amount_estimated.to_come": (
+    { names: bills, totals_by_currency }: { names: string[]; totals_by_currency: Record<string, string> },
+  ): string => {
+    const isOne = new Set(bills).size === 1;
+    return `The expected ${isOne ? "amount" : "amounts"} of ${names(bills, { most: 10 })}, ` +
+      `${totals(totals_by_currency)}${isOne ? "," : " in all,"} ${isOne ? "is an estimate" : "are estimates"}.`;
+  },
   "amount_missing.to_come": ({ names: bills }: { names: string[] }): string =>
     `The amounts of ${names(bills)}, which are still upcoming, are not known yet.`,
 };

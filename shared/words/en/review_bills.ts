@@ -30,9 +30,16 @@ interface ProviderTrouble {
 }
 
 export const findings = {
-  overdue: ({ name, due_on, dates, amount, currency }: Finding & { due_on: string; dates: number; amount?: string }) =>
+  overdue: (
+    { name, due_on, dates, amount, currency, is_estimate }: Finding & {
+      due_on: string;
+      dates: number;
+      amount?: string;
+      is_estimate?: boolean;
+    },
+  ) =>
     `${name} has been overdue since ${due_on}${dates > 1 ? ` (${dates} dates)` : ""}` +
-    `${amount ? `: ${inCurrency(amount, currency)}` : ""}.`,
+    `${amount ? `: ${is_estimate ? "about " : ""}${inCurrency(amount, currency)}` : ""}.`,
   price_rises: (
     rise: Finding & { old: string; new: string; change_percent: number; since: string; upcoming?: boolean },
   ) =>

@@ -67,7 +67,8 @@ interface Spent {
 }
 
 interface Upcoming {
-  total: Money & { count: number; overdue: number };
+  /** `estimated` is a part of the amount. */
+  total: Money & { count: number; overdue: number; estimated?: string };
   to: string;
   unconverted: Money[];
   /** "Water and Power"; absent when every amount is known. */
@@ -92,6 +93,7 @@ export const chart = {
   percent,
   part,
   times,
+  about: (amount: string): string => `about ${amount}`,
   dueDates: ({ from, to, overdue }: { from: string; to?: string; overdue?: boolean }): string =>
     `${from}${to ? ` to ${to}` : ""}${overdue ? " (overdue)" : ""}`,
   used: usedOf,
@@ -112,7 +114,9 @@ export const chart = {
       return unknown_amounts ? `${unknown_amounts} due by ${to}, amount not known yet.` : `Nothing due by ${to}.`;
     }
     const overdue = total.overdue > 0 ? `, ${total.overdue} of ${total.count} dates overdue` : "";
-    return `${money(total)} due by ${to}${overdue}.`;
+    return `${money(total)} due by ${to}${overdue}${
+      total.estimated ? `; ${money({ ...total, amount: total.estimated })} of it is estimated` : ""
+    }.`;
   },
 };
 

@@ -37,6 +37,17 @@ end
 $$;
 comment on function app.describe_sums is 'Totals by currency: {"EUR": "12.00"}.';
 
+create or replace function app.warn_of_estimates(names text[], sums app.money_sum[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return case when names <> '{}' and sums <> '{}' then app.warning('amount_estimated.to_come', jsonb_build_object(
+    'names', names, 'totals_by_currency', app.describe_sums(sums)
+  )) else '[]' end;
+end
+$$;
+comment on function app.warn_of_estimates is
+  'That a total has amounts of these bills that are estimates, and how much they are.';
+
 create or replace function app.describe_bill_history(context app.context, bill app.expenses) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare

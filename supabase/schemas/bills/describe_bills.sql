@@ -36,12 +36,18 @@ begin
       select * from app.passed_occurrences(context, bill_ids)
     ), overdue as (
       select o.expense_id, min(o.due_on) as earliest_due, count(*) as dates_count,
-        jsonb_agg(jsonb_build_object('due_on', o.due_on, 'amount', app.format_minor(o.remaining_minor, c.exponent))
-          order by o.position)
+        jsonb_agg(jsonb_build_object(
+          'due_on', o.due_on, 'amount', app.format_minor(o.remaining_minor, c.exponent),
+          'currency', nullif(o.currency, b.currency),
+          'is_estimate', case when b.amount_mode = 'estimated' and o.is_by_rule then true end
+        ) order by o.position)
           filter (where o.position <= max_overdue_shown) as dates
       from (select *, row_number() over (partition by o.expense_id order by o.due_on, o.scheduled_on) as position
         from passed as o) as o
       join app.currencies as c on c.code = o.currency
+      cross join lateral (
+        select b.currency, b.amount_mode from app.expenses as b where b.id = o.expense_id offset 0
+      ) as b
       where o.due_on < context.today
       group by o.expense_id
     )
@@ -54,9 +60,12 @@ begin
       'note', b.note,
       'amount', app.format_minor(
         coalesce(u.expected_minor, case when b.price_from > context.today then b.earlier_minor end,
-        app.rule_amount(b.bill)), c.exponent
+        app.rule_amount(b.bill)), coalesce(own.exponent, c.exponent)
       ),
-      'remaining', app.format_minor(nullif(u.remaining_minor, u.expected_minor), c.exponent),
+      'is_estimate', case when b.amount_mode = 'estimated' and coalesce(u.is_by_rule, true) then true end,
+      'remaining',
+      app.format_minor(nullif(u.remaining_minor, u.expected_minor), coalesce(own.exponent, c.exponent)),
+      'due_currency', own.code,
       'next_price', case when b.price_from > context.today then
         jsonb_build_object('amount', app.format_minor(b.amount_minor, c.exponent), 'from', b.price_from)
       when b.amount_mode = 'fixed' and u.expected_minor <> b.amount_minor then (
@@ -98,7 +107,8 @@ begin
       'my_share_percent', case when b.share_bp < 10000 then trim_scale(b.share_bp / 100.0) end,
       'my_share_amount',
       case when b.share_bp < 10000
-        then app.format_minor(round(coalesce(u.expected_minor, usual.minor) * b.share_bp / 10000.0), c.exponent) end,
+        then app.format_minor(round(coalesce(u.expected_minor, usual.minor) * b.share_bp / 10000.0),
+          coalesce(own.exponent, c.exponent)) end,
       'provider', case when link.id is not null then app.describe_link(context, link) end,
       'due_in_window', case when due[ids.position].due_count > 0 then jsonb_build_object(
         'count', due[ids.position].due_count, 'amount', app.format_minor(due[ids.position].due_minor, c.exponent)
@@ -115,17 +125,19 @@ begin
     left join overdue on overdue.expense_id = b.id
     left join lateral (
       select o.due_on, o.scheduled_on, o.expected_minor, o.expected_minor - o.paid_minor as remaining_minor,
-        o.snoozed_until
+        o.snoozed_until, o.currency, o.amount_source = 'rule' as is_by_rule
       from app.expense_occurrences as o
       -- The weekend rule moves a date by two days at most; the bound on the scheduled date is there for the index.
       where o.expense_id = b.id and o.scheduled_on >= context.today - 2 and o.status = 'open'
         and o.due_on >= context.today
       union all
-      select p.due_on, p.scheduled_on, p.expected_minor, p.remaining_minor, null from passed as p
+      select p.due_on, p.scheduled_on, p.expected_minor, p.remaining_minor, null, p.currency, p.is_by_rule
+        from passed as p
         where p.expense_id = b.id and p.due_on >= context.today
       order by due_on, scheduled_on
       limit 1
     ) as u on true
+    left join app.currencies as own on own.code = u.currency and u.currency <> b.currency
     cross join lateral app.this_month(b.id, b.autopay, b.next_due, coalesce(overdue.earliest_due, u.due_on),
       context.today) as this_month
     cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as usual
@@ -136,6 +148,8 @@ end
 $$;
 comment on function app.describe_bills is
   'Bills in this order as every tool shows them, as of now, to who asks for the dates within so many days; amounts of '
-  'overdue dates are what remains to be paid. awaiting_amount: dates of automatic payments without an amount. '
+  'overdue dates are what remains to be paid. due_currency: what the next date is in, when a part of it was paid '
+  'before '
+  'the bill came to another currency. awaiting_amount: dates of automatic payments without an amount. '
   'next_price {amount, from} is a price that was set and holds later; my_share_amount is what my_share_percent makes '
   'of the amount, which totals count whole. due_in_window is what due, in the same order, has of it.';

@@ -12,16 +12,17 @@ begin atomic
   select min(o.due_on), jsonb_build_object(
     'bill_id', b.id, 'name', b.name, 'due_on', min(o.due_on), 'days_overdue', (context).today - min(o.due_on), 'dates',
     count(*),
-    'amount', app.format_minor(sum(o.remaining_minor), c.exponent), 'currency', b.currency
+    'amount', app.format_minor(sum(o.remaining_minor), c.exponent), 'currency', c.code,
+    'is_estimate', nullif(b.amount_mode = 'estimated' and bool_or(o.is_by_rule), false)
   )
   from app.passed_occurrences(context) as o
   join app.expenses as b on b.id = o.expense_id
-  join app.currencies as c on c.code = b.currency
+  join app.currencies as c on c.code = o.currency
   where o.due_on < (context).today
-  group by b.id, b.name, b.currency, c.exponent;
+  group by b.id, b.name, b.amount_mode, c.code, c.exponent;
 end;
 comment on function app.find_overdue is
-  'Bills with open dates that have passed; amount is what remains of all of them.';
+  'Bills with open dates that have passed, by their currencies; amount is what remains of all of them.';
 
 create or replace function app.find_price_rises(context app.context, since date)
   returns table (rank date, finding jsonb)

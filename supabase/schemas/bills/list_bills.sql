@@ -79,35 +79,44 @@ begin
       count(*) filter (where o.due_on <= until) as due_count,
       sum(o.remaining_minor) filter (where o.due_on <= until) as due_minor,
       count(*) filter (where o.due_on <= until and o.remaining_minor is null) as unknown,
+      sum(o.remaining_minor) filter (where o.due_on <= until and o.is_by_rule) as by_rule_minor,
       -- Only what is paid in part stays in the currency that its bill had before.
       array_agg(o.currency) filter (where o.due_on <= until and o.remaining_minor <> o.expected_minor)
         as partly_paid_in,
       max(o.future_dates) as future_dates
     from (
       select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor,
-        o.expected_minor - o.paid_minor as remaining_minor, o.currency, 0 as future_dates
+        o.expected_minor - o.paid_minor as remaining_minor, o.currency, o.amount_source = 'rule' as is_by_rule,
+        0 as future_dates
       from app.expense_occurrences as o
       where o.organization_id = context.organization_id and o.status = 'open' and o.due_on >= context.today
         and (wanted_ids is null or o.expense_id = any (wanted_ids))
       union all
-      select p.expense_id, p.scheduled_on, p.due_on, p.expected_minor, p.remaining_minor, p.currency, 0
+      select p.expense_id, p.scheduled_on, p.due_on, p.expected_minor, p.remaining_minor, p.currency,
+        p.is_by_rule, 0
         from app.passed_occurrences(context, wanted_ids) as p
       union all
-      select f.expense_id, null, null, null, null, null, f.dates from app.future_counts(context, until, wanted_ids) as f
+      select f.expense_id, null, null, null, null, null, null, f.dates
+        from app.future_counts(context, until, wanted_ids) as f
     ) as o
     group by o.expense_id
   ), matched as (
-    select b.id, b.recorded_seq, b.currency, coalesce(o.earliest_due, 'infinity') as sort_on,
+    select b.id, b.name, b.recorded_seq, b.currency, coalesce(o.earliest_due, 'infinity') as sort_on,
       b.frequency, b.every, b.month_days, case when b.status = 'active' then usual.minor end as usual_minor,
       coalesce(o.due_count + o.future_dates, 0) as due_count, mixed.sums as mixed_sums,
-      -- A variable bill says no more of its later dates than how many there are.
-      case when o.future_dates > 0
-        then coalesce(own.minor + o.future_dates * b.rule_minor, own.minor, o.future_dates * b.rule_minor)
-        else own.minor end as due_minor,
-      coalesce(o.unknown, 0) + case when b.rule_minor is null then coalesce(o.future_dates, 0) else 0 end as unknown
+      -- A date without an amount counts as usual, which is an estimate.
+      case when coalesce(own.minor, nullif(o.future_dates, 0) * b.rule_minor, vague.dates * usual.minor) is not null
+        then coalesce(own.minor, 0) + coalesce(o.future_dates * b.rule_minor, 0)
+        + coalesce(vague.dates * usual.minor, 0) end as due_minor,
+      nullif(
+        coalesce(vague.dates * usual.minor, 0)
+        + case when b.amount_mode = 'estimated' and mixed.sums is null
+          then coalesce(o.by_rule_minor, 0) + coalesce(o.future_dates * b.rule_minor, 0) else 0 end, 0
+      ) as estimated_minor,
+      case when usual.minor is null then coalesce(vague.dates, 0) else 0 end as unknown
     from (
-      select b.id, b.recorded_seq, b.currency, b.status, b.frequency, b.every, cardinality(b.month_days) as month_days,
-        b.amount_minor,
+      select b.id, b.name, b.recorded_seq, b.currency, b.status, b.frequency, b.every,
+        cardinality(b.month_days) as month_days, b.amount_mode, b.amount_minor,
         app.rule_amount(b) as rule_minor, b.autopay, b.next_due,
         coalesce(b.remind_days_before, default_lead_days) as lead_days
       from app.expenses as b
@@ -126,6 +135,9 @@ begin
       select case when mixed.sums is null then o.due_minor
         else (select s.minor from unnest(mixed.sums) as s where s.currency = b.currency) end as minor
     ) as own
+    cross join lateral (
+      select nullif(o.unknown + case when b.rule_minor is null then o.future_dates else 0 end, 0) as dates
+    ) as vague
     cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as usual
     cross join lateral app.this_month(b.id, b.autopay, b.next_due, o.earliest_due, context.today) as this_month
     where (wanted_status is null or b.status = wanted_status or o.earliest_due is not null)
@@ -141,15 +153,14 @@ begin
     -- How often a month is asked once a rhythm, not once a bill.
     select r.currency, sum(r.count) as count,
       sum(r.usual_minor * app.times_a_month(r.frequency, r.every, r.month_days)) as monthly_minor,
-      sum(r.due_minor) as due_minor, sum(r.unknown) as unknown
+      sum(r.due_minor) as due_minor, sum(r.estimated_minor) as estimated_minor, sum(r.unknown) as unknown
     from (
       select m.currency, m.frequency, m.every, m.month_days, count(*) as count, sum(m.usual_minor) as usual_minor,
-        sum(m.due_minor) as due_minor,
-        sum(m.unknown) as unknown
+        sum(m.due_minor) as due_minor, sum(m.estimated_minor) as estimated_minor, sum(m.unknown) as unknown
       from matched as m
       group by m.currency, m.frequency, m.every, m.month_days
       union all
-      select s.currency, null, null, null, 0, null, s.minor, 0
+      select s.currency, null, null, null, 0, null, s.minor, null, 0
       from matched as m
       cross join lateral unnest(m.mixed_sums) as s
       where s.currency <> m.currency
@@ -167,6 +178,10 @@ begin
     coalesce(sum(s.count), 0) as total_count,
     array_agg((s.currency, s.due_minor)::app.money_sum) filter (where s.due_minor is not null) as due_sums,
     array_agg((s.currency, s.monthly_minor)::app.money_sum) filter (where s.monthly_minor is not null) as monthly_sums,
+    array_agg((s.currency, s.estimated_minor)::app.money_sum) filter (where s.estimated_minor is not null)
+      as estimated_sums,
+    array(select m.name from matched as m where m.estimated_minor is not null order by m.sort_on, m.recorded_seq)
+      as estimated_names,
     sum(s.unknown) as unknown_amounts
   into page
   from sums as s;
@@ -179,6 +194,7 @@ begin
       'currencies', array(select distinct c from unnest(due.unconverted || monthly.unconverted) as c order by c)
     ));
   end if;
+  warnings := warnings || app.warn_of_estimates(page.estimated_names, page.estimated_sums);
   if page.unknown_amounts > 0 then
     warnings := warnings || app.warning('amount_missing.of_dates', jsonb_build_object('count', page.unknown_amounts));
   end if;
@@ -192,7 +208,8 @@ begin
     'totals', jsonb_build_object(
       'due',
       jsonb_build_object('amount', app.format_minor(due.minor, into_exponent), 'currency', into_currency, 'until',
-        until),
+        until, 'estimated', case when page.estimated_sums is not null then app.format_minor(
+        (app.convert_sums(page.estimated_sums, into_currency, context.today)).minor, into_exponent) end),
       'monthly', jsonb_build_object('amount', app.format_minor(monthly.minor, into_exponent), 'currency', into_currency)
     )
   );
@@ -215,5 +232,6 @@ end
 $$;
 comment on function app.list_bills is
   'Tool list_bills: data {bills, totals {due, monthly}}, with bill_id also its history. Totals cover all that match: '
-  'due is what is overdue or due until the end of the window, without one until the end of the calendar month; '
+  'due is what is overdue or due until the end of the window, without one until the end of the calendar month, and '
+  'estimated the part of it that is an estimate; '
   'due_in_window {count, amount} of a bill is its part of that.';

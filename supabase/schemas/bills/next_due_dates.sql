@@ -40,15 +40,19 @@ comment on function app.future_counts is
   'How many dates app.future_occurrences has of each bill, without computing them.';
 
 create or replace function app.expected_in_period(context app.context, first_day date, last_day date)
-returns table (expense_id text, category_id text, payee text, due_on date, expected_minor bigint, currency text)
+returns table (expense_id text, category_id text, payee text, due_on date, expected_minor bigint, currency text,
+  is_estimate boolean)
 language sql stable
 begin atomic
   select b.id, b.category_id, coalesce(b.payee, b.name), e.due_on, coalesce(e.minor, usual.minor),
-    case when e.minor is null then b.currency else e.currency end
+    case when e.minor is null then b.currency else e.currency end,
+    e.minor is null or b.amount_mode = 'estimated' and e.is_by_rule
   from (
-    select o.expense_id, o.due_on, o.remaining_minor as minor, o.currency from app.open_occurrences(context) as o
+    select o.expense_id, o.due_on, o.remaining_minor as minor, o.currency, o.is_by_rule
+    from app.open_occurrences(context) as o
     union all
-    select f.expense_id, f.due_on, f.expected_minor, f.currency from app.future_occurrences(context, last_day) as f
+    select f.expense_id, f.due_on, f.expected_minor, f.currency, true
+      from app.future_occurrences(context, last_day) as f
   ) as e
   join app.expenses as b on b.id = e.expense_id
   cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as usual
@@ -56,7 +60,9 @@ begin atomic
 end;
 comment on function app.expected_in_period is
   'What the active bills will take from first_day (null: whatever is overdue) to last_day: what remains of each due '
-  'date, in the currency of the date; for a variable bill its usual amount, null when none is known.';
+  'date, in the currency of the date; for a variable bill its usual amount, null when none is known. is_estimate: '
+  'that, '
+  'and the amount of an estimated bill. Chart, summary and list count alike.';
 
 create or replace function app.next_due_dates(context app.context, bill app.expenses, wanted int) returns date[]
 language plpgsql stable set search_path = '' as $$

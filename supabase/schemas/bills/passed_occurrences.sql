@@ -1,14 +1,14 @@
 -- Reading
 
 create or replace function app.passed_occurrences(context app.context, bill_ids text[] default null)
-returns
-  table (expense_id text, scheduled_on date, due_on date, expected_minor bigint, remaining_minor bigint, currency text)
+returns table (expense_id text, scheduled_on date, due_on date, expected_minor bigint, remaining_minor bigint,
+  currency text, is_by_rule boolean)
 language plpgsql stable rows 50 set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 begin
   return query
     with passed as (
       select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor,
-        o.expected_minor - o.paid_minor as remaining_minor, o.currency
+        o.expected_minor - o.paid_minor as remaining_minor, o.currency, o.amount_source = 'rule' as is_by_rule
       from app.expense_occurrences as o
       where o.organization_id = context.organization_id and o.status = 'open' and o.due_on < context.today
         and (bill_ids is null or o.expense_id = any (bill_ids))
@@ -29,7 +29,8 @@ begin
       and app.is_paid_by_autopay(l.bill, p.due_on, context.today) is not true
       and not (app.awaits_amount(l.bill) and p.due_on < context.today and p.expected_minor is null)
     union all
-    select (l.bill).id, s.scheduled_on, s.due_on, app.rule_amount(l.bill), app.rule_amount(l.bill), (l.bill).currency
+    select (l.bill).id, s.scheduled_on, s.due_on, app.rule_amount(l.bill), app.rule_amount(l.bill), (l.bill).currency,
+      true
     from late as l
     cross join lateral app.current_index(l.bill, context.today) as current
     cross join lateral app.scheduled_dates(
@@ -50,8 +51,8 @@ comment on function app.passed_occurrences is
   'roll would add: the current one included.';
 
 create or replace function app.open_occurrences(context app.context, bill_ids text[] default null)
-returns
-  table (expense_id text, scheduled_on date, due_on date, expected_minor bigint, remaining_minor bigint, currency text)
+returns table (expense_id text, scheduled_on date, due_on date, expected_minor bigint, remaining_minor bigint,
+  currency text, is_by_rule boolean)
 language sql stable
 begin atomic
   -- A full join that keeps only whole pairs: under row-level security the planner takes both sides for a handful,
@@ -60,9 +61,11 @@ begin atomic
   -- summarize_spending with what is to come is 5.6 times as fast, the chart of it more than a hundred times.
   select coming.*
   from (
-    select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.expected_minor - o.paid_minor, o.currency
+    select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.expected_minor - o.paid_minor, o.currency,
+      o.is_by_rule
     from (
-      select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.paid_minor, o.currency
+      select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.paid_minor, o.currency,
+        o.amount_source = 'rule' as is_by_rule
         from app.expense_occurrences as o
       where o.organization_id = (context).organization_id and o.status = 'open'
         and (bill_ids is null or o.expense_id = any (bill_ids))
@@ -78,7 +81,7 @@ begin atomic
     offset 0
   ) as coming
   union all
-  select p.expense_id, p.scheduled_on, p.due_on, p.expected_minor, p.remaining_minor, p.currency
+  select p.expense_id, p.scheduled_on, p.due_on, p.expected_minor, p.remaining_minor, p.currency, p.is_by_rule
     from app.passed_occurrences(context, bill_ids) as p;
 end;
 comment on function app.open_occurrences is

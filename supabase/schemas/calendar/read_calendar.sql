@@ -23,16 +23,17 @@ begin
   end loop;
   return (
     with open_dates as (
-      select o.expense_id, o.due_on, o.expected_minor, o.remaining_minor
+      select o.expense_id, o.due_on, o.remaining_minor, o.currency, o.is_by_rule
       from app.open_occurrences(context) as o
       union all
-      select f.expense_id, f.due_on, f.expected_minor, f.expected_minor
+      select f.expense_id, f.due_on, f.expected_minor, f.currency, true
       from app.future_occurrences(context, last_day) as f
       where f.due_on <= last_day
     ), days as (
       -- By the weekend rule several dates of a bill may be due on one day, which is one entry.
       select d.expense_id, d.due_on, count(*) as dates, sum(d.remaining_minor) as known_minor,
-        count(*) filter (where d.remaining_minor is null) as unknown, array_agg(d.expected_minor) as expected,
+        count(*) filter (where d.remaining_minor is null) as unknown, bool_or(d.is_by_rule) as is_by_rule,
+        min(d.currency) as currency, count(distinct d.currency) > 1 as is_mixed,
         d.due_on < context.today as is_overdue,
         row_number() over (
           partition by d.due_on < context.today order by abs(d.due_on - context.today), d.expense_id
@@ -40,10 +41,12 @@ begin
       from open_dates as d
       group by d.expense_id, d.due_on
     ), shown as (
-      select d.*, b.name, b.autopay, b.currency, greatest(b.updated_at, kept.changed_at) as changed_at,
-        case when d.unknown = 0 then d.known_minor else coalesce(d.known_minor, 0) + d.unknown * usual.minor end
+      select d.*, b.name, b.autopay, greatest(b.updated_at, kept.changed_at) as changed_at,
+        -- No sum of two currencies.
+        case when d.unknown = 0 and not d.is_mixed then d.known_minor
+          when not d.is_mixed and d.currency = b.currency then coalesce(d.known_minor, 0) + d.unknown * usual.minor end
           as minor,
-        d.unknown > 0 or b.amount_mode = 'estimated' and b.amount_minor = any (d.expected) as is_estimate
+        d.unknown > 0 or b.amount_mode = 'estimated' and d.is_by_rule as is_estimate
       from (
         select * from days as d
         where d.place <= case when d.is_overdue then most_overdue else most_to_come end

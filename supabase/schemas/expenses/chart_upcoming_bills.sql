@@ -16,6 +16,7 @@ begin
   end if;
   with expected as materialized (
     select x.expense_id, b.name, b.frequency = 'daily' as is_daily, x.due_on, x.currency, x.expected_minor,
+      x.is_estimate,
       case x.currency when target then x.expected_minor
         else app.convert_minor(x.expected_minor, rate.per_euro, c.exponent, into_rate.per_euro, into_exponent) end
         as minor
@@ -27,7 +28,7 @@ begin
   ), lines as (
     -- What falls due day by day is one line: a month of breakfast rolls would bury the rent.
     select e.expense_id, e.name, min(e.due_on) as due_on, max(e.due_on) as last_on, count(*) as dates,
-      sum(e.minor) as minor
+      sum(e.minor) as minor, bool_or(e.is_estimate) as is_estimate
     from expected as e
     where e.minor is not null
     group by e.expense_id, e.name, e.due_on < context.today, case when not e.is_daily then e.due_on end
@@ -35,12 +36,20 @@ begin
   select
     array(
       select jsonb_build_object('bill_id', s.expense_id, 'label', s.name, 'x', s.due_on, 'to', s.last_on,
-        'dates', s.dates, 'y', app.format_minor(s.minor, into_exponent))
+        'dates', s.dates, 'y', app.format_minor(s.minor, into_exponent), 'is_estimate', s.is_estimate)
       from lines as s
       order by s.due_on, s.name, s.expense_id
       limit max_lines
     ) as shown,
     (select coalesce(sum(e.minor), 0) from expected as e) as minor,
+    (select sum(e.minor) from expected as e where e.is_estimate) as estimated_minor,
+    array(select distinct e.name from expected as e where e.is_estimate and e.expected_minor is not null
+      order by e.name)
+      as estimated_names,
+    array(
+      select (e.currency, sum(e.expected_minor))::app.money_sum from expected as e
+      where e.is_estimate and e.expected_minor is not null group by e.currency
+    ) as estimated_sums,
     (select count(*) from lines) as line_count,
     (select coalesce(sum(l.dates), 0) from lines as l) as count,
     (select coalesce(sum(l.dates), 0) from lines as l where l.due_on < context.today) as overdue_count,
@@ -61,6 +70,7 @@ begin
   if due.unconverted <> '[]' then
     warnings := warnings || app.warning('rate_missing.of_upcoming', jsonb_build_object('into', target));
   end if;
+  warnings := warnings || app.warn_of_estimates(due.estimated_names, due.estimated_sums);
   if due.unknown_amounts <> '{}' then
     warnings := warnings || app.warning('amount_missing.to_come', jsonb_build_object('names', due.unknown_amounts));
   end if;
@@ -78,7 +88,7 @@ begin
       'lines', due.shown,
       'total',
       jsonb_build_object('amount', app.format_minor(due.minor, into_exponent), 'currency', target, 'count', due.count,
-        'overdue', due.overdue_count),
+        'overdue', due.overdue_count, 'estimated', app.format_minor(due.estimated_minor, into_exponent)),
       'unconverted', due.unconverted,
       'unknown_amounts', to_jsonb(due.unknown_amounts)
     ),

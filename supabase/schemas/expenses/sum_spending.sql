@@ -127,12 +127,6 @@ begin
     from jsonb_to_recordset(expected) as x (expense_id text, due_on date, expected_minor bigint, currency text)
     join app.expenses as e on e.id = x.expense_id
     where expected is not null and x.expected_minor is not null
-      and (filter.currency is null or x.currency = filter.currency)
-      and (filter.member_id is null or app.expected_payer(e) = filter.member_id)
-      and app.is_amount_within(filter, x.expected_minor, x.currency, (app.value_in_base(
-        filter.amount_currency, x.expected_minor, x.currency, least(x.due_on, context.today)
-      )).base_minor, filter.amount_currency)
-      and app.matches_filter(filter, e.category_id, e.tags, e.match_key, e.name, e.payee, e.note, null)
   ),
   -- One of the two halves is nothing, as the planner sees.
   moves as (

@@ -55,6 +55,27 @@ comment on function app.warn_of_unsettled is
   'What a total of a period says of amounts that will change: automatic payments recorded with an estimate, and those '
   'that wait for an amount and are not in it.';
 
+create or replace function app.list_expected(context app.context, filter app.expense_filter) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_agg(to_jsonb(x) || jsonb_build_object('name', e.name))
+    from app.expected_in_period(context, filter.from_on, filter.to_on) as x
+    join app.expenses as e on e.id = x.expense_id
+    where (filter.currency is null or x.currency = filter.currency)
+      and (filter.member_id is null or app.expected_payer(e) = filter.member_id)
+      and case when x.expected_minor is null then num_nonnulls(filter.min_minor, filter.max_minor) = 0
+        else app.is_amount_within(filter, x.expected_minor, x.currency, (app.value_in_base(
+          filter.amount_currency, x.expected_minor, x.currency, least(x.due_on, context.today)
+        )).base_minor, filter.amount_currency) end
+      and app.matches_filter(filter, e.category_id, e.tags, e.match_key, e.name, e.payee, e.note, null)
+  );
+end
+$$;
+comment on function app.list_expected is
+  'What is to come of the bills that a filter asks for: rows of app.expected_in_period with the name of the bill; null '
+  'when there are none.';
+
 create or replace function app.summarize_spending(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
@@ -80,6 +101,7 @@ declare
   exponent constant int := app.currency_exponent(target, 'in_currency');
   expected jsonb;
   unknown_amounts text[];
+  estimated record;
   spending app.spending;
   rows jsonb;
   warnings jsonb := '[]';
@@ -89,11 +111,20 @@ begin
   filter.to_on := period.to_on;
   if (arguments ->> 'include_upcoming')::boolean and coalesce(filter.kind, 'bill_payment') = 'bill_payment'
     and coalesce(filter.reimbursement, 'none') = 'none' then
-    select jsonb_agg(to_jsonb(x)) into expected from app.expected_in_period(context, period.from_on, period.to_on) as x;
-    select array_agg(distinct e.name) into unknown_amounts
-    from jsonb_to_recordset(expected) as x (expense_id text, expected_minor bigint)
-    join app.expenses as e on e.id = x.expense_id
+    expected := app.list_expected(context, filter);
+    select array_agg(distinct x.name) into unknown_amounts
+    from jsonb_to_recordset(expected) as x (name text, expected_minor bigint)
     where x.expected_minor is null;
+    with estimates as (
+      select x.*
+      from jsonb_to_recordset(expected) as x (name text, expected_minor bigint, currency text, is_estimate boolean)
+      where x.is_estimate and x.expected_minor is not null
+    )
+    select array(select distinct x.name from estimates as x order by x.name) as names,
+      array(
+        select (x.currency, sum(x.expected_minor))::app.money_sum from estimates as x group by x.currency
+      ) as sums
+    into estimated;
   end if;
   spending := app.sum_spending(context, filter, earlier, expected, dimensions, target);
   rows := app.rank_spending(spending, dimensions, coalesce((arguments ->> 'top')::int, 20), target, is_compared);
@@ -131,6 +162,9 @@ begin
   end if;
   if spending.is_partial then
     warnings := warnings || app.warning('rate_missing.of_payments', jsonb_build_object('into', target));
+  end if;
+  if expected is not null then
+    warnings := warnings || app.warn_of_estimates(estimated.names, estimated.sums);
   end if;
   if unknown_amounts is not null then
     warnings := warnings || app.warning('amount_missing.to_come', jsonb_build_object('names', unknown_amounts));

@@ -15,7 +15,7 @@ begin
     with open_dates as (
       -- Still due: it may have been paid, snoozed or changed since the digest was made.
       select c.id, c.expense_id, c.due_on, c.scheduled_on, c.expected_minor, c.paid_minor, c.amount_source,
-        l.log_id
+        c.currency, l.log_id
       from (
         -- Once, though several reminders of it may be due.
         select t.expense_id, t.due_on, max(t.log_id) as log_id
@@ -33,7 +33,8 @@ begin
         and c.due_on = l.due_on and c.status = 'open'
       where l.due_on >= today and (c.snoozed_until is null or c.snoozed_until <= today)
       union all
-      select c.id, c.expense_id, c.due_on, c.scheduled_on, c.expected_minor, c.paid_minor, c.amount_source, l.id
+      select c.id, c.expense_id, c.due_on, c.scheduled_on, c.expected_minor, c.paid_minor, c.amount_source,
+        c.currency, l.id
       from app.expense_occurrences as c
       join app.expenses as e on e.id = c.expense_id and e.deleted_at is null
         and e.reminder_enabled and app.concerns(e, member)
@@ -44,16 +45,17 @@ begin
           and app.is_paid_by_autopay(e, c.due_on, today) is not true
             and not (app.awaits_amount(e) and c.expected_minor is null)
     ), lines as (
-      -- One for what falls due of a bill, one for what is overdue of it.
-      select d.expense_id as id, d.due_on < today as is_overdue, min(d.due_on) as due_on,
+      -- One for what falls due of a bill, one for what is overdue of it; another one for a date that was paid in part
+      -- before the bill came to another currency.
+      select d.expense_id as id, d.due_on < today as is_overdue, d.currency, min(d.due_on) as due_on,
         min(d.scheduled_on) as scheduled_on, count(*) as dates,
         case when not recipient.hide_amounts_in_email and count(*) = count(d.expected_minor)
           then sum(d.expected_minor - d.paid_minor) end as minor,
         bool_and(d.amount_source = 'rule') as is_by_rule, case when count(*) = 1 then min(d.id) end as occurrence_id
       from open_dates as d
-      group by d.expense_id, d.due_on < today
+      group by d.expense_id, d.due_on < today, d.currency
     ), placed as (
-      select l.*, e.name, e.currency, e.autopay, e.amount_mode, e.frequency = 'daily' and e.every = 1 as is_daily,
+      select l.*, e.name, e.autopay, e.amount_mode, e.frequency = 'daily' and e.every = 1 as is_daily,
         case when e.assignee_id <> recipient.user_id then app.assignee_name(e) end as assignee,
         row_number() over (partition by l.is_overdue order by l.due_on, e.name, l.id) as place
       from lines as l

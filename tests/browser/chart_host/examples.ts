@@ -97,7 +97,7 @@ export const EXAMPLES: Record<string, Record<string, unknown>> = {
     chart: "upcoming_bills",
     unit: "day",
     period: { from: "2026-10-01", to: "2026-11-05", words: "due by 2026-11-05" },
-    total: { amount: "1929.60", currency: "EUR", count: 37, overdue: 3 },
+    total: { amount: "1929.60", currency: "EUR", count: 37, overdue: 3, estimated: "84.20" },
     series: [
       {
         label: "Rent office",
@@ -111,7 +111,7 @@ export const EXAMPLES: Record<string, Record<string, unknown>> = {
         ],
       },
       { label: "Netflix", points: [{ x: "2026-10-12", y: "15.99" }] },
-      { label: "Electricity", points: [{ x: "2026-10-15", y: "84.20" }] },
+      { label: "Electricity", points: [{ x: "2026-10-15", y: "84.20", estimate: true }] },
       {
         label: "Liability insurance of the association, yearly premium with supplementary cover",
         points: [{ x: "2026-10-28", y: "312.00" }],

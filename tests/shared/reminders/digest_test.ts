@@ -331,7 +331,7 @@ Deno.test("a line of the text gives name, date, days left, amount and further de
       "  Netflix · Sunday, October 4 · in 2 days: $17.99 (about €15.85; paid automatically)",
       "  Rent · Monday, October 5 · in 3 days: €1,450.00",
       "  Cloud hosting · Monday, October 5 · in 3 days (amount not known yet, last time $84.20)",
-      "Total: €1,863.24 (exchange rates of October 1)",
+      "Total: about €1,863.24 (exchange rates of October 1)",
     ]
   ) assertStringIncludes(text, `${line}\n`);
 });

@@ -6,6 +6,8 @@ export interface Point {
   x: string;
   y: string;
   overdue?: true;
+  /** Nobody knows the amount yet. */
+  estimate?: true;
   /** For a bill that is due daily: number of due dates, and the last one. */
   dates?: number;
   to?: string;
@@ -27,7 +29,7 @@ export interface Chart {
   currency: string;
   unit?: "day" | "week" | "month";
   series: { label: string; points: Point[] }[];
-  total: { amount: string; count: number; overdue?: number };
+  total: { amount: string; count: number; overdue?: number; estimated?: string };
   compared?: { words: string; amount: string; change_percent: number };
   /** What may be spent on everything. */
   budget?: Budget;

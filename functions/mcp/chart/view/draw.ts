@@ -21,6 +21,9 @@ export function drawChart(
   const said = [heading];
   if (compared) said.push(html("p", { class: "compared" }, compared));
   if (chart.budget) said.push(html("p", { class: "note" }, words.usedOfAll(format.used(chart.budget))));
+  if (chart.total.estimated) {
+    said.push(html("p", { class: "note" }, words.estimated(format.money(chart.total.estimated))));
+  }
   if (chart.unknown_amounts && chart.unknown_amounts !== number) {
     said.push(html("p", { class: "note" }, words.unknownAmounts, " ", html("bdi", {}, chart.unknown_amounts)));
   }
@@ -56,11 +59,11 @@ function drawPicture(chart: Chart, drawing: Drawing): HTMLElement {
       return drawBars(
         chart.series.flatMap(({ label, points }) => points.map((point) => ({ label, ...point })))
           .toSorted((a, b) => a.x < b.x ? -1 : 1)
-          .map(({ label, x, y, overdue, dates, to }) => ({
+          .map(({ label, x, y, overdue, dates, to, estimate }) => ({
             label,
             lead: format.step(x, "short"),
             amount: y,
-            text: format.money(y),
+            text: estimate ? words.about(format.money(y)) : format.money(y),
             ...(dates && to && { note: words.timesUntil(dates, format.step(to, "short")) }),
             ...(overdue && { flag: words.overdue }),
           })),

@@ -53,10 +53,10 @@ function cellsOf({ chart, series, unit = "day" }: Chart, { words, format }: Omit
     const rows = series.flatMap(({ label, points }) => points.map((point) => ({ label, ...point })));
     return [
       [columns.due, columns.bill, columns.amount],
-      ...rows.toSorted((a, b) => a.x < b.x ? -1 : 1).map(({ label, x, y, overdue, dates, to }) => [
+      ...rows.toSorted((a, b) => a.x < b.x ? -1 : 1).map(({ label, x, y, overdue, dates, to, estimate }) => [
         words.dueDates({ from: format.step(x, "long"), ...(to && { to: format.step(to, "long") }), overdue }),
         words.times(label, dates),
-        format.money(y),
+        estimate ? words.about(format.money(y)) : format.money(y),
       ]),
     ];
   }

@@ -166,8 +166,8 @@ export const digest = {
     hidden: "see your books",
   },
   moreLines: ({ count }: { count: number }): string => `and ${count} more`,
-  total: ({ amount, ratesOn }: { amount: string; ratesOn?: string }): string =>
-    `Total: ${amount}${ratesOn ? ` (exchange rates of ${ratesOn})` : ""}`,
+  total: ({ amount, ratesOn, isEstimate }: { amount: string; ratesOn?: string; isEstimate?: boolean }): string =>
+    `Total: ${isEstimate ? "about " : ""}${amount}${ratesOn ? ` (exchange rates of ${ratesOn})` : ""}`,
 
   /** @param link.organization if there are several. */
   reconnect: ({ name, organization, provider }: { name: string; organization?: string; provider: string }): string =>

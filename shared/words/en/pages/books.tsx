@@ -22,7 +22,7 @@ export const books = {
     count: (count: string, day: Child) => <>{count} dates by {day}</>,
     fixed: (dates: Child, amount: string) => <>{dates}, {amount} in all</>,
     estimated: (dates: Child, amount: string) => <>{dates}, about {amount} in all</>,
-    variable: (dates: Child, amount: string) => <>{dates}, {amount} as far as is known</>,
+    variable: (dates: Child, amount: string) => <>{dates}, about {amount} in all</>,
   },
   estimate: (amount: string): string => `about ${amount}`,
   unknownAmount: "Amount not known yet",
@@ -30,7 +30,10 @@ export const books = {
   pay: "Mark paid",
   payOf: (name: string, day: string): string => `Mark paid: ${name}, due ${day}`,
   amountOf: (name: string, day: string, currency: string): string => `Amount of ${name}, due ${day}, in ${currency}`,
-  dueTotal: (amounts: string): string => `${amounts} in total, not counting amounts that aren’t known yet.`,
+  dueTotal: (amounts: string, { isEstimate, isPartial }: { isEstimate: boolean; isPartial: boolean }): string =>
+    `${isEstimate ? "About " : ""}${amounts} in total${
+      isPartial ? ", not counting amounts that aren’t known yet" : ""
+    }.`,
   month: (month: string): string => `Spent in ${month}`,
   previous: (month: string): string => `← ${month}`,
   next: (month: string): string => `${month} →`,
