@@ -274,9 +274,43 @@ testBooks("settling up", {}, {
     await ana.ok("settle_up", { from: mail(carla), to: mail(ben), amount: "1.00" });
     await database.query("delete from identity.memberships where user_id = $1", [carla.userId]);
     const { balances } = await ana.ok("get_context", { include: ["balances"] });
-    assert(balances.some(({ from, amount }: Json) => from === "a former member" && amount === "4.00"));
+    assert(balances.some(({ from, amount }: Json) => from === mail(carla) && amount === "4.00"));
     await ana.ok("settle_up", { from: "former member", to: mail(ben) });
     assertEquals(await owed(ana, [ana, ben]), ["0→1 3.00 EUR"]);
+  },
+
+  "takes every name that answers show for who has left, and asks where there are several": async (ana, database) => {
+    const [ben, carla] = [await ana.join(), await ana.join()];
+    for (const other of [ben, carla]) await log(ana, "10.00", { shared: { between: ["me", mail(other)] } });
+    for (const other of [ben, carla]) await leave(database, other, "2026-11-20T12:00:00Z");
+    const shown = async () => {
+      const { balances } = await ana.ok("get_context", { include: ["balances"] });
+      return balances.map(({ from }: Json): string => from).toSorted();
+    };
+    const settle = (from: string) => ana.ok("settle_up", { from, amount: "1.00", on_duplicate: "allow" });
+    assertEquals(await shown(), [mail(ben), mail(carla)].toSorted());
+    for (const name of await shown()) await settle(name);
+    await settle(ben.userId.slice(0, 20));
+    const { details } = await ana.fails("not_found", "settle_up", { from: "a former member", amount: "1.00" });
+    assertEquals(details.members.toSorted(), await shown());
+    // Their accounts go.
+    await database.query("delete from identity.profiles where user_id = any ($1::uuid[])", [[
+      ben.userId,
+      carla.userId,
+    ]]);
+    assertEquals(await shown(), [ben, carla].map(({ userId }) => `former member ${userId.slice(0, 4)}`).toSorted());
+    for (const name of await shown()) await settle(name);
+    await ana.fails("not_found", "settle_up", { from: "a former member", amount: "1.00" });
+    await ana.ok("settle_up", { from: (await shown())[0]! });
+    await ana.ok("settle_up", { from: "a former member" });
+    assertEquals(await shown(), []);
+  },
+
+  "takes no former member's address where they owe nothing": async (ana, database) => {
+    const [ben, carla] = [await ana.join(), await ana.join()];
+    await log(ana, "10.00", { shared: { between: ["me", mail(ben)] } });
+    for (const other of [ben, carla]) await leave(database, other, "2026-11-20T12:00:00Z");
+    await ana.fails("not_found", "settle_up", { from: mail(carla), amount: "1.00" });
   },
 });
 

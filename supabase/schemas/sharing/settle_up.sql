@@ -1,6 +1,7 @@
 -- settle_up: what one member gave another for shared costs; and what they owe each other.
 
-create or replace function app.list_balances() returns table (from_id uuid, to_id uuid, currency text, minor bigint)
+create or replace function app.sum_balances(organization_id text)
+  returns table (from_id uuid, to_id uuid, currency text, minor bigint)
 language plpgsql stable set search_path = '' as $$
 begin
   return query
@@ -12,11 +13,11 @@ begin
       from (
         select s.member_id as from_id, s.paid_by as to_id, s.currency, s.minor
         from app.payment_shares as s
-        where s.member_id <> s.paid_by and s.organization_id = (select identity.current_organization_id())
+        where s.member_id <> s.paid_by and s.organization_id = sum_balances.organization_id
         union all
         select t.to_id, t.from_id, t.currency, t.amount_minor
         from app.settlements as t
-        where t.deleted_at is null and t.organization_id = (select identity.current_organization_id())
+        where t.deleted_at is null and t.organization_id = sum_balances.organization_id
       ) as o
       group by 1, 2, 3
     ) as b
@@ -24,21 +25,79 @@ begin
     order by b.currency, abs(b.net) desc, b.one, b.other;
 end
 $$;
-comment on function app.list_balances is
-  'Who owes whom how much, in each currency, as far as the person may know: never both ways, never nothing.';
+comment on function app.sum_balances is
+  'Who owes whom how much, in each currency, as far as the reader sees the rows: never both ways, never nothing.';
+
+create or replace function app.list_balances() returns table (from_id uuid, to_id uuid, currency text, minor bigint)
+language plpgsql stable set search_path = '' as $$
+begin
+  return query select * from app.sum_balances(identity.current_organization_id());
+end
+$$;
+comment on function app.list_balances is 'The balances of the organization at hand, as far as the person may know them.';
+
+create or replace function app.balances_of(organization_id text, user_id uuid) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'owes', b.from_id = balances_of.user_id, 'currency', b.currency,
+      'who', app.member_name(case b.from_id when balances_of.user_id then b.to_id else b.from_id end),
+      'amount', app.format_amount(b.minor, b.currency)
+    ) order by b.place), '[]')
+    from app.sum_balances(organization_id) with ordinality as b (from_id, to_id, currency, minor, place)
+    where balances_of.user_id in (b.from_id, b.to_id)
+  );
+end
+$$;
+comment on function app.balances_of is
+  'What somebody owes and is owed in an organization, for the service: [{owes, who, currency, amount}].';
+revoke all on function app.balances_of from authenticated;
+
+create or replace function app.name_parties(ids uuid[]) returns jsonb
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  -- Definer, since people see the profiles of members only: who owes, or is owed, is known to the other also afterwards.
+  return (
+    select coalesce(jsonb_object_agg(n.id, coalesce(
+      n.email, case when n.nameless > 1 then 'former member ' || left(n.id::text, 4) end
+    )), '{}')
+    from (
+      select i.id, p.email, count(*) filter (where p.email is null) over () as nameless
+      from (select distinct unnest(ids) as id) as i
+      left join identity.profiles as p on p.user_id = i.id
+      where exists (
+        select from app.payment_shares as s
+        where s.organization_id = identity.current_organization_id() and i.id in (s.member_id, s.paid_by)
+      ) or exists (
+        select from app.settlements as t
+        where t.organization_id = identity.current_organization_id() and i.id in (t.from_id, t.to_id)
+      )
+    ) as n
+  );
+end
+$$;
+comment on function app.name_parties is
+  'What to call people who share or shared costs in the organization at hand, by id: their address. Whose account is '
+  'gone has none: null, or "former member 3f2a" where there are several.';
 
 create or replace function app.describe_balances() returns jsonb
 language plpgsql stable set search_path = '' as $$
+declare
+  names constant jsonb := app.name_parties(array(
+    select b.from_id from app.list_balances() as b union select b.to_id from app.list_balances() as b
+    union select t.from_id from app.settlements as t union select t.to_id from app.settlements as t
+  ));
 begin
   return jsonb_build_object('balances', (
     select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-      'from', app.member_name(b.from_id), 'to', app.member_name(b.to_id),
+      'from', names -> b.from_id::text, 'to', names -> b.to_id::text,
       'amount', app.format_amount(b.minor, b.currency), 'currency', b.currency
     ))), '[]')
     from app.list_balances() as b
   ), 'settlements', (
     select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-      'id', t.id, 'from', app.member_name(t.from_id), 'to', app.member_name(t.to_id),
+      'id', t.id, 'from', names -> t.from_id::text, 'to', names -> t.to_id::text,
       'amount', app.format_amount(t.amount_minor, t.currency), 'currency', t.currency, 'date', t.paid_on, 'note', t.note
     )) order by t.paid_on desc, t.recorded_seq desc), '[]')
     from (
@@ -49,7 +108,8 @@ begin
 end
 $$;
 comment on function app.describe_balances is
-  '{balances: [{from?, to?, amount, currency}], settlements: the last ten}: from owes to; a former member has no name.';
+  '{balances: [{from?, to?, amount, currency}], settlements: the last ten}: from owes to. Whose account is '
+  'gone has no name.';
 
 create or replace function app.describe_own_balances(recipient identity.profiles) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -59,7 +119,7 @@ declare
 begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object(
-      'owes', b.owes, 'who', app.member_name(b.other_id), 'currency', b.currency,
+      'owes', b.owes, 'who', app.name_parties(array[b.other_id]) -> b.other_id::text, 'currency', b.currency,
       'amount', case when not recipient.hide_amounts_in_email then app.format_amount(b.minor, b.currency) end
     ) order by b.place), '[]')
     from (
@@ -74,7 +134,7 @@ begin
 end
 $$;
 comment on function app.describe_own_balances is
-  'What somebody owes and is owed, for their digest: [{owes, who, currency, amount}]; who is null for a former member, '
+  'What somebody owes and is owed, for their digest: [{owes, who, currency, amount}]; who is null where an account is gone, '
   'amount where it is hidden.';
 -- As the person whose digest it is.
 alter function app.describe_own_balances set role = 'authenticated';
@@ -82,25 +142,50 @@ alter function app.describe_own_balances set role = 'authenticated';
 create or replace function app.find_party(context app.context, wanted text, field text) returns uuid
 language plpgsql stable set search_path = '' as $$
 declare
-  former uuid[];
-begin
-  if lower(app.clean_text(wanted)) is distinct from 'former member' then
-    return app.find_member(context, app.clean_text(wanted), field);
-  end if;
-  former := array(
+  said constant text := regexp_replace(lower(app.clean_text(wanted)), '^(a|the) former', 'former');
+  former constant jsonb := app.name_parties(array(
     select distinct p.id from app.list_balances() as b cross join lateral (values (b.from_id), (b.to_id)) as p (id)
     where not exists (select from identity.memberships as m where m.user_id = p.id)
+  ));
+  members constant text[] := array(
+    select lower(app.member_name(m.user_id)) from identity.memberships as m
+    where strpos(lower(app.member_name(m.user_id)), said) > 0
   );
-  if cardinality(former) <> 1 then
-    perform app.fail('not_found.member', jsonb_build_object('member', wanted, 'details', jsonb_build_object(
-      'members', (select jsonb_agg(app.member_name(m.user_id) order by m.created_at) from identity.memberships as m)
-    )), find_party.field);
+  found jsonb;
+begin
+  if former = '{}' or said is null or said = 'me' or said = any (members) then
+    return app.find_member(context, app.clean_text(wanted), field);
   end if;
-  return former[1];
+  -- The best match counts: the name as answers show it, then any former member, then a part of an address.
+  select jsonb_agg(jsonb_build_object('id', n.id, 'name', n.name)) into found
+  from (
+    select n.id, n.name, rank() over (order by n.place) as place
+    from (
+      select f.key as id, f.value as name, case
+          when said in (lower(f.value), 'former member ' || left(f.key, 4)) then 1
+          when said = 'former member' and f.value is null then 1
+          when said = 'former member' then 2
+          when strpos(lower(f.value), said) > 0 then 3
+        end as place
+      from jsonb_each_text(former) as f
+    ) as n
+    where n.place is not null
+  ) as n
+  where n.place = 1;
+  if jsonb_array_length(found) = 1 and members = '{}' then
+    return found #>> '{0,id}';
+  elsif found is null then
+    return app.find_member(context, app.clean_text(wanted), field);
+  end if;
+  perform app.fail('not_found.member', jsonb_build_object('member', wanted, 'details', jsonb_build_object(
+    'members', to_jsonb(members) || jsonb_path_query_array(found, '$[*].name')
+  )), find_party.field);
+  return null;
 end
 $$;
 comment on function app.find_party is
-  'A member, or the only former one who owes or is owed, called "former member".';
+  'A member, or a former one who owes or is owed, by the name that answers show, "former member" or a part of the '
+  'address. Ends the tool with not_found and who may be meant.';
 
 create or replace function app.choose_parties(context app.context, arguments jsonb, out from_id uuid, out to_id uuid)
 language plpgsql stable set search_path = '' as $$
@@ -157,8 +242,10 @@ declare
       then app.parse_amount(arguments ->> 'amount', code, 'amount') end,
     owed
   );
+  known constant jsonb := app.name_parties(array[parties.from_id, parties.to_id]);
   names constant jsonb := jsonb_build_object(
-    'from', app.member_name(parties.from_id), 'to', app.member_name(parties.to_id)
+    'from', coalesce(app.member_name(parties.from_id), known ->> parties.from_id::text),
+    'to', coalesce(app.member_name(parties.to_id), known ->> parties.to_id::text)
   );
   facts jsonb;
   same_id text;
