@@ -1,15 +1,15 @@
-/** Sends the mails about proposals that were left over when a proposal was made or decided. */
-import { sendAllProposalMails, type Sent } from "../../shared/mail/send_proposal_mails.ts";
+/** Sends the mails about proposals and removals that are due now, or were left over. */
+import { sendAllClaimedMails, type Sent } from "../../shared/mail/send_claimed_mails.ts";
 import type { Fail, Job, Stage } from "./stage.ts";
 
 /** @throws what the database's calls throw. */
 export async function mailProposals(job: Job, { problems, remainingMs }: Stage, fail: Fail): Promise<Sent> {
-  const counts = await sendAllProposalMails(job, { remainingMs });
+  const counts = await sendAllClaimedMails(job, { remainingMs });
   if (counts.failed > 0) {
     problems.add({
       stage: "proposals",
       code: "mail_not_sent",
-      message: "Mails about approvals were not sent and will be tried again.",
+      message: "Mails about approvals or removals were not sent and will be tried again.",
       count: counts.failed,
     });
   }

@@ -7,13 +7,13 @@ import type { Connector } from "./connector.ts";
 /** What fails is left for the reminders job. */
 export function createMailProposal(deps: Deps): Connector["mailProposal"] {
   const send = async (proposalId: string, requestId: string) => {
-    const { sendProposalMails } = await import("../../shared/mail/send_proposal_mails.ts");
-    await sendProposalMails(deps, { proposalId, requestId });
+    const { sendClaimedMails } = await import("../../shared/mail/send_claimed_mails.ts");
+    await sendClaimedMails(deps, { about: proposalId, requestId });
   };
   return (proposalId, requestId) =>
     afterAnswer(
       send(proposalId, requestId).catch((error) =>
-        deps.log.error("proposal_mails_not_sent", { request_id: requestId, error: describeError(error) })
+        deps.log.error("mails_not_sent", { request_id: requestId, error: describeError(error) })
       ),
     );
 }

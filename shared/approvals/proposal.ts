@@ -77,7 +77,7 @@ export interface Proposal {
   decided_at: string | null;
   decided_through: "page" | "assistant" | null;
   change_id: string | null;
-  /** Why it was not done, by code; only of what is stale. */
+  /** Why it was not done, by code: of what is stale, or was withdrawn with its proposer (`proposer_gone`). */
   problem: string | null;
 }
 
@@ -101,16 +101,6 @@ export type Decision = "approve" | "refuse" | "withdraw";
 export type Decided =
   | { outcome: "approved" | "refused" | "withdrawn" | "stale" | "expired" }
   | { outcome: "already" | "changed" | "not_allowed" | "unknown" | "busy" };
-
-/** A mail about a proposal, claimed by one sender. */
-export interface ClaimedMail {
-  id: string;
-  /** `asked`: to who can decide. `decided`: to who proposed. */
-  kind: "asked" | "decided";
-  to: string;
-  hides_amounts: boolean;
-  proposal: Proposal;
-}
 
 /** How many expenses a proposal is about, when it is about nothing else that is known. */
 export function expensesIn(

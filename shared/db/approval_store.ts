@@ -1,13 +1,5 @@
 /** Database calls of the pages and mails about approvals. */
-import type {
-  ApprovalPolicy,
-  ClaimedMail,
-  Decided,
-  Decision,
-  NewRule,
-  Proposal,
-  Proposals,
-} from "../approvals/proposal.ts";
+import type { ApprovalPolicy, Decided, Decision, NewRule, Proposal, Proposals } from "../approvals/proposal.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
@@ -55,15 +47,5 @@ export function createApprovalStore(database: Database) {
     /** @param asked.hash of what was shown. */
     decide: ({ userId, proposalId, hash, decision, at }: OfProposal & { hash: string; decision: Decision }) =>
       ask<Decided>("decide_proposal", { user_id: userId, proposal_id: proposalId, hash, decision, at }),
-
-    /**
-     * Mails that nobody else is sending right now, until the lease ends.
-     * @param asked.proposalId only those about it.
-     */
-    claimMails: ({ proposalId, atMost, at }: { proposalId?: string | undefined; atMost: number; at: Date }) =>
-      database.call<ClaimedMail[]>("claim_proposal_mails", { proposal_id: proposalId ?? null, at_most: atMost, at }),
-
-    settleMail: ({ mailId, isSent, at }: { mailId: string; isSent: boolean; at: Date }) =>
-      database.call<null>("settle_proposal_mail", { mail_id: mailId, is_sent: isSent, at }),
   };
 }

@@ -88,7 +88,7 @@ export type Database = {
         Args: { "at": string; "at_most": number; "key_hash": string; "quotas": Json; "seconds_apart": number };
         Returns: Json;
       };
-      "claim_proposal_mails": { Args: { "at": string; "at_most": number; "proposal_id": string }; Returns: Json };
+      "claim_mails": { Args: { "about": string; "at": string; "at_most": number }; Returns: Json };
       "claim_provider_link": {
         Args: { "again": boolean; "at": string; "before": string; "period": string };
         Returns: Json;
@@ -374,7 +374,7 @@ export type Database = {
         Returns: Json;
       };
       "settle_day": { Args: { "at": string; "day": string; "is_answered": boolean }; Returns: Json };
-      "settle_proposal_mail": { Args: { "at": string; "is_sent": boolean; "mail_id": string }; Returns: undefined };
+      "settle_mail": { Args: { "at": string; "is_sent": boolean; "mail_id": string }; Returns: undefined };
       "settle_reminders": {
         Args: {
           "at": string;

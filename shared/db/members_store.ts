@@ -1,4 +1,6 @@
 /** Database calls of the pages about members, invitations and further organizations: one per page view or change. */
+import type { Proposal } from "../approvals/proposal.ts";
+import type { OwnBalance } from "../mail/claimed_mail.ts";
 import type { Role } from "../roles.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
@@ -46,6 +48,13 @@ export interface Members {
 export interface Removal {
   organization_name: string;
   email: string;
+  /** The reader's. */
+  country: string;
+  timezone: string;
+  /** What they owe and are owed for shared costs, which stays. */
+  balances: OwnBalance[];
+  /** Their proposals that wait for approval, which are withdrawn. */
+  waiting: (Pick<Proposal, "id" | "tool" | "facts" | "effects" | "effects_count" | "created_at">)[];
   /** Bills and expenses assigned to them. */
   assigned: number;
   apps: number;

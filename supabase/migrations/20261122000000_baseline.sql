@@ -3685,7 +3685,8 @@ comment on column app.proposals.fingerprint is
   'The rows that it would write and those that it would replace, without what is new each time: what runs later is '
   'held against it.';
 comment on column app.proposals.hash is 'Names all of it: whoever answers says which they saw.';
-comment on column app.proposals.problem is 'Why it could not be written any more, as the code of an error.';
+comment on column app.proposals.problem is
+  'Why it could not be written any more, as the code of an error; of what was withdrawn, proposer_gone.';
 comment on column app.proposals.result is 'What the tool answered when it was written.';
 create index proposals_organization_id_idx on app.proposals (organization_id, created_at desc);
 create index proposals_pending_idx on app.proposals (organization_id, actor_id) where state = 'pending';
@@ -4539,6 +4540,16 @@ begin
         select count(*) from oauth.grants as g
         where g.organization_id = o.id and g.user_id = member_id and g.revoked_at is null and g.expires_at > at
       ),
+      'balances', app.balances_of(o.id, member_id),
+      'waiting', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'id', w.id, 'tool', w.tool, 'facts', w.facts, 'effects', w.effects -> 'effects',
+          'effects_count', w.effects -> 'effects_count', 'created_at', w.created_at
+        ) order by w.created_at), '[]')
+        from app.proposals as w
+        where w.organization_id = o.id and w.actor_id = member_id and w.state = 'pending' and w.expires_at > at
+      ),
+      'country', own.country, 'timezone', own.timezone,
       'has_calendar', exists (
         select from identity.calendar_feeds as f where f.organization_id = o.id and f.user_id = member_id
       ),
@@ -4567,12 +4578,14 @@ begin
     from identity.organizations as o
     join identity.profiles as p on p.user_id = member_id
     join identity.memberships as reader on reader.organization_id = o.id and reader.user_id = read_removal.user_id
+    join identity.profiles as own on own.user_id = reader.user_id
     where o.id = read_removal.organization_id
   );
 end
 $$;
 comment on function public.read_removal is
-  'What removing a member would end, by counts, and what would stay as it is; null for who may not remove them.';
+  'What removing a member would end and what would stay, by counts; what they owe and are owed, and their waiting '
+  'proposals, in full. Null for who may not remove them.';
 
 create or replace function identity.hold_memberships(organization_ids text[], member_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -4595,7 +4608,8 @@ $$;
 comment on function identity.hold_memberships is
   'Takes what identity.end_membership changes in these organizations, so that no tool gives anything to who is going.';
 
-create or replace function identity.end_membership(organization_id text, member_id uuid, at timestamptz) returns bigint
+create or replace function identity.end_membership(organization_id text, member_id uuid, by_id uuid, at timestamptz)
+  returns bigint
 language plpgsql volatile set search_path = '' as $$
 declare
   unassigned bigint;
@@ -4611,7 +4625,7 @@ begin
   -- Before their proposals, as a grant that ends.
   delete from identity.memberships as m
   where m.organization_id = end_membership.organization_id and m.user_id = member_id;
-  perform app.withdraw_proposals_of(organization_id, member_id, at);
+  perform app.withdraw_proposals_of(organization_id, member_id, by_id, at);
   perform jobs.stop_digests_of(organization_id, member_id, at);
   perform identity.withdraw_invitations_of(organization_id, member_id, at);
   return unassigned;
@@ -4636,7 +4650,7 @@ begin
   if not identity.may_remove(organization_id, user_id, member_id, at) then
     return '{"outcome":"unknown"}';
   end if;
-  unassigned := identity.end_membership(organization_id, member_id, at);
+  unassigned := identity.end_membership(organization_id, member_id, user_id, at);
   perform identity.record_event(case when user_id = member_id then 'member.left' else 'member.removed' end, user_id,
     organization_id, jsonb_build_object('member_id', member_id, 'unassigned', unassigned), at);
   return '{"outcome":"removed"}';
@@ -5013,7 +5027,7 @@ begin
       -- Joined while we waited: the next attempt holds it.
       raise exception using errcode = 'lock_not_available', message = 'joined_meanwhile';
     end if;
-    perform identity.end_membership(organization_id, user_id, at);
+    perform identity.end_membership(organization_id, user_id, user_id, at);
   end loop;
   delete from oauth.grants as g where g.user_id = delete_account.user_id;
   perform identity.record_event('account.deletion_asked', user_id, null, '{}', at);
@@ -7110,7 +7124,8 @@ begin
   return query select * from app.sum_balances(identity.current_organization_id());
 end
 $$;
-comment on function app.list_balances is 'The balances of the organization at hand, as far as the person may know them.';
+comment on function app.list_balances is
+  'The balances of the organization at hand, as far as the person may know them.';
 
 create or replace function app.balances_of(organization_id text, user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -7133,7 +7148,8 @@ revoke all on function app.balances_of from authenticated;
 create or replace function app.name_parties(ids uuid[]) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  -- Definer, since people see the profiles of members only: who owes, or is owed, is known to the other also afterwards.
+  -- Definer, since people see the profiles of members only: who owes, or is owed, is known to the other also
+  -- afterwards.
   return (
     select coalesce(jsonb_object_agg(n.id, coalesce(
       n.email, case when n.nameless > 1 then 'former member ' || left(n.id::text, 4) end
@@ -7210,7 +7226,8 @@ begin
 end
 $$;
 comment on function app.describe_own_balances is
-  'What somebody owes and is owed, for their digest: [{owes, who, currency, amount}]; who is null where an account is gone, '
+  'What somebody owes and is owed, for their digest: [{owes, who, currency, amount}]; who is null where an account is '
+  'gone, '
   'amount where it is hidden.';
 -- As the person whose digest it is.
 alter function app.describe_own_balances set role = 'authenticated';
@@ -11315,15 +11332,18 @@ revoke all on function app.decide_as_assistant from authenticated;
 alter function app.run_approved set role = 'authenticated';
 alter function app.run_approved set jit = off;
 
-create or replace function app.withdraw_proposals_of(organization_id text, member_id uuid, at timestamptz) returns void
+create or replace function app.withdraw_proposals_of(
+  organization_id text, member_id uuid, by_id uuid, at timestamptz
+) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
   update app.proposals as p
-  set state = 'withdrawn', decided_at = at, decided_by = member_id, decided_through = 'page'
+  set state = 'withdrawn', decided_at = at, decided_by = by_id, problem = '{"code": "proposer_gone"}'
   where p.organization_id = withdraw_proposals_of.organization_id and p.actor_id = member_id and p.state = 'pending';
 end
 $$;
-comment on function app.withdraw_proposals_of is 'Withdraws what somebody proposed who is going.';
+comment on function app.withdraw_proposals_of is
+  'Withdraws the proposals of a member who leaves, or is removed by somebody.';
 revoke all on function app.withdraw_proposals_of from authenticated;
 
 create or replace function app.withdraw_proposals_through(grant_id uuid, at timestamptz) returns void
@@ -11541,102 +11561,169 @@ comment on function app.list_open_proposals is
 
 -- schemas/approvals/mails.sql
 
--- Mails about proposals: to whoever is asked, and to the proposer once there is an answer. Who has to hear is worked
--- out when somebody sends; a row is made when a mail is taken on, so that it goes once.
+-- Mails to one person about one thing: a proposal that waits or was settled, or their removal. Who has to hear is
+-- worked out when somebody sends; a row is made when a mail is taken on, so that it goes once.
 
-create table app.proposal_mails (
+create table app.mails (
   id bigint generated always as identity primary key,
-  proposal_id text collate "C" not null references app.proposals (id) on delete cascade,
+  proposal_id text collate "C" references app.proposals (id) on delete cascade,
+  event_id bigint references identity.audit_events (id) on delete cascade,
   user_id uuid not null,
-  kind text not null constraint proposal_mails_kind_known check (kind in ('asked', 'decided')),
+  kind text not null constraint mails_kind_known check (
+    kind in ('asked', 'reminded', 'decided', 'settled', 'removed')
+  ),
   attempts int not null default 0,
   leased_until timestamptz not null,
   sent_at timestamptz,
-  unique (proposal_id, user_id, kind)
+  constraint mails_once unique nulls not distinct (proposal_id, event_id, user_id, kind),
+  constraint mails_about_one
+    check (num_nonnulls(proposal_id, event_id) = 1 and (kind = 'removed') = (event_id is not null))
 );
-comment on table app.proposal_mails is
-  'Which mails about proposals somebody is sending, or sent. A sender that dies leaves a lease that ends.';
-create index proposal_mails_leased_until_idx on app.proposal_mails (leased_until) where sent_at is null;
-alter table app.proposal_mails enable row level security;
-grant select, insert, update, delete on app.proposal_mails to service_role;
+comment on table app.mails is
+  'Which mails about proposals and removals somebody is sending, or sent. A sender that dies leaves a lease that ends.';
+comment on column app.mails.kind is
+  'asked and reminded: to who may decide. decided: to the proposer. settled: to the others who were asked. removed: to '
+  'who was a member.';
+create index mails_leased_until_idx on app.mails (leased_until) where sent_at is null;
+create index mails_event_id_idx on app.mails (event_id) where event_id is not null;
+-- Who was removed lately?
+create index audit_events_removed_idx on identity.audit_events (at) where event = 'member.removed';
+alter table app.mails enable row level security;
+grant select, insert, update, delete on app.mails to service_role;
 
-create or replace function public.claim_proposal_mails(proposal_id text, at_most int, at timestamptz) returns jsonb
+create or replace function app.find_due_mails(about text, at timestamptz)
+  returns table (proposal_id text, event_id bigint, user_id uuid, kind text)
+language plpgsql stable set search_path = '' as $$
+declare
+  -- What was not sent by then is told to nobody.
+  since constant timestamptz := at - interval '2 days';
+begin
+  return query
+    with proposals as (
+      select p as proposal, p.id, p.actor_id, p.decided_by, p.expires_at,
+        case when p.state = 'pending' and p.expires_at <= at then 'expired' else p.state end as state,
+        coalesce(p.decided_at, p.expires_at) as settled_at
+      from app.proposals as p
+      where p.expires_at > since and (about is null or about in (p.id, p.organization_id))
+    ), asked as (
+      select w.proposal_id, w.user_id, w.sent_at from app.mails as w where w.kind = 'asked' and w.sent_at is not null
+    )
+    select p.id, null::bigint, a.user_id, 'asked'
+    from proposals as p
+    cross join lateral app.find_approvers((p.proposal).organization_id, (p.proposal).approver, p.actor_id) as who (ids)
+    -- Who has nobody to ask is asked.
+    cross join lateral unnest(case who.ids when '{}' then array[p.actor_id] else who.ids end) as a (user_id)
+    where p.state = 'pending' and app.may_decide(p.proposal, a.user_id, 'page')
+    union all
+    select p.id, null, a.user_id, 'reminded'
+    from proposals as p
+    join asked as a on a.proposal_id = p.id and a.sent_at <= at - interval '1 day'
+    where p.state = 'pending' and p.expires_at <= at + interval '2 days'
+      and app.may_decide(p.proposal, a.user_id, 'page')
+    union all
+    select p.id, null, p.actor_id, 'decided'
+    from proposals as p
+    where p.state in ('approved', 'refused', 'stale', 'expired') and p.decided_by is distinct from p.actor_id
+      and p.settled_at > since
+    union all
+    select p.id, null, a.user_id, 'settled'
+    from proposals as p
+    join asked as a on a.proposal_id = p.id and a.user_id <> p.actor_id
+    where p.state <> 'pending' and p.decided_by is distinct from a.user_id and p.settled_at > since
+      and identity.member_may((p.proposal).organization_id, a.user_id, 'approvals:decide')
+    union all
+    select null, e.id, (e.detail ->> 'member_id')::uuid, 'removed'
+    from identity.audit_events as e
+    where e.event = 'member.removed' and e.at > since and (about is null or about = e.organization_id);
+end
+$$;
+comment on function app.find_due_mails is
+  'Who is to hear what by mail, sent or not; about: only one proposal, or one organization.';
+revoke all on function app.find_due_mails from authenticated;
+
+create or replace function app.describe_removal(event_id bigint, reader identity.profiles) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object(
+      'organization', o.name, 'by', app.member_name(e.actor_id), 'country', reader.country,
+      'balances', app.balances_of(o.id, reader.user_id),
+      'withdrawn', (
+        select count(*) from app.proposals as p
+        where p.organization_id = o.id and p.actor_id = reader.user_id and p.state = 'withdrawn' and p.decided_at = e.at
+      )
+    )
+    from identity.audit_events as e
+    join identity.organizations as o on o.id = e.organization_id
+    where e.id = describe_removal.event_id
+  );
+end
+$$;
+comment on function app.describe_removal is
+  'Their removal for who was a member: {organization, by, country, balances, withdrawn: how many proposals}.';
+revoke all on function app.describe_removal from authenticated;
+
+create or replace function public.claim_mails(about text, at_most int, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   lease constant interval := '2 minutes';
   claimed jsonb;
 begin
   perform set_config('app.at', at::text, true);
-    with due as (
-      select p.id, a.user_id, 'asked' as kind
-      from app.proposals as p
-      cross join lateral app.find_approvers(p.organization_id, p.approver, p.actor_id) as who (ids)
-      -- Who has nobody to ask is asked.
-      cross join lateral unnest(case who.ids when '{}' then array[p.actor_id] else who.ids end) as a (user_id)
-      where p.state = 'pending' and p.expires_at > at
-        and (claim_proposal_mails.proposal_id is null or p.id = claim_proposal_mails.proposal_id)
-      union all
-      select p.id, p.actor_id, 'decided'
-      from app.proposals as p
-      where p.state in ('approved', 'refused', 'stale') and p.decided_by <> p.actor_id
-        and p.decided_at > at - interval '2 days'
-        and (claim_proposal_mails.proposal_id is null or p.id = claim_proposal_mails.proposal_id)
-      union all
-      -- Nobody answered in time.
-      select p.id, p.actor_id, 'decided'
-      from app.proposals as p
-      where p.state = 'pending' and p.expires_at <= at and p.expires_at > at - interval '2 days'
-        and (claim_proposal_mails.proposal_id is null or p.id = claim_proposal_mails.proposal_id)
-    ), open as (
+    with open as (
       select d.*
-      from due as d
-      where exists (
-          select from app.proposals as p
-          join identity.memberships as m on m.organization_id = p.organization_id and m.user_id = d.user_id
-          join identity.organizations as o on o.id = p.organization_id and o.deletes_at is null
-          where p.id = d.id and identity.is_active(d.user_id, at)
-      )
+      from app.find_due_mails(about, at) as d
+      left join app.proposals as p on p.id = d.proposal_id
+      left join identity.audit_events as e on e.id = d.event_id
+      left join identity.organizations as o on o.id = coalesce(p.organization_id, e.organization_id)
+      left join identity.memberships as m on m.organization_id = o.id and m.user_id = d.user_id
+      where identity.is_active(d.user_id, claim_mails.at)
+        -- Who was removed is told so unless they are back.
+        and case d.kind when 'removed' then o.id is not null and m.user_id is null
+          else o.deletes_at is null and m.user_id is not null end
         and not exists (
-          select from app.proposal_mails as w
-          where w.proposal_id = d.id and w.user_id = d.user_id and w.kind = d.kind
-            and (w.sent_at is not null or w.leased_until > at)
+          select from app.mails as w
+          where (w.proposal_id = d.proposal_id or w.event_id = d.event_id) and w.user_id = d.user_id
+            and w.kind = d.kind and (w.sent_at is not null or w.leased_until > claim_mails.at)
         )
-      order by d.id, d.kind, d.user_id
+      order by d.proposal_id, d.event_id, d.kind, d.user_id
       limit at_most
     ), taken as (
-      insert into app.proposal_mails as w (proposal_id, user_id, kind, attempts, leased_until)
-      select o.id, o.user_id, o.kind, 1, at + lease from open as o
-      on conflict on constraint proposal_mails_proposal_id_user_id_kind_key do update
+      insert into app.mails as w (proposal_id, event_id, user_id, kind, attempts, leased_until)
+      select o.proposal_id, o.event_id, o.user_id, o.kind, 1, claim_mails.at + lease from open as o
+      on conflict on constraint mails_once do update
         set attempts = w.attempts + 1, leased_until = excluded.leased_until
         -- Of two senders at once the second finds it taken.
         where w.sent_at is null and w.leased_until <= at
       returning w.*
     )
     select coalesce(jsonb_agg(jsonb_build_object(
-      'id', c.id::text, 'kind', c.kind, 'to', p.email, 'hides_amounts', p.hide_amounts_in_email,
-      'proposal', app.describe_proposal(q, c.user_id, at)
-    ) order by c.id), '[]') into claimed
+      'id', c.id::text, 'kind', c.kind, 'to', p.email, 'hides_amounts', p.hide_amounts_in_email
+    ) || case c.kind when 'removed'
+      then jsonb_build_object('removal', app.describe_removal(c.event_id, p))
+      else jsonb_build_object('proposal', app.describe_proposal(q, c.user_id, at))
+    end order by c.id), '[]') into claimed
     from taken as c
-    join app.proposals as q on q.id = c.proposal_id
-    join identity.profiles as p on p.user_id = c.user_id;
+    join identity.profiles as p on p.user_id = c.user_id
+    left join app.proposals as q on q.id = c.proposal_id;
   return claimed;
 end
 $$;
-comment on function public.claim_proposal_mails is
-  'Mails about proposals (one, or all when null) for one sender, leased for two minutes: [{id, kind: asked | decided, '
-  'to, hides_amounts, proposal}].';
+comment on function public.claim_mails is
+  'Mails (about one proposal or organization, or all when null) for one sender, leased for two minutes: [{id, kind: '
+  'asked | reminded | decided | settled | removed, to, hides_amounts, proposal? | removal?}].';
 
-create or replace function public.settle_proposal_mail(mail_id text, is_sent boolean, at timestamptz) returns void
+create or replace function public.settle_mail(mail_id text, is_sent boolean, at timestamptz) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  update app.proposal_mails as w
+  update app.mails as w
   set sent_at = case when is_sent then at end,
     -- Later each time, up to half a day, for as long as there is anything to tell.
     leased_until = case when is_sent then at else at + interval '5 minutes' * least(3 ^ (w.attempts - 1), 144) end
   where w.id = mail_id::bigint and w.sent_at is null;
 end
 $$;
-comment on function public.settle_proposal_mail is
+comment on function public.settle_mail is
   'Notes that a mail was taken by the mail service, or that it is to be tried again, not at once.';
 
 -- schemas/activity/tool_reads.sql
@@ -19670,6 +19757,8 @@ begin
       ('deleted_records', 'app.expenses', 'deleted_at < $1
         and not exists (select from app.payments as p where p.expense_id = expenses.id and p.merged_into is not null)'),
       ('proposals', 'app.proposals', 'expires_at < $1'),
+      -- Those about proposals go with them.
+      ('proposals', 'app.mails', 'event_id is not null and leased_until < $1'),
       ('tool_reads', 'app.tool_reads', 'day < ($1 at time zone ''UTC'')::date'),
       ('job_runs', 'jobs.job_runs', 'finished_at < $1'),
       -- With their log. Longer than a year, so that the last reminder of a yearly bill is still known when the next one

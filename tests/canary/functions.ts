@@ -287,7 +287,7 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
     { args: { user_id: first.ownerId, with_bills: false } },
     { args: { user_id: first.memberId, with_bills: true } },
   ],
-  claim_proposal_mails: () => [{ args: { proposal_id: null, at_most: 0, at } }],
+  claim_mails: () => [{ args: { about: null, at_most: 0, at } }],
   change_approval_policy: (t) =>
     of(t, (one) => ({
       user_id: t.first.ownerId,
@@ -336,7 +336,7 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
       at,
     })),
   read_proposals: (t) => of(t, (one) => ({ user_id: t.first.ownerId, organization_id: one.organizationId, at })),
-  settle_proposal_mail: () => [{ args: { mail_id: "0", is_sent: true, at } }],
+  settle_mail: () => [{ args: { mail_id: "0", is_sent: true, at } }],
   run_page_tool: (t) =>
     of(t, (one) => ({
       user_id: t.first.memberId,

@@ -214,8 +214,7 @@ testBooks("approval", {}, {
     await books.join("viewer");
     await setRules(database, books, [{ tool: "log_expenses" }]);
     const id = await proposes(member, ...log(item("5")));
-    const claim = () =>
-      database.asService<Json[]>("claim_proposal_mails", { proposal_id: id, at_most: 9, at: noon(books) });
+    const claim = () => database.asService<Json[]>("claim_mails", { about: id, at_most: 9, at: noon(books) });
     const asked = await claim();
     assertEquals(
       asked.map(({ kind, to }) => [kind, to]).toSorted(),
@@ -223,7 +222,7 @@ testBooks("approval", {}, {
     );
     assertEquals(await claim(), []);
     const settle = (mail: Json, is_sent: boolean) =>
-      database.asService("settle_proposal_mail", { mail_id: mail.id, is_sent, at: noon(books) });
+      database.asService("settle_mail", { mail_id: mail.id, is_sent, at: noon(books) });
     await settle(asked[0], true);
     await settle(asked[1], false);
     assertEquals(await claim(), []);
@@ -231,6 +230,64 @@ testBooks("approval", {}, {
     assertEquals((await claim()).map(({ to }) => to), [asked[1]!.to]);
     await decide(database, manager, id, "refuse");
     assertEquals((await claim()).map(({ kind, to }) => [kind, to]), [["decided", `${member.userId}@example.com`]]);
+    await settle(asked.find(({ to }) => to.startsWith(books.userId)), true);
+    assertEquals(
+      (await claim()).map(({ kind, to }) => [kind, to]),
+      [["settled", `${books.userId}@example.com`]],
+      "the others who were asked hear it, and who answered does not",
+    );
+  },
+
+  "reminds who was asked once before it expires, and tells them when it has": async (books, database) => {
+    const [member, manager, viewer] = [await books.join(), await books.join("manager"), await books.join("manager")];
+    await setRules(database, books, [{ tool: "log_expenses" }]);
+    const id = await proposes(member, ...log(item("5")));
+    const claim = async () => {
+      const mails = await database.asService<Json[]>("claim_mails", { about: id, at_most: 9, at: noon(books) });
+      for (const { id: mail_id } of mails) {
+        await database.asService("settle_mail", { mail_id, is_sent: true, at: noon(books) });
+      }
+      return mails.map(({ kind, to }) => `${kind} ${to}`).toSorted();
+    };
+    const to = (kind: string, ...people: Books[]) =>
+      people.map(({ userId }) => `${kind} ${userId}@example.com`).toSorted();
+    assertEquals(await claim(), to("asked", books, manager, viewer));
+    await database.query("update identity.memberships set role = 'viewer' where user_id = $1", [viewer.userId]);
+    books.goTo("2026-11-24");
+    assertEquals(await claim(), []);
+    books.goTo("2026-11-25");
+    assertEquals(await claim(), to("reminded", books, manager), "not who may no longer decide");
+    books.goTo("2026-11-26");
+    assertEquals(await claim(), []);
+    books.goTo("2026-11-27");
+    assertEquals(await claim(), [...to("decided", member), ...to("settled", books, manager)].toSorted());
+    assertEquals(await claim(), []);
+  },
+
+  "is withdrawn when its proposer is removed, which says so to who was asked": async (books, database) => {
+    const [member, manager] = [await books.join(), await books.join("manager")];
+    await setRules(database, books, [{ tool: "log_expenses" }]);
+    const id = await proposes(member, ...log(item("5")));
+    const claim = async (about: string) => {
+      const mails = await database.asService<Json[]>("claim_mails", { about, at_most: 9, at: noon(books) });
+      for (const { id: mail_id } of mails) {
+        await database.asService("settle_mail", { mail_id, is_sent: true, at: noon(books) });
+      }
+      return mails.map(({ kind, to }) => `${kind} ${to}`);
+    };
+    assertEquals((await claim(id)).length, 2);
+    const { organizationId: organization_id, userId: user_id } = books;
+    const removal = { user_id, organization_id, member_id: member.userId, at: noon(books) };
+    const { waiting } = await database.asService<Json>("read_removal", removal);
+    assertEquals(waiting.map((one: Json) => [one.id, one.tool, one.effects_count]), [[id, "log_expenses", 1]]);
+    assertEquals(await database.asService("remove_member", removal), { outcome: "removed" });
+    const { state, problem, decided_by } = await readProposal(database, books, id);
+    assertEquals([state, problem, decided_by], ["withdrawn", "proposer_gone", `${user_id}@example.com`]);
+    assertEquals((await claim(organization_id)).toSorted(), [
+      `removed ${member.userId}@example.com`,
+      `settled ${manager.userId}@example.com`,
+    ]);
+    assertEquals(await claim(organization_id), []);
   },
 
   "tells who asked, once, that nobody answered in time": async (books, database) => {
@@ -238,13 +295,13 @@ testBooks("approval", {}, {
     await setRules(database, books, [{ tool: "log_expenses" }]);
     const id = await proposes(member, ...log(item("5")));
     const claim = (proposal_id: string) =>
-      database.asService<Json[]>("claim_proposal_mails", { proposal_id, at_most: 9, at: noon(books) });
+      database.asService<Json[]>("claim_mails", { about: proposal_id, at_most: 9, at: noon(books) });
     books.goTo("2026-11-27");
     const told = await claim(id);
     assertEquals(told.map(({ kind, to, proposal }) => [kind, to, proposal.state]), [
       ["decided", `${member.userId}@example.com`, "expired"],
     ]);
-    await database.asService("settle_proposal_mail", { mail_id: told[0].id, is_sent: true, at: noon(books) });
+    await database.asService("settle_mail", { mail_id: told[0].id, is_sent: true, at: noon(books) });
     assertEquals(await claim(id), []);
     // What ran out long ago is told to nobody.
     const old = await proposes(member, ...log(item("6")));
@@ -279,9 +336,9 @@ testBooks("approval", {}, {
     const states = await Promise.all(ids.map(async (id) => (await readProposal(database, member, id)).state));
     assertEquals(states, ["withdrawn", "pending", "refused"]);
     assertEquals((await decide(database, books, ids[0]!, "approve")).outcome, "already");
-    // Nobody has to be told what they did themselves.
-    const mails = await database.asService<Json[]>("claim_proposal_mails", {
-      proposal_id: ids[0],
+    // Nobody was asked by mail, and nobody has to be told what they did themselves.
+    const mails = await database.asService<Json[]>("claim_mails", {
+      about: ids[0],
       at_most: 9,
       at: noon(books),
     });

@@ -114,6 +114,9 @@ Deno.test("remove_member() says what it ends, ends it, and a later invitation br
   const home = await household(database);
   const { anna, member } = home;
   await settle(home, member);
+  await anna.ok("log_expenses", {
+    items: [{ name: "Dinner", amount: "90.00", date: "2026-11-19", shared: { between: ["me", addressOf(member)] } }],
+  });
   const removal = await database.asService<Json>("read_removal", {
     user_id: anna.userId,
     organization_id: home.organizationId,
@@ -123,6 +126,10 @@ Deno.test("remove_member() says what it ends, ends it, and a later invitation br
   assertEquals(removal, {
     organization_name: "Household",
     email: addressOf(member),
+    country: "DE",
+    timezone: "UTC",
+    balances: [{ owes: true, who: addressOf(anna.userId), amount: "45.00", currency: "EUR" }],
+    waiting: [],
     assigned: 1,
     apps: 1,
     has_calendar: true,

@@ -1,10 +1,12 @@
 /** Mails about proposals: what they say to whom, each sent once, and again after a failure. */
 import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
-import type { ClaimedMail, Proposal } from "../../shared/approvals/proposal.ts";
+import type { Proposal } from "../../shared/approvals/proposal.ts";
 import { readConfig } from "../../shared/config.ts";
 import { createLog } from "../../shared/log.ts";
+import type { ClaimedMail, ProposalMail, RemovalMail } from "../../shared/mail/claimed_mail.ts";
 import { composeProposalMail } from "../../shared/mail/proposal_mail.ts";
-import { sendAllProposalMails, sendProposalMails } from "../../shared/mail/send_proposal_mails.ts";
+import { composeRemovalMail } from "../../shared/mail/removal_mail.ts";
+import { sendAllClaimedMails, sendClaimedMails } from "../../shared/mail/send_claimed_mails.ts";
 import { strangersLine } from "../../shared/mail/strangers_name.ts";
 import { wordsOf } from "../../shared/words/words.ts";
 import { createCronRemindersApp } from "../../functions/cron-reminders/app.ts";
@@ -50,8 +52,8 @@ const proposal: Proposal = {
   change_id: null,
   problem: null,
 };
-const asked: ClaimedMail = { id: "1", kind: "asked", to: "anna@example.com", hides_amounts: false, proposal };
-const compose = (mail: ClaimedMail) => composeProposalMail(mail, { words, link: LINK });
+const asked: ProposalMail = { id: "1", kind: "asked", to: "anna@example.com", hides_amounts: false, proposal };
+const compose = (mail: ProposalMail) => composeProposalMail(mail, { words, link: LINK });
 
 Deno.test("a mail that asks says who wants what exactly, why, until when, and why it was sent", () => {
   const { to, subject, text } = compose(asked);
@@ -61,13 +63,13 @@ Deno.test("a mail that asks says who wants what exactly, why, until when, and wh
     `ben@example.com’s app “Claude” wants to delete 12 expenses in “Elm Street”. Nothing has been changed so far.
 
 What will change:
-- Lunch deleted: amount 14.50 EUR, date 2026-11-19
+- Lunch deleted: amount €14.50, date 19 November
 - and 11 more
 
 Why it needs approval:
-- Together with everything in the previous 24 hours, this comes to 231.50 EUR. Anything over 200.00 EUR needs approval.
+- Together with everything in the previous 24 hours, this comes to €231.50. Anything over €200.00 needs approval.
 
-To approve or refuse it, sign in and press a button here, by 27 November 2026:
+To approve or reject it, sign in and press a button here, by 27 November 2026 at 10:00:
 ${LINK}
 
 You’re getting this email because you can approve changes in “Elm Street”. Its owner decides what needs approval. If you do nothing, nothing changes.
@@ -106,7 +108,7 @@ Deno.test("what strangers wrote becomes no link and no words of ours", () => {
   assertFalse(/evil\.example|@evil|https:\/\/evil/.test(subject + text), text);
   assertFalse(/[\r\u202e]/.test(subject + text));
   assertFalse(/\n/.test(subject));
-  assertEquals(text.match(/https?:\/\/\S+/g), [LINK]);
+  assertEquals(text?.match(/https?:\/\/\S+/g), [LINK]);
   assertEquals(
     strangersLine("Lunch: amount 14.50 EUR → 1,250.00 EUR, at 12:30"),
     "Lunch: amount 14.50 EUR → 1,250.00 EUR, at 12:30",
@@ -141,8 +143,8 @@ Deno.test("who asked hears what was decided", () => {
   for (
     const [state, subject, said] of [
       ["approved", "Approved: delete 12 expenses", "anna@example.com approved it. It’s done."],
-      ["refused", "Refused: delete 12 expenses", "anna@example.com refused it. Nothing was changed."],
-      ["stale", "Not done: delete 12 expenses", "no longer fits the books"],
+      ["refused", "Rejected: delete 12 expenses", "anna@example.com rejected it. Nothing was changed."],
+      ["stale", "Not done: delete 12 expenses", "the books had changed since"],
     ] as const
   ) {
     const mail = compose({
@@ -154,6 +156,101 @@ Deno.test("who asked hears what was decided", () => {
     assertEquals([mail.to, mail.subject], ["ben@example.com", subject]);
     assertStringIncludes(mail.text, said);
   }
+});
+
+Deno.test("a second mail says that nobody has answered, and until when somebody can", () => {
+  const { subject, text } = compose({ ...asked, kind: "reminded" });
+  assertEquals(subject, "Still waiting: ben@example.com’s app “Claude” wants to delete 12 expenses");
+  assertStringIncludes(
+    text,
+    "Nobody has approved or rejected it yet, and it expires on 27 November 2026 at 10:00. Nothing has been changed so far.",
+  );
+});
+
+Deno.test("the others who were asked hear what became of it, and that nothing is left to do", () => {
+  const settled = (outcome: Partial<Proposal>) =>
+    compose({ ...asked, kind: "settled", proposal: { ...proposal, ...outcome } });
+  assertEquals(
+    settled({ state: "refused", decided_by: "carla@example.com" }).text,
+    `ben@example.com’s app “Claude” wanted to delete 12 expenses in “Elm Street”.
+
+carla@example.com rejected it. Nothing was changed.
+
+What it was about:
+- Lunch deleted: amount €14.50, date 19 November
+- and 11 more
+
+See it here:
+${LINK}
+
+You’re getting this email because we asked you to approve it. There is nothing left for you to do.
+`,
+  );
+  for (
+    const [outcome, subject, said] of [
+      [{ state: "expired" }, "Expired: delete 12 expenses", "\n\nNobody approved or rejected it in time. Nothing was"],
+      [
+        { state: "withdrawn", decided_by: "ben@example.com", decided_through: "page" },
+        "Withdrawn: delete 12 expenses",
+        "ben@example.com withdrew it.",
+      ],
+      [{ state: "withdrawn", decided_by: "ben@example.com" }, "Withdrawn: delete 12 expenses", "app that asked was"],
+      [
+        { state: "withdrawn", decided_by: "anna@example.com", problem: "proposer_gone" },
+        "Withdrawn: delete 12 expenses",
+        "It was withdrawn because ben@example.com is no longer a member.",
+      ],
+    ] as const
+  ) {
+    const mail = settled(outcome);
+    assertEquals(mail.subject, subject);
+    assertStringIncludes(mail.text, said);
+    assertFalse(mail.text?.includes("Ask again"));
+  }
+});
+
+const removed: RemovalMail = {
+  id: "2",
+  kind: "removed",
+  to: "ben@example.com",
+  hides_amounts: false,
+  removal: {
+    organization: "Elm Street",
+    by: "anna@example.com",
+    country: "DE",
+    balances: [
+      { owes: false, who: "anna@example.com", amount: "1245.00", currency: "EUR" },
+      { owes: true, who: null, amount: "1000", currency: "JPY" },
+    ],
+    withdrawn: 1,
+  },
+};
+
+Deno.test("who is removed reads by whom, what ends, and what is still open between whom", () => {
+  const mail = composeRemovalMail(removed, { words, link: "https://expenses.example/account" });
+  assertEquals([mail.to, mail.subject], ["ben@example.com", "You were removed from “Elm Street”"]);
+  assertEquals(
+    mail.text,
+    `anna@example.com removed you from “Elm Street” in Expenses. You and your apps can no longer see or change anything there, and you won’t get reminders about it.
+
+Expenses and bills that you recorded stay there.
+
+1 change of yours that was waiting for approval will not be made.
+
+Still open for shared costs:
+- anna@example.com owes you €1,245.00
+- You owe a former member JP¥1,000
+
+Settle this directly with them. They can record it in the books.
+
+Your account and your other organizations stay as they are:
+https://expenses.example/account
+
+If this is a mistake, ask anna@example.com to invite you again.
+`,
+  );
+  const hidden = composeRemovalMail({ ...removed, hides_amounts: true }, { words, link: "" });
+  assertFalse(/1,245|1,000/.test(hidden.text ?? ""));
 });
 
 interface Outbox {
@@ -227,13 +324,13 @@ onBooks("a mail is sent once, also by two senders at once", async (database) => 
   const { proposalId } = await waiting(database);
   const { outbox, deps } = sender(database);
   const counts = await Promise.all([
-    sendAllProposalMails(deps, { proposalId }),
-    sendAllProposalMails(deps, { proposalId }),
-    sendAllProposalMails(deps),
+    sendAllClaimedMails(deps, { about: proposalId }),
+    sendAllClaimedMails(deps, { about: proposalId }),
+    sendAllClaimedMails(deps),
   ]);
   assertEquals(counts.reduce((sum, { sent }) => sum + sent, 0), 1);
   outbox.at = new Date("2026-11-21T10:00:00Z");
-  assertEquals(await sendAllProposalMails(deps), { sent: 0, failed: 0 });
+  assertEquals(await sendAllClaimedMails(deps), { sent: 0, failed: 0 });
   assertEquals(outbox.mails.length, 1);
 });
 
@@ -241,10 +338,10 @@ onBooks("what failed is sent by the next run of the reminders job, not at once a
   const { proposalId } = await waiting(database);
   const { outbox, deps, log } = sender(database);
   outbox.isDown = true;
-  await sendProposalMails(deps, { proposalId, requestId: "r1" });
-  assertStringIncludes(log.join(), "proposal_mail_not_sent");
+  await sendClaimedMails(deps, { about: proposalId, requestId: "r1" });
+  assertStringIncludes(log.join(), "mail_not_sent");
   outbox.isDown = false;
-  assertEquals(await sendAllProposalMails(deps), { sent: 0, failed: 0 }, "not again at once");
+  assertEquals(await sendAllClaimedMails(deps), { sent: 0, failed: 0 }, "not again at once");
   outbox.at = new Date("2026-11-20T10:06:00Z");
   const job = createCronRemindersApp(deps);
   const run = async () => {
@@ -266,7 +363,7 @@ onBooks("an outage of a morning loses no mail, and the job's row says so meanwhi
   const { proposalId } = await waiting(database);
   const { outbox, deps } = sender(database);
   outbox.isDown = true;
-  await sendProposalMails(deps, { proposalId });
+  await sendClaimedMails(deps, { about: proposalId });
   const job = createCronRemindersApp(deps);
   const runAt = async (time: string) => {
     outbox.at = new Date(time);
@@ -286,23 +383,53 @@ onBooks("an outage of a morning loses no mail, and the job's row says so meanwhi
 onBooks("what a killed sender had claimed is sent once its lease ends", async (database) => {
   const { proposalId } = await waiting(database);
   const { outbox, deps } = sender(database);
-  const claimed = await deps.database.call<ClaimedMail[]>("claim_proposal_mails", {
-    proposal_id: proposalId,
+  const claimed = await deps.database.call<ClaimedMail[]>("claim_mails", {
+    about: proposalId,
     at_most: 5,
     at: outbox.at,
   });
   assertEquals(claimed.length, 1);
   assertMatch(claimed[0]!.to, /@/);
-  assertEquals(await sendAllProposalMails(deps), { sent: 0, failed: 0 });
+  assertEquals(await sendAllClaimedMails(deps), { sent: 0, failed: 0 });
   outbox.at = new Date("2026-11-20T10:03:00Z");
-  assertEquals(await sendAllProposalMails(deps), { sent: 1, failed: 0 });
+  assertEquals(await sendAllClaimedMails(deps), { sent: 1, failed: 0 });
 });
 
 onBooks("without a mail service nothing breaks, and mails wait", async (database) => {
   const { proposalId } = await waiting(database);
   const { outbox, deps } = sender(database);
   const silent = { ...deps, config: { ...deps.config, mailUrl: undefined } };
-  await sendProposalMails(silent as typeof deps, { proposalId });
+  await sendClaimedMails(silent as typeof deps, { about: proposalId });
   outbox.at = new Date("2026-11-20T10:06:00Z");
-  assertEquals(await sendAllProposalMails(deps), { sent: 1, failed: 0 });
+  assertEquals(await sendAllClaimedMails(deps), { sent: 1, failed: 0 });
+});
+
+onBooks("who was removed hears it once, also after a killed sender, and not once they are back", async (database) => {
+  const books = await openBooks(database);
+  const [ben, carla] = [await books.join(), await books.join()];
+  const { outbox, deps } = sender(database);
+  const about = books.organizationId;
+  const removals = () =>
+    outbox.mails.filter(({ subject }) => subject.startsWith("You were removed")).map(({ to }) => to);
+  for (const { userId: member_id } of [ben, carla]) {
+    const by = { user_id: books.userId, organization_id: about, member_id, at: outbox.at };
+    assertEquals(await database.asService("remove_member", by), { outcome: "removed" });
+  }
+  const claimed = await deps.database.call<ClaimedMail[]>("claim_mails", { about, at_most: 1, at: outbox.at });
+  assertEquals(claimed.map(({ kind }) => kind), ["removed"]);
+  await Promise.all([sendAllClaimedMails(deps, { about }), sendAllClaimedMails(deps)]);
+  assertEquals(removals().length, 1, "the other is leased");
+  outbox.at = new Date("2026-11-20T10:03:00Z");
+  await sendAllClaimedMails(deps);
+  await sendAllClaimedMails(deps);
+  assertEquals(removals().toSorted(), [ben, carla].map(({ userId }) => `${userId}@example.com`).toSorted());
+  const dora = await books.join();
+  const asked = { user_id: books.userId, organization_id: about, member_id: dora.userId, at: outbox.at };
+  await database.asService("remove_member", asked);
+  await database.query(
+    "insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')",
+    [about, dora.userId],
+  );
+  await sendAllClaimedMails(deps);
+  assertEquals(removals().length, 2);
 });

@@ -130,8 +130,23 @@ Deno.test("mails claimed by eight senders at once are each one sender's", async 
   const claimed = (await Promise.all(
     Array.from(
       { length: 8 },
-      () => database.asService<Json[]>("claim_proposal_mails", { proposal_id: null, at_most: 4, at: noon(owner) }),
+      () => database.asService<Json[]>("claim_mails", { about: null, at_most: 4, at: noon(owner) }),
     ),
   )).flat().map(({ id }) => id);
   assertEquals(new Set(claimed).size, claimed.length);
+});
+
+Deno.test("the mail to who is removed twice at once is claimed once", async () => {
+  const { owner, member } = await household();
+  const { userId: user_id, organizationId: organization_id } = owner;
+  const removal = { user_id, organization_id, member_id: member.userId, at: noon(owner) };
+  const outcomes = await Promise.all([1, 2].map(() => database.asService<Json>("remove_member", removal)));
+  assertEquals(outcomes.map(({ outcome }) => outcome).toSorted(), ["removed", "unknown"]);
+  const claims = await Promise.all(
+    Array.from(
+      { length: 8 },
+      () => database.asService<Json[]>("claim_mails", { about: organization_id, at_most: 4, at: noon(owner) }),
+    ),
+  );
+  assertEquals(claims.flat().map(({ kind, to }) => [kind, to]), [["removed", `${member.userId}@example.com`]]);
 });

@@ -7,7 +7,7 @@ import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { renderProblem } from "../../../shared/pages/error_page.tsx";
-import { sendProposalMails } from "../../../shared/mail/send_proposal_mails.ts";
+import { sendClaimedMails } from "../../../shared/mail/send_claimed_mails.ts";
 import { proposalPath } from "../../../shared/urls.ts";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
 import { booksBusy } from "./policy.ts";
@@ -43,7 +43,7 @@ export const postProposal = (deps: PageDeps): Handler =>
       case "not_allowed":
         return c.redirect(`${here}?news=${outcome}`, 303);
       default:
-        await sendProposalMails(deps, { proposalId, requestId: c.get("requestId") });
+        await sendClaimedMails(deps, { about: proposalId, requestId: c.get("requestId") });
         // The page of what was decided says how.
         return c.redirect(here, 303);
     }

@@ -122,7 +122,7 @@ function StateNotice({ proposal, reader: { words: { proposal: words }, format } 
     case "withdrawn":
       return (
         <Notice>
-          <p>{proposal.decided_through ? words.states.withdrawn(on) : words.states.disconnected(on)}</p>
+          <p>{withdrawnOf(proposal, { words, on, by })}</p>
         </Notice>
       );
     case "expired":
@@ -138,6 +138,17 @@ function StateNotice({ proposal, reader: { words: { proposal: words }, format } 
         </Notice>
       );
   }
+}
+
+function withdrawnOf(
+  { problem, proposer, decided_by: decidedBy, decided_through: through }: Proposal,
+  { words: { states, formerMember }, on, by }: { words: Reader["words"]["proposal"]; on: Child; by: Child },
+): Child {
+  if (problem === "proposer_gone") {
+    const who = proposer === null ? formerMember : <Name>{proposer}</Name>;
+    return proposer === decidedBy ? states.left(who, on) : states.removed(who, by, on);
+  }
+  return through ? states.withdrawn(on) : states.disconnected(on);
 }
 
 function problemOf({ problem }: Proposal, { problems }: Reader["words"]["proposal"]): string {

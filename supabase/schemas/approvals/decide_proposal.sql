@@ -196,15 +196,18 @@ revoke all on function app.decide_as_assistant from authenticated;
 alter function app.run_approved set role = 'authenticated';
 alter function app.run_approved set jit = off;
 
-create or replace function app.withdraw_proposals_of(organization_id text, member_id uuid, at timestamptz) returns void
+create or replace function app.withdraw_proposals_of(
+  organization_id text, member_id uuid, by_id uuid, at timestamptz
+) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
   update app.proposals as p
-  set state = 'withdrawn', decided_at = at, decided_by = member_id, decided_through = 'page'
+  set state = 'withdrawn', decided_at = at, decided_by = by_id, problem = '{"code": "proposer_gone"}'
   where p.organization_id = withdraw_proposals_of.organization_id and p.actor_id = member_id and p.state = 'pending';
 end
 $$;
-comment on function app.withdraw_proposals_of is 'Withdraws what somebody proposed who is going.';
+comment on function app.withdraw_proposals_of is
+  'Withdraws the proposals of a member who leaves, or is removed by somebody.';
 revoke all on function app.withdraw_proposals_of from authenticated;
 
 create or replace function app.withdraw_proposals_through(grant_id uuid, at timestamptz) returns void

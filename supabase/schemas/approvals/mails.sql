@@ -1,97 +1,164 @@
--- Mails about proposals: to whoever is asked, and to the proposer once there is an answer. Who has to hear is worked
--- out when somebody sends; a row is made when a mail is taken on, so that it goes once.
+-- Mails to one person about one thing: a proposal that waits or was settled, or their removal. Who has to hear is
+-- worked out when somebody sends; a row is made when a mail is taken on, so that it goes once.
 
-create table app.proposal_mails (
+create table app.mails (
   id bigint generated always as identity primary key,
-  proposal_id text collate "C" not null references app.proposals (id) on delete cascade,
+  proposal_id text collate "C" references app.proposals (id) on delete cascade,
+  event_id bigint references identity.audit_events (id) on delete cascade,
   user_id uuid not null,
-  kind text not null constraint proposal_mails_kind_known check (kind in ('asked', 'decided')),
+  kind text not null constraint mails_kind_known check (
+    kind in ('asked', 'reminded', 'decided', 'settled', 'removed')
+  ),
   attempts int not null default 0,
   leased_until timestamptz not null,
   sent_at timestamptz,
-  unique (proposal_id, user_id, kind)
+  constraint mails_once unique nulls not distinct (proposal_id, event_id, user_id, kind),
+  constraint mails_about_one
+    check (num_nonnulls(proposal_id, event_id) = 1 and (kind = 'removed') = (event_id is not null))
 );
-comment on table app.proposal_mails is
-  'Which mails about proposals somebody is sending, or sent. A sender that dies leaves a lease that ends.';
-create index proposal_mails_leased_until_idx on app.proposal_mails (leased_until) where sent_at is null;
-alter table app.proposal_mails enable row level security;
-grant select, insert, update, delete on app.proposal_mails to service_role;
+comment on table app.mails is
+  'Which mails about proposals and removals somebody is sending, or sent. A sender that dies leaves a lease that ends.';
+comment on column app.mails.kind is
+  'asked and reminded: to who may decide. decided: to the proposer. settled: to the others who were asked. removed: to '
+  'who was a member.';
+create index mails_leased_until_idx on app.mails (leased_until) where sent_at is null;
+create index mails_event_id_idx on app.mails (event_id) where event_id is not null;
+-- Who was removed lately?
+create index audit_events_removed_idx on identity.audit_events (at) where event = 'member.removed';
+alter table app.mails enable row level security;
+grant select, insert, update, delete on app.mails to service_role;
 
-create or replace function public.claim_proposal_mails(proposal_id text, at_most int, at timestamptz) returns jsonb
+create or replace function app.find_due_mails(about text, at timestamptz)
+  returns table (proposal_id text, event_id bigint, user_id uuid, kind text)
+language plpgsql stable set search_path = '' as $$
+declare
+  -- What was not sent by then is told to nobody.
+  since constant timestamptz := at - interval '2 days';
+begin
+  return query
+    with proposals as (
+      select p as proposal, p.id, p.actor_id, p.decided_by, p.expires_at,
+        case when p.state = 'pending' and p.expires_at <= at then 'expired' else p.state end as state,
+        coalesce(p.decided_at, p.expires_at) as settled_at
+      from app.proposals as p
+      where p.expires_at > since and (about is null or about in (p.id, p.organization_id))
+    ), asked as (
+      select w.proposal_id, w.user_id, w.sent_at from app.mails as w where w.kind = 'asked' and w.sent_at is not null
+    )
+    select p.id, null::bigint, a.user_id, 'asked'
+    from proposals as p
+    cross join lateral app.find_approvers((p.proposal).organization_id, (p.proposal).approver, p.actor_id) as who (ids)
+    -- Who has nobody to ask is asked.
+    cross join lateral unnest(case who.ids when '{}' then array[p.actor_id] else who.ids end) as a (user_id)
+    where p.state = 'pending' and app.may_decide(p.proposal, a.user_id, 'page')
+    union all
+    select p.id, null, a.user_id, 'reminded'
+    from proposals as p
+    join asked as a on a.proposal_id = p.id and a.sent_at <= at - interval '1 day'
+    where p.state = 'pending' and p.expires_at <= at + interval '2 days'
+      and app.may_decide(p.proposal, a.user_id, 'page')
+    union all
+    select p.id, null, p.actor_id, 'decided'
+    from proposals as p
+    where p.state in ('approved', 'refused', 'stale', 'expired') and p.decided_by is distinct from p.actor_id
+      and p.settled_at > since
+    union all
+    select p.id, null, a.user_id, 'settled'
+    from proposals as p
+    join asked as a on a.proposal_id = p.id and a.user_id <> p.actor_id
+    where p.state <> 'pending' and p.decided_by is distinct from a.user_id and p.settled_at > since
+      and identity.member_may((p.proposal).organization_id, a.user_id, 'approvals:decide')
+    union all
+    select null, e.id, (e.detail ->> 'member_id')::uuid, 'removed'
+    from identity.audit_events as e
+    where e.event = 'member.removed' and e.at > since and (about is null or about = e.organization_id);
+end
+$$;
+comment on function app.find_due_mails is
+  'Who is to hear what by mail, sent or not; about: only one proposal, or one organization.';
+revoke all on function app.find_due_mails from authenticated;
+
+create or replace function app.describe_removal(event_id bigint, reader identity.profiles) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object(
+      'organization', o.name, 'by', app.member_name(e.actor_id), 'country', reader.country,
+      'balances', app.balances_of(o.id, reader.user_id),
+      'withdrawn', (
+        select count(*) from app.proposals as p
+        where p.organization_id = o.id and p.actor_id = reader.user_id and p.state = 'withdrawn' and p.decided_at = e.at
+      )
+    )
+    from identity.audit_events as e
+    join identity.organizations as o on o.id = e.organization_id
+    where e.id = describe_removal.event_id
+  );
+end
+$$;
+comment on function app.describe_removal is
+  'Their removal for who was a member: {organization, by, country, balances, withdrawn: how many proposals}.';
+revoke all on function app.describe_removal from authenticated;
+
+create or replace function public.claim_mails(about text, at_most int, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   lease constant interval := '2 minutes';
   claimed jsonb;
 begin
   perform set_config('app.at', at::text, true);
-    with due as (
-      select p.id, a.user_id, 'asked' as kind
-      from app.proposals as p
-      cross join lateral app.find_approvers(p.organization_id, p.approver, p.actor_id) as who (ids)
-      -- Who has nobody to ask is asked.
-      cross join lateral unnest(case who.ids when '{}' then array[p.actor_id] else who.ids end) as a (user_id)
-      where p.state = 'pending' and p.expires_at > at
-        and (claim_proposal_mails.proposal_id is null or p.id = claim_proposal_mails.proposal_id)
-      union all
-      select p.id, p.actor_id, 'decided'
-      from app.proposals as p
-      where p.state in ('approved', 'refused', 'stale') and p.decided_by <> p.actor_id
-        and p.decided_at > at - interval '2 days'
-        and (claim_proposal_mails.proposal_id is null or p.id = claim_proposal_mails.proposal_id)
-      union all
-      -- Nobody answered in time.
-      select p.id, p.actor_id, 'decided'
-      from app.proposals as p
-      where p.state = 'pending' and p.expires_at <= at and p.expires_at > at - interval '2 days'
-        and (claim_proposal_mails.proposal_id is null or p.id = claim_proposal_mails.proposal_id)
-    ), open as (
+    with open as (
       select d.*
-      from due as d
-      where exists (
-          select from app.proposals as p
-          join identity.memberships as m on m.organization_id = p.organization_id and m.user_id = d.user_id
-          join identity.organizations as o on o.id = p.organization_id and o.deletes_at is null
-          where p.id = d.id and identity.is_active(d.user_id, at)
-      )
+      from app.find_due_mails(about, at) as d
+      left join app.proposals as p on p.id = d.proposal_id
+      left join identity.audit_events as e on e.id = d.event_id
+      left join identity.organizations as o on o.id = coalesce(p.organization_id, e.organization_id)
+      left join identity.memberships as m on m.organization_id = o.id and m.user_id = d.user_id
+      where identity.is_active(d.user_id, claim_mails.at)
+        -- Who was removed is told so unless they are back.
+        and case d.kind when 'removed' then o.id is not null and m.user_id is null
+          else o.deletes_at is null and m.user_id is not null end
         and not exists (
-          select from app.proposal_mails as w
-          where w.proposal_id = d.id and w.user_id = d.user_id and w.kind = d.kind
-            and (w.sent_at is not null or w.leased_until > at)
+          select from app.mails as w
+          where (w.proposal_id = d.proposal_id or w.event_id = d.event_id) and w.user_id = d.user_id
+            and w.kind = d.kind and (w.sent_at is not null or w.leased_until > claim_mails.at)
         )
-      order by d.id, d.kind, d.user_id
+      order by d.proposal_id, d.event_id, d.kind, d.user_id
       limit at_most
     ), taken as (
-      insert into app.proposal_mails as w (proposal_id, user_id, kind, attempts, leased_until)
-      select o.id, o.user_id, o.kind, 1, at + lease from open as o
-      on conflict on constraint proposal_mails_proposal_id_user_id_kind_key do update
+      insert into app.mails as w (proposal_id, event_id, user_id, kind, attempts, leased_until)
+      select o.proposal_id, o.event_id, o.user_id, o.kind, 1, claim_mails.at + lease from open as o
+      on conflict on constraint mails_once do update
         set attempts = w.attempts + 1, leased_until = excluded.leased_until
         -- Of two senders at once the second finds it taken.
         where w.sent_at is null and w.leased_until <= at
       returning w.*
     )
     select coalesce(jsonb_agg(jsonb_build_object(
-      'id', c.id::text, 'kind', c.kind, 'to', p.email, 'hides_amounts', p.hide_amounts_in_email,
-      'proposal', app.describe_proposal(q, c.user_id, at)
-    ) order by c.id), '[]') into claimed
+      'id', c.id::text, 'kind', c.kind, 'to', p.email, 'hides_amounts', p.hide_amounts_in_email
+    ) || case c.kind when 'removed'
+      then jsonb_build_object('removal', app.describe_removal(c.event_id, p))
+      else jsonb_build_object('proposal', app.describe_proposal(q, c.user_id, at))
+    end order by c.id), '[]') into claimed
     from taken as c
-    join app.proposals as q on q.id = c.proposal_id
-    join identity.profiles as p on p.user_id = c.user_id;
+    join identity.profiles as p on p.user_id = c.user_id
+    left join app.proposals as q on q.id = c.proposal_id;
   return claimed;
 end
 $$;
-comment on function public.claim_proposal_mails is
-  'Mails about proposals (one, or all when null) for one sender, leased for two minutes: [{id, kind: asked | decided, '
-  'to, hides_amounts, proposal}].';
+comment on function public.claim_mails is
+  'Mails (about one proposal or organization, or all when null) for one sender, leased for two minutes: [{id, kind: '
+  'asked | reminded | decided | settled | removed, to, hides_amounts, proposal? | removal?}].';
 
-create or replace function public.settle_proposal_mail(mail_id text, is_sent boolean, at timestamptz) returns void
+create or replace function public.settle_mail(mail_id text, is_sent boolean, at timestamptz) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  update app.proposal_mails as w
+  update app.mails as w
   set sent_at = case when is_sent then at end,
     -- Later each time, up to half a day, for as long as there is anything to tell.
     leased_until = case when is_sent then at else at + interval '5 minutes' * least(3 ^ (w.attempts - 1), 144) end
   where w.id = mail_id::bigint and w.sent_at is null;
 end
 $$;
-comment on function public.settle_proposal_mail is
+comment on function public.settle_mail is
   'Notes that a mail was taken by the mail service, or that it is to be tried again, not at once.';

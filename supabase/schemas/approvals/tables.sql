@@ -64,7 +64,8 @@ comment on column app.proposals.fingerprint is
   'The rows that it would write and those that it would replace, without what is new each time: what runs later is '
   'held against it.';
 comment on column app.proposals.hash is 'Names all of it: whoever answers says which they saw.';
-comment on column app.proposals.problem is 'Why it could not be written any more, as the code of an error.';
+comment on column app.proposals.problem is
+  'Why it could not be written any more, as the code of an error; of what was withdrawn, proposer_gone.';
 comment on column app.proposals.result is 'What the tool answered when it was written.';
 create index proposals_organization_id_idx on app.proposals (organization_id, created_at desc);
 create index proposals_pending_idx on app.proposals (organization_id, actor_id) where state = 'pending';

@@ -139,7 +139,7 @@ begin
       -- Joined while we waited: the next attempt holds it.
       raise exception using errcode = 'lock_not_available', message = 'joined_meanwhile';
     end if;
-    perform identity.end_membership(organization_id, user_id, at);
+    perform identity.end_membership(organization_id, user_id, user_id, at);
   end loop;
   delete from oauth.grants as g where g.user_id = delete_account.user_id;
   perform identity.record_event('account.deletion_asked', user_id, null, '{}', at);

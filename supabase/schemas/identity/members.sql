@@ -145,6 +145,16 @@ begin
         select count(*) from oauth.grants as g
         where g.organization_id = o.id and g.user_id = member_id and g.revoked_at is null and g.expires_at > at
       ),
+      'balances', app.balances_of(o.id, member_id),
+      'waiting', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'id', w.id, 'tool', w.tool, 'facts', w.facts, 'effects', w.effects -> 'effects',
+          'effects_count', w.effects -> 'effects_count', 'created_at', w.created_at
+        ) order by w.created_at), '[]')
+        from app.proposals as w
+        where w.organization_id = o.id and w.actor_id = member_id and w.state = 'pending' and w.expires_at > at
+      ),
+      'country', own.country, 'timezone', own.timezone,
       'has_calendar', exists (
         select from identity.calendar_feeds as f where f.organization_id = o.id and f.user_id = member_id
       ),
@@ -173,12 +183,14 @@ begin
     from identity.organizations as o
     join identity.profiles as p on p.user_id = member_id
     join identity.memberships as reader on reader.organization_id = o.id and reader.user_id = read_removal.user_id
+    join identity.profiles as own on own.user_id = reader.user_id
     where o.id = read_removal.organization_id
   );
 end
 $$;
 comment on function public.read_removal is
-  'What removing a member would end, by counts, and what would stay as it is; null for who may not remove them.';
+  'What removing a member would end and what would stay, by counts; what they owe and are owed, and their waiting '
+  'proposals, in full. Null for who may not remove them.';
 
 create or replace function identity.hold_memberships(organization_ids text[], member_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -201,7 +213,8 @@ $$;
 comment on function identity.hold_memberships is
   'Takes what identity.end_membership changes in these organizations, so that no tool gives anything to who is going.';
 
-create or replace function identity.end_membership(organization_id text, member_id uuid, at timestamptz) returns bigint
+create or replace function identity.end_membership(organization_id text, member_id uuid, by_id uuid, at timestamptz)
+  returns bigint
 language plpgsql volatile set search_path = '' as $$
 declare
   unassigned bigint;
@@ -217,7 +230,7 @@ begin
   -- Before their proposals, as a grant that ends.
   delete from identity.memberships as m
   where m.organization_id = end_membership.organization_id and m.user_id = member_id;
-  perform app.withdraw_proposals_of(organization_id, member_id, at);
+  perform app.withdraw_proposals_of(organization_id, member_id, by_id, at);
   perform jobs.stop_digests_of(organization_id, member_id, at);
   perform identity.withdraw_invitations_of(organization_id, member_id, at);
   return unassigned;
@@ -242,7 +255,7 @@ begin
   if not identity.may_remove(organization_id, user_id, member_id, at) then
     return '{"outcome":"unknown"}';
   end if;
-  unassigned := identity.end_membership(organization_id, member_id, at);
+  unassigned := identity.end_membership(organization_id, member_id, user_id, at);
   perform identity.record_event(case when user_id = member_id then 'member.left' else 'member.removed' end, user_id,
     organization_id, jsonb_build_object('member_id', member_id, 'unassigned', unassigned), at);
   return '{"outcome":"removed"}';

@@ -65,6 +65,8 @@ begin
       ('deleted_records', 'app.expenses', 'deleted_at < $1
         and not exists (select from app.payments as p where p.expense_id = expenses.id and p.merged_into is not null)'),
       ('proposals', 'app.proposals', 'expires_at < $1'),
+      -- Those about proposals go with them.
+      ('proposals', 'app.mails', 'event_id is not null and leased_until < $1'),
       ('tool_reads', 'app.tool_reads', 'day < ($1 at time zone ''UTC'')::date'),
       ('job_runs', 'jobs.job_runs', 'finished_at < $1'),
       -- With their log. Longer than a year, so that the last reminder of a yearly bill is still known when the next one

@@ -34,7 +34,8 @@ begin
   return query select * from app.sum_balances(identity.current_organization_id());
 end
 $$;
-comment on function app.list_balances is 'The balances of the organization at hand, as far as the person may know them.';
+comment on function app.list_balances is
+  'The balances of the organization at hand, as far as the person may know them.';
 
 create or replace function app.balances_of(organization_id text, user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -57,7 +58,8 @@ revoke all on function app.balances_of from authenticated;
 create or replace function app.name_parties(ids uuid[]) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  -- Definer, since people see the profiles of members only: who owes, or is owed, is known to the other also afterwards.
+  -- Definer, since people see the profiles of members only: who owes, or is owed, is known to the other also
+  -- afterwards.
   return (
     select coalesce(jsonb_object_agg(n.id, coalesce(
       n.email, case when n.nameless > 1 then 'former member ' || left(n.id::text, 4) end
@@ -134,7 +136,8 @@ begin
 end
 $$;
 comment on function app.describe_own_balances is
-  'What somebody owes and is owed, for their digest: [{owes, who, currency, amount}]; who is null where an account is gone, '
+  'What somebody owes and is owed, for their digest: [{owes, who, currency, amount}]; who is null where an account is '
+  'gone, '
   'amount where it is hidden.';
 -- As the person whose digest it is.
 alter function app.describe_own_balances set role = 'authenticated';

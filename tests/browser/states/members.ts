@@ -78,6 +78,20 @@ const shown: ShownInvitation = {
 const removal: Removal = {
   organization_name: "Home",
   email: "ben@example.com",
+  country: "DE",
+  timezone: "Europe/Berlin",
+  balances: [
+    { owes: false, who: "anna@example.com", amount: "45.00", currency: "EUR" },
+    { owes: true, who: null, amount: "1200", currency: "JPY" },
+  ],
+  waiting: [{
+    id: "prop_000000000001",
+    tool: "log_expenses",
+    facts: {},
+    effects: [{ id: "exp_1" }],
+    effects_count: 3,
+    created_at: "2026-11-19T10:00:00Z",
+  }],
   assigned: 2,
   apps: 1,
   has_calendar: true,
@@ -108,7 +122,16 @@ export const MEMBERS_STATES: readonly State[] = [
   visit("members-refused", `/organizations/${ID}/members`, { read_members: MEMBERS.owner }, { address: HOSTILE }),
   visit("members-remove", `/organizations/${ID}/members/remove?member=${uuid(3)}`, { read_removal: removal }),
   visit("members-leave", `/organizations/${ID}/members/remove?member=${ME}`, {
-    read_removal: { ...removal, assigned: 1, links: 0, proposals: 0, imports: 0, invitations: 0 },
+    read_removal: {
+      ...removal,
+      balances: [],
+      waiting: [],
+      assigned: 1,
+      links: 0,
+      proposals: 0,
+      imports: 0,
+      invitations: 0,
+    },
   }),
   visit("members-hand-over", `/organizations/${ID}/hand-over`, { read_members: MEMBERS.owner }),
   visit("members-hand-over-alone", `/organizations/${ID}/hand-over`, { read_members: MEMBERS.alone }),

@@ -1,4 +1,4 @@
-/** Words of the mails that ask for approval, and that tell who asked what was decided. */
+/** Words of the mails about proposals: they ask for approval, ask again, and tell what became of it. */
 
 interface About {
   /** The address of who asks. */
@@ -17,6 +17,8 @@ interface Listed {
   link: string;
 }
 
+type Asked = About & Listed & { reasons: readonly string[]; expires: string };
+
 const IN = "an organization of yours";
 
 const list = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join("\n");
@@ -24,45 +26,88 @@ const list = (lines: readonly string[]): string => lines.map((line) => `- ${line
 const asker = ({ proposer, app }: Pick<About, "proposer" | "app">): string =>
   app ? `${proposer}’s app ${app}` : proposer;
 
+/** The same whether it is the first mail or the second. @param lead its first line. */
+const ask = (lead: string, { effects, link, reasons, expires, organization }: Asked): string =>
+  [
+    lead,
+    ...(effects.length > 0 ? [`What will change:\n${list(effects)}`] : []),
+    `Why it needs approval:\n${list(reasons)}`,
+    `To approve or reject it, sign in and press a button here, by ${expires}:\n${link}`,
+    `You’re getting this email because you can approve changes in ${organization ?? IN}. Its owner ` +
+    "decides what needs approval. If you do nothing, nothing changes.",
+  ].join("\n\n") + "\n";
+
+/** @param why the reader gets it. */
+const tell = (lead: string, { effects, link, said }: Listed & { said: string }, why: string): string =>
+  [
+    lead,
+    said,
+    ...(effects.length > 0 ? [`What it was about:\n${list(effects)}`] : []),
+    `See it here:\n${link}`,
+    why,
+  ].join("\n\n") + "\n";
+
 export const proposal = {
   /** Instead of any amount, for who wants none in mails. */
   hidden: "(amount not shown)",
+  /** For who may decide. */
   asked: {
     subject: (about: About): string => `${asker(about)} wants to ${about.act}`,
-    text: (
-      { effects, link, reasons, expires, ...about }: About & Listed & { reasons: readonly string[]; expires: string },
-    ): string =>
-      [
-        `${asker(about)} wants to ${about.act} in ${about.organization ?? IN}. Nothing has been changed so far.`,
-        ...(effects.length > 0 ? [`What will change:\n${list(effects)}`] : []),
-        `Why it needs approval:\n${list(reasons)}`,
-        `To approve or refuse it, sign in and press a button here, by ${expires}:\n${link}`,
-        `You’re getting this email because you can approve changes in ${about.organization ?? IN}. Its owner ` +
-        "decides what needs approval. If you do nothing, nothing changes.",
-      ].join("\n\n") + "\n",
+    text: (asked: Asked): string =>
+      ask(
+        `${asker(asked)} wants to ${asked.act} in ${asked.organization ?? IN}. Nothing has been changed so far.`,
+        asked,
+      ),
   },
+  /** The same, before it expires. */
+  reminded: {
+    subject: (about: About): string => `Still waiting: ${asker(about)} wants to ${about.act}`,
+    text: (asked: Asked): string =>
+      ask(
+        `${asker(asked)} wants to ${asked.act} in ${
+          asked.organization ?? IN
+        }. Nobody has approved or rejected it yet, ` +
+          `and it expires on ${asked.expires}. Nothing has been changed so far.`,
+        asked,
+      ),
+  },
+  subjects: {
+    approved: ({ act }: About): string => `Approved: ${act}`,
+    refused: ({ act }: About): string => `Rejected: ${act}`,
+    stale: ({ act }: About): string => `Not done: ${act}`,
+    expired: ({ act }: About): string => `Expired: ${act}`,
+    withdrawn: ({ act }: About): string => `Withdrawn: ${act}`,
+  },
+  /** What became of it. */
+  said: {
+    approved: ({ by }: { by: string }): string => `${by} approved it. It’s done.`,
+    refused: ({ by }: { by: string }): string => `${by} rejected it. Nothing was changed.`,
+    stale: ({ by }: { by: string }): string =>
+      `${by} approved it, but the books had changed since, so it was not done. Nothing was changed.`,
+    expired: () => "Nobody approved or rejected it in time. Nothing was changed.",
+    withdrawn: ({ by }: { by: string }): string => `${by} withdrew it. Nothing was changed.`,
+    disconnected: () => "It was withdrawn when the app that asked was disconnected. Nothing was changed.",
+    gone: ({ proposer }: { proposer: string }): string =>
+      `It was withdrawn because ${proposer} is no longer a member. Nothing was changed.`,
+  },
+  somebody: "A former member",
+  /** For the proposer. */
   decided: {
-    subjects: {
-      approved: ({ act }: About): string => `Approved: ${act}`,
-      refused: ({ act }: About): string => `Refused: ${act}`,
-      stale: ({ act }: About): string => `Not done: ${act}`,
-      expired: ({ act }: About): string => `Expired: ${act}`,
-    },
-    said: {
-      approved: ({ by }: { by: string }): string => `${by} approved it. It’s done.`,
-      refused: ({ by }: { by: string }): string => `${by} refused it. Nothing was changed.`,
-      stale: ({ by }: { by: string }): string =>
-        `${by} approved it, but it no longer fits the books, so it wasn’t done and nothing was changed.`,
-      expired: () => "Nobody decided in time. Nothing was changed. Ask again if it’s still wanted.",
-    },
-    somebody: "A former member",
-    text: ({ effects, link, said, ...about }: About & Listed & { said: string }): string =>
-      [
+    askAgain: "Ask again if you still want it.",
+    text: ({ said, ...about }: About & Listed & { said: string }): string =>
+      tell(
         `${about.app ? `Your app ${about.app}` : "You"} wanted to ${about.act} in ${about.organization ?? IN}.`,
-        said,
-        ...(effects.length > 0 ? [`What it was about:\n${list(effects)}`] : []),
-        `See it here:\n${link}`,
+        { ...about, said },
         "You’re getting this email because you asked for the change.",
-      ].join("\n\n") + "\n",
+      ),
+  },
+  /** For the others who were asked. */
+  settled: {
+    text: ({ said, ...about }: About & Listed & { said: string }): string =>
+      tell(
+        `${asker(about)} wanted to ${about.act} in ${about.organization ?? IN}.`,
+        { ...about, said },
+        "You’re getting this email because we asked you to approve it. There is nothing left for you to do.",
+      ),
   },
 };

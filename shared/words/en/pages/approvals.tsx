@@ -125,6 +125,9 @@ export const proposal = {
     refused: (by: Child, at: Child) => <>Refused by {by} on {at}. Nothing was changed.</>,
     withdrawn: (at: Child) => <>Withdrawn on {at}. Nothing was changed.</>,
     disconnected: (at: Child) => <>Withdrawn on {at}, when the app that asked was disconnected. Nothing was changed.</>,
+    left: (who: Child, at: Child) => <>Withdrawn on {at}, when {who} left. Nothing was changed.</>,
+    removed: (who: Child, by: Child, at: Child) => <>Withdrawn on {at}, when {by} removed {who}. Nothing was changed.
+    </>,
     expired: (at: Child) => (
       <>Nobody had decided by {at}, so it has expired. Nothing was changed. Ask again if it’s still wanted.</>
     ),

@@ -132,6 +132,25 @@ export const removal = {
     invitations === 1
       ? `${them(leaves).possessive} open invitation no longer works.`
       : `${them(leaves).possessive} ${invitations} open invitations no longer work.`,
+  /** A proposal of theirs. @param act "delete 12 expenses". @param page its page. */
+  waiting: (leaves: boolean, act: string, at: Child, page: string) => (
+    <>
+      <a href={page}>{leaves ? "Your" : "Their"} change that is waiting for approval</a>, to {act} (asked on{" "}
+      {at}), is withdrawn.
+    </>
+  ),
+  open: "Still open for shared costs",
+  balance: (
+    { leaves, owes, who, amount }: { leaves: boolean; owes: boolean; who: Child; amount: string },
+  ) => {
+    if (owes) return leaves ? <>You owe {who} {amount}</> : <>They owe {who} {amount}</>;
+    return leaves ? <>{who} owes you {amount}</> : <>{who} owes them {amount}</>;
+  },
+  openStays: (leaves: boolean): string =>
+    leaves
+      ? "This stays open. Settle up first if you can: afterwards only the others can record it."
+      : "This stays open. You can settle up first, or record it later under the same address.",
+  formerMember: "a former member",
   books: "Expenses, bills and everything else in the books",
   links: (links: number): string =>
     links === 1

@@ -1,14 +1,16 @@
 /**
- * Sends the mails about proposals that wait to be sent. Each is claimed under a lease before and settled after, so that
+ * Sends the mails about proposals and removals that wait to be sent. Each is claimed under a lease before and settled after, so that
  * two senders never send the same, and what a killed one left is sent again by the next run of the reminders job.
  */
-import { createApprovalStore } from "../db/approval_store.ts";
+import { createMailStore } from "../db/mail_store.ts";
 import type { Deps } from "../deps.ts";
 import { describeError } from "../log.ts";
-import { createUrls } from "../urls.ts";
+import { createUrls, type Urls } from "../urls.ts";
 import { wordsOf } from "../words/words.ts";
+import type { ClaimedMail } from "./claimed_mail.ts";
 import { composeProposalMail } from "./proposal_mail.ts";
-import { sendMail } from "./send_mail.ts";
+import { composeRemovalMail } from "./removal_mail.ts";
+import { type Mail, sendMail } from "./send_mail.ts";
 
 /** Few, since the rest waits under their lease while one is sent. */
 const AT_ONCE = 5;
@@ -16,8 +18,8 @@ const AT_ONCE = 5;
 type MailingDeps = Pick<Deps, "config" | "database" | "clock" | "fetch" | "log">;
 
 interface Sending {
-  /** Only mails about it; all if undefined. */
-  proposalId?: string;
+  /** The id of a proposal or an organization: only mails about it. */
+  about?: string;
   requestId?: string;
   /** Milliseconds left to begin with more. */
   remainingMs?(): number;
@@ -30,40 +32,46 @@ export interface Sent {
 }
 
 /** @throws what the database's calls throw. */
-export async function sendAllProposalMails(deps: MailingDeps, sending: Sending = {}): Promise<Sent> {
+export async function sendAllClaimedMails(deps: MailingDeps, sending: Sending = {}): Promise<Sent> {
   const { config, database, clock, log } = deps;
-  const store = createApprovalStore(database);
+  const store = createMailStore(database);
   const urls = createUrls(config);
-  const words = wordsOf("en");
   const counts: Sent = { sent: 0, failed: 0 };
   // What fails is not claimed again at once, so this ends.
   while ((sending.remainingMs?.() ?? 1) > 0) {
-    const mails = await store.claimMails({ proposalId: sending.proposalId, atMost: AT_ONCE, at: clock() });
+    const mails = await store.claim({ about: sending.about, atMost: AT_ONCE, at: clock() });
     if (mails.length === 0) break;
     for (const mail of mails) {
       const isSent = await (async () =>
         await sendMail(deps, {
-          ...composeProposalMail(mail, { words, link: urls.proposal(mail.proposal.id) }),
-          key: `proposal-mail/${mail.id}`,
+          ...compose(mail, urls),
+          key: `mail/${mail.id}`,
         }))().then(
           () => true,
           (thrown) => {
             const about = sending.requestId ? { request_id: sending.requestId } : {};
-            log.error("proposal_mail_not_sent", { ...about, code: "not_sent", error: describeError(thrown) });
+            log.error("mail_not_sent", { ...about, code: "not_sent", error: describeError(thrown) });
             return false;
           },
         );
       counts[isSent ? "sent" : "failed"]++;
-      await store.settleMail({ mailId: mail.id, isSent, at: clock() });
+      await store.settle({ mailId: mail.id, isSent, at: clock() });
     }
   }
   return counts;
 }
 
+function compose(mail: ClaimedMail, urls: Urls): Mail {
+  const words = wordsOf("en");
+  return mail.kind === "removed"
+    ? composeRemovalMail(mail, { words, link: urls.account })
+    : composeProposalMail(mail, { words, link: urls.proposal(mail.proposal.id) });
+}
+
 /** The same after an answer or a press, which hold whatever becomes of the mails. */
-export async function sendProposalMails(deps: MailingDeps, sending: Sending): Promise<void> {
-  await sendAllProposalMails(deps, sending).catch((thrown) => {
-    deps.log.error("proposal_mails_not_sent", {
+export async function sendClaimedMails(deps: MailingDeps, sending: Sending): Promise<void> {
+  await sendAllClaimedMails(deps, sending).catch((thrown) => {
+    deps.log.error("mails_not_sent", {
       ...(sending.requestId && { request_id: sending.requestId }),
       code: "not_sent",
       error: describeError(thrown),
