@@ -1,7 +1,6 @@
 /** The environment of the stack's functions: the process's own variables override the stack's. */
 import type { Environment } from "../shared/config.ts";
 import { FUNCTION_SETTINGS } from "./deploy/settings.ts";
-import { ratesFixtureSources } from "./fixtures/exchange_rates.ts";
 import type { Secrets } from "./secrets.ts";
 import { type StackFacts, standInSettings } from "./stand_ins.ts";
 
@@ -19,7 +18,6 @@ export function functionEnvironment(
     FRONT_DOOR_SECRET: secrets.front_door_secret,
     PAYMENT_WEBHOOK_SECRET: secrets.payment_webhook_secret,
     CREDENTIALS_KEY: secrets.credentials_key,
-    FX_SOURCES: localUrl && ratesFixtureSources(`${localUrl}/fx`),
     ...Object.fromEntries(PASSED_ON.filter((name) => own[name]).map((name) => [name, own[name]])),
     ...standInSettings(stack),
     NEXT_PUBLIC_SITE_URL: stack.siteUrl,

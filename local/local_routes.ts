@@ -7,7 +7,6 @@
 import { Hono } from "hono";
 import { isLoopback } from "../shared/net/loopback.ts";
 import type { MovableClock } from "./clock.ts";
-import { createRatesFixture } from "./fixtures/exchange_rates.ts";
 import { createProvidersFixture } from "./fixtures/providers/app.ts";
 import { isForwarded } from "./forwarded.ts";
 import { renderMailbox } from "./mail/mailbox_page.tsx";
@@ -59,7 +58,6 @@ function createPages({ base, siteUrl, mail, clock, demoLink }: LocalOptions): Ho
     return c.json(time(clock));
   });
 
-  app.route("/fx", createRatesFixture(clock.now));
   app.route("/providers", createProvidersFixture({ clock: clock.now }));
 
   // Where "Sign in as …" of the login page leads: to the page that a mailed link opens, without the mail.

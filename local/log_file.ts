@@ -1,6 +1,6 @@
 /**
- * Logs to a file while a person looks at the terminal, so that the welcome message stays visible. Errors are shown as
- * well.
+ * Logs to a file while a person looks at the terminal, so that the welcome message stays visible. Failures of ours are
+ * shown as well.
  */
 
 /** @returns a function that writes one line; overwrites the file of an earlier run. */
@@ -9,6 +9,6 @@ export function openLogFile(path: string): (line: string) => void {
   return (line) => {
     const bytes = new TextEncoder().encode(`${line}\n`);
     file.writeSync(bytes);
-    if (line.includes('"level":"error"')) Deno.stderr.writeSync(bytes);
+    if (line.includes('"event":"failure"')) Deno.stderr.writeSync(bytes);
   };
 }

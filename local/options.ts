@@ -12,6 +12,7 @@ export interface StartOptions {
   db: string;
   /** Base URL of the site if it differs from the stack's own, e.g. that of a tunnel. */
   siteUrl?: string;
+  demoRates: boolean;
   fresh: boolean;
   demo: boolean;
   schedules: boolean;
@@ -30,6 +31,7 @@ export const USAGE = `${taskCommand("start")} [options]
   --accept-public-risk
                       allow a --site-url that others can reach: this stack is made for trying the service out, and
                       imitates sign-in, database API and scheduler. Needs MAIL_URL and MAIL_FROM; there is no mailbox
+  --demo-rates        convert by a dated snapshot of exchange rates, and ask no source
   --fresh             empty the folder first
   --no-demo           without demo data
   --no-schedules      without running scheduled jobs
@@ -63,6 +65,7 @@ export function parseOptions(args: string[]): StartOptions {
     data: values.data,
     db: values.db,
     siteUrl: siteUrl && new URL(siteUrl).origin,
+    demoRates: values["demo-rates"],
     fresh: values.fresh,
     demo: values.demo,
     schedules: values.schedules,
@@ -84,6 +87,7 @@ function read(args: string[]) {
         db: { type: "string", default: "embedded" },
         "site-url": { type: "string" },
         "accept-public-risk": { type: "boolean", default: false },
+        "demo-rates": { type: "boolean", default: false },
         fresh: { type: "boolean", default: false },
         demo: { type: "boolean", default: true },
         schedules: { type: "boolean", default: true },

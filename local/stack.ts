@@ -21,6 +21,7 @@ import { openLogFile } from "./log_file.ts";
 import { createLocalRoutes } from "./local_routes.ts";
 import { startMailSink } from "./mail/smtp_sink.ts";
 import { isPublic, type StartOptions } from "./options.ts";
+import { provideRates } from "./rates/first_rates.ts";
 import { createRouter } from "./router.ts";
 import type { RunningStack } from "./running_stack.ts";
 import { readSecrets } from "./secrets.ts";
@@ -67,7 +68,13 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
   const localServer = isOpen ? undefined : listen(0, log);
   const localBase = `/${crypto.randomUUID()}`;
   const localUrl = localServer && localServer.url + localBase;
-  const facts: StackFacts = { own: env, db: options.db, localUrl, mailboxUrl: `smtp://127.0.0.1:${mail.port}` };
+  const facts: StackFacts = {
+    own: env,
+    db: options.db,
+    demoRates: options.demoRates,
+    localUrl,
+    mailboxUrl: `smtp://127.0.0.1:${mail.port}`,
+  };
   const settings = {
     siteUrl,
     publicUrl: supabaseUrl,
@@ -96,6 +103,10 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
   // The functions reach the database directly, not through this port.
   const database = createDatabase({ url: data.url, key: secrets.secret_key });
   if (options.demo && data.demo) await storeDemoCredential(database, { keys: config.credentialsKeys, at: clock.now() });
+  const lacksRates = await provideRates(
+    { config, database, clock: clock.now, log, fetch },
+    { isDemo: options.demoRates, onProgress },
+  );
   const guardedFetch = createGuardedFetch({ network: createDenoNetwork(), fetch, refusedHosts: refusedHosts(config) });
   const { createFunctions } = await loading;
   const telemetry = openTelemetry(env);
@@ -132,7 +143,7 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
     payment_webhook_secret: first(secrets.payment_webhook_secret),
     local_url: localUrl ?? null,
     mail_url: localUrl ? `${localUrl}/mail` : null,
-    stand_ins: activeStandIns(facts),
+    stand_ins: activeStandIns({ ...facts, lacksRates }),
     database_url: options.db === "embedded" ? null : options.db,
     demo: data.demo,
   };

@@ -4,6 +4,7 @@
  */
 import type { Environment } from "../shared/config.ts";
 import { providersFixtureBases } from "./fixtures/providers/app.ts";
+import { SNAPSHOT_DAY } from "./rates/snapshot.ts";
 
 export interface StackFacts {
   /** The process's own variables: a setting that is given there is real. */
@@ -12,6 +13,10 @@ export interface StackFacts {
   db: string;
   /** Base URL of the local port; none when the site is public. */
   localUrl?: string | undefined;
+  /** Whether values are converted by the snapshot, and by nothing else. */
+  demoRates: boolean;
+  /** Whether they are because no source answered; known once the stack has asked. */
+  lacksRates?: boolean;
   /** The mailbox as a mail server. */
   mailboxUrl: string;
 }
@@ -53,6 +58,12 @@ const KNOWN: readonly Known[] = [
     says: "of sign-ins and of the mails that people ask for are off",
     isActive: keepsMail,
     settings: ({ own }) => ({ RATE_LIMITS: withOwnLimits(own.RATE_LIMITS) }),
+  },
+  {
+    name: "Exchange rates",
+    says: `are a snapshot of ${SNAPSHOT_DAY}: values are provisional until the sources' own are there`,
+    isActive: ({ demoRates, lacksRates }) => demoRates || lacksRates === true,
+    settings: ({ demoRates }) => demoRates ? { FX_SOURCES: "none" } : {},
   },
   {
     name: "Bill providers",

@@ -27,7 +27,7 @@ export interface Config {
   mailUrl?: string;
   mailFrom?: string;
   authProviders: readonly string[];
-  /** Sources of exchange rates in order of preference: `ecb`, `frankfurter`, optionally with `=base URL`. */
+  /** Sources of exchange rates in order of preference: `ecb`, `frankfurter`, optionally with `=base URL`; may be empty. */
   fxSources: readonly string[];
   /** Overrides of bill providers' base URLs, by key, without a trailing slash. */
   providerBases: Readonly<Record<string, string>>;
@@ -105,7 +105,7 @@ export function readConfig(env: Environment, needs: readonly ConfigName[]): Conf
       "fxSources",
       "FX_SOURCES",
       rateSources,
-      "has an entry that is neither ecb, frankfurter nor central_banks, or no base URL after =",
+      "is not none, and has an entry that is neither ecb, frankfurter nor central_banks, or no base URL after =",
     ) ?? ["ecb", "frankfurter", "central_banks"],
     providerBases: read(
       "providerBases",
@@ -208,6 +208,7 @@ function providers(value: string): string[] | undefined {
 }
 
 function rateSources(value: string): string[] | undefined {
+  if (value === "none") return [];
   const entries = list(value);
   const isKnown = (entry: string) => /^(ecb|frankfurter|central_banks)(=https?:\/\/\S+)?$/.test(entry);
   return entries.length > 0 && entries.every(isKnown) ? entries : undefined;

@@ -91,9 +91,12 @@ begin
     case when not bill.autopay then payers[1 + floor(pg_temp.draw('who' || bill.id || o.due_on) * cardinality(payers))::int] end,
     paid.paid_on + time '09:00', paid.paid_on + time '09:00'
   from app.expense_occurrences as o
-  -- People pay a day or two early or late; what is automatic is on time.
+  -- People pay a day or two early or late, but in the month: two rents in one look wrong. What is automatic is on time.
   cross join lateral (
-    select least(today, o.due_on + case when bill.autopay then 0 else floor(pg_temp.draw('when' || bill.id || o.due_on) * 4)::int - 2 end) as paid_on
+    select least(today, (date_trunc('month', o.due_on) + interval '1 month' - interval '1 day')::date, greatest(
+      date_trunc('month', o.due_on)::date,
+      o.due_on + case when bill.autopay then 0 else floor(pg_temp.draw('when' || bill.id || o.due_on) * 4)::int - 2 end
+    )) as paid_on
   ) as paid
   where o.expense_id = bill.id
   order by o.due_on;
@@ -137,19 +140,22 @@ begin
   on conflict do nothing;
   perform app.create_default_categories(o, start_at) from unnest(array[household, studio]) as o;
 
-  -- Exchange rates: a calm year and a short wave around a usual rate, on weekdays; the dinar is not among the central bank's
+  -- Invented exchange rates: a calm year and a short wave around a usual rate, on weekdays. The demo's payments keep their
+  -- values; the rates are gone at the end, since the books of others must not use them.
 
   insert into app.fx_rates (quote, rate_on, source, rate, fetched_at)
-  select q.quote, day::date, q.source, round(q.usual * (
+  select q.quote, day::date, 'demo', round(q.usual * (
       1 + 0.030 * sin(extract(epoch from day) / 86400 / 58.1 + pg_temp.draw(q.quote) * 6) + 0.006 * sin(extract(epoch from day) / 86400 / 5.3 + pg_temp.draw(q.quote) * 6)
     )::numeric, q.decimals), day + time '15:00'
   from (values
-    ('USD', 1.1350, 4, 'ecb'), ('GBP', 0.8590, 5, 'ecb'), ('INR', 96.40, 4, 'ecb'), ('JPY', 168.20, 2, 'ecb'), ('CHF', 0.9420, 4, 'ecb'),
-    ('SEK', 11.0200, 4, 'ecb'), ('DKK', 7.4610, 4, 'ecb'), ('PLN', 4.2510, 4, 'ecb'), ('CAD', 1.5820, 4, 'ecb'), ('AUD', 1.7640, 4, 'ecb'),
-    ('KWD', 0.34820, 5, 'frankfurter'), ('AED', 4.1680, 4, 'frankfurter')
-  ) as q (quote, usual, decimals, source)
+    ('USD', 1.1350, 4), ('GBP', 0.8590, 5), ('INR', 96.40, 4), ('JPY', 168.20, 2), ('CHF', 0.9420, 4), ('SEK', 11.0200, 4),
+    ('DKK', 7.4610, 4), ('PLN', 4.2510, 4), ('CAD', 1.5820, 4), ('AUD', 1.7640, 4), ('KWD', 0.34820, 5), ('AED', 4.1680, 4)
+  ) as q (quote, usual, decimals)
   cross join generate_series(start_on - interval '1 month', today, '1 day') as day
   where extract(isodow from day) < 6;
+  insert into app.fx_days (day, settled_at)
+  select day::date, 'infinity' from generate_series(start_on - interval '1 month', today, '1 day') as day
+  on conflict do nothing;
 
   -- What the household spends between its bills
 
@@ -283,6 +289,9 @@ begin
   end loop;
 
   perform app.refresh_bill(e.id, today) from app.expenses as e where e.kind = 'bill';
+
+  delete from app.fx_rates where source = 'demo';
+  delete from app.fx_days where settled_at = 'infinity';
 end
 $$;
 

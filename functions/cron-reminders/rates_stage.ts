@@ -18,6 +18,7 @@ interface Refreshed {
 }
 
 export async function refreshRates(job: Job, stage: Stage): Promise<Refreshed> {
+  if (job.config.fxSources.length === 0) return { refreshed: false, added: 0 };
   const today = job.clock().toISOString().slice(0, 10);
   const kept = await job.store.readNewestRates();
   const set = await newestSet(job, stage, { stored: kept.per_euro, today });

@@ -5,6 +5,9 @@ import type { RateSet } from "../rates/rate_set.ts";
 import type { DigestContent } from "../reminders/content.ts";
 import type { Database } from "./client.ts";
 
+/** `snapshot` is no source to ask: the embedded stack has it in place of one. */
+export type StoredSet = Omit<RateSet, "source"> & { source: RateSet["source"] | "snapshot" };
+
 /** Where the next page starts; null after the last. */
 export type Cursor = unknown;
 
@@ -80,7 +83,7 @@ export function createRemindersStore(database: Database) {
     /** `rates_on` is the newest day stored, of any currency. */
     readNewestRates: () => database.call<{ rates_on: string | null; per_euro: StoredRates }>("read_newest_rates", {}),
 
-    storeRates: ({ source, publishedOn, perEuro, days = {} }: RateSet, at: Date) =>
+    storeRates: ({ source, publishedOn, perEuro, days = {} }: StoredSet, at: Date) =>
       database.call<{ added: number }>("store_rates", {
         source,
         published_on: publishedOn,

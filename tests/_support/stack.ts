@@ -7,6 +7,7 @@ import { readMigrations } from "../../local/database/migrations.ts";
 import { preparationDigest } from "../../local/database/prepare.ts";
 import type { RunningStack } from "../../local/running_stack.ts";
 import { cachedFolder, digestOf } from "../../local/cache.ts";
+import { createRatesFixture, ratesFixtureSources } from "./exchange_rates.ts";
 import { hasPlatform, newDatabase, newMigratedDatabase } from "./new_database.ts";
 
 export { signIn } from "../../local/sign_in.ts";
@@ -57,12 +58,13 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
 }
 
 async function launch(folder: string, options: StackOptions): Promise<TestStack> {
+  const rates = serveRates();
   const startedAt = performance.now();
   const child = new Deno.Command(Deno.execPath(), {
     args: ["task", "--quiet", "start", "--json", "--port", "0", "--data", folder, ...(options.args ?? [])],
     cwd: ROOT,
     // The limits have tests of their own.
-    env: { NO_COLOR: "1", RATE_LIMITS: "off", ...options.env },
+    env: { NO_COLOR: "1", RATE_LIMITS: "off", FX_SOURCES: rates.sources, ...options.env },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
@@ -72,12 +74,15 @@ async function launch(folder: string, options: StackOptions): Promise<TestStack>
   const line = await firstLine(child.stdout);
   if (!line) {
     await logged;
+    await rates.close();
     throw new Error(`The stack did not start:\n${log}`);
   }
   const running: RunningStack = JSON.parse(line);
+  rates.follow(running.local_url);
   const readyMs = performance.now() - startedAt;
   const ended = async () => {
     await logged;
+    await rates.close();
     return await child.status;
   };
   return {
@@ -96,6 +101,24 @@ async function launch(folder: string, options: StackOptions): Promise<TestStack>
       await ended();
     },
     restart: () => launch(folder, options),
+  };
+}
+
+/** Rates for a stack, as of its clock, so that no test depends on what sources publish. */
+function serveRates() {
+  let clockUrl: string | undefined;
+  const now = async () => {
+    const time = clockUrl ? await (await fetch(clockUrl)).json() : { now: new Date() };
+    return new Date(time.now);
+  };
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
+    const at = await now();
+    return await createRatesFixture(() => at).fetch(request);
+  });
+  return {
+    sources: ratesFixtureSources(`http://127.0.0.1:${server.addr.port}`),
+    follow: (localUrl: string | null) => void (clockUrl = localUrl ? `${localUrl}/clock` : undefined),
+    close: () => server.shutdown(),
   };
 }
 

@@ -85,6 +85,52 @@ testBooks(
       assertEquals(await everywhere(books, bill.id), "88.00");
     },
 
+    "by the embedded stack's snapshot is provisional, says so, and gives way to a real rate": async (
+      books,
+      database,
+    ) => {
+      const snapshot = { source: "snapshot", published_on: "2026-09-29", per_euro: { USD: "1.1" }, days: {} };
+      await database.asService("store_rates", { ...snapshot, at: "2026-11-20T06:00:00Z" });
+      const { bill, paid } = await payHosting(books);
+      assertEquals([paid.data.payment.base_amount, codes(paid)], ["100.00", ["rate_snapshot"]]);
+      assertMatch(paid.warnings[0].message, /^Values in EUR are provisional .* exchange rates from 2026-09-29/);
+      assertEquals(await everywhere(books, bill.id), "100.00");
+      for (const tool of ["list_expenses", "summarize_spending", "show_spending_chart"]) {
+        assert(codes(await books.call(tool, MONTH)).includes("rate_snapshot"), tool);
+      }
+      // By the rates of another currency, which were never stored.
+      const other = await books.call("summarize_spending", { ...MONTH, in_currency: "USD" });
+      assertEquals([other.data.total.amount, codes(other).includes("rate_snapshot")], ["110.00", false]);
+      const context = await books.call("get_context", { include: [] });
+      assertEquals([context.data.fx_as_of, codes(context)], ["2026-09-29", ["rate_snapshot"]]);
+
+      // No source is judged by a snapshot.
+      assertEquals(await database.asService("read_rates_of_day", { day: "2026-11-20" }), {});
+
+      // Ten days without a network settle nothing by it, and a day that a source has no rate for keeps it provisional.
+      for (let day = 21; day < 32; day++) {
+        const at = new Date(Date.UTC(2026, 10, day)).toISOString();
+        const asked = { day: "2026-11-20", is_answered: false, at };
+        assertEquals(await database.asService("settle_day", asked), { settled: false });
+      }
+      await database.asService("settle_values", { after: null, size: 500 });
+      assertEquals(codes(await books.call("list_expenses", MONTH)), ["rate_snapshot"]);
+
+      await publish(database, "2026-11-20", "2.2");
+      assertEquals(await everywhere(books, bill.id), "50.00");
+      const asked = { day: "2026-11-20", is_answered: true, at: "2026-12-02T06:00:00Z" };
+      assertEquals(await database.asService("settle_day", asked), { settled: true });
+      await database.asService("settle_values", { after: null, size: 500 });
+      assertEquals(codes(await books.call("list_expenses", MONTH)).includes("rate_snapshot"), false);
+      assertEquals(codes(await books.call("get_context", { include: [] })), []);
+
+      // A currency that nobody has a rate of stays as it is.
+      const { results: [{ base_amount }] } = await books.ok("log_expenses", {
+        items: [{ name: "Taxi", amount: "500", currency: "EGP" }],
+      });
+      assertEquals(base_amount, undefined);
+    },
+
     "is final at once when the rate of its day is known, or known not to come": async (books, database) => {
       await addRate(database, "USD", "2026-11-13", "1.1");
       await settleDay(database, "2026-11-15");

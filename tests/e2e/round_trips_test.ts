@@ -72,6 +72,7 @@ Deno.test("one request to the database each", async (t) => {
       functionEnvironment({
         own: {},
         db: "embedded",
+        demoRates: false,
         mailboxUrl: "smtp://127.0.0.1:9",
         siteUrl: stack.site_url,
         supabaseUrl: stack.supabase_url,

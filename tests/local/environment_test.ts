@@ -9,6 +9,7 @@ const stack = {
   supabaseUrl: "http://127.0.0.1:7400",
   db: "embedded",
   localUrl: "http://127.0.0.1:7401/secret",
+  demoRates: false,
   mailboxUrl: "smtp://127.0.0.1:1025",
   secrets: {} as Parameters<typeof functionEnvironment>[0]["secrets"],
 };

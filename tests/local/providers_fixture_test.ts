@@ -64,7 +64,14 @@ Deno.test("a request without a credential, or to an unknown provider, is refused
 
 Deno.test("the stack's functions find every provider with a base on the stack, unless the environment overrides it", () => {
   const site = { siteUrl: LOCAL, supabaseUrl: LOCAL, secrets: {} as Secrets };
-  const stack = { ...site, own: {}, db: "embedded", localUrl: LOCAL, mailboxUrl: "smtp://127.0.0.1:1" };
+  const stack = {
+    ...site,
+    own: {},
+    db: "embedded",
+    localUrl: LOCAL,
+    demoRates: false,
+    mailboxUrl: "smtp://127.0.0.1:1",
+  };
   const { providerBases } = readConfig({ PROVIDER_BASES: functionEnvironment(stack).PROVIDER_BASES }, []);
   const fixed = [...PROVIDERS.values()].filter(({ base }) => base).map(({ key }) => key);
   assertEquals(providerBases, Object.fromEntries(fixed.map((key) => [key, `${LOCAL}/providers/${key}`])));

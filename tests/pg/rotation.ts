@@ -71,6 +71,7 @@ function start(own: Secrets): FunctionsHandler {
     ...functionEnvironment({
       own: { ...own, RATE_LIMITS: "off" },
       db: stack.database_url!,
+      demoRates: false,
       mailboxUrl: "smtp://127.0.0.1:25",
       siteUrl: SITE,
       supabaseUrl: stack.supabase_url,

@@ -81,6 +81,9 @@ export const warnings = {
   "rate_pending": ({ into, since }: { into: string; since: string }): string =>
     `Some values in ${into} will still change: rates from ${since} on are not all published yet, and the last known ` +
     "ones are used until then.",
+  "rate_snapshot": ({ into, of }: { into: string; of: string }): string =>
+    `Values in ${into} are provisional where a rate is needed: they use a snapshot of exchange rates from ${of}, and ` +
+    "change when the rates of their days arrive.",
 };
 
 interface Logged {

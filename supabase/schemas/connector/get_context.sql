@@ -6,6 +6,7 @@ declare
   counting_plan text;
   plans_enabled constant boolean := billing.plans_enabled();
   is_trial boolean;
+  snapshot_on constant date := app.rates_snapshot((context.at at time zone 'utc')::date);
   data jsonb;
 begin
   select * into strict organization from identity.organizations as o where o.id = context.organization_id;
@@ -26,7 +27,7 @@ begin
       from billing.plan_features as f
       where f.plan = counting_plan
     ),
-    'fx_as_of', (select max(f.rate_on) from app.fx_rates as f)
+    'fx_as_of', coalesce(snapshot_on, (select max(f.rate_on) from app.fx_rates as f))
   );
   data := data || jsonb_strip_nulls(jsonb_build_object('proposals', app.list_open_proposals(context)));
   if included ? 'categories' then
@@ -73,7 +74,12 @@ begin
       from identity.memberships as m
     ));
   end if;
-  return jsonb_build_object('data', data, 'warnings', app.plan_warnings(context));
+  return jsonb_build_object('data', data, 'warnings', app.plan_warnings(context) || case
+    when snapshot_on is null then '[]'
+    else jsonb_build_array(
+      app.warning('rate_snapshot', jsonb_build_object('into', context.base_currency, 'of', snapshot_on))
+    )
+  end::jsonb);
 end
 $$;
 comment on function app.get_context is

@@ -8,6 +8,8 @@ create table app.fx_rates (
 );
 comment on table app.fx_rates is 'How much of a currency one euro bought on a day, by source. Never updated in place.';
 create index fx_rates_rate_on_idx on app.fx_rates (rate_on);
+-- For the embedded stack; a deployment has none.
+create index fx_rates_snapshot_idx on app.fx_rates (quote, rate_on) where source = 'snapshot';
 
 create table app.fx_days (
   day date primary key,

@@ -1,6 +1,7 @@
 -- Exchange rates as of a day. A rate is the newest on or before the day and at most 7 days old (weekends, holidays),
 -- the central bank's before that of a source which has more currencies. Where there is none, an amount has no value in
--- the other currency, never the same one. Rates say what one euro buys, so every pair crosses through the euro.
+-- the other currency, never the same one. The embedded stack without a network has a dated snapshot: it stands in where
+-- no rate is known, and no value by it is final. Rates say what one euro buys, so every pair crosses through the euro.
 -- Exact arithmetic: multiplied first, divided once, rounded half away from zero to the minor unit of the target, once
 -- an amount.
 
@@ -16,17 +17,25 @@ comment on type app.rate is
 create or replace function app.rates_as_of(currency text, day date) returns setof app.rate
 language sql stable rows 1
 begin atomic
-  select case currency when 'EUR' then 1 else f.rate end, case currency when 'EUR' then day else f.rate_on end, f.source
+  select case currency when 'EUR' then 1 else coalesce(f.rate, s.rate) end,
+    case currency when 'EUR' then day else coalesce(f.rate_on, s.rate_on) end, coalesce(f.source, s.source)
   from (select) as once
   left join lateral (
     select r.rate, r.rate_on, r.source
     from app.fx_rates as r
-    where r.quote = currency and r.rate_on between day - 7 and day
+    where r.quote = currency and r.rate_on between day - 7 and day and r.source <> 'snapshot'
     -- The central bank, those who quote it, then everybody else.
     order by r.source not in ('ecb', 'frankfurter'), r.rate_on desc, r.source
     limit 1
   ) as f on true
-  where currency = 'EUR' or f.rate is not null;
+  left join lateral (
+    select r.rate, r.rate_on, r.source
+    from app.fx_rates as r
+    where f.rate is null and r.quote = currency and r.source = 'snapshot'
+    order by r.rate_on desc
+    limit 1
+  ) as s on true
+  where currency = 'EUR' or f.rate is not null or s.rate is not null;
 end;
 comment on function app.rates_as_of is 'The rate of a currency as of a day, as the one row; no row when none is known.';
 
@@ -40,6 +49,18 @@ begin
 end
 $$;
 comment on function app.find_rate is 'The rate of a currency as of a day; all null when none is known.';
+
+create or replace function app.rates_snapshot(day date) returns date
+language plpgsql stable set search_path = '' as $$
+declare
+  -- Every source has it.
+  rate constant app.rate := app.find_rate('USD', day);
+begin
+  return case when rate.source = 'snapshot' then rate.rate_on end;
+end
+$$;
+comment on function app.rates_snapshot is
+  'The day of the snapshot that stands in for the rates as of a day; null where the sources'' own are known.';
 
 -- Both were parsed when they were created, and are inlined. div() truncates the exact quotient, so nothing is rounded
 -- on the way; amounts are never negative.
@@ -94,8 +115,10 @@ begin
   cross join lateral app.rates_as_of(c.code, paid_on) as f
   cross join lateral app.rates_as_of(base.code, paid_on) as t
   where c.code = from_currency and base.code = value_in_base.base_currency;
-  is_final := coalesce(value.rate_on = paid_on, false)
-    or exists (select from app.fx_days as d where d.day = paid_on and d.settled_at is not null);
+  is_final := coalesce(value.source not like '%snapshot%', true) and (
+    coalesce(value.rate_on = paid_on, false)
+    or exists (select from app.fx_days as d where d.day = paid_on and d.settled_at is not null)
+  );
   -- More than the column holds is as good as unknown.
   if value.minor <= 1000000000000000000 then
     return (base_currency, value.minor, value.rate, value.rate_on, value.source, is_final)::app.base_value;
@@ -174,13 +197,20 @@ comment on function app.charge_payment is 'Says of a payment what the bank took 
 
 create or replace function app.warn_of_pending(is_pending boolean, currency text, since date) returns jsonb
 language plpgsql stable set search_path = '' as $$
+declare
+  snapshot_on date;
 begin
-  return case
-    when is_pending then
-      jsonb_build_array(app.warning('rate_pending', jsonb_build_object('into', currency, 'since', since)))
-    else '[]'::jsonb
-  end;
+  if not coalesce(is_pending, false) then
+    return '[]';
+  end if;
+  snapshot_on := app.rates_snapshot(since);
+  return jsonb_build_array(
+    case when snapshot_on is null
+      then app.warning('rate_pending', jsonb_build_object('into', currency, 'since', since))
+    else app.warning('rate_snapshot', jsonb_build_object('into', currency, 'of', snapshot_on)) end
+  );
 end
 $$;
 comment on function app.warn_of_pending is
-  'Says of an answer that its values in a currency will change: the rates of days since one are not published yet.';
+  'Says of an answer that its values in a currency will change: the rates of days since one are not published yet, or '
+  'a snapshot stands in for them.';

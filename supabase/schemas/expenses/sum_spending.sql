@@ -197,8 +197,11 @@ begin
     select d.rated_currency, d.rate_on, t.per_euro * 10::numeric ^ into_currency.exponent as numerator,
       f.per_euro * 10::numeric ^ c.exponent as denominator,
       least(f.rate_on, t.rate_on) as as_of, array[f.source, t.source] as sources,
-      d.is_paid and least(f.rate_on, t.rate_on) < d.rate_on
-        and not exists (select from app.fx_days as s where s.day = d.rate_on and s.settled_at is not null) as is_pending
+      d.is_paid and (
+        'snapshot' in (f.source, t.source)
+        or least(f.rate_on, t.rate_on) < d.rate_on
+        and not exists (select from app.fx_days as s where s.day = d.rate_on and s.settled_at is not null)
+      ) as is_pending
     from rated_days as d
     join app.currencies as c on c.code = d.rated_currency
     join app.currencies as into_currency on into_currency.code = target

@@ -75,7 +75,8 @@ begin
   return (
     select coalesce(jsonb_object_agg(c.code, r.per_euro::text), '{}')
     from app.currencies as c cross join lateral app.rates_as_of(c.code, read_rates_of_day.day) as r
-    where c.code <> 'EUR'
+    -- A snapshot is too far from other days to judge their rates by it.
+    where c.code <> 'EUR' and r.source <> 'snapshot'
   );
 end
 $$;
@@ -94,7 +95,12 @@ begin
     set attempts = d.attempts + ((d.attempted_at at time zone 'utc')::date is distinct from today)::int,
       attempted_at = at;
   update app.fx_days as d set settled_at = at
-  where d.day = settle_day.day and d.settled_at is null and (is_answered or d.attempts >= max_attempts);
+  where d.day = settle_day.day and d.settled_at is null
+    and (
+      is_answered
+      -- What a snapshot stands in for is asked for until a source answers.
+      or d.attempts >= max_attempts and not exists (select from app.fx_rates as r where r.source = 'snapshot')
+    );
   select d.settled_at into settled from app.fx_days as d where d.day = settle_day.day;
   return jsonb_build_object('settled', settled is not null);
 end

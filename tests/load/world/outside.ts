@@ -2,7 +2,7 @@
  * Everybody else's servers in this process: the mail service with its API, the mail server of the identity provider,
  * sources of exchange rates, and bill providers. Each can be put into a bad mood while the service asks it.
  */
-import { createRatesFixture, ratesFixtureSources } from "../../../local/fixtures/exchange_rates.ts";
+import { createRatesFixture, ratesFixtureSources } from "../../_support/exchange_rates.ts";
 import { createProvidersFixture, providersFixtureBases } from "../../../local/fixtures/providers/app.ts";
 import { type MailSink, startMailSink } from "../../../local/mail/smtp_sink.ts";
 import { mailService, type SentMail } from "../../functions/cron-reminders/harness.ts";

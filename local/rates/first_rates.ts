@@ -1,0 +1,57 @@
+/**
+ * The rates that the embedded stack has from its first minute on: those of the sources that a deployment asks, or, when
+ * none answers, a dated snapshot of real rates, by which no value is final.
+ */
+import { ratePastDays } from "../../functions/cron-reminders/past_rates_stage.ts";
+import { refreshRates } from "../../functions/cron-reminders/rates_stage.ts";
+import type { JobDeps } from "../../functions/cron-reminders/stage.ts";
+import { createRemindersStore } from "../../shared/db/reminders_store.ts";
+import { describeError } from "../../shared/log.ts";
+import { Problems } from "../../shared/jobs/problems.ts";
+import { SNAPSHOT_DAY, SNAPSHOT_PER_EURO } from "./snapshot.ts";
+
+/** What a start without a network may wait for. */
+const LONGEST_MS = 4_000;
+const PAST_DAYS_MS = 50_000;
+/** Over a weekend the newest rates are Friday's; on Monday the daily job fetches the next. */
+const FRESH_DAYS = 4;
+
+/**
+ * @param isDemo whether the snapshot is asked for, and no source is.
+ * @returns whether values will be converted by the snapshot.
+ */
+export async function provideRates(
+  deps: JobDeps,
+  { isDemo, onProgress }: { isDemo: boolean; onProgress(line: string): void },
+): Promise<boolean> {
+  const store = createRemindersStore(deps.database);
+  const at = deps.clock();
+  if (!isDemo) {
+    const { rates_on } = await store.readNewestRates();
+    const isFresh = rates_on !== null && at.getTime() - Date.parse(rates_on) < FRESH_DAYS * 86_400_000;
+    if (isFresh) return false;
+    onProgress("Fetching exchange rates.");
+    if (await fetchRates(deps, at)) return false;
+  }
+  await store.storeRates({ source: "snapshot", publishedOn: SNAPSHOT_DAY, perEuro: SNAPSHOT_PER_EURO }, at);
+  return true;
+}
+
+/** Whether the newest rates of the central bank are there; those of all currencies, and of past days, may follow. */
+async function fetchRates(deps: JobDeps, at: Date): Promise<boolean> {
+  const startedAt = performance.now();
+  const job = { ...deps, store: createRemindersStore(deps.database), recordRun: () => Promise.resolve() };
+  const within = (ms: number) => ({
+    problems: new Problems(),
+    at,
+    remainingMs: () => startedAt + ms - performance.now(),
+  });
+  const { refreshed } = await refreshRates(job, within(LONGEST_MS));
+  if (refreshed) {
+    // The daily job does the rest if the stack stops before.
+    ratePastDays(job, within(PAST_DAYS_MS)).catch((thrown) =>
+      deps.log.error("rates_not_read", { error: describeError(thrown) })
+    );
+  }
+  return refreshed;
+}
