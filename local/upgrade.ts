@@ -36,9 +36,18 @@ export async function startOnBooks<Started extends { preparedAs: string }>(
     await folder.markPrepared(started.preparedAs);
     return started;
   } catch (thrown) {
-    if (!isUpgrade) throw thrown;
-    await folder.restore();
     const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    if (!isUpgrade) {
+      // PGlite ends so when PostgreSQL does, which says why only on its own console.
+      if (database.preparedAs === undefined || !reason.startsWith("Aborted(")) throw thrown;
+      throw new UpgradeError(
+        `The database in ${
+          folder.path(".")
+        } can't be opened: its files seem damaged. Put a copy of the folder in its ` +
+          "place, or start with --fresh, which deletes all data.",
+      );
+    }
+    await folder.restore();
     throw new UpgradeError(
       `The upgrade failed and your books are as they were; start the version that you had before. What failed: ${reason}`,
     );

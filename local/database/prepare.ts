@@ -25,9 +25,21 @@ export async function prepareDatabase(
   database: SqlDatabase,
   options: { createAuthTables: () => Promise<void>; migrations: readonly Migration[] },
 ): Promise<void> {
-  if (!await isProvided(database)) await bootstrap(database, options.createAuthTables);
+  if (!await isProvided(database)) {
+    await bootstrap(database, options.createAuthTables).catch((thrown) => {
+      throw isLackOfRights(thrown) ? new Error(`${NEEDS_SUPERUSER} PostgreSQL said: ${thrown.message}`) : thrown;
+    });
+  }
   await applyMigrations(database, options.migrations);
 }
+
+const NEEDS_SUPERUSER =
+  "The database needs the roles and schemas that Supabase has, and only a superuser can make them: " +
+  "give --db the address of one, such as postgres://postgres@127.0.0.1/expenses.";
+
+/** SQLSTATE insufficient_privilege. */
+const isLackOfRights = (thrown: unknown): thrown is Error & { code: string } =>
+  thrown instanceof Error && "code" in thrown && thrown.code === "42501";
 
 /** Whether a Supabase server created the database: then its roles, schema auth and extensions are used unchanged. */
 async function isProvided(database: SqlDatabase): Promise<boolean> {

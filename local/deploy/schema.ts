@@ -11,7 +11,7 @@ export const schema: Step = {
     // Without the vault: the CLI fills it only while a migration is pending.
     const args = ["db", "push", `--remote=${target}`, "--skip-vault", ...(isDryRun ? ["--dry-run"] : ["--yes"])];
     try {
-      const { output } = await cli.run(args, { env });
+      const { output } = await cli.run(args, { env }).catch(nameDatabaseUrl);
       const isPending = /Applying migration|Would push these migrations/.test(output);
       return !isPending ? "unchanged" : isDryRun ? "planned" : "changed";
     } catch (thrown) {
@@ -23,6 +23,15 @@ export const schema: Step = {
     }
   },
 };
+
+/** The project's own address has only IPv6, which most networks of offices and CI lack. */
+function nameDatabaseUrl(thrown: unknown): never {
+  if (!(thrown instanceof StepError && thrown.message.includes("IPv6"))) throw thrown;
+  throw new StepError(
+    `${thrown.message.replace(/\.?$/, ".")} Set DATABASE_URL to the session pooler's address, which has IPv4: in the ` +
+      "dashboard, Connect, Session pooler.",
+  );
+}
 
 /** Versions, empty where a side lacks it. */
 interface Migration {

@@ -1,12 +1,14 @@
 /** The parts of the deploy command that need no CLI; `tests/deploy/command.ts` runs all of it. */
-import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { parse } from "smol-toml";
 import { mask } from "../../local/deploy/cli.ts";
 import { appendToEnvFile, envFile, parseEnvFile } from "../../local/deploy/env_file.ts";
 import { FRONT_DOORS, frontDoorLines } from "../../local/deploy/front_door.ts";
+import { schema } from "../../local/deploy/schema.ts";
 import { GENERATED, settingProblems } from "../../local/deploy/settings.ts";
 import { mailServer, RATE_LIMITS, sender, writeAuthConfig } from "../../local/deploy/sign_in.ts";
 import type { Deployment } from "../../local/deploy/step.ts";
+import { StepError } from "../../local/deploy/step_error.ts";
 import { LOCAL_SITE, supabaseEnvironment, writeOnce } from "../../local/deploy/supabase_start.ts";
 import { readConfig } from "../../shared/config.ts";
 import { limitOf } from "../../shared/http/quotas.ts";
@@ -127,6 +129,21 @@ Deno.test("Supabase Auth gets limits with room for everybody, and fifty stranger
   for (const name of ["sign_in_ip", "login_mail_ip", "session_refresh_ip"] as const) {
     assert(limitOf({ rateLimits: "on" }, name)!.at_most < 30, name);
   }
+});
+
+Deno.test("a deployment without IPv6 is told of DATABASE_URL", async () => {
+  const fail = (message: string) => ({ run: () => Promise.reject(new StepError(message)), show() {} });
+  const pushed = (message: string) =>
+    schema.run(
+      { project: "a", values: new Map(), cli: fail(message), isDryRun: false, say() {} } as unknown as Deployment,
+    );
+  await assertRejects(
+    () => pushed("IPv6 is not supported on your current network"),
+    StepError,
+    "IPv6 is not supported on your current network. Set DATABASE_URL to the session pooler's address",
+  );
+  const other = await assertRejects(() => pushed("password authentication failed"), StepError);
+  assertEquals(other.message, "password authentication failed");
 });
 
 Deno.test("no front door's lines hold a value of a key", () => {

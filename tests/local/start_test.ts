@@ -93,7 +93,7 @@ async function statusOf(url: string): Promise<number> {
 Deno.test("a terminal shows the welcome, with the user's folder, and the log goes into a file", async () => {
   const folder = await Deno.makeTempDir({ prefix: "expense stack " });
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["task", "--quiet", "start", "--port", "0", "--no-demo", "--no-schedules", "--data", folder],
+    args: ["task", "--quiet", "start", "--port", "0", "--no-demo", "--no-schedules", "--demo-rates", "--data", folder],
     cwd: new URL("../../", import.meta.url),
     env: { NO_COLOR: "1", npm_command: "exec" },
     stdin: "null",
@@ -109,6 +109,7 @@ Deno.test("a terminal shows the welcome, with the user's folder, and the log goe
   assertMatch(welcome, /^Creating the database\. The first one takes about \d+ seconds\.$/m);
   assertStringIncludes(welcome, `npx -y deno@${Deno.version.deno} task demo --data '${folder}'`);
   assertStringIncludes(welcome, `${folder}/stack.log`);
+  assertMatch(welcome, /Exchange rates +are a snapshot of \d{4}-\d\d-\d\d: values are provisional/);
   assertMatch(welcome, /In place of the real thing\n\n {2}Mail +stays in the mailbox/);
   const site = /Site +(\S+)/.exec(welcome)![1]!;
   assertEquals(
@@ -171,6 +172,23 @@ Deno.test("a foreign folder is neither used nor emptied", async () => {
   }
   assertEquals(await Deno.readTextFile(join(folder, "thesis.txt")), "years of work");
   await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test({
+  name: "a damaged database is told in words, with what to do",
+  ignore: Deno.env.has("TEST_DATABASE_URL"),
+  async fn() {
+    const stack = await startStack({ args: ["--no-demo"] });
+    await stack.stop({ keep: true });
+    await Deno.truncate(join(stack.folder, "postgres/global/pg_control"));
+    const { code, stderr } = await runStart("--port", "0", "--data", stack.folder, "--demo-rates");
+    assertEquals([code, stderr], [
+      1,
+      `The database in ${stack.folder} can't be opened: its files seem damaged. Put a copy of the folder in its place, ` +
+      "or start with --fresh, which deletes all data.\n",
+    ]);
+    await Deno.remove(stack.folder, { recursive: true });
+  },
 });
 
 Deno.test("a database that was being created when the stack was killed is created again", async () => {

@@ -37,6 +37,7 @@ const RUNNING = [
   "tests/pg/request_id.ts",
   "tests/pg/rotation.ts",
   "tests/pg/backup.ts",
+  "tests/pg/plain_owner.ts",
 ];
 
 const MEASURED = ["tests/pg/large_import.ts"];
