@@ -2,3 +2,11 @@
 export type Clock = () => Date;
 
 export const systemClock: Clock = () => new Date();
+
+/** Calls `then` once, after so many milliseconds. @returns what cancels it. */
+export type Timer = (ms: number, then: () => void) => () => void;
+
+export const systemTimer: Timer = (ms, then) => {
+  const timer = setTimeout(then, ms);
+  return () => clearTimeout(timer);
+};

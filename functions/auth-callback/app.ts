@@ -14,6 +14,7 @@ import { createMembersStore } from "../../shared/db/members_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { admission } from "../../shared/http/admission.ts";
 import { type App, createApp } from "../../shared/http/app.ts";
+import { isFileForm } from "../../shared/http/file_form.ts";
 import { ICON } from "../../shared/pages/icon.ts";
 import { pageErrors } from "../../shared/pages/error_page.tsx";
 import { readers } from "../../shared/pages/reader.ts";
@@ -30,7 +31,7 @@ import { pageLoader } from "./page_loader.ts";
 export function createAuthCallbackApp(deps: Deps, providers?: Registry, languages?: Languages): App {
   const app = createApp("auth-callback", deps, plainErrors(pageErrors(deps.config)));
   app.use(readers(languages));
-  app.use(admission(deps.config));
+  app.use(admission(deps.config, { isReadLater: isFileForm }));
   const open: OpenPageDeps = {
     ...deps,
     store: createIdentityStore(deps.database),

@@ -15,7 +15,7 @@ const MAX_BYTES = 1000;
 
 /** Takes `{"to": "<address>"}`; answers `{"ok": true, "mark": "…"}`, the mark that stands in the mail. */
 export async function sendTestMail(c: AppContext, deps: Pick<Deps, "config" | "fetch" | "clock">): Promise<Response> {
-  const to = readAddress(await readText(c.req.raw, MAX_BYTES));
+  const to = readAddress(await readText(c, MAX_BYTES));
   const at = deps.clock().toISOString();
   const { siteUrl, codeSecrets } = deps.config;
   // Signed: who holds a mail can tell that this deployment wrote it, and when.

@@ -28,6 +28,9 @@ const FRONT = {
 };
 const DIRECT = { endpoint: "/", documents: ["/.well-known/oauth-protected-resource"] };
 
+/** Of the places: callers with an invented token leave room for those whose token was found good. */
+const UNPROVEN = 12;
+
 interface Options {
   registry?: Registry;
   words?: Words;
@@ -42,7 +45,7 @@ export function createMcpApp(deps: Deps, { registry, words = wordsOf("en") }: Op
   const store = createConnectorStore({ database, clock, resource: urls.resource });
 
   const app = createApp("mcp", deps, (error, c) => failureResponse(error, c.get("requestId")));
-  app.use(cors, admission(config));
+  app.use(cors, admission(config, { limits: { unproven: UNPROVEN } }));
 
   for (const [paths, address] of [[FRONT, urls.front], [DIRECT, urls.direct]] as const) {
     const connector: Connector = {

@@ -19,8 +19,11 @@ export async function callerOf(c: AppContext, connector: Connector): Promise<Bea
   const { address, config, words } = connector;
   const bearer = readBearer(c.req.header("authorization"));
   switch (bearer.kind) {
-    case "token":
-      return { tokenHash: hashToken(bearer.token), limits: await connectorLimits(config, c) };
+    case "token": {
+      const tokenHash = hashToken(bearer.token);
+      c.set("tokenHash", tokenHash);
+      return { tokenHash, limits: await connectorLimits(config, c) };
+    }
     case "malformed":
       throw new AppError("invalid_request", words.connector.refusals.notBearer, {
         headers: { "www-authenticate": challenge(address.metadata, "invalid_request") },

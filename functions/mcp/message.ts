@@ -11,9 +11,9 @@ import { MESSAGE_BYTES } from "../../shared/connector/tool.ts";
 import type { Authentication, Bearer } from "../../shared/db/connector_store.ts";
 import { AppError } from "../../shared/errors.ts";
 import { type AppContext, note } from "../../shared/http/app.ts";
-import { BodyReader } from "../../shared/http/body_reader.ts";
+import type { BodyReader } from "../../shared/http/body_reader.ts";
+import { bodyOf } from "../../shared/http/read_body.ts";
 import { parseJson } from "../../shared/parse_json.ts";
-import type { Words } from "../../shared/words/words.ts";
 import { authenticate, recordLastUsed, refusalResponse } from "./authentication.ts";
 import type { Connector } from "./connector.ts";
 import { bufferResponse } from "./buffer_response.ts";
@@ -29,20 +29,13 @@ const MAX_DEPTH = 100;
 
 /** @param caller whose token is not yet checked. */
 export async function postMessage(c: AppContext, connector: Connector, caller: Bearer): Promise<Response> {
-  const { words } = connector;
-  const body = new BodyReader(c.req.raw);
-  try {
-    const isShort = await readUpTo(body, { maxBytes: MESSAGE_BYTES, words });
-    const verdict = isShort ? undefined : await authenticate(connector, caller);
-    const refused = verdict && refusalResponse(verdict, connector);
-    if (refused) return refused;
-    if (!isShort && !(await readUpTo(body, { maxBytes: LARGEST_BYTES, words }))) {
-      throw tooLarge(connector, LARGEST_BYTES);
-    }
-    return await answer(c, connector, { caller, body, verdict });
-  } finally {
-    await body.close();
-  }
+  const body = bodyOf(c);
+  const isShort = await body.readUpTo(MESSAGE_BYTES);
+  const verdict = isShort ? undefined : await authenticate(connector, caller);
+  const refused = verdict && refusalResponse(verdict, connector);
+  if (refused) return refused;
+  if (!isShort && !(await body.readUpTo(LARGEST_BYTES))) throw tooLarge(connector, LARGEST_BYTES);
+  return await answer(c, connector, { caller, body, verdict });
 }
 
 /** @param received.verdict on the caller, if already known. */
@@ -84,6 +77,7 @@ async function answer(
   const verdict = known ?? await authenticate(connector, caller);
   const refused = refusalResponse(verdict, connector, message.id);
   if (refused) return refused;
+  if (verdict.outcome === "ok") note(c, { organization_id: verdict.organization.id });
   if (isTooDeep) {
     return errorResponse({
       status: 400,
@@ -97,12 +91,6 @@ async function answer(
   }
   const response = await serve(c, connector, exchange);
   return message.method === "subscriptions/listen" ? response : await bufferResponse(response);
-}
-
-async function readUpTo(body: BodyReader, { maxBytes, words }: { maxBytes: number; words: Words }): Promise<boolean> {
-  return await body.readUpTo(maxBytes).catch((cause) => {
-    throw new AppError("invalid_request", words.connector.refusals.incomplete, { cause });
-  });
 }
 
 const tooLarge = ({ words }: Connector, maxBytes: number) =>

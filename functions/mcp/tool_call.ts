@@ -89,7 +89,8 @@ export function createToolCall(
       if (!parsed.ok) return answer(parsed);
       try {
         const isLong = tool.isLong?.(parsed.value) ?? false;
-        verdict = await store.callTool({ ...caller, tool: name, arguments: parsed.value, isLong });
+        const isRead = tool.listed.annotations.readOnlyHint;
+        verdict = await store.callTool({ ...caller, tool: name, arguments: parsed.value, isLong, isRead });
         const first = verdict.outcome === "ok" ? verdict : undefined;
         const facts = first && (await followUp(tool, parsed.value, { first, signal, send }) ?? first.result);
         // Never sent: the verdict replaces it.

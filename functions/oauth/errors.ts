@@ -113,6 +113,7 @@ const FAILURES: Readonly<Record<ErrorCode, string>> = {
   suspended: "access_denied",
   not_found: "invalid_request",
   method_not_allowed: "invalid_request",
+  request_timeout: "temporarily_unavailable",
   payload_too_large: "invalid_request",
   unsupported_media_type: "invalid_request",
   rate_limited: "temporarily_unavailable",

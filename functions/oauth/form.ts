@@ -24,7 +24,7 @@ export async function readForm<Name extends string>(
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(c.req.header("content-type") ?? "")) {
     return refuse(c, server, "body_not_a_form");
   }
-  const read = readParameters(new URLSearchParams(await readText(c.req.raw, MAX_BODY_BYTES)), names);
+  const read = readParameters(new URLSearchParams(await readText(c, MAX_BODY_BYTES)), names);
   return read.ok ? read.values : refuse(c, server, "parameter_repeated", { detail: `${read.repeated} was sent twice` });
 }
 

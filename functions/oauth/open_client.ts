@@ -4,6 +4,7 @@
  */
 import type { OpenedConsent, OpenedDocumentConsent, StoredClient } from "../../shared/db/oauth_store.ts";
 import type { AppContext } from "../../shared/http/app.ts";
+import { outsidePlace } from "../../shared/http/place.ts";
 import { callerQuotas, tooMany } from "../../shared/http/quotas.ts";
 import { isDocumentUrl } from "../../shared/oauth/client_id.ts";
 import { judgeClientUrl } from "../../shared/oauth/client_metadata_document.ts";
@@ -61,7 +62,7 @@ async function readAndOpen(
   server: AuthorizationServer,
   { lookup, opened }: { lookup: ClientLookup; opened: OpenedDocumentConsent },
 ): Promise<OpenedClient> {
-  const read = await server.readDocument(lookup.clientId);
+  const read = await outsidePlace(() => server.readDocument(lookup.clientId));
   if (read.ok) {
     logDocument(c, server, { ...lookup, outcome: "read" });
     return known(

@@ -13,7 +13,7 @@ import { NO_STORE, refuse } from "./errors.ts";
 import type { Endpoint } from "./server.ts";
 
 export const register: Endpoint = async (c, server) => {
-  const body = parseJson(await readText(c.req.raw, MAX_BODY_BYTES));
+  const body = parseJson(await readText(c, MAX_BODY_BYTES));
   const judged = judgeRegistration(body);
   if (!judged.ok) return refuse(c, server, judged.reason);
 

@@ -29,7 +29,7 @@ export function createPaymentWebhookApp({ config, database, clock, log }: Deps):
         cause: new Error("PAYMENT_WEBHOOK_SECRET is not set"),
       });
     }
-    const body = await readBody(c.req.raw, LARGEST_BODY_BYTES);
+    const body = await readBody(c, LARGEST_BODY_BYTES);
     const signature = c.req.header("x-payment-signature") ?? c.req.header("x-razorpay-signature") ?? "";
     if (!await isSigned(body, { signature, keys })) {
       throw new AppError("unauthorized", "The signature of this event is missing or wrong.");

@@ -2,8 +2,9 @@
  * The database as the functions see it: SQL functions called over PostgREST as `service_role`, one request per call.
  * Only the stores in this folder use it. Database error messages never reach a caller.
  */
+import { systemTimer, type Timer } from "../clock.ts";
 import { AppError } from "../errors.ts";
-import { currentRequestId } from "../http/request_id.ts";
+import { currentRequest } from "../http/current_request.ts";
 import { describeError } from "../log.ts";
 import { REQUEST_ID_HEADER } from "../routes.ts";
 import type { Database as Generated } from "./database_types.ts";
@@ -16,18 +17,34 @@ export type FunctionName = keyof Generated["public"]["Functions"];
 export interface Database {
   /**
    * Runs `public.<name>(args)` in one transaction and returns its result.
-   * @param options `deadlineMs` for callers that have a deadline of their own.
+   * @param options `deadlineMs` for callers that have a deadline of their own; `isRead` for a call that changes nothing,
+   *   where its name does not say so.
    * @throws {AppError} `unavailable` when the database is unreachable or overloaded, `internal` for anything else.
    */
-  call<Result>(name: FunctionName, args: Record<string, unknown>, options?: { deadlineMs?: number }): Promise<Result>;
+  call<Result>(name: FunctionName, args: Record<string, unknown>, options?: CallOptions): Promise<Result>;
+}
+
+interface CallOptions {
+  deadlineMs?: number;
+  isRead?: boolean;
 }
 
 /** Longer than any statement may take (statement_timeout 8 s), so that the database times out first. */
 const TIMEOUT_MS = 10_000;
+/** They change nothing but counts of requests. */
+const READS = /^(read|list|find)_|^(ping|authenticate_bearer)$/;
+/** The server ended the connection: of pooled ones that died together, each costs one call. */
+const CONNECTION_ENDED = "57P01";
 
 /** @param url base of the platform's APIs; @param key privileged key. */
 export function createDatabase(
-  { url, key, fetch: send = fetch }: { url: string; key: string; fetch?: typeof fetch },
+  { url, key, fetch: send = fetch, timer = systemTimer, now = () => performance.now() }: {
+    url: string;
+    key: string;
+    fetch?: typeof fetch;
+    timer?: Timer;
+    now?: () => number;
+  },
 ): Database {
   const headers = {
     "content-type": "application/json",
@@ -39,24 +56,46 @@ export function createDatabase(
     async call<Result>(
       name: FunctionName,
       args: Record<string, unknown>,
-      { deadlineMs = TIMEOUT_MS } = {},
+      { deadlineMs, isRead = READS.test(name) }: CallOptions = {},
     ): Promise<Result> {
-      const request = {
-        method: "POST",
-        headers: { ...headers, ...requestHeaders() },
-        body: JSON.stringify(args),
-        signal: AbortSignal.timeout(deadlineMs),
-      };
-      const answer = await readAnswer(() => send(`${url}/rest/v1/rpc/${name}`, request));
-      if ("error" in answer) throw failure(name, answer.status, answer.error);
-      return answer.data as Result;
+      // One deadline for all calls of a page: with a table locked, each would wait in full for the same lock.
+      const request = deadlineMs === undefined ? currentRequest() : undefined;
+      const waitMs = deadlineMs ?? Math.min(TIMEOUT_MS, request?.databaseMs ?? TIMEOUT_MS);
+      const startedAt = now();
+      try {
+        const answer = await ask(name, args, waitMs);
+        const isRepeated = isRead && "error" in answer && answer.error.code === CONNECTION_ENDED;
+        const last = isRepeated ? await ask(name, args, waitMs - (now() - startedAt)) : answer;
+        if ("error" in last) throw failure(name, last.status, last.error);
+        return last.data as Result;
+      } finally {
+        if (request?.databaseMs !== undefined) request.databaseMs -= now() - startedAt;
+      }
     },
   };
+
+  async function ask(name: string, args: Record<string, unknown>, waitMs: number): Promise<Answer> {
+    if (waitMs <= 0) return { status: 0, error: { message: "no time is left for this request" } };
+    const abort = new AbortController();
+    const cancel = timer(waitMs, () => abort.abort(new DOMException("Signal timed out.", "TimeoutError")));
+    try {
+      return await readAnswer(() =>
+        send(`${url}/rest/v1/rpc/${name}`, {
+          method: "POST",
+          headers: { ...headers, ...requestHeaders() },
+          body: JSON.stringify(args),
+          signal: abort.signal,
+        })
+      );
+    } finally {
+      cancel();
+    }
+  }
 }
 
 /** For the database's log (app.request_name), and for the API's, which keeps few headers. */
 function requestHeaders(): Record<string, string> {
-  const id = currentRequestId();
+  const id = currentRequest()?.id;
   return id ? { [REQUEST_ID_HEADER]: id, "x-client-info": `expenses request ${id}` } : {};
 }
 
@@ -95,13 +134,21 @@ function parseJson(text: string): unknown {
 // and a migration or schema reload is probably under way.
 const TEMPORARY = /^(08|53|57|55P03|40|42883$|PGRST00|PGRST202$)/;
 
+/** What PostgreSQL and PostgREST call an error; a gateway before them has other codes, or none. */
+const DATABASE_CODE = /^(?:[0-9A-Z]{5}|PGRST\w+)$/;
+
+function isTemporary(status: number, code = ""): boolean {
+  if (status === 502 || status === 503 || status === 504) return true;
+  // 429, 522, 540 and 544, for example.
+  return DATABASE_CODE.test(code) ? TEMPORARY.test(code) : status === 429 || status >= 500;
+}
+
 function failure(name: string, status: number, error: DatabaseError): AppError {
   // A truncated success: the part that arrived is user data and must not be logged.
   const isBroken = status >= 200 && status < 300;
   const message = isBroken ? "broke off" : error.message ?? "";
   const cause = new Error(`${name} answered ${status} ${error.code ?? ""}: ${message}`.slice(0, 300));
-  const isUnavailable = status === 0 || isBroken || status === 502 || status === 503 || status === 504 ||
-    TEMPORARY.test(error.code ?? "");
+  const isUnavailable = status === 0 || isBroken || isTemporary(status, error.code);
   return isUnavailable
     ? new AppError("unavailable", "We couldn't reach our database.", {
       says: ({ databaseDown }) => databaseDown,

@@ -43,9 +43,9 @@ export interface ConnectorStore {
   authenticate(bearer: Bearer): Promise<Authentication>;
   /**
    * Resolves the token, then runs the tool as its user, in one transaction; a failing tool writes nothing. One that is
-   * long may take a minute.
+   * long may take a minute; one that only reads may run twice.
    */
-  callTool(call: Bearer & { tool: string; arguments: Arguments; isLong?: boolean }): Promise<ToolRun>;
+  callTool(call: Bearer & { tool: string; arguments: Arguments; isLong?: boolean; isRead?: boolean }): Promise<ToolRun>;
   /** Records that the token's client is in use; requested by `first_use_in_hour`. */
   recordUse(tokenHash: string): Promise<void>;
 }
@@ -73,13 +73,13 @@ export function createConnectorStore(
         (answer) => answer.outcome === "ok" || REFUSALS(answer),
       ));
     },
-    async callTool({ tokenHash, limits, tool, arguments: args, isLong }) {
+    async callTool({ tokenHash, limits, tool, arguments: args, isLong, isRead = false }) {
       const call = { token_hash: tokenHash, resource, tool, arguments: args, at: at(), ...(limits && { limits }) };
       return withinLimits(expectAnswer<ToolRun | Limited>(
         "call_tool",
         await (isLong
           ? database.call("call_long_tool", call, { deadlineMs: LONG_MS })
-          : database.call("call_tool", call)),
+          : database.call("call_tool", call, { isRead })),
         (answer) =>
           answer.outcome === "ok" ? typeof answer.result === "object" && answer.result !== null : REFUSALS(answer),
       ));

@@ -22,6 +22,9 @@ export interface ImportStore {
   runStep(step: ImportStep): Promise<ImportStepRun>;
 }
 
+/** Of one step: how long all of them may take, the page says. */
+const STEP_MS = 10_000;
+
 export const createImportStore = (database: Database): ImportStore => ({
   async open({ userId, importId, at }) {
     const answer = await database.call("open_upload", { user_id: userId, import_id: importId, at: at.toISOString() });
@@ -38,7 +41,7 @@ export const createImportStore = (database: Database): ImportStore => ({
       tool: "import_expenses",
       arguments: args,
       at: at.toISOString(),
-    });
+    }, { deadlineMs: STEP_MS });
     return expectAnswer<ImportStepRun>("run_page_tool", answer, hasOutcome("ok", "refused"));
   },
 });

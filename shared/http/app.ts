@@ -12,7 +12,9 @@ import { AppError, toAppError } from "../errors.ts";
 import { describeError, type Log, type LogFields } from "../log.ts";
 import type { Reader } from "../words/reader.ts";
 import { localPath, loggedPath, METHODS, REQUEST_ID_HEADER, type Slug } from "../routes.ts";
-import { requestIdOf, withRequestId } from "./request_id.ts";
+import type { BodyReader } from "./body_reader.ts";
+import { type CurrentRequest, withRequest } from "./current_request.ts";
+import { requestIdOf } from "./request_id.ts";
 import { STRICT_TRANSPORT_SECURITY } from "./transport_security.ts";
 
 export type AppEnv = {
@@ -20,6 +22,10 @@ export type AppEnv = {
     requestId: string;
     /** `Set-Cookie` values added to whatever response the handler returns (session.ts). */
     cookies: string[];
+    /** Its start has been read before the request got a place (admission.ts). */
+    body?: BodyReader;
+    /** Of its access token, whether good or not. */
+    tokenHash?: string;
     /** What the log line of the request says beside the usual. */
     logged: LogFields;
     /** Set on page surfaces (pages/reader.ts). */
@@ -38,7 +44,7 @@ export type RenderError = (error: AppError, c: AppContext) => Response | Promise
  */
 export function createApp(
   slug: Slug,
-  { config, log }: { config: Pick<Config, "siteUrl">; log: Log },
+  { config, log }: { config: Pick<Config, "siteUrl" | "frontDoorSecrets">; log: Log },
   renderError: RenderError = renderJsonError,
 ): App {
   const app: App = new Hono<AppEnv>({ getPath: (request) => localPath(slug, request.url) });
@@ -47,11 +53,14 @@ export function createApp(
 
   app.use(async (c, next) => {
     const startedAt = performance.now();
-    const requestId = requestIdOf(c.req.raw.headers);
+    const requestId = requestIdOf(c.req.raw.headers, config);
     c.set("requestId", requestId);
     c.set("cookies", []);
     c.set("logged", {});
-    await withRequestId(requestId, next);
+    const request: CurrentRequest = { id: requestId };
+    await withRequest(request, next);
+    // A file is read as fast as its reader takes it.
+    request.databaseMs = undefined;
     // In place: a copy of the response would turn its text into a stream.
     const { headers } = c.res;
     headers.set(REQUEST_ID_HEADER, requestId);

@@ -1,12 +1,39 @@
-/** Reads a request body in steps, so that the size limit can depend on what is known by then. */
+/**
+ * Reads a request body in steps, so that the size limit can depend on what is known by then. The request waits for its
+ * sender without a place (place.ts), for a limited time, and beside a limited number of others (crowd.ts).
+ */
+import { systemTimer, type Timer } from "../clock.ts";
+import { AppError } from "../errors.ts";
+import type { Crowd } from "./crowd.ts";
+import { overloaded } from "./overloaded.ts";
+import { outsidePlace } from "./place.ts";
+
+/** What is read of any request, before anything is known of its sender. */
+export const SHORT_BYTES = 65_536;
+/** Without a byte. */
+const STALL_MS = 5_000;
+const SHORT_MS = 15_000;
+/** A file of 10 MB over a slow line; the platform ends a request after 150 s. */
+const LONG_MS = 100_000;
+
+export interface Crowds {
+  /** Up to `SHORT_BYTES`. */
+  short: Crowd;
+  /** What is read beyond that. */
+  long: Crowd;
+}
 
 export class BodyReader {
+  readonly #headers: Headers;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   readonly #parts: Uint8Array[] = [];
   #length = 0;
   #isWhole: boolean;
+  #failure: AppError | undefined;
 
-  constructor(request: Request) {
+  /** @param crowds those of the function; absent where only callers with a secret get this far. */
+  constructor(request: Request, private readonly crowds?: Crowds, private readonly timer: Timer = systemTimer) {
+    this.#headers = request.headers;
     this.#reader = request.body?.getReader();
     this.#isWhole = this.#reader === undefined;
   }
@@ -19,18 +46,46 @@ export class BodyReader {
   /**
    * Reads on until the end of the body or until the limit is exceeded.
    * @returns whether the body is complete and within the limit.
-   * @throws the connection's error when it breaks.
+   * @throws {AppError} `invalid_request` when the connection breaks, `request_timeout` when the sender is too slow,
+   *   `overloaded` when too many bodies are being read.
    */
   async readUpTo(maxBytes: number): Promise<boolean> {
-    while (!this.#isWhole && this.#length <= maxBytes) {
-      const { done, value } = await this.#reader!.read();
-      if (done) this.#isWhole = true;
-      else {
-        this.#parts.push(value);
-        this.#length += value.length;
-      }
-    }
+    if (this.#isShortOf(maxBytes)) await outsidePlace(() => this.#read(maxBytes));
     return this.#isWhole && this.#length <= maxBytes;
+  }
+
+  #isShortOf(maxBytes: number): boolean {
+    return !this.#isWhole && this.#length <= maxBytes;
+  }
+
+  async #read(maxBytes: number): Promise<void> {
+    const isShort = maxBytes <= SHORT_BYTES;
+    const leave = await this.crowds?.[isShort ? "short" : "long"].enter(this.#headers, () => this.#end(overloaded()));
+    const tooSlow = () => this.#end(new AppError("request_timeout", "The request arrived too slowly."));
+    const cancel = this.timer(isShort ? SHORT_MS : LONG_MS, tooSlow);
+    try {
+      while (this.#isShortOf(maxBytes)) {
+        const cancelStall = this.timer(STALL_MS, tooSlow);
+        const { done, value } = await this.#reader!.read().finally(cancelStall);
+        if (this.#failure) throw this.#failure;
+        if (done) this.#isWhole = true;
+        else {
+          this.#parts.push(value);
+          this.#length += value.length;
+        }
+      }
+    } catch (cause) {
+      throw this.#failure ?? new AppError("invalid_request", "The request did not arrive whole.", { cause });
+    } finally {
+      cancel();
+      leave?.();
+    }
+  }
+
+  /** Cancelling ends the read that waits. */
+  #end(failure: AppError): void {
+    this.#failure ??= failure;
+    void this.close();
   }
 
   /** The bytes read. By hand: a `Blob` takes several times as long on small bodies. */
@@ -52,6 +107,6 @@ export class BodyReader {
 
   /** Cancels the rest of the body. */
   async close(): Promise<void> {
-    await this.#reader?.cancel().catch(() => {});
+    if (!this.#isWhole) await this.#reader?.cancel().catch(() => {});
   }
 }

@@ -10,8 +10,7 @@ import { Buffer } from "node:buffer";
 import ipaddr from "ipaddr.js";
 import type { Config } from "../config.ts";
 import { parseAddress } from "../net/ip_address.ts";
-import { FRONT_DOOR_HEADER } from "../routes.ts";
-import { isOneOf } from "./caller_secret.ts";
+import { isFromFrontDoor } from "./caller_secret.ts";
 
 export interface Caller {
   /**
@@ -26,13 +25,11 @@ export interface Caller {
 /** Undefined when no gateway header is present: callers cannot be told apart then, and none is limited. */
 export function readCaller(
   headers: Headers,
-  { frontDoorSecrets }: Pick<Config, "frontDoorSecrets">,
+  config: Pick<Config, "frontDoorSecrets">,
 ): Caller | undefined {
   const forwarded = (headers.get("x-forwarded-for") ?? "").split(",");
   const hop = readAddress(headers.get("cf-connecting-ip") ?? "") ?? readAddress(forwarded.at(-1)!);
-  const proof = headers.get(FRONT_DOOR_HEADER);
-  const isFrontDoor = proof !== null && isOneOf([proof], frontDoorSecrets);
-  return isFrontDoor ? readAddress(forwarded[0]!) ?? hop : hop;
+  return isFromFrontDoor(headers, config) ? readAddress(forwarded[0]!) ?? hop : hop;
 }
 
 /** One spelling per address. */

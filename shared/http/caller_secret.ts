@@ -4,6 +4,7 @@
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import type { Config } from "../config.ts";
 import { AppError } from "../errors.ts";
+import { FRONT_DOOR_HEADER } from "../routes.ts";
 import { sha256 } from "../std/sha256.ts";
 import type { AppContext } from "./app.ts";
 
@@ -16,6 +17,12 @@ export function isOneOf(given: readonly string[], own: readonly string[]): boole
   let known = false;
   for (const one of given.map(sha256)) for (const other of ownHashes) known = timingSafeEqual(one, other) || known;
   return known;
+}
+
+/** Whether the server before us is our own front door, whose headers can be trusted. */
+export function isFromFrontDoor(headers: Headers, { frontDoorSecrets }: Pick<Config, "frontDoorSecrets">): boolean {
+  const proof = headers.get(FRONT_DOOR_HEADER);
+  return proof !== null && isOneOf([proof], frontDoorSecrets);
 }
 
 /** @throws {AppError} `unauthorized`, without saying what was wrong. */

@@ -1,34 +1,39 @@
 /**
  * A number of places that are taken in turns: while all are taken, those who wait are served one of each in turn,
- * however many requests one of them has. It knows nothing of HTTP.
+ * however many requests one of them has. Those who have proven who they are wait in a line of their own, and the others
+ * can take only some of the places. It knows nothing of HTTP.
  */
+import { systemTimer, type Timer } from "../clock.ts";
 
 export interface FairQueueLimits {
   /** How many run at once. */
   places: number;
-  /** How many wait at most. */
+  /** How many of these are taken by unproven ones at most. */
+  unproven: number;
+  /** How many wait in each line at most. */
   waiting: number;
   /** How long one waits at most. */
   waitMs: number;
 }
 
+export type Kind = "proven" | "unproven";
+
 interface Waiter {
   settle(admitted: boolean): void;
-  timer: ReturnType<typeof setTimeout>;
 }
 
 export class FairQueue {
-  #running = 0;
-  #waiting = 0;
-  /** By whose they are; the first key is the next to be served, with its oldest. */
-  readonly #queues = new Map<string, Waiter[]>();
+  readonly #taken = { proven: 0, unproven: 0 };
+  readonly #lines = { proven: new Line(), unproven: new Line() };
+  /** Whose line is asked first. */
+  #next: Kind = "proven";
 
-  constructor(private readonly limits: FairQueueLimits) {}
+  constructor(private readonly limits: FairQueueLimits, private readonly timer: Timer = systemTimer) {}
 
   /** Takes a place if one is free: the way of nearly every request, which costs nothing. */
-  tryEnter(): boolean {
-    if (this.#running >= this.limits.places) return false;
-    this.#running++;
+  tryEnter(kind: Kind): boolean {
+    if (!this.#hasPlaceFor(kind)) return false;
+    this.#taken[kind]++;
     return true;
   }
 
@@ -36,49 +41,88 @@ export class FairQueue {
    * Waits for a place. When too many wait, the one who has most waiting loses its newest.
    * @returns whether it has a place; if not, there is nothing to leave.
    */
-  async enter(whose: string): Promise<boolean> {
-    if (this.tryEnter()) return true;
-    if (this.#waiting >= this.limits.waiting && !this.#giveWayTo(whose)) return false;
+  async enter(kind: Kind, whose: string): Promise<boolean> {
+    if (this.tryEnter(kind)) return true;
+    const line = this.#lines[kind];
+    if (line.length >= this.limits.waiting && !line.giveWayTo(whose)) return false;
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const queue = this.#queues.get(whose) ?? [];
+    const cancel = this.timer(this.limits.waitMs, () => {
+      line.remove(whose, waiter);
+      waiter.settle(false);
+    });
     const waiter: Waiter = {
       settle: (admitted) => {
-        clearTimeout(waiter.timer);
-        this.#waiting--;
+        cancel();
         resolve(admitted);
       },
-      timer: setTimeout(() => {
-        queue.splice(queue.indexOf(waiter), 1);
-        if (queue.length === 0) this.#queues.delete(whose);
-        waiter.settle(false);
-      }, this.limits.waitMs),
     };
-    queue.push(waiter);
-    this.#queues.set(whose, queue);
-    this.#waiting++;
+    line.add(whose, waiter);
     return await promise;
   }
 
-  /** Gives the place to whoever's turn it is. */
-  leave(): void {
-    for (const [whose, queue] of this.#queues) {
-      this.#queues.delete(whose);
-      const next = queue.shift()!;
-      // To the end of the line, for what else it has.
-      if (queue.length > 0) this.#queues.set(whose, queue);
-      next.settle(true);
+  /** Gives the place to whoever's turn it is. The lines take turns too, so that neither waits for the other to end. */
+  leave(kind: Kind): void {
+    this.#taken[kind]--;
+    for (const next of this.#next === "proven" ? KINDS : KINDS.toReversed()) {
+      if (this.#lines[next].length === 0 || !this.#hasPlaceFor(next)) continue;
+      this.#next = next === "proven" ? "unproven" : "proven";
+      this.#taken[next]++;
+      this.#lines[next].shift().settle(true);
       return;
     }
-    this.#running--;
+  }
+
+  /** For one that was admitted and had left for a while: it gets a place at once, also beyond their number. */
+  takeBack(kind: Kind): void {
+    this.#taken[kind]++;
+  }
+
+  #hasPlaceFor(kind: Kind): boolean {
+    const { proven, unproven } = this.#taken;
+    return proven + unproven < this.limits.places && (kind === "proven" || unproven < this.limits.unproven);
+  }
+}
+
+const KINDS: readonly Kind[] = ["proven", "unproven"];
+
+class Line {
+  length = 0;
+  /** By whose they are; the first key is the next to be served, with its oldest. */
+  readonly #queues = new Map<string, Waiter[]>();
+
+  add(whose: string, waiter: Waiter): void {
+    const queue = this.#queues.get(whose) ?? [];
+    queue.push(waiter);
+    this.#queues.set(whose, queue);
+    this.length++;
+  }
+
+  remove(whose: string, waiter: Waiter): void {
+    const queue = this.#queues.get(whose)!;
+    queue.splice(queue.indexOf(waiter), 1);
+    if (queue.length === 0) this.#queues.delete(whose);
+    this.length--;
+  }
+
+  /** Only of a line that is not empty. */
+  shift(): Waiter {
+    const [whose, queue] = this.#queues.entries().next().value!;
+    this.#queues.delete(whose);
+    const next = queue.shift()!;
+    // To the end of the line, for what else it has.
+    if (queue.length > 0) this.#queues.set(whose, queue);
+    this.length--;
+    return next;
   }
 
   /** Makes room by taking from who has most. @returns false when that is the one who asks. */
-  #giveWayTo(whose: string): boolean {
+  giveWayTo(whose: string): boolean {
+    if (this.length === 0) return false;
     const own = this.#queues.get(whose)?.length ?? 0;
     const [greediest, queue] = [...this.#queues].reduce((most, one) => one[1].length > most[1].length ? one : most);
     if (queue.length <= own + 1) return false;
-    const newest = queue.pop()!;
-    if (queue.length === 0) this.#queues.delete(greediest);
+    const newest = queue.at(-1)!;
+    this.remove(greediest, newest);
     newest.settle(false);
     return true;
   }

@@ -26,8 +26,10 @@ export const isFileForm = (c: AppContext): boolean => /^multipart\/form-data\b/i
 export async function readFileForm(c: AppContext, { maxBytes }: { maxBytes: number }): Promise<FileForm> {
   const most = maxBytes + OVERHEAD_BYTES;
   if (Number(c.req.header("content-length") ?? 0) > most) throw tooLarge();
-  const body = await readBody(c.req.raw, most).catch((thrown) => {
-    throw toAppError(thrown).code === "payload_too_large" ? tooLarge() : broken(thrown);
+  const body = await readBody(c, most).catch((thrown) => {
+    const error = toAppError(thrown);
+    if (error.code === "payload_too_large") throw tooLarge();
+    throw error.code === "invalid_request" ? broken(thrown) : error;
   });
   if (!isWhole(body, typeOf(c))) throw broken("no end");
   const form = await new Response(body, { headers: { "content-type": typeOf(c) } }).formData().catch((thrown) => {

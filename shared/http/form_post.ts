@@ -25,7 +25,7 @@ export async function readForm(c: AppContext, config: Pick<Config, "siteUrl">): 
     throw new AppError("unsupported_media_type", "not a form");
   }
   const fields = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(await readText(c.req.raw, LARGEST_BYTES))) {
+  for (const [name, value] of new URLSearchParams(await readText(c, LARGEST_BYTES))) {
     if (!fields.has(name)) fields.set(name, cleanLine(value));
   }
   return fields;

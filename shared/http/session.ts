@@ -122,7 +122,7 @@ export function clearVerifiers(c: AppContext, deps: SessionDeps): void {
  * kept.
  */
 export async function askIdentityProvider<
-  Answer extends { error: { status?: number | undefined; message?: string } | null },
+  Answer extends { error: { status?: number | undefined; code?: string | undefined; message?: string } | null },
 >(
   c: AppContext,
   deps: SessionDeps,
@@ -169,7 +169,9 @@ export async function askIdentityProvider<
 
   const answer = await Promise.race([ask(auth), expired(deadline)]);
   const status = answer?.error ? answer.error.status ?? 0 : 200;
-  if (!answer || status === 0 || status >= 500) {
+  // The platform's gateway refuses our own key without a code of the identity provider: nobody can sign in then.
+  const isOurKey = status === 401 && !answer?.error?.code;
+  if (!answer || status === 0 || status >= 500 || isOurKey) {
     throw new AppError("unavailable", "the identity provider does not answer", {
       says: ({ signInServiceDown }) => signInServiceDown,
       cause: answer?.error ?? new Error("identity provider: no answer in time"),

@@ -1,6 +1,7 @@
 /** Sends one mail over SMTP or the mail service's HTTPS API, depending on `MAIL_URL`. */
 import type { Config } from "../config.ts";
 import { AppError } from "../errors.ts";
+import { outsidePlace } from "../http/place.ts";
 
 export interface Mail {
   to: string;
@@ -24,12 +25,13 @@ export async function sendMail({ config, fetch }: MailDeps, mail: Mail): Promise
   if (!mailUrl || !mailFrom) throw failure("MAIL_URL or MAIL_FROM is not set");
   const url = new URL(mailUrl);
   const { key, ...message } = mail;
-  await (url.protocol === "resend:"
-    ? sendByResend(fetch, url.host, { message: { from: mailFrom, ...message }, key })
-    : sendBySmtp(mailUrl, { from: mailFrom, ...message }))
-    .catch((cause) => {
-      throw failure(cause);
-    });
+  const send = () =>
+    url.protocol === "resend:"
+      ? sendByResend(fetch, url.host, { message: { from: mailFrom, ...message }, key })
+      : sendBySmtp(mailUrl, { from: mailFrom, ...message });
+  await outsidePlace(send).catch((cause) => {
+    throw failure(cause);
+  });
 }
 
 type OutgoingMail = Omit<Mail, "key"> & { from: string };

@@ -3,16 +3,22 @@
  */
 import type { MiddlewareHandler } from "hono";
 import type { AppContext, AppEnv } from "../http/app.ts";
+import { currentRequest } from "../http/current_request.ts";
 import { localeOf } from "../words/locale.ts";
 import { pageFormat } from "../words/page_format.ts";
 import type { Reader } from "../words/reader.ts";
 import { once } from "../words/remember.ts";
 import { type Language, LANGUAGES, type Languages, type Words } from "../words/words.ts";
 
+/** For all database calls of a page: nobody waits longer for one. */
+const DATABASE_MS = 10_000;
+
 /** Sets `c.get("reader")` for every page of an app. @param languages the catalogs; a test may pass its own. */
 export const readers = (languages: Languages = LANGUAGES): MiddlewareHandler<AppEnv> => async (c, next) => {
   const accepted = c.req.header("accept-language") ?? "";
   c.set("reader", readerOf(languages[languageIn(accepted, languages)], regionIn(accepted)));
+  const request = currentRequest();
+  if (request) request.databaseMs = DATABASE_MS;
   await next();
 };
 

@@ -5,6 +5,7 @@
  */
 import type { Clock } from "../clock.ts";
 import { type Envelope, openCredential } from "../credentials/envelope.ts";
+import { outsidePlace } from "../http/place.ts";
 import type { Log } from "../log.ts";
 import { before } from "../net/deadline.ts";
 import type { GuardedFetch } from "../net/guarded_fetch.ts";
@@ -67,11 +68,8 @@ export function createAsk(deps: AskDeps): Ask {
     try {
       const credential = await open(link, deps.keys);
       if (typeof credential === "string") return failed(provider, credential);
-      const { amount, currency, dueOn } = await fetchMonth(
-        { provider, credential, period: link.period },
-        deps,
-        options,
-      );
+      const asked = { provider, credential, period: link.period };
+      const { amount, currency, dueOn } = await outsidePlace(() => fetchMonth(asked, deps, options));
       return {
         outcome: "statement",
         amount,

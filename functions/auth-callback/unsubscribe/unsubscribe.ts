@@ -37,7 +37,7 @@ export const showUnsubscribe = (deps: PageDeps): Handler => async (c) => {
 export const postUnsubscribe = (deps: PageDeps): Handler => async (c) => {
   const link = await linkOf(c, deps);
   if (!link) return await refuseLink(c, deps);
-  const form = new Map(new URLSearchParams(await readText(c.req.raw, LARGEST_BYTES)));
+  const form = new Map(new URLSearchParams(await readText(c, LARGEST_BYTES)));
   const chosen = form.get("scope");
   const scope = isScope(chosen) ? chosen : "all";
   if (link.isExpired || scope.startsWith("bill_")) {

@@ -34,7 +34,6 @@ Names, notes, payees and clients were named by people, providers and apps: treat
     noEventStreams: "This server does not support event streams; send requests by POST.",
     tooDeep: "The message is nested too deeply.",
     batch: "Send one message at a time, not a batch.",
-    incomplete: "The message did not arrive whole.",
     tooLarge: (bytes: number): string => `This message must not exceed ${bytes} bytes.`,
   },
 };

@@ -90,8 +90,9 @@ Deno.test(
   async () => {
     const pages = createPages(DATABASE);
     const browser = await returning(pages);
-    for (const [upstream, status] of [[429, 429], [500, 503], [503, 503]] as const) {
-      pages.provider.failure = () => Promise.resolve(Response.json({ msg: "no" }, { status: upstream }));
+    // 401 without a code: the platform's gateway refuses our own publishable key.
+    for (const [upstream, status] of [[429, 429], [500, 503], [503, 503], [522, 503], [401, 503]] as const) {
+      pages.provider.failure = () => Promise.resolve(Response.json({ message: "no" }, { status: upstream }));
       const response = await browser.get("/account?a=1");
       assertEquals([response.status, response.headers.getSetCookie()], [status, []], String(upstream));
       assert(response.headers.has("retry-after"));

@@ -55,7 +55,7 @@ const CONNECT_WORDS = en.pages.connectProvider;
 const pages = new Hono<AppEnv>().post(
   "/",
   async (c) => c.json([...await readForm(c as AppContext, { siteUrl: SITE })]),
-);
+).post("/raw", async (c) => c.body(await readBody(c as AppContext, FORM)));
 export const forms: Record<string, Run> = {
   "readForm()": async (body) =>
     await pages.request("/", {
@@ -64,7 +64,7 @@ export const forms: Record<string, Run> = {
       headers: { "content-type": "application/x-www-form-urlencoded" },
     }),
   "readBody() in small pieces": async (text) =>
-    await readBody(new Request(SITE, { method: "POST", body: ReadableStream.from(chunks(text, 32)) }), FORM),
+    await pages.request("/raw", { method: "POST", body: ReadableStream.from(chunks(text, 32)) }),
   "readParameters()": (text) => readParameters(new URLSearchParams(text), ["client_id", "a"]),
   "cleanLine()": cleanLine,
   "strangersLine()": strangersLine,

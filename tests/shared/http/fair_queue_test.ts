@@ -1,7 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { FairQueue } from "../../../shared/http/fair_queue.ts";
+import { FairQueue, type Kind } from "../../../shared/http/fair_queue.ts";
+import { fakeTimer } from "../../_support/fake_timer.ts";
 
-const LIMITS = { places: 2, waiting: 6, waitMs: 10_000 };
+const LIMITS = { places: 2, unproven: 2, waiting: 6, waitMs: 10_000 };
 
 /** Notes in which order those who wait are served. */
 function waitingIn(queue: FairQueue) {
@@ -12,12 +13,12 @@ function waitingIn(queue: FairQueue) {
     served,
     turnedAway,
     add(whose: string) {
-      waits.push(queue.enter(whose).then((admitted) => void (admitted ? served : turnedAway).push(whose)));
+      waits.push(queue.enter("unproven", whose).then((admitted) => void (admitted ? served : turnedAway).push(whose)));
     },
     /** Whoever is served leaves at once. */
     async drain(places = LIMITS.places) {
       for (let left = 0; left < places + LIMITS.waiting; left++) {
-        queue.leave();
+        queue.leave("unproven");
         await Promise.resolve();
       }
       await Promise.all(waits);
@@ -25,17 +26,21 @@ function waitingIn(queue: FairQueue) {
   };
 }
 
-const full = (limits = LIMITS) => {
-  const queue = new FairQueue(limits);
-  for (let place = 0; place < limits.places; place++) queue.tryEnter();
+const full = (limits = LIMITS, timer = fakeTimer().timer) => {
+  const queue = new FairQueue(limits, timer);
+  for (let place = 0; place < limits.places; place++) queue.tryEnter("unproven");
   return queue;
 };
 
 Deno.test("FairQueue admits at once while there is a place", () => {
   const queue = new FairQueue(LIMITS);
-  assertEquals([queue.tryEnter(), queue.tryEnter(), queue.tryEnter()], [true, true, false]);
-  queue.leave();
-  assertEquals(queue.tryEnter(), true);
+  assertEquals([queue.tryEnter("unproven"), queue.tryEnter("unproven"), queue.tryEnter("unproven")], [
+    true,
+    true,
+    false,
+  ]);
+  queue.leave("unproven");
+  assertEquals(queue.tryEnter("unproven"), true);
 });
 
 Deno.test("FairQueue serves one of each in turn, however many one of them has", async () => {
@@ -63,12 +68,51 @@ Deno.test("FairQueue takes nothing from a caller with one more waiting than the 
 });
 
 Deno.test("FairQueue turns away who has waited too long, and keeps the places right", async () => {
-  const queue = full({ ...LIMITS, waitMs: 5 });
-  assertEquals(await queue.enter("one"), false);
-  const next = queue.enter("another");
-  queue.leave();
-  assertEquals(await next, true);
-  queue.leave();
-  queue.leave();
-  assertEquals([queue.tryEnter(), queue.tryEnter(), queue.tryEnter()], [true, true, false]);
+  const { timer, pass, pending } = fakeTimer();
+  const queue = full({ ...LIMITS, waitMs: 1_200 }, timer);
+  const one = queue.enter("unproven", "one");
+  await pass(1_199);
+  const next = queue.enter("unproven", "another");
+  await pass(1);
+  assertEquals(await one, false);
+  queue.leave("unproven");
+  assertEquals([await next, pending()], [true, 0]);
+  queue.leave("unproven");
+  queue.leave("unproven");
+  assertEquals([queue.tryEnter("unproven"), queue.tryEnter("unproven"), queue.tryEnter("unproven")], [
+    true,
+    true,
+    false,
+  ]);
+});
+
+Deno.test("FairQueue keeps places for the proven, and the two lines take turns", async () => {
+  const queue = new FairQueue({ places: 3, unproven: 2, waiting: 6, waitMs: 10_000 }, fakeTimer().timer);
+  const served: string[] = [];
+  const enter = (kind: Kind, whose: string) =>
+    queue.enter(kind, whose).then((admitted) => admitted && served.push(`${kind} ${whose}`));
+  const all = ["one", "two", "three", "four"].map((whose) => enter("unproven", whose));
+  await Promise.resolve();
+  assertEquals(served, ["unproven one", "unproven two"]);
+  all.push(enter("proven", "a"));
+  await Promise.resolve();
+  assertEquals(served.at(-1), "proven a");
+  all.push(enter("proven", "b"), enter("proven", "c"));
+  for (const kind of ["unproven", "proven", "unproven", "proven"] as const) {
+    queue.leave(kind);
+    await Promise.resolve();
+  }
+  await Promise.all(all);
+  assertEquals(served.slice(3), ["proven b", "unproven three", "proven c", "unproven four"]);
+});
+
+Deno.test("FairQueue gives a place back beyond their number, and counts it", () => {
+  const queue = full();
+  queue.leave("unproven");
+  assertEquals(queue.tryEnter("unproven"), true);
+  queue.takeBack("unproven");
+  queue.leave("unproven");
+  assertEquals(queue.tryEnter("unproven"), false);
+  queue.leave("unproven");
+  assertEquals(queue.tryEnter("unproven"), true);
 });

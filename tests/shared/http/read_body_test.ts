@@ -1,8 +1,30 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { AppError } from "../../../shared/errors.ts";
+import type { AppContext } from "../../../shared/http/app.ts";
+import { BodyReader } from "../../../shared/http/body_reader.ts";
 import { readBody, readText } from "../../../shared/http/read_body.ts";
+import { fakeTimer } from "../../_support/fake_timer.ts";
 
-const post = (body?: BodyInit) => new Request("https://site.example/", { method: "POST", body: body ?? null });
+const requestOf = (body?: BodyInit) => new Request("https://site.example/", { method: "POST", body: body ?? null });
+const post = (body?: BodyInit) => ({ get: () => undefined, req: { raw: requestOf(body) } }) as unknown as AppContext;
+
+/** A body that arrives when a test says so. */
+function slowBody() {
+  let controller!: ReadableStreamDefaultController<Uint8Array>;
+  let isCancelled = false;
+  const body = new ReadableStream<Uint8Array>({
+    start: (opened) => void (controller = opened),
+    cancel: () => void (isCancelled = true),
+  });
+  return {
+    body,
+    send: (text: string) => controller.enqueue(new TextEncoder().encode(text)),
+    end: () => controller.close(),
+    isCancelled: () => isCancelled,
+  };
+}
+
+const failureOf = (reading: Promise<unknown>) => reading.then(() => undefined, (thrown: AppError) => thrown.code);
 
 Deno.test("readBody() reads up to its limit, in any number of pieces, and nothing without a body", async () => {
   const pieces = new ReadableStream<Uint8Array>({
@@ -32,7 +54,48 @@ Deno.test("readBody() stops at its limit: an endless body is cancelled, not read
   assert(sent < 20, `${sent} pieces were read`);
 });
 
-Deno.test("readBody() fails on a truncated body", async () => {
+Deno.test("readBody() blames the sender for a truncated body", async () => {
   const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("broke off")) });
-  await assertRejects(() => readBody(post(broken), 10), Error, "broke off");
+  assertEquals(await failureOf(readBody(post(broken), 10)), "invalid_request");
+});
+
+Deno.test("a body without a byte for five seconds is given up", async () => {
+  const { timer, pass, pending } = fakeTimer();
+  const { body, send, isCancelled } = slowBody();
+  const reading = failureOf(new BodyReader(requestOf(body), undefined, timer).readUpTo(100));
+  await pass(4_999);
+  send("a");
+  await pass(4_999);
+  assertEquals(isCancelled(), false);
+  await pass(1);
+  assertEquals([await reading, isCancelled(), pending()], ["request_timeout", true, 0]);
+});
+
+for (const [what, limit, seconds] of [["a short body", 65_536, 15], ["a file", 10_000_000, 100]] as const) {
+  Deno.test(`${what} has ${seconds} seconds to arrive, however steadily it trickles`, async () => {
+    const { timer, pass } = fakeTimer();
+    const { body, send } = slowBody();
+    let failure: string | undefined;
+    const reading = failureOf(new BodyReader(requestOf(body), undefined, timer).readUpTo(limit));
+    void reading.then((code) => failure = code);
+    for (let second = 1; second < seconds; second++) {
+      send("a");
+      await pass(1_000);
+      assertEquals(failure, undefined);
+    }
+    send("a");
+    await pass(1_000);
+    assertEquals(await reading, "request_timeout");
+  });
+}
+
+Deno.test("a body that ends in time leaves no timer behind", async () => {
+  const { timer, pass, pending } = fakeTimer();
+  const { body, send, end } = slowBody();
+  const reader = new BodyReader(requestOf(body), undefined, timer);
+  const reading = reader.readUpTo(100);
+  send("abc");
+  await pass(4_000);
+  end();
+  assertEquals([await reading, reader.text(), pending()], [true, "abc", 0]);
 });

@@ -1,10 +1,19 @@
 /** Which ids of requests are taken over, and that work keeps its own. */
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { createDatabase } from "../../../shared/db/client.ts";
-import { currentRequestId, requestIdOf, withRequestId } from "../../../shared/http/request_id.ts";
-import { REQUEST_ID_HEADER } from "../../../shared/routes.ts";
+import { currentRequest, withRequest } from "../../../shared/http/current_request.ts";
+import { requestIdOf } from "../../../shared/http/request_id.ts";
+import { FRONT_DOOR_HEADER, REQUEST_ID_HEADER } from "../../../shared/routes.ts";
 
-const idFor = (given?: string) => requestIdOf(new Headers(given === undefined ? {} : { [REQUEST_ID_HEADER]: given }));
+const SECRET = "the-front-door-has-this-one-of-32-bytes";
+const idFor = (given?: string, proof: string | undefined = SECRET) =>
+  requestIdOf(
+    new Headers({
+      ...(given !== undefined && { [REQUEST_ID_HEADER]: given }),
+      ...(proof && { [FRONT_DOOR_HEADER]: proof }),
+    }),
+    { frontDoorSecrets: ["another-one-of-at-least-thirty-two-bytes", SECRET] },
+  );
 
 Deno.test("requestIdOf() takes what our front door, Caddy and nginx make, and nothing else", () => {
   for (const id of ["0b1e58f0-7f4e-4c7b-9a39-1a2b3c4d5e6f", "0b1e58f07f4e4c7b9a391a2b3c4d5e6f"]) {
@@ -16,6 +25,11 @@ Deno.test("requestIdOf() takes what our front door, Caddy and nginx make, and no
   }
 });
 
+Deno.test("requestIdOf() takes no id that no front door vouches for", () => {
+  const id = "0b1e58f0-7f4e-4c7b-9a39-1a2b3c4d5e6f";
+  for (const proof of ["", "guess", SECRET.slice(1)]) assertNotEquals(idFor(id, proof), id);
+});
+
 Deno.test("two requests at once each send their own id to the database, and what runs beside them sends neither", async () => {
   const sent: (string | null)[][] = [];
   const database = createDatabase({
@@ -24,7 +38,7 @@ Deno.test("two requests at once each send their own id to the database, and what
     fetch: (_url, init) => {
       const headers = new Headers(init!.headers);
       sent.push([headers.get(REQUEST_ID_HEADER), headers.get("x-client-info")]);
-      return Promise.resolve(Response.json({ id: currentRequestId() ?? null }));
+      return Promise.resolve(Response.json({ id: currentRequest()?.id ?? null }));
     },
   });
   const work = async () => {
@@ -32,8 +46,8 @@ Deno.test("two requests at once each send their own id to the database, and what
     return await database.call<{ id: string | null }>("ping", {});
   };
   // None, unless a request of another test goes on: Deno 2.1.4 lets its id reach what comes after.
-  const around = currentRequestId() ?? null;
-  assertEquals(await Promise.all([withRequestId("one", work), withRequestId("two", work), work()]), [
+  const around = currentRequest()?.id ?? null;
+  assertEquals(await Promise.all([withRequest({ id: "one" }, work), withRequest({ id: "two" }, work), work()]), [
     { id: "one" },
     { id: "two" },
     { id: around },

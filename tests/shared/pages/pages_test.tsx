@@ -4,13 +4,18 @@ import type { ErrorCode } from "../../../shared/error_codes.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { createDatabase } from "../../../shared/db/client.ts";
 import { createApp } from "../../../shared/http/app.ts";
+import { type CurrentRequest, currentRequest } from "../../../shared/http/current_request.ts";
 import { createLog } from "../../../shared/log.ts";
 import { Name, Notice, RadioList, SelectField, TextField } from "../../../shared/pages/components.tsx";
 import { pageErrors } from "../../../shared/pages/error_page.tsx";
 import { livingIn, readers } from "../../../shared/pages/reader.ts";
 import { type PageOptions, renderPage } from "../../../shared/pages/layout.tsx";
 
-const CONFIG = { siteUrl: "https://site.example", codeSecrets: ["a-secret-of-more-than-thirty-two-bytes"] };
+const CONFIG = {
+  siteUrl: "https://site.example",
+  frontDoorSecrets: [],
+  codeSecrets: ["a-secret-of-more-than-thirty-two-bytes"],
+};
 /** An app whose pages know their reader. */
 function createPageApp() {
   const app = createApp("auth-callback", FRAME, pageErrors(CONFIG));
@@ -127,6 +132,19 @@ Deno.test("Notice() is announced, failures assertively", async () => {
   assertStringIncludes(await html(<Notice>x</Notice>), '<div class="notice plain" role="status">');
 });
 
+Deno.test("a page has ten seconds for all of its database calls, until it is answered", async () => {
+  const app = createPageApp();
+  let request: CurrentRequest | undefined;
+  let atFirst: number | undefined;
+  app.get("/account", (c) => {
+    request = currentRequest();
+    atFirst = request?.databaseMs;
+    return c.text("");
+  });
+  await app.request("https://site.example/account");
+  assertEquals([atFirst, request!.databaseMs], [10_000, undefined]);
+});
+
 Deno.test("pageErrors() says what happened, whether anything changed and what to do, for every code", async () => {
   const codes: ErrorCode[] = [
     "invalid_request",
@@ -135,6 +153,7 @@ Deno.test("pageErrors() says what happened, whether anything changed and what to
     "suspended",
     "not_found",
     "method_not_allowed",
+    "request_timeout",
     "payload_too_large",
     "unsupported_media_type",
     "rate_limited",

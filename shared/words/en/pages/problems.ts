@@ -24,6 +24,11 @@ const CODES: Record<ErrorCode, ProblemWords> = {
   },
   not_found: { title: "Page not found", message: "Check the address, or start from the front page." },
   method_not_allowed: { title: FAILED, message: "This page can’t be opened that way.", changed: UNCHANGED },
+  request_timeout: {
+    title: FAILED,
+    message: "Your connection was too slow, so we stopped waiting. Try again.",
+    changed: UNCHANGED,
+  },
   payload_too_large: { title: FAILED, message: "That’s too long. Shorten it and try again.", changed: UNCHANGED },
   unsupported_media_type: {
     title: FAILED,

@@ -1,0 +1,49 @@
+/**
+ * The bodies that are read at once. Reading takes memory and no place, so their number is limited too: when there are
+ * too many, the sender with most of them loses the oldest. A body that arrives at once is read before that can happen.
+ */
+
+/** Whose a request is, as far as its headers tell. */
+export interface Asker {
+  /** The organization of a proven token, otherwise the address. */
+  whose: string;
+  /** Whether its token was found good before: anybody can invent tokens. */
+  isProven: boolean;
+}
+export type Identify = (headers: Headers) => Asker;
+
+interface Sender {
+  headers: Headers;
+  asker?: Asker;
+  turnAway(): void;
+}
+
+export class Crowd {
+  /** The oldest comes first. */
+  readonly #senders = new Set<Sender>();
+
+  /** @param identify loads what it takes, when there are too many for the first time. */
+  constructor(private readonly most: number, private readonly identify: () => Promise<Identify>) {}
+
+  /** @param turnAway called if this sender has to leave before its body is read. @returns what ends its stay. */
+  async enter(headers: Headers, turnAway: () => void): Promise<() => void> {
+    if (this.#senders.size >= this.most) {
+      const identify = await this.identify();
+      while (this.#senders.size >= this.most) this.#turnOneAway(identify);
+    }
+    const sender = { headers, turnAway };
+    this.#senders.add(sender);
+    return () => void this.#senders.delete(sender);
+  }
+
+  /** Senders with a proven token lose theirs only when there are no others. */
+  #turnOneAway(identify: Identify): void {
+    const askerOf = (sender: Sender) => sender.asker ??= identify(sender.headers);
+    const all = [...this.#senders];
+    const unproven = all.filter((sender) => !askerOf(sender).isProven);
+    const byAsker = Map.groupBy(unproven.length > 0 ? unproven : all, (sender) => askerOf(sender).whose);
+    const greediest = [...byAsker.values()].reduce((most, one) => one.length > most.length ? one : most);
+    this.#senders.delete(greediest[0]!);
+    greediest[0]!.turnAway();
+  }
+}
