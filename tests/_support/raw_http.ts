@@ -36,3 +36,22 @@ export async function askRaw(
     clearTimeout(deadline);
   }
 }
+
+/**
+ * Connections whose request never ends: its body is announced and not sent.
+ * @returns what closes them.
+ */
+export async function holdOpen(
+  url: string,
+  { connections, headers }: { connections: number; headers: Record<string, string> },
+): Promise<() => void> {
+  const { hostname, port, host, pathname } = new URL(url);
+  const lines = Object.entries({ host, "content-length": "9", ...headers }).map(([name, value]) => `${name}: ${value}`);
+  const head = new TextEncoder().encode([`POST ${pathname} HTTP/1.1`, ...lines, "", "a"].join("\r\n"));
+  const open = await Promise.all(Array.from({ length: connections }, async () => {
+    const connection = await Deno.connect({ hostname, port: Number(port) });
+    await connection.write(head);
+    return connection;
+  }));
+  return () => open.forEach((connection) => connection.close());
+}

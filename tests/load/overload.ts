@@ -3,6 +3,8 @@
  * one client or one address can't take what is the others'. Figures are printed.
  */
 import { assert, assertEquals } from "@std/assert";
+import type { Slug } from "../../shared/routes.ts";
+import { holdOpen } from "../_support/raw_http.ts";
 import { Load } from "./load.ts";
 import { Latencies } from "./measure/latency.ts";
 import type { Client } from "./model/client.ts";
@@ -16,6 +18,28 @@ const ACCEPTED_MS = 2_000;
 const RECOVERED_MS = 10_000;
 /** What those who ask for no more than their share are answered of it. */
 const FAIR = 0.9;
+/** A stranger's connections that send nothing, at each endpoint, and how often others ask meanwhile. */
+const IDLE_CONNECTIONS = 200;
+const ASKED = 5;
+const FORM = { "content-type": "application/x-www-form-urlencoded" };
+const JSON_BODY = { "content-type": "application/json" };
+const ENDPOINTS: [slug: Slug, path: string, headers: Record<string, string>][] = [
+  ["auth-callback", "/login", FORM],
+  ["auth-callback", "/account/import/imp_x", { "content-type": "multipart/form-data; boundary=x" }],
+  ["oauth", "/api/oauth/token", FORM],
+  ["oauth", "/api/oauth/register", JSON_BODY],
+  ["oauth", "/api/oauth/revoke", FORM],
+  ["mcp", "/api/mcp", JSON_BODY],
+  ["mcp", "/api/mcp", { ...JSON_BODY, authorization: `Bearer exp_at_${"x".repeat(43)}` }],
+  ["payment-webhook", "/api/payment/webhook", JSON_BODY],
+];
+/** What anybody may ask of a function, and what it answers. */
+const OPEN: Record<string, [method: string, path: string, status: number]> = {
+  "auth-callback": ["GET", "/login", 200],
+  "oauth": ["GET", "/.well-known/oauth-authorization-server", 200],
+  "mcp": ["GET", "/.well-known/oauth-protected-resource/api/mcp", 200],
+  "payment-webhook": ["POST", "/api/payment/webhook", 401],
+};
 /** Their part of what the machine holds. */
 const MODEST = 0.4;
 
@@ -36,11 +60,16 @@ class Tally {
   readonly latencies = new Latencies();
 }
 
-async function send(world: World, { token, address }: ReturnType<Party["ask"]>, tally: Tally): Promise<void> {
+async function send(
+  world: World,
+  { token, address }: ReturnType<Party["ask"]>,
+  tally: Tally,
+  url = `http://127.0.0.1:${world.functions.instanceOf("mcp").port}/api/mcp`,
+): Promise<void> {
   tally.sent++;
   const sentAt = performance.now();
   try {
-    const response = await fetch(`http://127.0.0.1:${world.functions.instanceOf("mcp").port}/api/mcp`, {
+    const response = await fetch(url, {
       method: "POST",
       headers: {
         authorization: `Bearer ${token}`,
@@ -156,6 +185,46 @@ Deno.test(
         print(`recovered within ${Math.round(performance.now() - startedAt)} ms`);
       });
 
+      for (const [slug, path, headers] of ENDPOINTS) {
+        const doors = [`http://127.0.0.1:${world.functions.instanceOf(slug).port}`, world.site.site_url];
+        const what = `${path}${headers.authorization ? " with an invented token" : ""}`;
+        await t.step(
+          `${IDLE_CONNECTIONS} idle connections to ${what} can't slow a valid token or a visitor`,
+          async () => {
+            const ends = await Promise.all(
+              doors.map((door) =>
+                holdOpen(door + path, {
+                  connections: IDLE_CONNECTIONS,
+                  headers: { "x-forwarded-for": "203.0.113.1", ...headers },
+                })
+              ),
+            );
+            const tally = new Tally();
+            const visits: number[] = [];
+            for (let asked = 0; asked < ASKED; asked++) {
+              const client = asking(load.clients)();
+              await send(world, client, tally);
+              await send(world, client, tally, world.site.mcp_url);
+              for (const door of doors) {
+                const [method, open, status] = OPEN[slug]!;
+                const startedAt = performance.now();
+                const response = await fetch(door + open, { method, headers: { "x-forwarded-for": "198.51.100.200" } });
+                await response.body?.cancel();
+                assertEquals(response.status, status, door + open);
+                visits.push(performance.now() - startedAt);
+              }
+            }
+            for (const end of ends) end();
+            const slowest = Math.round(Math.max(tally.latencies.worst, ...visits));
+            print(
+              `${IDLE_CONNECTIONS} idle connections to ${what}: the slowest of ${4 * ASKED} answers took ${slowest} ms`,
+            );
+            assertEquals([tally.wrong, tally.accepted], [[], 2 * ASKED]);
+            assert(slowest < ACCEPTED_MS, `it took ${slowest} ms`);
+          },
+        );
+      }
+
       const isGreedy = ({ person }: Client) => person.organization === 0;
       const greedy = load.clients.filter(isGreedy);
       const modest = {
@@ -169,6 +238,10 @@ Deno.test(
         ["one address with invented tokens", () => ({
           token: `exp_at_${crypto.randomUUID().replaceAll("-", "").padEnd(43, "x")}`,
           address: "203.0.113.1",
+        })],
+        ["forty addresses with invented tokens", () => ({
+          token: `exp_at_${crypto.randomUUID().replaceAll("-", "").padEnd(43, "x")}`,
+          address: `203.0.113.${Math.floor(Math.random() * 40)}`,
         })],
       ];
       for (const [name, ask] of attacks) {
