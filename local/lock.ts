@@ -13,6 +13,7 @@ export const TOOLS = [
   "@types/pg",
   "axe-core",
   "esbuild",
+  "gpt-tokenizer",
   "playwright-core",
 ];
 

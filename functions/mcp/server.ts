@@ -12,11 +12,13 @@ import {
   Server,
   type ServerOptions,
 } from "@modelcontextprotocol/server";
+import { listedSchema } from "../../shared/connector/listed_schema.ts";
 import type { Tool } from "../../shared/connector/tool.ts";
 import type { Progress } from "../../shared/words/message.ts";
 import type { Words } from "../../shared/words/words.ts";
 import { chartResource, readChart } from "./chart/resource.ts";
 import { CHART_URI } from "./chart/uri.ts";
+import { CONTRACT_URI, contractResource, readContract } from "./contract_resource.ts";
 import { getPrompt, listPrompts } from "./prompts.ts";
 import { serverInfo } from "./server_info.ts";
 import { TOOLS } from "./tools/mod.ts";
@@ -51,7 +53,11 @@ export interface ProgressEvent extends Progress {
 }
 
 const listTools = ({ tools }: Words) =>
-  TOOLS.map(({ listed }) => ({ ...listed, ...tools[listed.name] })) as ListToolsResult["tools"];
+  TOOLS.map(({ listed }) => ({
+    ...listed,
+    inputSchema: listedSchema(listed.inputSchema),
+    ...tools[listed.name],
+  })) as ListToolsResult["tools"];
 
 /** @param run answers a call of a known tool; what it throws goes to the client. */
 export function createServer(run: RunTool, words: Words): Server {
@@ -77,10 +83,11 @@ export function createServer(run: RunTool, words: Words): Server {
     if (prompt) return prompt;
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, refusals.unknownPrompt);
   });
-  server.setRequestHandler("resources/list", () => ({ resources: [chartResource(words)] }));
+  server.setRequestHandler("resources/list", () => ({ resources: [chartResource(words), contractResource(words)] }));
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
   server.setRequestHandler("resources/read", ({ params }) => {
     if (params.uri === CHART_URI) return readChart();
+    if (params.uri === CONTRACT_URI) return readContract();
     throw new ResourceNotFoundError(params.uri);
   });
   return server;

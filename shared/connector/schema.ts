@@ -11,8 +11,15 @@ export interface JsonSchema {
   required?: string[];
   enum?: readonly (string | number)[];
   additionalProperties?: boolean | JsonSchema;
+  /** Another schema that `tools/list` shows instead. */
+  [LISTED_AS]?: JsonSchema;
+  /** The tool whose listing describes the fields. */
+  [LISTED_IN]?: string;
   [keyword: string]: unknown;
 }
+
+export const LISTED_AS = Symbol("listed as");
+export const LISTED_IN = Symbol("listed in");
 
 /** Patterns that several fields share. */
 export const PATTERNS = {
@@ -42,6 +49,19 @@ export const oneOf = (values: string[], more: JsonSchema = {}): JsonSchema => ({
 });
 export const list = (items: JsonSchema, more: JsonSchema = {}): JsonSchema => ({ type: "array", items, ...more });
 
+/**
+ * An object with keys of the caller's choice. Some clients reject objects without properties, so the listing shows a
+ * list of pairs, which `understand()` reads as well. @param pair the two names, as `{ question: "answer" }`
+ */
+export function mapOf(pair: Record<string, string>, schema: JsonSchema): JsonSchema {
+  const [[key, value]] = Object.entries(pair) as [[string, string]];
+  return {
+    type: "object",
+    ...schema,
+    [LISTED_AS]: list(object({ [key]: { type: "string" }, [value]: { type: "string" } })),
+  };
+}
+
 /** A boolean with a default. */
 export const flag = (preset: boolean, more: JsonSchema = {}): JsonSchema => ({
   type: "boolean",
@@ -49,36 +69,29 @@ export const flag = (preset: boolean, more: JsonSchema = {}): JsonSchema => ({
   ...more,
 });
 
-/** A calendar date in the owner's time zone. */
-export const date = (
-  description = "YYYY-MM-DD or today, in the owner's timezone.",
-  more: JsonSchema = {},
-): JsonSchema => ({
+/** A text of a known form. The instructions explain the form, so a description only adds the field's own meaning. */
+const formed = (pattern: string) => (description?: string, more: JsonSchema = {}): JsonSchema => ({
   type: "string",
-  pattern: PATTERNS.date,
-  description,
+  pattern,
+  ...(description && { description }),
   ...more,
 });
 
+/** A calendar date in the owner's time zone. */
+export const date = formed(PATTERNS.date);
+
 /** A decimal string in major units. The database checks the number of decimals against the currency. */
-export const amount = (
-  description = 'Positive decimal in major units, e.g. "14.50". Never negative.',
-): JsonSchema => ({ type: "string", pattern: PATTERNS.amount, description });
+export const amount = formed(PATTERNS.amount);
 
-export const currency = (description = "ISO 4217. Default: organization base currency."): JsonSchema => ({
-  type: "string",
-  pattern: PATTERNS.currency,
-  description,
-});
+/** An ISO 4217 code; the organization's base currency by default. */
+export const currency = formed(PATTERNS.currency);
 
-export const inCurrency = currency(
-  "Convert totals to this currency (ISO 4217). Default: the organization's base currency.",
-);
+export const inCurrency = currency("Converts totals.");
 
-/** What the bank took for an amount in a foreign currency. @param more what an empty one means */
+/** The amount that the bank charged for a foreign one. @param more what an empty one means */
 export const charged = (more = ""): JsonSchema =>
-  object({ amount: amount("Positive decimal."), currency: currency() }, more ? [] : ["amount"], {
-    description: `What the bank charged for a foreign amount, if known.${more}`,
+  object({ amount: amount(), currency: currency() }, more ? [] : ["amount"], {
+    description: `What the bank charged for a foreign amount.${more}`,
   });
 
 /** The tax in an amount; either of both follows from the other. */
@@ -101,86 +114,73 @@ export const name = (more: JsonSchema = {}): JsonSchema => ({ type: "string", mi
 export const payee = text(120);
 export const note = text(2000);
 /** May be empty where a note may be, which removes the link. */
-export const url = text(2000, { pattern: PATTERNS.url, description: "Link to the receipt or order, http(s)." });
-export const category = (description = "Category name."): JsonSchema => text(60, { description });
-export const inferredCategory = category("Category name. Omit to let the server infer it from payee history.");
+export const url = text(2000, { pattern: PATTERNS.url, description: "Receipt or order." });
+export const category = (description?: string): JsonSchema => text(60, description ? { description } : {});
+export const inferredCategory = category("Omit: inferred.");
 export const categories = list(text(60), { maxItems: 20 });
 export const tags = list(text(40, { minLength: 1 }), { maxItems: 10 });
 
 /** One expense as parts of several categories. */
-export const split: JsonSchema = list(object({ amount: amount("Omit in one: the rest."), category: text(60) }), {
+export const split: JsonSchema = list(object({ amount: amount(), category: text(60) }), {
   maxItems: 20,
+  description: "The last without amount: the rest.",
 });
 
 /** The member who paid: the remainder of what is shared is theirs. */
 export const paidBy = text(120);
-/** Between whom something is shared, and how. */
+/** The members who share a cost, and how. */
 export const shared: JsonSchema = object(
   {
     between: list(text(120, { minLength: 1 }), {
       maxItems: 20,
-      description: "Members, or me. Default: all. [] = not shared.",
+      description: "Default all members; [] = not shared.",
     }),
     shares: list(integer({ minimum: 1, maximum: 1000 }), {
       maxItems: 20,
-      description: "[2,1]: in the order of between.",
+      description: "[2,1], as in between.",
     }),
-    amounts: list(amount("Or what each bears."), { maxItems: 20 }),
+    amounts: list(amount(), { maxItems: 20, description: "Or each member's exact amount." }),
   },
   [],
-  { description: "Shared cost; equally unless shares or amounts." },
+  { description: "Equally unless shares or amounts." },
 );
 
-/** The same where log_expenses describes it, as clients see that. */
-export const listedShared: JsonSchema = { type: "object", description: "As in log_expenses." };
+/** A schema whose fields the listing of another tool describes. */
+export const listedIn = (tool: string, schema: JsonSchema): JsonSchema => ({ ...schema, [LISTED_IN]: tool });
 
 export const query = text(120, { description: "Text in name, payee or note." });
 export const limit = integer({ minimum: 1, maximum: 100, default: 25 });
-export const cursor = text(512, { description: "next_cursor of the previous page." });
+export const cursor = text(512);
 
 export const onDuplicate = oneOf(["skip", "allow"], { default: "skip" });
-export const dryRun = flag(false, { description: "Preview, write nothing." });
+export const dryRun = flag(false);
 export const idempotencyKey = text(128, {
   minLength: 8,
   description: "Same key + same arguments replays the first result. Optional.",
 });
 
 /** The filter on payments that lists and summaries share. */
-export const paymentFilter = (currencyDescription = "Only amounts in this currency."): Record<string, JsonSchema> => ({
-  from: date("First day, inclusive: YYYY-MM-DD or today, in the owner's timezone."),
-  to: date("Last day, inclusive."),
+export const paymentFilter = (currencyDescription = "Only this one."): Record<string, JsonSchema> => ({
+  from: date(),
+  to: date("Inclusive."),
   query,
   categories,
-  not_categories: list(text(60), { maxItems: 20, description: "All but these." }),
+  not_categories: list(text(60), { maxItems: 20 }),
   tags,
   payee,
-  member: text(254, { description: "Who recorded it: an address, or me." }),
-  min_amount: amount("In currency, or else the base currency; others are converted."),
-  max_amount: amount("Likewise."),
+  member: text(254, { description: "Who paid." }),
+  min_amount: amount("In currency, else in the base currency."),
+  max_amount: amount(),
   currency: currency(currencyDescription),
   kind: oneOf(["one_off", "bill_payment", "refund"]),
   reimbursement,
 });
 
-/** Fields that another tool describes. */
-export const bare = (fields: Record<string, JsonSchema>): Record<string, JsonSchema> =>
-  Object.fromEntries(Object.entries(fields).map(([key, { description: _, ...field }]) => [key, field]));
-
 /** The same where list_expenses describes it: a change of whatever it lets through. */
-export const changeFilter: JsonSchema = object(bare(paymentFilter()));
-/** As clients see that: the names and types of its fields. */
-export const listedChangeFilter: JsonSchema = object(
-  Object.fromEntries(
-    Object.entries(paymentFilter()).map(([key, { type, items, enum: values }]) => [
-      key,
-      { type, ...(items && { items: { type: items.type } }), ...(values && { enum: values }) },
-    ]),
-  ),
-);
-
+export const changeFilter: JsonSchema = listedIn("list_expenses", object(paymentFilter()));
 /** What is said back before many records are touched. */
 export const confirm: JsonSchema = object(
-  { count: integer({ minimum: 1 }), total: amount("In the base currency.") },
+  { count: integer({ minimum: 1 }), total: amount() },
   ["count", "total"],
-  { description: "What dry_run or the error said, once the user agreed." },
+  { description: "As the preview gave." },
 );

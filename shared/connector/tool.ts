@@ -75,8 +75,6 @@ export interface ToolContract {
   name: ToolName;
   annotations: Annotations;
   inputSchema: JsonSchema;
-  /** What clients see of it, where a shorter form says as much: another tool describes the rest. */
-  listedSchema?: JsonSchema;
   /** Top-level keys of `data` in the result and their JSON types. */
   data: Record<string, "array" | "object" | "string" | "integer">;
   /** Whether the result also has the keys of a list: `next_cursor`, `total_count`, `totals_by_currency`. */
@@ -101,7 +99,7 @@ export interface ToolContract {
 export interface ListedTool extends
   Omit<
     ToolContract,
-    "listedSchema" | "data" | "isList" | "followUp" | "isLong" | "maxBytes" | "meta" | "repair" | "refine"
+    "data" | "isList" | "followUp" | "isLong" | "maxBytes" | "meta" | "repair" | "refine"
   > {
   outputSchema: JsonSchema;
   _meta: Record<string, unknown>;
@@ -121,8 +119,7 @@ export interface Tool {
 
 /** Its schema is compiled at its first call: most starts of a function see few of the tools. */
 export function defineTool(
-  { data, isList = false, followUp, isLong, maxBytes = MESSAGE_BYTES, meta, repair, refine, listedSchema, ...contract }:
-    ToolContract,
+  { data, isList = false, followUp, isLong, maxBytes = MESSAGE_BYTES, meta, repair, refine, ...contract }: ToolContract,
 ): Tool {
   let compiled: z.ZodType | undefined;
   const schema = () =>
@@ -133,7 +130,6 @@ export function defineTool(
     maxBytes,
     listed: {
       ...contract,
-      inputSchema: listedSchema ?? contract.inputSchema,
       outputSchema: envelopeSchema(data, isList),
       // Hosts that show sign-in per tool read this. Access is enforced by the endpoint's own challenge.
       _meta: { ...meta, securitySchemes: [{ type: "oauth2", scopes: [SCOPE] }] },

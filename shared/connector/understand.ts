@@ -5,7 +5,7 @@
  */
 import { readDate, readYearlessDay, toIsoDate } from "../import/date_text.ts";
 import { decimalSignOf, readCurrency, readMoney, toDecimal } from "../import/money_text.ts";
-import { type JsonSchema, PATTERNS } from "./schema.ts";
+import { type JsonSchema, LISTED_AS, PATTERNS } from "./schema.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -13,6 +13,7 @@ type Fields = Record<string, unknown>;
 export function understand(value: unknown, schema: JsonSchema | undefined): unknown {
   switch (schema?.type) {
     case "object":
+      if (Array.isArray(value) && schema[LISTED_AS]) return mapFromPairs(value, schema[LISTED_AS]);
       return isObject(value) && schema.properties ? understandFields(value, schema) : value;
     case "array":
       return understandList(value, schema);
@@ -53,6 +54,15 @@ function understandFields(sent: Fields, schema: JsonSchema): Fields {
   }
   if (currency) read.set("currency", currency);
   return Object.fromEntries(read);
+}
+
+/** `[{ currency: "EUR", amount: "5" }]` as `{ EUR: "5" }`; a repeated key has two meanings. */
+function mapFromPairs(pairs: unknown[], { items }: JsonSchema): unknown {
+  const [key, value] = Object.keys(items!.properties!) as [string, string];
+  const entries = pairs.map((pair) => isObject(pair) ? [pair[key], pair[value]] as const : []);
+  const keys = new Set(entries.map(([name]) => name));
+  const isMap = keys.size === pairs.length && [...keys].every((name) => typeof name === "string");
+  return isMap ? Object.fromEntries(entries) : pairs;
 }
 
 /** The field that a name stands for: `category` for `categories`, `groupBy` for `group_by`. */

@@ -10,7 +10,7 @@ import {
   integer,
   type JsonSchema,
   list,
-  listedShared,
+  listedIn,
   name,
   note,
   object,
@@ -32,68 +32,66 @@ export const every = (more: JsonSchema = {}) =>
     minimum: 1,
     maximum: 120,
     ...more,
-    description: "3 with monthly = quarterly; 2 with weekly = fortnightly.",
+    description: "3 with monthly = quarterly.",
   });
 export const monthDays = list(integer({ enum: MONTH_DAYS }), {
   minItems: 1,
   maxItems: 4,
-  description: "Monthly only. 31 falls on the last day of short months; -1 = last day; [1,15] = twice a month.",
+  description: "[1,15]; 31 or -1 = last day.",
 });
 export const monthWeekdays = list({ type: "string", pattern: PATTERNS.monthWeekday }, {
   minItems: 1,
   maxItems: 4,
-  description: 'Monthly only, instead of month_days: "2TU" = second Tuesday, "-1FR" = last Friday.',
+  description: "2TU; -1FR = last Friday.",
 });
 export const remindDaysBefore = integer({
   minimum: 0,
   maximum: 90,
-  description: "Days before the due date that the reminder is sent. Default: the owner's setting (3).",
+  description: "Default: the owner's setting.",
 });
 export const remindAgain = list(integer({ minimum: 0, maximum: 90 }), {
   maxItems: 4,
-  description: "Further reminders, days before: [3,0].",
+  description: "Later reminders: [3,0].",
 });
-export const assignee = (more = "") => text(254, { description: `A member, or me: is reminded too.${more}` });
-export const noticeDays = integer({ minimum: 0, maximum: 365, description: "Cancel-by = renews_on minus this." });
+export const assignee = (more = "") => text(254, { description: `Member who is reminded too.${more}` });
+export const noticeDays = integer({ minimum: 0, maximum: 365, description: "To cancel before renews_on." });
 
-const schemaWith = (sharing: JsonSchema) =>
-  object({
-    name: name(),
-    amount: amount("Required unless amount_mode is variable."),
-    currency: currency(),
-    amount_mode: oneOf(["fixed", "estimated", "variable"], { default: "fixed" }),
-    frequency: oneOf(["once", "daily", "weekly", "monthly", "yearly"], { default: "monthly" }),
-    every: every({ default: 1 }),
-    first_due: date("First due date and anchor of the schedule. Needed unless month_days or month_weekdays is given."),
-    month_days: monthDays,
-    month_weekdays: monthWeekdays,
-    weekend_rule: oneOf(["none", "before", "after"], { default: "none" }),
-    ends_on: date("No due date after this day."),
-    ends_after: integer({ minimum: 1, maximum: 1200 }),
-    payee,
-    category: inferredCategory,
-    tags,
-    note,
-    autopay: { type: "boolean", description: "true: charged automatically, reminder is a heads-up." },
-    reminder_enabled: flag(true, { description: "Remind by e-mail before it is due." }),
-    remind_days_before: remindDaysBefore,
-    remind_again: remindAgain,
-    assignee: assignee(),
-    trial_ends_on: date("Last day of a free trial."),
-    renews_on: date("Next contract renewal."),
-    notice_days: noticeDays,
-    my_share_percent: { type: "number", exclusiveMinimum: 0, maximum: 100, default: 100 },
-    paid_by: paidBy,
-    shared: sharing,
-    on_duplicate: onDuplicate,
-    dry_run: dryRun,
-    idempotency_key: idempotencyKey,
-  }, ["name"]);
+const inputSchema = object({
+  name: name(),
+  amount: amount("Omit if variable."),
+  currency: currency(),
+  amount_mode: oneOf(["fixed", "estimated", "variable"], { default: "fixed" }),
+  frequency: oneOf(["once", "daily", "weekly", "monthly", "yearly"], { default: "monthly" }),
+  every: every({ default: 1 }),
+  first_due: date("Needed unless month_days or month_weekdays."),
+  month_days: monthDays,
+  month_weekdays: monthWeekdays,
+  weekend_rule: oneOf(["none", "before", "after"], { default: "none" }),
+  ends_on: date(),
+  ends_after: integer({ minimum: 1, maximum: 1200 }),
+  payee,
+  category: inferredCategory,
+  tags,
+  note,
+  autopay: { type: "boolean", description: "Charged automatically." },
+  reminder_enabled: flag(true),
+  remind_days_before: remindDaysBefore,
+  remind_again: remindAgain,
+  assignee: assignee(),
+  trial_ends_on: date(),
+  renews_on: date(),
+  notice_days: noticeDays,
+  my_share_percent: { type: "number", exclusiveMinimum: 0, maximum: 100, default: 100 },
+  paid_by: paidBy,
+  shared: listedIn("log_expenses", shared),
+  on_duplicate: onDuplicate,
+  dry_run: dryRun,
+  idempotency_key: idempotencyKey,
+}, ["name"]);
 
 export const addBill = defineTool({
   name: "add_bill",
   annotations: CREATE,
-  inputSchema: schemaWith(shared),
-  listedSchema: schemaWith(listedShared),
+  inputSchema,
   data: { bill: "object", next_dates: "array", first_reminder_on: "string", status: "string" },
 });

@@ -6,31 +6,27 @@ import {
   date,
   dryRun,
   ids,
-  type JsonSchema,
   list,
-  listedChangeFilter,
   object,
   text,
 } from "../../../shared/connector/schema.ts";
 import { defineTool, DELETE } from "../../../shared/connector/tool.ts";
 
-const schemaWith = (filter: JsonSchema) =>
-  object({
-    ids: ids("exp", "bill"),
-    filter,
-    expected: list(object({ id: { type: "string" }, amount: amount(), date: date() }, ["id"]), {
-      maxItems: 100,
-      description: "What the user was shown; a mismatch deletes nothing.",
-    }),
-    confirm,
-    reason: text(200),
-    dry_run: dryRun,
-  });
+const inputSchema = object({
+  ids: ids("exp", "bill"),
+  filter: changeFilter,
+  expected: list(object({ id: { type: "string" }, amount: amount(), date: date() }, ["id"]), {
+    maxItems: 100,
+    description: "As shown to the user.",
+  }),
+  confirm,
+  reason: text(200),
+  dry_run: dryRun,
+});
 
 export const deleteRecords = defineTool({
   name: "delete_records",
   annotations: DELETE,
-  inputSchema: schemaWith(changeFilter),
-  listedSchema: schemaWith(listedChangeFilter),
+  inputSchema,
   data: { deleted: "array", count: "integer", restorable_until: "string", confirm: "object" },
 });

@@ -8,6 +8,7 @@ import {
   id,
   integer,
   list,
+  mapOf,
   object,
   onDuplicate,
   oneOf,
@@ -41,23 +42,22 @@ export const importExpenses = defineTool({
       negative_is_expense: { type: "boolean" },
     }),
     default_currency: currency(),
-    account: text(60, { minLength: 1, description: "Name or id; default: as the file says." }),
+    account: text(60, { minLength: 1, description: "Default: as the file says." }),
     import_id: id("imp"),
-    answers: {
-      type: "object",
+    answers: mapOf({ question: "answer" }, {
       additionalProperties: { anyOf: [{ type: "string" }, { type: "boolean" }] },
       maxProperties: 500,
       description: 'By question id: {"row_12":"same"}',
-    },
+    }),
     skip_lines: list(line, { maxItems: 2000 }),
     corrections: list(
       object({
         line,
         name: text(120, { minLength: 1 }),
-        amount: amount("Decimal."),
-        date: date(""),
+        amount: amount(),
+        date: date(),
         category: text(60),
-        currency: currency(""),
+        currency: currency(),
       }, [
         "line",
       ]),
@@ -67,15 +67,13 @@ export const importExpenses = defineTool({
       object({ payee: text(120, { minLength: 1 }), category: text(60, { minLength: 1 }) }, ["payee", "category"]),
       {
         maxItems: 50,
-        description: "Kept as payee_rules.",
       },
     ),
     expected_count: integer({ minimum: 0 }),
-    expected_totals: {
-      type: "object",
+    expected_totals: mapOf({ currency: "amount" }, {
       additionalProperties: { type: "string" },
       description: '{"EUR":"812.40"}',
-    },
+    }),
     on_duplicate: onDuplicate,
     create_missing_categories: flag(false),
   }),

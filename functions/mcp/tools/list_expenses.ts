@@ -6,9 +6,7 @@ export const listExpenses = defineTool({
   name: "list_expenses",
   annotations: READ,
   inputSchema: object({
-    ...paymentFilter(
-      "Only amounts in this currency (ISO 4217). For conversion use summarize_spending with in_currency.",
-    ),
+    ...paymentFilter(),
     sort: oneOf(["date", "amount"], { default: "date" }),
     order: oneOf(["desc", "asc"], { default: "desc" }),
     limit,

@@ -6,9 +6,9 @@ export const reconcile = defineTool({
   name: "reconcile",
   annotations: READ,
   inputSchema: object({
-    account: text(60, { minLength: 1, description: "Name or id." }),
-    from: date("Default: its first line."),
-    to: date("Default: its last line."),
+    account: text(60, { minLength: 1 }),
+    from: date(),
+    to: date(),
   }, ["account"]),
   data: {
     account: "string",

@@ -6,7 +6,7 @@ export const summarizeSpending = defineTool({
   name: "summarize_spending",
   annotations: READ,
   inputSchema: object({
-    ...paymentFilter("Only amounts in this currency (ISO 4217). For conversion use in_currency."),
+    ...paymentFilter(),
     period: oneOf([
       "this_week",
       "last_week",
@@ -18,14 +18,14 @@ export const summarizeSpending = defineTool({
       "last_year",
       "last_30_days",
       "last_12_months",
-    ], { description: "Instead of from/to." }),
+    ], { description: "Instead of from and to. Default: this month." }),
     group_by: list(
       oneOf(["category", "payee", "tag", "month", "week", "day", "currency", "member"]),
-      { minItems: 1, maxItems: 2, default: ["category"] },
+      { minItems: 1, maxItems: 2, default: ["category"], description: "One or two." },
     ),
     in_currency: inCurrency,
     compare: oneOf(["none", "previous_period", "same_period_last_year"], { default: "none" }),
-    include_upcoming: flag(false),
+    include_upcoming: flag(false, { description: "Bills not yet paid." }),
     top: integer({ minimum: 1, maximum: 100, default: 20 }),
   }),
   data: { period: "object", rows: "array", total: "object", budgets: "array", fx: "object", unconverted: "array" },

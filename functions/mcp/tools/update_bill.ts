@@ -7,8 +7,7 @@ import {
   dryRun,
   id,
   integer,
-  type JsonSchema,
-  listedShared,
+  listedIn,
   name,
   note,
   object,
@@ -22,11 +21,12 @@ import { defineTool, UPDATE } from "../../../shared/connector/tool.ts";
 import { assignee, every, monthDays, monthWeekdays, noticeDays, remindAgain, remindDaysBefore } from "./add_bill.ts";
 import { PROVIDERS } from "../../../shared/providers/registry.ts";
 
-const schemaWith = (sharing: JsonSchema) =>
-  object({
-    bill_id: id("bill"),
-    // No field of a change has a default: it would reset fields the caller did not mention.
-    set: object(
+const inputSchema = object({
+  bill_id: id("bill"),
+  // No field of a change has a default: it would reset fields the caller did not mention.
+  set: listedIn(
+    "add_bill",
+    object(
       {
         name: name(),
         amount: amount(),
@@ -34,53 +34,51 @@ const schemaWith = (sharing: JsonSchema) =>
         amount_mode: oneOf(["fixed", "estimated", "variable"]),
         frequency: oneOf(["once", "daily", "weekly", "monthly", "yearly"]),
         every: every(),
-        first_due: date("First due date and anchor of the schedule."),
+        first_due: date(),
         month_days: monthDays,
         month_weekdays: monthWeekdays,
         weekend_rule: oneOf(["none", "before", "after"]),
-        ends_on: date("No due date after this day."),
+        ends_on: date(),
         ends_after: integer({ minimum: 1, maximum: 1200 }),
         payee,
         category: category(),
         tags,
         note,
-        autopay: { type: "boolean", description: "true: charged automatically, reminder is a heads-up." },
+        autopay: { type: "boolean" },
         reminder_enabled: { type: "boolean" },
         remind_days_before: remindDaysBefore,
         remind_again: remindAgain,
         assignee: assignee(' "" = nobody.'),
-        trial_ends_on: date("Last day of a free trial."),
-        renews_on: date("Next contract renewal."),
+        trial_ends_on: date(),
+        renews_on: date(),
         notice_days: noticeDays,
         my_share_percent: { type: "number", exclusiveMinimum: 0, maximum: 100 },
         paid_by: paidBy,
-        shared: sharing,
+        shared,
         status: oneOf(["active", "paused", "cancelled"]),
       },
       [],
       { minProperties: 1 },
     ),
-    apply_from: date("First due date that the change applies to. Default: the next open one."),
-    occurrence: object({
-      due_on: date(
-        "Which occurrence, by its due date (required, so that a repeated call cannot skip the next one).",
-      ),
-      action: oneOf(["skip", "snooze", "set_amount", "reopen"]),
-      amount: amount(),
-      snooze_until: date(),
-    }, ["action", "due_on"]),
-    provider: object({
-      action: oneOf(["connect", "disconnect"]),
-      provider: oneOf([...PROVIDERS.keys()], { description: "http_json: any other, by an address that answers JSON." }),
-    }, ["action"]),
-    expected_version: integer({ minimum: 1 }),
-    dry_run: dryRun,
-  }, ["bill_id"]);
+  ),
+  apply_from: date("Default: the next open date."),
+  occurrence: object({
+    due_on: date(),
+    action: oneOf(["skip", "snooze", "set_amount", "reopen"]),
+    amount: amount(),
+    snooze_until: date(),
+  }, ["action", "due_on"]),
+  provider: object({
+    action: oneOf(["connect", "disconnect"]),
+    provider: oneOf([...PROVIDERS.keys()], { description: "http_json: any JSON address." }),
+  }, ["action"]),
+  expected_version: integer({ minimum: 1 }),
+  dry_run: dryRun,
+}, ["bill_id"]);
 
 export const updateBill = defineTool({
   name: "update_bill",
   annotations: UPDATE,
-  inputSchema: schemaWith(shared),
-  listedSchema: schemaWith(listedShared),
+  inputSchema,
   data: { bill: "object", before: "object", occurrences: "array", connect_url: "string" },
 });

@@ -6,96 +6,88 @@ export const tools = {
   get_context: {
     title: "Get workspace context",
     description:
-      "Organization, base currency, timezone, today, plan and features, categories, reminder settings; recent changes on request. Call once before other tools when unsure.",
+      "Organization, today, categories, plan, role, waiting proposals; on request payees, settings, members, balances (who owes whom) and the log of changes.",
   },
   list_expenses: {
     title: "List expenses",
     description:
-      "Money that left: one-off expenses, bill payments, refunds; newest first. Totals, also of tax (VAT), cover every match, not only this page. format=csv returns every match: as text, or as csv_url if it is long.",
+      "Rows of money that left, newest first, of all time unless from or to is given. Totals, also of tax, cover every match.",
   },
   summarize_spending: {
     title: "Summarize spending",
-    description:
-      "Totals for a period by category, payee, tag, month, week, day, currency or member, converted at each payment date's rate, with what is left of budgets. Use instead of adding list_expenses rows.",
+    description: "Spending in one currency, grouped, with what is left of budgets.",
   },
   show_spending_chart: {
     title: "Show spending chart",
-    description:
-      "Render an interactive chart for the user (text table where charts are unsupported). For numbers only, use summarize_spending.",
+    description: "A chart for the user, or a table where the client shows no charts.",
   },
   list_bills: {
     title: "List bills",
-    description:
-      'Recurring and scheduled bills with the current due occurrence and its state. Use due_within_days:7 for "due this week". With bill_id, returns one bill with schedule, history, price changes and next 6 dates.',
+    description: "Bills with their next or overdue date. With bill_id: one bill's payments, prices and next dates.",
   },
   review_bills: {
     title: "Review bills",
     description:
-      "Deterministic findings: overdue, price rises, unusual variable amounts, possible duplicates, trials and cancel-by dates in the next N days, provider links needing attention. Narrate them; do not recompute.",
+      "Findings: overdue bills, price rises, unusual amounts, possible duplicates, ending trials, cancel-by dates, failing provider connections.",
   },
   reconcile: {
     title: "Reconcile",
     description:
-      "What an account's statements have and the books do not, and the other way round, in a period. totals.difference is 0 when they agree.",
+      "Compares an account's imported statements with the books: rows missing on either side and the difference.",
   },
   log_expenses: {
     title: "Log expenses",
-    description:
-      'Record 1-100 one-off expenses or refunds. All or nothing. A likely duplicate (same date, amount, currency, payee) is not written unless on_duplicate is "allow".',
+    description: "Records 1-100 expenses or refunds, all or none. Not for income or bills.",
   },
   import_expenses: {
     title: "Import expenses from a file",
     description:
-      "1. Pass nothing: returns upload.url for the user to open and upload a bank's file (<=50,000 rows, 10 MB); or csv, a short file's unchanged text. 2. import_id: returns a preview, or import while the file is still being read: call again. Ask the user its questions and pass answers, or skip_lines, corrections, rules. 3. preview.commit_with writes. Expires after 24 h.",
+      "1. No arguments: a link to upload a bank's file; or csv, a short file's text. 2. import_id: a preview with questions and what else can be passed. 3. preview.commit_with writes it.",
   },
   update_expenses: {
     title: "Update expenses",
     description:
-      "Change fields of 1-100 expenses by id, or of up to 500 by the filter of list_expenses (dry_run first, then confirm). Of several only category, payee, note, url, tags, reimbursement, paid_by and shared may change.",
+      "Changes 1-100 expenses by ids, or up to 500 by filter (dry_run, then confirm). merge_into joins records of the same spending.",
   },
   add_bill: {
     title: "Add bill",
-    description:
-      "Create a recurring or one-time bill. amount_mode variable = amount differs each month (entered or fetched from a provider).",
+    description: "Creates a recurring or one-time bill with reminders. variable: the amount differs each time.",
   },
   update_bill: {
     title: "Update bill",
     description:
-      "Change a bill (price changes apply from apply_from, default the next open due date; paid history never changes), pause/resume/cancel it, or skip, snooze or re-price one occurrence. provider connects a variable bill and returns a connect_url to open.",
+      "Changes, pauses, resumes or cancels a bill in these books (not the contract with the payee), changes one date, or connects a provider.",
   },
   mark_bill_paid: {
     title: "Mark bill paid",
     description:
-      "Record a payment for the date of a bill that is due or overdue, or for due_on. Omit amount to settle what remains. due_on of a paid date with amount or paid_on corrects it. Give bill_id, or bill_name when unambiguous.",
+      "Records a payment of a bill's due or overdue date, or of due_on. Without amount: all that remains. due_on of a paid date corrects it.",
   },
   sync_bill_amounts: {
     title: "Fetch bill amounts",
-    description:
-      "Fetch this month's amount of connected variable bills from their providers now. At most once per bill per hour.",
+    description: "Fetches amounts of connected variable bills from their providers now.",
   },
   delete_records: {
     title: "Delete expenses or bills",
     description:
-      "Soft-delete expenses, by ids or by the filter of list_expenses, or one bill; restorable with undo_change for 30 days. To stop a bill but keep its history use update_bill status cancelled.",
+      "Deletes expenses by ids or filter, or one bill with its payments; undo_change restores them for 30 days.",
   },
   settle_up: {
     title: "Settle up",
-    description:
-      "Record money that one member gave another for shared costs: what is owed, or amount. No spending. get_context with include balances says who owes whom.",
+    description: "Records money that one member gave another for shared costs.",
   },
   undo_change: {
     title: "Undo a change",
     description:
-      "Reverse one earlier write as a whole. Default: this connection's latest, of the last 30 minutes; else give change_id. Fails with undo_conflict when a touched row changed since. Undoing an undo redoes it.",
+      "Reverses one write: this connection's latest of the last 30 minutes, or change_id. Undoing an undo redoes it.",
   },
   update_settings: {
     title: "Update settings",
     description:
-      "Owner and organization preferences: timezone, base currency, reminder email on or off, default lead days, categories, payee rules, budgets, closed months.",
+      "Time zone, base currency, reminders, categories, budgets, payee rules, closed months, what members see.",
   },
   decide_proposal: {
     title: "Decide a proposal",
-    description:
-      "Approve or refuse a write that waits for the user's approval (get_context lists them with hash), or withdraw their own. Show what it changes and ask the user first.",
+    description: "Approves, refuses or withdraws a write that waits for approval; get_context lists them.",
   },
 };

@@ -41,7 +41,7 @@ for (const era of ERA_NAMES) {
     const { prompts } = (await ask("prompts/list")).result;
     assert(assertAccented(prompts).length >= 2 * prompts.length);
     for (const { name } of prompts) assertAccented((await ask("prompts/get", { name })).result.messages);
-    assertEquals(assertAccented((await ask("resources/list")).result.resources).length, 2);
+    assertEquals(assertAccented((await ask("resources/list")).result.resources).length, 4);
   });
 
   Deno.test(`en-XA: refusals of the protocol have no hard-coded word (${era})`, async () => {

@@ -1,12 +1,25 @@
 /** The tools as clients see them: exactly the contract, within what hosts accept. */
 import { assertEquals } from "@std/assert";
+import { encode } from "gpt-tokenizer/encoding/o200k_base";
+import type { JsonSchema } from "../../../shared/connector/schema.ts";
 import contract from "../../conformance/tools.json" with { type: "json" };
+import { en } from "../../../shared/words/en/mod.ts";
 import { ERA_NAMES, ERAS, type Json, messageOf, startConnector } from "./harness.ts";
 
 async function listTools(era: (typeof ERA_NAMES)[number]): Promise<Json[]> {
   const { body, headers } = ERAS[era]("tools/list");
   return (await messageOf(await startConnector().post(body, { headers }))).result.tools;
 }
+
+/** Every schema in a schema, itself included. */
+function schemasIn(schema: JsonSchema): JsonSchema[] {
+  const below = [...Object.values(schema.properties ?? {}), ...(schema.items ? [schema.items] : [])];
+  return [schema, ...below.flatMap(schemasIn)];
+}
+
+/** What a model reads of a tool. */
+const tokensOf = ({ name, description, inputSchema }: Json) =>
+  encode(JSON.stringify({ name, description, input_schema: inputSchema })).length;
 
 const size = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).length;
 
@@ -31,7 +44,7 @@ for (const era of ERA_NAMES) {
 
   Deno.test(`tools/list stays within what hosts accept (${era})`, async () => {
     const tools = await listTools(era);
-    assertEquals(size(tools) < 47_500, true, `${size(tools)} bytes`);
+    assertEquals(size(tools) < 32_000, true, `${size(tools)} bytes`);
     for (const { name, title, annotations, inputSchema, outputSchema, _meta } of tools) {
       for (const schema of [inputSchema, outputSchema]) {
         assertEquals(schema.type, "object", name);
@@ -44,3 +57,29 @@ for (const era of ERA_NAMES) {
     }
   });
 }
+
+Deno.test("tools/list and the instructions cost a model at most 5,000 tokens, and a tool at most 600", async () => {
+  const tools = await listTools("2026-07-28");
+  const rows = [...tools.map((tool) => [tool.name, tokensOf(tool)]), [
+    "instructions",
+    encode(en.connector.instructions).length,
+  ]];
+  const total = rows.reduce((sum, [, tokens]) => sum + tokens, 0);
+  // deno-lint-ignore no-console -- CI prints the cost of each tool
+  console.log(rows.map(([name, tokens]) => `${String(tokens).padStart(6)} ${name}`).join("\n"), `\n${total} tokens`);
+  assertEquals(rows.filter(([, tokens]) => tokens > 600), []);
+  assertEquals(total <= 5_000, true, `${total} tokens`);
+});
+
+Deno.test("tools/list uses no keyword that a widely used client rejects", async () => {
+  // Gemini, OpenAI's strict mode and Claude accept these in common; Gemini wants objects with properties, and text choices.
+  const ACCEPTED = ["type", "enum", "description", "properties", "items", "required"];
+  for (const { name, description, inputSchema } of await listTools("2026-07-28")) {
+    assertEquals(description.length <= 200, true, name);
+    for (const schema of schemasIn(inputSchema)) {
+      assertEquals(Object.keys(schema).filter((keyword) => !ACCEPTED.includes(keyword)), [], name);
+      assertEquals(schema.type === "object" && Object.keys(schema.properties!).length === 0, false, name);
+      assertEquals(schema.enum === undefined || schema.type === "string", true, name);
+    }
+  }
+});

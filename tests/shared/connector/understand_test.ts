@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { importExpenses } from "../../../functions/mcp/tools/import_expenses.ts";
 import { logExpenses } from "../../../functions/mcp/tools/log_expenses.ts";
 import { listBills } from "../../../functions/mcp/tools/list_bills.ts";
 import { summarizeSpending } from "../../../functions/mcp/tools/summarize_spending.ts";
@@ -121,4 +122,25 @@ Deno.test("understand() reads true, false and numbers sent as text, and leaves t
   for (const is_refund of ["", "yes", 1]) assertEquals(item({ is_refund }), false, String(is_refund));
   assertEquals(read(listBills, { due_within_days: "seven" }), false);
   assertEquals(read(summarizeSpending, { __proto__2: 1, constructor: 2 }), false);
+});
+
+Deno.test("understand() reads the pairs of a listed map as that map, and refuses a repeated key", () => {
+  const commit = { import_id: "imp_12345678", expected_count: 1 };
+  for (
+    const [sent, meant] of [
+      [{ EUR: "5.00" }, { EUR: "5.00" }],
+      [[{ currency: "EUR", amount: "5.00" }], { EUR: "5.00" }],
+      [[{ currency: "EUR", amount: "5.00" }, { currency: "EUR", amount: "6.00" }], undefined],
+      [[{ amount: "5.00" }], undefined],
+      [["EUR"], undefined],
+    ]
+  ) {
+    const parsed = read(importExpenses, { ...commit, expected_totals: sent });
+    assertEquals(parsed ? parsed.expected_totals : undefined, meant);
+  }
+  const answers = read(importExpenses, {
+    import_id: "imp_12345678",
+    answers: [{ question: "row_12", answer: "same" }],
+  });
+  assertEquals(answers && answers.answers, { row_12: "same" });
 });

@@ -1,0 +1,38 @@
+/**
+ * The form of an input schema that `tools/list` shows: names, types, choices and descriptions. Limits and patterns stay
+ * in the contract, which every call is checked against; a model pays for them with each conversation, and the error of a
+ * refused call explains them. Some clients also reject schemas with keywords beyond these.
+ */
+import { type JsonSchema, LISTED_AS, LISTED_IN } from "./schema.ts";
+
+/**
+ * Accepted fields that the contract resource describes: for clients that retry and synchronize, or that an answer asks
+ * for by name when they are needed.
+ */
+const UNLISTED = new Set([
+  "idempotency_key",
+  "expected_version",
+  "external_id",
+  "expected",
+  "confirm_days",
+  "create_missing_categories",
+  "my_share_percent",
+]);
+
+/** @param isBare whether another tool describes the fields. */
+export function listedSchema(schema: JsonSchema, isBare = false): JsonSchema {
+  if (schema[LISTED_AS]) return listedSchema(schema[LISTED_AS], isBare);
+  const { type, enum: options, properties, items, required = [], [LISTED_IN]: tool } = schema;
+  const description = isBare ? undefined : tool ? `As in ${tool}.` : schema.description;
+  const fields = Object.entries(properties ?? {}).filter(([name]) => !UNLISTED.has(name));
+  const below = (field: JsonSchema) => listedSchema(field, isBare || tool !== undefined);
+  return {
+    type,
+    // Gemini refuses choices that are not strings.
+    ...(options && type === "string" && { enum: options }),
+    ...(description && { description }),
+    ...(properties && { properties: Object.fromEntries(fields.map(([name, field]) => [name, below(field)])) }),
+    ...(items && { items: below(items) }),
+    ...(required.length > 0 && !isBare && { required }),
+  };
+}
