@@ -25,13 +25,13 @@ export interface RunAnswer {
   errors: Problem[];
 }
 
-/**
- * Rolling comes before sending, and rates must not wait for mails: this share of the time is kept for the later stages.
- */
+/** Rolling comes before sending, and must leave it this share of the time. */
 const SENDING_TIME_SHARE = 0.5;
 /** Somebody waits for these, and there are few. */
 const PROPOSALS_TIME_SHARE = 0.6;
-const KEPT_FOR_RATES_MS = 10_000;
+/** Mails convert by today's rates, and don't wait longer for them. */
+const RATES_TIME_SHARE = 0.75;
+const KEPT_FOR_PAST_RATES_MS = 5_000;
 
 /** @throws {AppError} `unavailable` when the database cannot be reached at all. */
 export async function runReminders(deps: JobDeps, { workMs }: { workMs: number }): Promise<RunAnswer> {
@@ -53,11 +53,11 @@ export async function runReminders(deps: JobDeps, { workMs }: { workMs: number }
     "proposals",
     (fail) => mailProposals(job, until(workMs * PROPOSALS_TIME_SHARE), fail),
   );
+  const rates = await run("rates", () => refreshRates(job, until(workMs * RATES_TIME_SHARE)));
   const sent = await run(
     "reminders",
-    (fail) => sendReminders(job, until(Math.max(workMs - KEPT_FOR_RATES_MS, workMs * 0.75)), fail),
+    (fail) => sendReminders(job, until(Math.max(workMs - KEPT_FOR_PAST_RATES_MS, workMs * 0.9)), fail),
   );
-  const rates = await run("rates", () => refreshRates(job, until(workMs)));
   const past = await run("past_rates", () => ratePastDays(job, until(workMs)));
   return {
     ok: [counted, rolled, mailed, sent, rates, past].every((counts) => counts !== null),

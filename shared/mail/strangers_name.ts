@@ -2,7 +2,7 @@
  * A name that one stranger chose, in a mail to another: it must look neither like words of ours nor like an address
  * that a mail program makes a link of.
  */
-import { oneLine } from "../reminders/names.ts";
+import { oneLine } from "./one_line.ts";
 
 const LONGEST = 60;
 /** More than this is not looked at: normalizing a pile of marks takes quadratic time. */
@@ -28,8 +28,13 @@ export function strangersLine(line: string): string {
 
 /** @return one line in double quotation marks, or undefined when nothing legible is left. */
 export function strangersName(name: string): string | undefined {
+  const shown = legibleName(name, LONGEST);
+  return shown ? `“${shown}”` : undefined;
+}
+
+/** @param longest in characters. @return one line without quotation marks of its own, for a frame of the caller's. */
+export function legibleName(name: string, longest: number): string {
   const seen = name.slice(0, READ).replace(/\s+/gu, " ").replace(INVISIBLE, "");
   const legible = seen.normalize("NFKC").replace(QUOTATION_MARKS, "’");
-  const shown = oneLine(legible, LONGEST).replace(JOINTS, "$1 ");
-  return shown ? `“${shown}”` : undefined;
+  return oneLine(legible, longest).replace(JOINTS, "$1 ");
 }

@@ -43,6 +43,35 @@ export interface DigestOrganization {
   unlisted_budgets: number;
   /** In the first digest of a month, what is owed for shared costs; at most ten. */
   balances: DigestBalance[];
+  /** The end of the plan, when it comes within a week or came today; functions may be newer than the database. */
+  plan_end?: PlanEnd | null;
+}
+
+/** What ends with a plan. */
+export interface PlanEnd {
+  reason: "trial" | "past_due" | "canceled";
+  /** The recipient's day. */
+  on: string;
+  /** From today; negative after it. */
+  days: number;
+  has_ended: boolean;
+  /** This is the one mail about it; others mention it beside their bills. */
+  is_day: boolean;
+  /** What the recipient loses, in this order. */
+  stops: ("reminders" | "calendar" | "amounts" | "assistants")[];
+  /** Only the owner can change the plan. */
+  may_change: boolean;
+  owner: string;
+  /** What falls due in the month after that, each bill once. */
+  due: { bills: DueAfter[]; unlisted: number };
+}
+
+export interface DueAfter {
+  name: string;
+  due_on: string;
+  currency: string;
+  /** Null when unknown or hidden. */
+  amount: string | null;
 }
 
 /** What the recipient owes somebody, or is owed. */
@@ -69,6 +98,11 @@ export interface DigestBudget {
   spent: string | null;
   /** With what was carried over; null when hidden. */
   available: string | null;
+  /** The budget itself, and what was carried over into it, negative when overspent; null when hidden. */
+  limit?: string | null;
+  carried?: string | null;
+  /** The first day of the month or year that it was carried over from, where it was one. */
+  carried_from?: string | null;
   /** Some of what was spent could not be converted. */
   is_partial: boolean;
 }
@@ -128,6 +162,8 @@ export interface DigestBill {
   currency: string;
   /** The remaining amount; null when unknown or hidden. */
   amount: string | null;
+  /** Paying it needs an amount. */
+  needs_amount?: boolean;
   is_estimate: boolean;
   /** If the amount came from a provider. */
   fetched: ProviderWord | null;
@@ -171,6 +207,10 @@ export function noticesOf({ organizations }: DigestContent): DigestNotice[] {
 export const budgetsOf = ({ organizations }: DigestContent): DigestBudget[] =>
   organizations.flatMap(({ budgets }) => budgets);
 
+/** Ends of plans that this mail is about. */
+export const endsOf = ({ organizations }: DigestContent): (PlanEnd & { organization: string })[] =>
+  organizations.flatMap(({ name, plan_end: end }) => end ? [{ ...end, organization: name }] : []);
+
 /** The lines left out, over all organizations. */
 export function unlistedOf({ organizations }: DigestContent): Unlisted {
   const all = organizations.map(({ unlisted }) => unlisted);
@@ -186,6 +226,8 @@ export interface DigestLinks {
   account: string;
   /** The books of an organization; whoever opens them signs in first. */
   books(organizationId: string): string;
+  /** Where the plan of an organization is chosen. */
+  plan(organizationId: string): string;
   /** Where a bill is connected to its provider. */
   connect(bill: Pick<Reconnect, "bill_id" | "provider_key">): string;
   /** Signed; works without signing in for 90 days. */

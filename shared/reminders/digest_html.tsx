@@ -5,7 +5,7 @@
  */
 import type { DigestContent, DigestLinks } from "./content.ts";
 import { advice, reason, reconnectSentences } from "./phrases.ts";
-import { type BudgetRow, type Row, type Section, sectionsOf } from "./rows.ts";
+import { type BudgetRow, type PlanEndText, type Row, type Section, sectionsOf } from "./rows.ts";
 import { headlineOf, subjectOf } from "./subject.ts";
 import type { Wording } from "./wording.ts";
 
@@ -41,6 +41,7 @@ export async function digestHtml(
   { links, wording, language }: DigestView & { language: string },
 ): Promise<string> {
   const { words } = wording;
+  const said = advice(content, wording);
   const html = await (
     <html lang={language}>
       <head>
@@ -77,18 +78,23 @@ export async function digestHtml(
                     <h1 style="margin:0 0 24px;font-size:21px;line-height:1.35;font-weight:600">
                       {headlineOf(content, wording)}
                     </h1>
-                    {sectionsOf(content, wording).map((section) => <Bills section={section} words={words} />)}
+                    {sectionsOf(content, wording).map((section) => (
+                      <>
+                        <Bills section={section} words={words} />
+                        {section.planEnd && <End end={section.planEnd} link={links.plan(section.organizationId)} />}
+                      </>
+                    ))}
                     {reconnectSentences(content, wording).map(({ link, sentence }) => (
                       <p style="margin:24px 0 0">
                         {sentence} <a href={links.connect(link)} style={`color:${ACCENT}`}>{words.links.reconnect}</a>
                       </p>
                     ))}
-                    <p style="margin:24px 0 0">{advice(content, wording)}</p>
-                    <p style="margin:8px 0 0">
-                      {words.withoutAssistant}
+                    {said && <p style="margin:24px 0 0">{said}</p>}
+                    <p style={said ? "margin:8px 0 0" : "margin:24px 0 0"}>
+                      {said && words.withoutAssistant}
                       {sectionsOf(content, wording).map(({ title, organizationId }, place) => (
                         <>
-                          {place > 0 ? " · " : " "}
+                          {place > 0 ? " · " : said ? " " : ""}
                           <a href={links.books(organizationId)} style={`color:${ACCENT}`}>{words.links.books(title)}</a>
                         </>
                       ))}
@@ -150,6 +156,31 @@ function Bills({ section, words: { headings } }: { section: Section; words: Word
         {balances.length > 0 && <Budgets heading={headings.balances} rows={balances} more={null} />}
       </table>
     </>
+  );
+}
+
+function End({ end, link }: { end: PlanEndText; link: string }) {
+  return (
+    <table
+      width="100%"
+      cellpadding="0"
+      cellspacing="0"
+      style={`margin:24px 0 0;font:16px/1.5 ${FONT};border-collapse:collapse`}
+    >
+      <Heading heading={end.heading} isBad />
+      <tr>
+        <td colspan={2} class="line" style={`padding:10px 0;border-top:1px solid ${LINE}`}>
+          {end.sentences.join(" ")}
+          {end.link && (
+            <>
+              {" "}
+              <a href={link} style={`color:${ACCENT}`}>{end.link}</a>
+            </>
+          )}
+        </td>
+      </tr>
+      {end.dueHeading && <Budgets heading={end.dueHeading} rows={end.due} more={end.more} />}
+    </table>
   );
 }
 

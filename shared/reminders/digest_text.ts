@@ -10,15 +10,19 @@ export function digestText(
   { links, wording }: { links: DigestLinks; wording: Wording },
 ): string {
   const { words } = wording;
+  const said = advice(content, wording);
   return [
     words.product,
     headlineOf(content, wording),
-    ...sectionsOf(content, wording).map((section) => sectionText(section, wording)),
+    ...sectionsOf(content, wording).flatMap((section) => [
+      sectionText(section, wording),
+      ...planEndText(section, links),
+    ]).filter((part) => part !== ""),
     ...reconnectSentences(content, wording).map(({ link, sentence }) =>
       `${sentence}\n${words.links.reconnect}: ${links.connect(link)}`
     ),
-    advice(content, wording),
-    `${words.withoutAssistant} ${
+    ...(said ? [said] : []),
+    `${said ? `${words.withoutAssistant} ` : ""}${
       sectionsOf(content, wording).map(({ title, organizationId }) =>
         `${words.links.books(title)}: ${links.books(organizationId)}`
       ).join("\n")
@@ -57,6 +61,19 @@ function sectionText(section: Section, { words: { headings } }: Wording): string
     ...lines(headings.budgets, budgets.map(({ name, used }) => `${name}: ${used}`), moreBudgets),
     ...lines(headings.balances, balances.map(({ name, used }) => `${name}: ${used}`), null),
   ].join("\n");
+}
+
+function planEndText({ planEnd, organizationId }: Section, links: DigestLinks): string[] {
+  if (!planEnd) return [];
+  const { heading, sentences, dueHeading, due, more, link } = planEnd;
+  return [
+    [
+      `${heading}:`,
+      ...sentences.map((sentence) => `  ${sentence}`),
+      ...(link ? [`  ${link}: ${links.plan(organizationId)}`] : []),
+      ...lines(dueHeading ?? "", due.map(({ name, used }) => `${name}: ${used}`), more),
+    ].join("\n"),
+  ];
 }
 
 const group = (heading: string, rows: Row[], more: string | null) => lines(heading, rows.map(rowText), more);

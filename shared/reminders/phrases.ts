@@ -1,41 +1,58 @@
 /** Sentences at the end of a digest: what to do now, what to reconnect, why the mail came. */
 import { daysAfter } from "../iso_day.ts";
 import { billsOf, budgetsOf, type DigestBill, type DigestContent, noticesOf, type Reconnect } from "./content.ts";
-import { inSentence } from "./names.ts";
+import { innerName, nameAlone, quotedName } from "./names.ts";
 import type { Wording } from "./wording.ts";
 
-const LONGEST_NAME = 120;
-const nameOf = ({ name }: Pick<DigestBill, "name">) => inSentence(name, 40);
-
-/** What the assistant can do. Autopaid bills need no marking, and snoozing a daily bill by days makes no sense. */
-export function advice(content: DigestContent, { words, format }: Wording): string {
-  const payable = billsOf(content).filter(({ autopay }) => !autopay);
-  if (payable.length === 0) {
-    const ending = noticesOf(content).find(({ kind }) => kind === "trial" || kind === "cancel_by");
-    const awaited = noticesOf(content).find(({ kind }) => kind === "awaited");
-    if (awaited) return words.advice.tellAmount({ name: nameOf(awaited) });
-    if (ending) return words.advice.cancelled({ name: nameOf(ending) });
-    const [budget] = billsOf(content).length === 0 ? budgetsOf(content) : [];
-    if (!budget) return words.advice.ask;
-    return words.advice.left({ name: budget.category === null ? null : nameOf({ name: budget.category }) });
-  }
-  const first = payable[0]!;
+/**
+ * What the assistant can do, and does without asking back: autopaid bills need no marking, one without an amount needs
+ * it, snoozing a daily bill by days makes no sense, and a plan that has ended lets no assistant in. Null for nothing.
+ */
+export function advice(content: DigestContent, { words, format }: Wording): string | null {
+  const organizations = content.organizations.filter(({ plan_end: end }) => !end?.has_ended);
+  if (organizations.length === 0) return null;
+  const reached = { ...content, organizations };
+  const payable = billsOf(reached).filter(({ autopay }) => !autopay);
+  const first = payable.find((bill) => !needsAmount(bill)) ?? payable[0];
+  if (!first) return adviceWithoutBills(reached, words);
+  if (needsAmount(first)) return words.advice.payWith({ name: quotedName(first.name) });
+  const name = innerName(first.name);
   const later = payable.filter(({ is_daily }) => !is_daily);
   const second = later.find((bill) => bill !== first) ?? later[0];
-  const name = nameOf(first);
   if (!second) return words.advice.mark({ name });
-  const until = format.date(snoozeDay(content.today), { style: "weekday" });
-  return words.advice.markOrSnooze({ name, snoozed: nameOf(second), until });
+  const day = snoozeDay(content.today, second.due_on);
+  const until = format.date(
+    day,
+    day < daysAfter(content.today, 7) ? { style: "weekday" } : {
+      style: "day",
+      today: content.today,
+    },
+  );
+  return words.advice.markOrSnooze({ name, snoozed: innerName(second.name), until });
 }
+
+function adviceWithoutBills(content: DigestContent, words: Wording["words"]): string {
+  const awaited = noticesOf(content).find(({ kind }) => kind === "awaited");
+  if (awaited) return words.advice.tellAmount({ name: quotedName(awaited.name) });
+  const ending = noticesOf(content).find(({ kind }) => kind === "trial" || kind === "cancel_by");
+  if (ending) return words.advice.cancelled({ name: innerName(ending.name) });
+  const [budget] = billsOf(content).length === 0 ? budgetsOf(content) : [];
+  if (!budget) return words.advice.ask;
+  return words.advice.left({ name: budget.category === null ? null : innerName(budget.category) });
+}
+
+const needsAmount = ({ needs_amount, amount }: DigestBill) => needs_amount ?? amount === null;
 
 const MONDAY = 1;
 const FRIDAY = 5;
 
-/** The coming Friday, or Monday if today is Friday or later: YYYY-MM-DD. */
-function snoozeDay(today: string): string {
-  const weekday = new Date(`${today}T00:00:00Z`).getUTCDay();
-  const days = weekday < FRIDAY ? FRIDAY - weekday : 7 + MONDAY - weekday;
-  return daysAfter(today, days);
+/** The coming Friday, or Monday if it is Friday or later, and not before the bill is due: YYYY-MM-DD. */
+function snoozeDay(today: string, dueOn: string): string {
+  const dayBefore = daysAfter(dueOn, -1);
+  const from = dayBefore > today ? dayBefore : today;
+  const weekday = new Date(`${from}T00:00:00Z`).getUTCDay();
+  const days = weekday < MONDAY ? MONDAY - weekday : weekday < FRIDAY ? FRIDAY - weekday : 7 + MONDAY - weekday;
+  return daysAfter(from, days);
 }
 
 /** Why the mail came. */
@@ -44,7 +61,7 @@ export function reason({ organizations }: DigestContent, { words }: Wording): st
   const count = organizations.length;
   const hears = new Set(organizations.map((organization) => organization.hears));
   return words.reason({
-    organization: count === 1 ? inSentence(only!.name, LONGEST_NAME) : null,
+    organization: count === 1 ? quotedName(only!.name) : null,
     count,
     hears: hears.size === 1 ? only!.hears : "several",
   });
@@ -59,9 +76,9 @@ export function reconnectSentences(
   return reconnect.map((link) => ({
     link,
     sentence: words.reconnect({
-      name: inSentence(link.name, LONGEST_NAME),
-      organization: isAlone(link.organization_id) ? undefined : inSentence(link.organization, LONGEST_NAME),
-      provider: inSentence(link.provider, 60),
+      name: quotedName(link.name),
+      organization: isAlone(link.organization_id) ? undefined : quotedName(link.organization),
+      provider: nameAlone(link.provider),
     }),
   }));
 }

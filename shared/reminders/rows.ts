@@ -9,9 +9,11 @@ import {
   type DigestNotice,
   type DigestOrganization,
   isOverdue,
+  type PlanEnd,
   type ProviderWord,
 } from "./content.ts";
-import { oneLine } from "./names.ts";
+import { oneLine } from "../mail/one_line.ts";
+import { nameAlone } from "./names.ts";
 import type { Wording } from "./wording.ts";
 
 export interface Row {
@@ -46,6 +48,7 @@ export interface Section {
   awaited: Row[];
   budgets: BudgetRow[];
   balances: BudgetRow[];
+  planEnd: PlanEndText | null;
   /** "and 12 more", for lines left out. */
   moreOverdue: string | null;
   moreDue: string | null;
@@ -53,6 +56,18 @@ export interface Section {
   moreBudgets: string | null;
   /** "Total: €1,284.10 (exchange rates of November 19)"; null when unknown, hidden, or the same as a single line. */
   total: string | null;
+}
+
+/** What a section says of the end of its plan. */
+export interface PlanEndText {
+  heading: string;
+  sentences: string[];
+  /** Null where nothing is due. */
+  dueHeading: string | null;
+  due: BudgetRow[];
+  more: string | null;
+  /** The words of the link to the page of the plan; null for who can't change it. */
+  link: string | null;
 }
 
 /** What a line needs besides its bill. */
@@ -69,7 +84,7 @@ export function sectionsOf(content: DigestContent, wording: Wording): Section[] 
     const setting = { ...wording, today, base: organization.base_currency, hidesAmounts };
     const rows = organization.bills.map((bill) => rowOf(bill, setting));
     return {
-      title: organizations.length > 1 ? oneLine(organization.name) : null,
+      title: organizations.length > 1 ? nameAlone(organization.name) : null,
       organizationId: organization.id,
       overdue: rows.filter((row) => row.isOverdue),
       due: rows.filter((row) => !row.isOverdue),
@@ -81,6 +96,7 @@ export function sectionsOf(content: DigestContent, wording: Wording): Section[] 
       budgets: organization.budgets.map((budget) => budgetRow(budget, setting)),
       moreBudgets: more(organization.unlisted_budgets),
       balances: organization.balances.map((balance) => balanceRow(balance, setting)),
+      planEnd: organization.plan_end ? planEndText(organization.plan_end, { setting, more }) : null,
       total: totalOf(organization, setting),
     };
   });
@@ -90,7 +106,7 @@ function rowOf(bill: DigestBill, setting: Setting): Row {
   const { words: { line }, format, today } = setting;
   const several = isOverdue(bill) && bill.dates > 1;
   return {
-    name: oneLine(bill.name),
+    name: nameAlone(bill.name),
     date: several
       ? line.since({ date: format.date(bill.due_on, { style: "day", today }) })
       : format.date(bill.due_on, { style: "full", today }),
@@ -108,7 +124,7 @@ function rowOf(bill: DigestBill, setting: Setting): Row {
 function noticeRow(notice: DigestNotice, setting: Setting): Row {
   const { format, today } = setting;
   return {
-    name: oneLine(notice.name),
+    name: nameAlone(notice.name),
     date: format.date(notice.on, { style: "full", today }),
     distance: format.daysFromNow(notice.days),
     amount: null,
@@ -128,18 +144,59 @@ function balanceRow({ owes, who, currency, amount }: DigestBalance, { words: { s
   };
 }
 
+function planEndText(
+  { reason, on, has_ended: hasEnded, stops, may_change: mayChange, owner, due }: PlanEnd,
+  { setting: { words: { planEnd: words }, format, today }, more }: {
+    setting: Setting;
+    more: (count: number) => string | null;
+  },
+): PlanEndText {
+  const full = (day: string) => format.date(day, { style: "full", today });
+  return {
+    heading: hasEnded ? words.headingEnded : words.heading,
+    sentences: [
+      words.why({ reason, date: full(on), hasEnded }),
+      words.stops(stops),
+      words.booksStay,
+      mayChange ? words.keep : words.onlyOwner({ owner: oneLine(owner) }),
+      ...(due.bills.length === 0 ? [words.nothingDue] : []),
+    ],
+    dueHeading: due.bills.length === 0 ? null : words.dueAfter,
+    due: due.bills.map(({ name, due_on, amount, currency }) => ({
+      name: nameAlone(name),
+      used: [full(due_on), ...(amount === null ? [] : [format.money(amount, currency)])].join(" · "),
+    })),
+    more: more(due.unlisted),
+    link: mayChange ? words.choose : null,
+  };
+}
+
 function budgetRow({ category, currency, ...budget }: DigestBudget, { words, format }: Setting): BudgetRow {
   const money = (amount: string | null) => amount === null ? undefined : format.money(amount, currency);
   return {
-    name: category === null ? words.budget.all : oneLine(category),
+    name: category === null ? words.budget.all : nameAlone(category),
     used: words.budget.used({
       spent: money(budget.spent),
-      available: money(budget.available),
+      limit: money(budget.limit ?? budget.available),
+      carried: carriedOf(budget, { words, format, money }),
       percent: budget.used_percent === null ? undefined : format.percent(budget.used_percent),
       per: budget.per,
       isOver: budget.is_over,
       isPartial: budget.is_partial,
     }),
+  };
+}
+
+/** What earlier months or years left or overspent; undefined when that is nothing, or hidden. */
+function carriedOf(
+  { carried, carried_from: from, per }: Pick<DigestBudget, "carried" | "carried_from" | "per">,
+  { format, money }: Wording & { money: (amount: string) => string | undefined },
+) {
+  if (!carried || Number(carried) === 0) return undefined;
+  return {
+    amount: money(carried.replace("-", ""))!,
+    isOverspent: carried.startsWith("-"),
+    from: !from ? undefined : per === "year" ? from.slice(0, 4) : format.date(from, { style: "month" }),
   };
 }
 
@@ -194,7 +251,7 @@ function amountNotes(bill: DigestBill, setting: Setting): string[] {
 const fetchedNote = (word: ProviderWord, { words: { line }, format, today }: Setting) =>
   line.fetched({
     on: format.date(word.on, { style: "shortDay", today }),
-    provider: oneLine(word.provider),
+    provider: nameAlone(word.provider),
     usual: besideUsual(word, format),
   });
 
@@ -202,7 +259,7 @@ const fetchedNote = (word: ProviderWord, { words: { line }, format, today }: Set
 const notTakenNote = (word: ProviderWord, { words: { line }, format, today }: Setting) =>
   line.notTaken({
     on: format.date(word.on, { style: "shortDay", today }),
-    provider: oneLine(word.provider),
+    provider: nameAlone(word.provider),
     amount: word.amount ? format.money(word.amount, word.currency) : undefined,
     usual: besideUsual(word, format),
   });

@@ -12,6 +12,8 @@ const DATE_STYLES = {
   shortDay: { day: "numeric", month: "short" },
   /** "Monday" */
   weekday: { weekday: "long" },
+  /** "October" */
+  month: { month: "long" },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>;
 
 export interface Format {

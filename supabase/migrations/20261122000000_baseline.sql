@@ -231,6 +231,7 @@ create table identity.organizations (
   second_plan text constraint organizations_second_plan_paid check (second_plan in ('pro', 'team')),
   second_past_due_since timestamptz,
   trial_ends_at timestamptz,
+  plan_ended_at timestamptz,
   own_only boolean not null default false,
   assistants_may_approve boolean not null default false,
   closed_through date
@@ -258,6 +259,15 @@ comment on column identity.organizations.second_plan is
   'plan does, or for longer.';
 comment on column identity.organizations.trial_ends_at is
   'Until then there is everything of the Team plan, whatever is paid for. Payments never change it.';
+comment on column identity.organizations.plan_ended_at is
+  'When the end of its subscription last left it without a paid plan.';
+-- Whose plan ends about now?
+create index organizations_trial_ends_at_idx on identity.organizations (trial_ends_at);
+create index organizations_past_due_since_idx on identity.organizations (past_due_since)
+  where past_due_since is not null;
+create index organizations_second_past_due_since_idx on identity.organizations (second_past_due_since)
+  where second_past_due_since is not null;
+create index organizations_plan_ended_at_idx on identity.organizations (plan_ended_at) where plan_ended_at is not null;
 comment on column identity.organizations.assistants_may_approve is
   'Whether who may approve may do so through an app of theirs, and not only on the page.';
 comment on column identity.organizations.own_only is
@@ -772,6 +782,38 @@ alter table billing.subscriptions enable row level security;
 grant select, insert, update (outcome, organization_id, no_effect) on billing.payment_events to service_role;
 grant select, insert, update on billing.subscriptions to service_role;
 
+-- schemas/billing/plan_endings.sql
+
+-- When an organization loses features with its plan. One judge for the warnings of get_context and for the mails.
+
+create or replace function billing.plan_endings(organization identity.organizations, first timestamptz,
+  until timestamptz) returns table (reason text, plan text, ends_at timestamptz, features text[])
+language plpgsql stable set search_path = '' as $$
+begin
+  return query
+    select e.reason, e.plan, e.ends_at, lost.features
+    from (
+      values ('trial', 'team', organization.trial_ends_at),
+        ('past_due', organization.plan, billing.grace_ends_at(organization.past_due_since)),
+        ('past_due', organization.second_plan, billing.grace_ends_at(organization.second_past_due_since)),
+        ('canceled', 'team', organization.plan_ended_at)
+    ) as e (reason, plan, ends_at)
+    cross join lateral (
+      select array_agg(f.feature order by f.feature) as features
+      from billing.plan_features as f
+      -- The plan that a subscription had when it was canceled is gone from the row.
+      where f.plan = case when e.reason = 'canceled' then e.plan
+          else identity.effective_plan(organization, e.ends_at - interval '1 microsecond') end
+        and not identity.organization_has_feature(organization.id, f.feature, e.ends_at)
+    ) as lost
+    where e.ends_at > first and e.ends_at <= until and organization.deletes_at is null and lost.features is not null;
+end
+$$;
+comment on function billing.plan_endings is
+  'The ends of a trial, a grace period or a canceled subscription after an instant and until another one, with the '
+  'features that nothing else includes from then on. An end that a later payment undid is none.';
+grant execute on function billing.plan_endings to authenticated;
+
 -- schemas/billing/derive_plan.sql
 
 create or replace function billing.parked_reason(event billing.payment_events, at timestamptz) returns text
@@ -851,7 +893,14 @@ begin
   update identity.organizations as o
   set plan = case when best.status = 'canceled' then 'free' else best.plan end, plan_status = best.status,
     past_due_since = best.past_due_since,
-    second_plan = second.plan, second_past_due_since = second.past_due_since, updated_at = at
+    second_plan = second.plan, second_past_due_since = second.past_due_since, updated_at = at,
+    -- Of a plan whose grace period was over nothing is left to end.
+    plan_ended_at = case
+      when best.status = 'canceled' and second.id is null
+        and (o.plan <> 'free' and (o.plan_status <> 'past_due' or at < billing.grace_ends_at(o.past_due_since))
+          or at < billing.grace_ends_at(o.second_past_due_since)) then at
+      else o.plan_ended_at
+    end
   where o.id = organization.id
   returning * into organization;
   return organization;
@@ -5947,24 +5996,13 @@ begin
     select
       coalesce(
       jsonb_agg(
-      app.warning(case when e.is_trial then 'plan_ending.trial' else 'plan_ending.past_due' end, jsonb_build_object(
+      app.warning('plan_ending.' || e.reason, jsonb_build_object(
       'plan', e.plan, 'ends_on', (e.ends_at at time zone context.timezone)::date, 'organization', o.name, 'features',
-      lost.features
+      to_jsonb(e.features)
       )) order by e.ends_at), '[]')
     from identity.organizations as o
-    cross join lateral (
-      values (true, 'team', o.trial_ends_at),
-        (false, o.plan, billing.grace_ends_at(o.past_due_since)),
-        (false, o.second_plan, billing.grace_ends_at(o.second_past_due_since))
-    ) as e (is_trial, plan, ends_at)
-    cross join lateral (
-      select jsonb_agg(f.feature order by f.feature) as features
-      from billing.plan_features as f
-      where f.plan = identity.effective_plan(o, e.ends_at - interval '1 microsecond')
-        and not identity.organization_has_feature(o.id, f.feature, e.ends_at)
-    ) as lost
-    where o.id = context.organization_id and e.ends_at > context.at and e.ends_at <= context.at + interval '7 days'
-      and lost.features is not null
+    cross join lateral billing.plan_endings(o, context.at, context.at + interval '7 days') as e
+    where o.id = context.organization_id
   );
 end
 $$;
@@ -20773,14 +20811,14 @@ create index reminder_log_digest_id_idx on jobs.reminder_log (digest_id);
 create table jobs.notice_log (
   id bigint primary key generated always as identity,
   recipient_id uuid not null references identity.profiles (user_id) on delete cascade,
-  organization_id text collate "C" not null,
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
   expense_id text collate "C",
   budget_id text collate "C" references app.budgets (id) on delete cascade,
   kind text not null
     constraint notice_log_kind_known check (
       kind in (
         'trial', 'cancel_by', 'renewal', 'price_rise', 'awaited', 'overdue', 'due', 'reminder', 'snoozed', 'budget_80',
-        'budget_100'
+        'budget_100', 'plan_end'
       )
     ),
   about_on date not null,
@@ -20790,11 +20828,11 @@ create table jobs.notice_log (
   voided_at timestamptz,
   foreign key (expense_id, organization_id) references app.expenses (id, organization_id) on delete cascade,
   constraint notice_log_sent_or_void check (sent_at is null or voided_at is null),
-  constraint notice_log_about_one check ((budget_id is null) = (expense_id is not null)
-    and (budget_id is null) = (kind not in ('budget_80', 'budget_100')))
+  constraint notice_log_about_one check ((budget_id is not null) = (kind in ('budget_80', 'budget_100'))
+    and (expense_id is not null) = (kind not in ('budget_80', 'budget_100', 'plan_end')))
 );
 comment on table jobs.notice_log is
-  'One row for whatever else a digest says once to a person: of a bill or a budget, of a kind, about a date. A void '
+  'One row for whatever else a digest says once to a person: of a bill, a budget or the plan, about a date. A void '
   'row stands for nothing.';
 comment on column jobs.notice_log.kind is
   'reminder and snoozed: to a member, what the reminder log has a row for to the owner.';
@@ -20804,6 +20842,9 @@ create unique index notice_log_once_idx on jobs.notice_log (expense_id, recipien
   where voided_at is null;
 create unique index notice_log_budget_once_idx on jobs.notice_log (budget_id, recipient_id, kind, about_on)
   where voided_at is null;
+create unique index notice_log_plan_end_once_idx on jobs.notice_log (organization_id, recipient_id, about_on)
+  where kind = 'plan_end' and voided_at is null;
+create index notice_log_organization_id_idx on jobs.notice_log (organization_id);
 create index notice_log_budget_id_idx on jobs.notice_log (budget_id);
 create index notice_log_expense_id_idx on jobs.notice_log (expense_id, organization_id);
 create index notice_log_recipient_id_idx on jobs.notice_log (recipient_id);
@@ -21200,6 +21241,7 @@ declare
   nudged constant date[] := jobs.nudged_days(at);
   people uuid[];
   latest jsonb;
+  ended jsonb;
   budgets jsonb;
   given_up int := 0;
   digest_count int;
@@ -21412,12 +21454,14 @@ begin
   select (select count(*) from made), (select count(*) from logged) + (select count(*) from told)
   into digest_count, reminder_count;
   if latest is null then
+    ended := jobs.collect_plan_ends(at);
     budgets := jobs.collect_budgets(at, '', size);
     latest := nullif(budgets -> 'next', 'null');
   end if;
   return jsonb_build_object(
-    'digests', digest_count + coalesce((budgets ->> 'digests')::int, 0),
-    'reminders', reminder_count + coalesce((budgets ->> 'reminders')::int, 0), 'given_up', given_up, 'next', latest
+    'digests', digest_count + coalesce((ended ->> 'digests')::int + (budgets ->> 'digests')::int, 0),
+    'reminders', reminder_count + coalesce((ended ->> 'reminders')::int + (budgets ->> 'reminders')::int, 0),
+    'given_up', given_up, 'next', latest
   );
 end
 $$;
@@ -21610,6 +21654,14 @@ begin
         'currency', c.code,
         'spent', case when shows_amounts then app.format_minor((s.state).spent_minor, c.exponent) end,
         'available', case when shows_amounts then app.format_minor((s.state).available_minor, c.exponent) end,
+        'limit', case when shows_amounts then app.format_minor(((s.state).budget).amount_minor, c.exponent) end,
+        'carried', case when shows_amounts then app.format_minor((s.state).carried_minor, c.exponent) end,
+        -- Where nothing but the month or year before was carried over, it can be named.
+        'carried_from', case
+          when ((s.state).budget).opening_minor = 0 and date_trunc(((s.state).budget).per, ((s.state).budget).starts_on)
+            = (s.state).from_on - ('1 ' || ((s.state).budget).per)::interval
+            then date_trunc(((s.state).budget).per, ((s.state).budget).starts_on)::date
+        end,
         'is_partial', coalesce((s.state).is_partial, false)
       ) order by s.place) filter (where s.place <= max_listed),
       'unlisted', count(*) filter (where s.place > max_listed),
@@ -21625,6 +21677,206 @@ comment on function app.describe_budget_notices is
   'What a digest says of the budgets of one organization: {budgets, unlisted, tells_of: their rows of the log}; '
   'is_over says that the month or year has ended. Null when there is nothing.';
 alter function app.describe_budget_notices set role = 'authenticated';
+
+-- schemas/reminders/plan_ends.sql
+
+-- The end of a plan: digests of the week before name it, and one mail on the day itself says what stops and what is due
+-- after that.
+
+create or replace function jobs.stopped_services(organization identity.organizations, member identity.memberships,
+  features text[]) returns text[]
+language plpgsql stable set search_path = '' as $$
+begin
+  return array_remove(array[
+    case when 'reminders:email' = any (features) then 'reminders' end,
+    case when 'ai:connector' = any (features) and exists (
+      select from identity.calendar_feeds as f
+      where f.organization_id = organization.id and f.user_id = member.user_id
+    ) then 'calendar' end,
+    case when 'bills:variable' = any (features) and app.hears_all(member) and exists (
+      select from app.provider_links as l
+      where l.organization_id = organization.id
+        and (l.status in ('pending', 'active', 'needs_reauth') or l.resumes_as is not null)
+    ) then 'amounts' end,
+    case when 'ai:connector' = any (features) then 'assistants' end
+  ], null);
+end
+$$;
+comment on function jobs.stopped_services is
+  'What a member loses with features of the plan: reminders, their calendar, amounts from providers, assistants.';
+
+create or replace function jobs.relies_on_mails(organization identity.organizations, member identity.memberships)
+  returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return app.hears_all(member) or member.mails <> 'none' and (
+    exists (
+      select from app.expenses as e
+      where e.organization_id = organization.id and e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
+        and e.reminder_enabled and e.assignee_id = member.user_id
+    )
+    or exists (
+      select from identity.calendar_feeds as f
+      where f.organization_id = organization.id and f.user_id = member.user_id
+    )
+  );
+end
+$$;
+comment on function jobs.relies_on_mails is
+  'Whether a member who wants mails gets any of an organization, or has its calendar.';
+
+create or replace function jobs.plan_ends_today(at timestamptz)
+returns table (organization_id text, recipient identity.profiles, about_on date)
+language plpgsql stable set search_path = '' as $$
+declare
+  -- Time zones ahead, and two days that may have been missed.
+  first constant timestamptz := at - interval '3 days';
+  until constant timestamptz := at + interval '1 day';
+begin
+  return query
+    select o.id, p, (e.ends_at at time zone 'UTC')::date
+    from (
+      select t.* from identity.organizations as t where t.trial_ends_at between first and until
+      union
+      select t.* from identity.organizations as t
+      where t.past_due_since between first - interval '7 days' and until - interval '7 days'
+      union
+      select t.* from identity.organizations as t
+      where t.second_past_due_since between first - interval '7 days' and until - interval '7 days'
+      union
+      select t.* from identity.organizations as t where t.plan_ended_at between first and until
+    ) as u
+    join identity.organizations as o on o.id = u.id
+    cross join lateral billing.plan_endings(o, first, until) as e
+    join identity.memberships as m on m.organization_id = o.id
+    join identity.profiles as p on p.user_id = m.user_id
+    where (e.ends_at at time zone p.timezone)::date <= (at at time zone p.timezone)::date
+      and jobs.wants_mail(p) and identity.is_active(p.user_id, at) and jobs.relies_on_mails(o, m)
+      and jobs.stopped_services(o, m, e.features) && '{reminders,calendar,amounts}';
+end
+$$;
+comment on function jobs.plan_ends_today is
+  'Whom to mail that a plan ends on their day, or ended up to two days before; about_on: the day in UTC, which no '
+  'journey changes.';
+
+create or replace function jobs.collect_plan_ends(at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  ended record;
+  todays_digest uuid;
+  is_new boolean;
+  is_told boolean;
+  digest_count int := 0;
+  notice_count int := 0;
+begin
+  for ended in
+    select * from jobs.plan_ends_today(at) as e order by e.organization_id, (e.recipient).user_id
+  loop
+    continue when exists (
+      select from jobs.notice_log as l
+      where l.organization_id = ended.organization_id and l.recipient_id = (ended.recipient).user_id
+        and l.kind = 'plan_end' and l.about_on = ended.about_on and l.voided_at is null
+    );
+    is_new := not exists (
+      select from jobs.reminder_digests as d
+      where d.recipient_id = (ended.recipient).user_id and d.status = 'pending' and d.batch_id is null
+    );
+    todays_digest := jobs.open_digest(ended.recipient, at);
+    continue when todays_digest is null;
+    insert into jobs.notice_log (recipient_id, organization_id, kind, about_on, tell_on, digest_id)
+    values ((ended.recipient).user_id, ended.organization_id, 'plan_end', ended.about_on, ended.about_on,
+      todays_digest)
+    on conflict (organization_id, recipient_id, about_on) where kind = 'plan_end' and voided_at is null do nothing
+    returning true into is_told;
+    notice_count := notice_count + (is_told is true)::int;
+    digest_count := digest_count + is_new::int;
+  end loop;
+  return jsonb_build_object('digests', digest_count, 'reminders', notice_count);
+end
+$$;
+comment on function jobs.collect_plan_ends is
+  'Puts the plans that end into the digests of the day, after the bills, since a digest made before them would keep '
+  'them out: {digests, reminders}.';
+
+create or replace function app.due_after(member identity.memberships, first_day date, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  context constant app.context := app.read_context(at);
+  last_day constant date := first_day + 30;
+  -- The others count: a mail is no list of everything.
+  max_listed constant int := 20;
+begin
+  return (
+    with dates as (
+      select o.expense_id, o.due_on, o.remaining_minor as minor, o.currency from app.open_occurrences(context) as o
+      union all
+      select f.expense_id, f.due_on, f.expected_minor, f.currency from app.future_occurrences(context, last_day) as f
+    ), firsts as (
+      select distinct on (d.expense_id) d.*, e.name
+      from dates as d
+      join app.expenses as e on e.id = d.expense_id and e.reminder_enabled and app.concerns(e, member)
+      where d.due_on between first_day and last_day
+      order by d.expense_id, d.due_on
+    ), placed as (
+      select f.*, row_number() over (order by f.due_on, f.name, f.expense_id) as line from firsts as f
+    )
+    select jsonb_build_object(
+      'bills', coalesce(jsonb_agg(jsonb_build_object(
+        'name', p.name, 'due_on', p.due_on, 'currency', p.currency, 'amount', app.format_amount(p.minor, p.currency)
+      ) order by p.line) filter (where p.line <= max_listed), '[]'),
+      'unlisted', count(*) filter (where p.line > max_listed)
+    )
+    from placed as p
+  );
+end
+$$;
+comment on function app.due_after is
+  'What falls due within a month from a day, each bill that concerns a member once: {bills, unlisted}.';
+alter function app.due_after set role = 'authenticated';
+
+create or replace function jobs.describe_plan_end(recipient identity.profiles, member identity.memberships,
+  organization identity.organizations, noticed jobs.notice_log[], at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  notice jobs.notice_log;
+  ending record;
+  stops text[];
+  ends_on date;
+  has_ended boolean;
+  due jsonb;
+begin
+  select * into notice from unnest(noticed) as l where l.kind = 'plan_end' limit 1;
+  select e.* into ending
+  from billing.plan_endings(organization, case when notice.id is null then at else at - interval '4 days' end,
+    at + interval '7 days') as e
+  where (notice.id is null or (e.ends_at at time zone 'UTC')::date = notice.about_on)
+    and jobs.stopped_services(organization, member, e.features) && '{reminders,calendar,amounts}'
+  order by e.ends_at
+  limit 1;
+  if not found then
+    return null;
+  end if;
+  stops := jobs.stopped_services(organization, member, ending.features);
+  ends_on := (ending.ends_at at time zone recipient.timezone)::date;
+  has_ended := ending.ends_at <= at;
+  due := app.due_after(member, ends_on + (not has_ended)::int, at);
+  if recipient.hide_amounts_in_email then
+    due := jsonb_set(due, '{bills}',
+      (select coalesce(jsonb_agg(b || '{"amount": null}'), '[]') from jsonb_array_elements(due -> 'bills') as b));
+  end if;
+  return jsonb_build_object(
+    'reason', ending.reason, 'on', ends_on, 'days', ends_on - (at at time zone recipient.timezone)::date,
+    'has_ended', has_ended, 'is_day', notice.id is not null, 'stops', stops,
+    'may_change', member.role = 'owner',
+    'owner', (select p.email from identity.profiles as p where p.user_id = organization.owner_id),
+    'due', due, 'tells_of', case when notice.id is null then '[]' else jsonb_build_array(notice.id) end
+  );
+end
+$$;
+comment on function jobs.describe_plan_end is
+  'What a digest says of the end of an organization''s plan: on the day itself by its notice, else when it comes '
+  'within a week: {reason, on, days, has_ended, is_day, stops, may_change, owner, due, tells_of}. Null when nothing '
+  'ends, or a payment undid it.';
 
 -- schemas/reminders/describe_statement.sql
 
@@ -21766,7 +22018,8 @@ begin
         min(d.scheduled_on) as scheduled_on, count(*) as dates,
         case when not recipient.hide_amounts_in_email and count(*) = count(d.expected_minor)
           then sum(d.expected_minor - d.paid_minor) end as minor,
-        bool_and(d.amount_source = 'rule') as is_by_rule, case when count(*) = 1 then min(d.id) end as occurrence_id
+        bool_and(d.amount_source = 'rule') as is_by_rule, count(*) > count(d.expected_minor) as needs_amount,
+        case when count(*) = 1 then min(d.id) end as occurrence_id
       from open_dates as d
       group by d.expense_id, d.due_on < today, d.currency
     ), placed as (
@@ -21807,7 +22060,8 @@ begin
         select jsonb_agg(jsonb_build_object(
           'bill_id', v.id, 'name', v.name, 'due_on', v.due_on, 'days', v.due_on - today, 'dates', v.dates, 'autopay',
           v.autopay, 'is_daily', v.is_daily, 'assignee', v.assignee,
-          'currency', v.currency, 'amount', app.format_minor(v.minor, v.exponent), 'is_estimate',
+          'currency', v.currency, 'amount', app.format_minor(v.minor, v.exponent), 'needs_amount', v.needs_amount,
+          'is_estimate',
           v.amount_mode = 'estimated' and v.is_by_rule,
           'fetched', v.fetched, 'not_taken', v.not_taken,
           'earlier_amount', app.format_minor(v.earlier_minor, v.exponent),
@@ -21940,6 +22194,7 @@ declare
   due jsonb;
   told jsonb;
   used jsonb;
+  ending jsonb;
   sections jsonb := '[]';
   reminds_of jsonb := '[]';
   tells_of jsonb := '[]';
@@ -21957,11 +22212,16 @@ begin
     return null;
   end if;
   for place in
-    select o as organization, m as member
+    select o as organization, m as member, identity.organization_has_feature(o.id, 'reminders:email', at) as reminds
     from identity.memberships as m
     join identity.organizations as o on o.id = m.organization_id
-    where m.user_id = digest.recipient_id and m.mails <> 'none'
-      and identity.organization_has_feature(o.id, 'reminders:email', at)
+    where m.user_id = digest.recipient_id and m.mails <> 'none' and (
+      identity.organization_has_feature(o.id, 'reminders:email', at)
+      or exists (
+        select from jobs.notice_log as l
+        where l.digest_id = digest.id and l.organization_id = o.id and l.kind = 'plan_end' and l.voided_at is null
+      )
+    )
     order by o.name, o.id
   loop
     organization := place.organization;
@@ -21972,13 +22232,20 @@ begin
       select l from jobs.notice_log as l
         where l.digest_id = digest.id and l.organization_id = organization.id and l.voided_at is null
     );
-    due := app.describe_due_bills(recipient, member, organization, array(
-      select l from jobs.reminder_log as l
-        where l.digest_id = digest.id and l.organization_id = organization.id and l.voided_at is null
-    ), noticed, at);
-    told := app.describe_notices(recipient, member, organization, noticed, at);
-    used := app.describe_budget_notices(recipient, member, noticed, at);
-    if due is not null or told is not null or used is not null then
+    due := null;
+    told := null;
+    used := null;
+    -- Of the others only the end of their plan is said.
+    if place.reminds then
+      due := app.describe_due_bills(recipient, member, organization, array(
+        select l from jobs.reminder_log as l
+          where l.digest_id = digest.id and l.organization_id = organization.id and l.voided_at is null
+      ), noticed, at);
+      told := app.describe_notices(recipient, member, organization, noticed, at);
+      used := app.describe_budget_notices(recipient, member, noticed, at);
+    end if;
+    ending := jobs.describe_plan_end(recipient, member, organization, noticed, at);
+    if due is not null or told is not null or used is not null or (ending ->> 'is_day')::boolean then
       sections := sections || jsonb_build_object(
         'id', organization.id, 'name', organization.name, 'hears',
         case when member.role = 'owner' then 'owner' else member.mails end, 'base_currency', organization.base_currency,
@@ -21988,11 +22255,12 @@ begin
         due -> 'rates_on',
         'notices', coalesce(told -> 'notices', '[]'), 'unlisted_notices', coalesce(told -> 'unlisted', '0'),
         'budgets', coalesce(used -> 'budgets', '[]'), 'unlisted_budgets', coalesce(used -> 'unlisted', '0'),
-        'balances', case when is_first then app.describe_own_balances(recipient) else '[]' end
+        'balances', case when is_first then app.describe_own_balances(recipient) else '[]' end,
+        'plan_end', ending - 'tells_of'
       );
       reminds_of := reminds_of || coalesce(due -> 'reminds_of', '[]');
       tells_of := tells_of || coalesce(due -> 'tells_of', '[]') || coalesce(told -> 'tells_of', '[]')
-        || coalesce(used -> 'tells_of', '[]');
+        || coalesce(used -> 'tells_of', '[]') || coalesce(ending -> 'tells_of', '[]');
     end if;
     if member.role = 'owner' and identity.organization_has_feature(organization.id, 'bills:variable', at) then
       reconnects := reconnects || app.describe_reconnects(organization);

@@ -60,6 +60,9 @@ Deno.test("80 and 100 percent are mailed once each, by themselves, whatever beco
     currency: "EUR",
     spent: "400.00",
     available: "500.00",
+    limit: "500.00",
+    carried: null,
+    carried_from: null,
     is_partial: false,
   }]);
   assertEquals(await run(at("2026-11-11", "09:00")), []);

@@ -53,11 +53,11 @@ Deno.test("a budget is set, asked about, drawn, and mailed at 80 and 100 percent
     const { data: { table } } = await ok("show_spending_chart", {});
     assertStringIncludes(table, "| Marketing | 412.00 | 100% | 82% of 500.00 EUR |");
     const first = await mailOf(3);
-    assertEquals(first!.subject, "The month’s budget for Marketing is almost used up");
+    assertEquals(first!.subject, "The month’s budget for “Marketing” is almost used up");
     for (const part of [first!.text, first!.html.replaceAll(/<[^>]+>/g, "")]) {
       assertStringIncludes(plain(part), "Marketing: €412.00 of €500.00 this month (82 %)");
     }
-    assertStringIncludes(first!.text, "“What is left of the budget for Marketing?”");
+    assertStringIncludes(first!.text, "“What is left of the budget for ‘Marketing’?”");
 
     // A mistake, taken back and made good: it is said already.
     await ok("undo_change", { change_id });
@@ -67,7 +67,7 @@ Deno.test("a budget is set, asked about, drawn, and mailed at 80 and 100 percent
 
     await spend("90");
     const second = await mailOf(6);
-    assertEquals(second!.subject, "The month’s budget for Marketing is used up");
+    assertEquals(second!.subject, "The month’s budget for “Marketing” is used up");
     assertStringIncludes(plain(second!.text), "Marketing: €510.00 of €500.00 this month (102 %)");
     await spend("50");
     assertEquals(await mailOf(7), null);

@@ -43,10 +43,10 @@ Deno.test("mails arrive in time", async (t) => {
       const { client, add, day, mailOf } = await signUp("mira", 0);
       await add("Zoom", 300, { trial_ends_on: day(10) });
       assertEquals(await mailOf(2), null);
-      assertMatch((await mailOf(3))!.subject, /^The trial of Zoom ends \w{3}, /);
+      assertMatch((await mailOf(3))!.subject, /^The trial of “Zoom” ends on \w{3}, /);
       assertEquals(await mailOf(4), null);
       const last = await mailOf(9);
-      assertEquals(last!.subject, "The trial of Zoom ends tomorrow");
+      assertEquals(last!.subject, "The trial of “Zoom” ends tomorrow");
       assertStringIncludes(last!.text, "the trial ends, then it costs €20.00 a month");
       assertEquals(await mailOf(10), null);
       await client.close();
@@ -56,11 +56,11 @@ Deno.test("mails arrive in time", async (t) => {
       const { client, add, day, mailOf } = await signUp("ben", 20);
       await add("Gym", 300, { renews_on: day(20), notice_days: 5 });
       const first = await mailOf(1);
-      assertMatch(first!.subject, /^The last day to cancel Gym is /);
+      assertMatch(first!.subject, /^The last day to cancel “Gym” is /);
       assertStringIncludes(first!.text, "for another year, which costs €240.00");
       assertStringIncludes(first!.html, "which costs €240.00");
       assertEquals(await mailOf(2), null);
-      assertMatch((await mailOf(12))!.subject, /^The last day to cancel Gym is /);
+      assertMatch((await mailOf(12))!.subject, /^The last day to cancel “Gym” is /);
       await client.close();
 
       const { add: addLate, ...late } = await signUp("lea", 40);
@@ -70,7 +70,7 @@ Deno.test("mails arrive in time", async (t) => {
       assertEquals(Number(gym.cancel_by.slice(0, 4)), Number(late.day(2).slice(0, 4)) + 1);
       assertEquals(gym.renews_on, late.day(5));
       const mail = await late.mailOf(4);
-      assertEquals(mail!.subject, "Gym renews tomorrow");
+      assertEquals(mail!.subject, "“Gym” renews tomorrow");
       assertStringIncludes(mail!.text, "renews for another year: €240.00");
       await late.client.close();
     });
@@ -78,16 +78,16 @@ Deno.test("mails arrive in time", async (t) => {
     await t.step("rent that stays open is mailed again until it is paid, named after what comes first", async () => {
       const { client, ok, add, day, mailOf } = await signUp("noor", 60);
       const rent = await add("Rent", 1, { remind_days_before: 0, frequency: "once" });
-      assertEquals((await mailOf(1))!.subject, "Due today: Rent");
+      assertEquals((await mailOf(1))!.subject, "“Rent” is due today");
       assertEquals(await mailOf(3), null);
-      assertMatch((await mailOf(4))!.subject, /^Overdue: Rent \(since /);
+      assertMatch((await mailOf(4))!.subject, /^“Rent” has been overdue since /);
       await add("Music", 9, { remind_days_before: 1, frequency: "once" });
       const both = await mailOf(8);
-      assertEquals(both!.subject, "Due tomorrow: Music (+1 overdue)");
+      assertEquals(both!.subject, "1 bill due this week, 1 overdue");
       assertStringIncludes(both!.text, "Rent");
       await ok("mark_bill_paid", { bill_id: rent, due_on: day(1) });
       assertEquals(await mailOf(11), null);
-      assertEquals((await mailOf(12))!.subject.slice(0, 14), "Overdue: Music");
+      assertEquals((await mailOf(12))!.subject.slice(0, 16), "“Music” has been");
       await client.close();
     });
   } finally {

@@ -75,24 +75,24 @@ Deno.test("Ben is to pay the rent: he is told of it, and Anna sees whose it is",
   assertEquals(Object.keys(mails).toSorted(), [ANNA, BEN]);
   assertEquals(
     [mails[ANNA]!.subject, mails[BEN]!.subject],
-    ["2 bills due by Sun, 1 Nov: Rent, Water", "Due Sun, 1 Nov: Rent"],
+    ["2 bills due this week", "“Rent” is due on Sun, 1 Nov"],
   );
   assertEquals(
     read(mails[BEN]!),
     `Expenses
 
-Due Sunday: Rent.
+“Rent” is due on 1 November.
 
 Due:
   Rent · Sunday, 1 November · in 3 days: €1,310.00
 
-Tell your assistant: “Mark Rent paid” or “Snooze Rent until Friday.”
+Tell your assistant: “Mark ‘Rent’ paid” or “Snooze ‘Rent’ until Monday.”
 
 No assistant at hand? Open the books: <link>
 
 -- 
 
-You’re getting this email because bills in Garden Street are assigned to you. We send at most one a day.`,
+You’re getting this email because bills in “Garden Street” are assigned to you. We send at most one a day.`,
   );
   assertStringIncludes(mails[ANNA]!.text, "€1,310.00 (assigned to ben@example.com)");
   assertStringIncludes(mails[ANNA]!.html, "assigned to ben@example.com");
@@ -101,8 +101,8 @@ You’re getting this email because bills in Garden Street are assigned to you. 
   // Nobody paid: both are told again. Ben pays, and both are left alone.
   assertEquals(await mailsOf("2026-11-02"), {});
   const late = await mailsOf("2026-11-04");
-  assertMatch(late[BEN]!.subject, /^Overdue: Rent \(since /);
-  assertEquals(late[ANNA]!.subject, "2 bills overdue: Rent, Water");
+  assertMatch(late[BEN]!.subject, /^“Rent” has been overdue since /);
+  assertEquals(late[ANNA]!.subject, "2 bills overdue");
   goTo("2026-11-05");
   await ben.ok("mark_bill_paid", { bill_name: "rent" });
   assertEquals(Object.keys(await mailsOf("2026-11-08")), [ANNA]);
@@ -151,7 +151,7 @@ Deno.test("Ben wants every mail, Anna can't take that back, and his link ends hi
   const both = await mailsOf("2026-11-05");
   assertEquals(Object.keys(both).toSorted(), [ANNA, BEN]);
   assertEquals(both[ANNA]!.text.split("\n-- ")[0], both[BEN]!.text.split("\n-- ")[0], "the same for both");
-  assertMatch(both[BEN]!.text, /because you chose reminders for all bills of Garden Street\./);
+  assertMatch(both[BEN]!.text, /because you chose reminders for all bills of “Garden Street”\./);
 
   const pages = createPages(over(database));
   const token = await signUnsubscribing(pages.config.codeSecrets, { userId: member.userId, sentOn: "2026-11-20" });

@@ -40,7 +40,7 @@ Deno.test("reminders arrive on a running stack", async (t) => {
         const mails = await mailsTo(stack, mira.email);
         return mails.length > 0 ? mails : undefined;
       });
-      assertMatch(mail!.subject, /^Due \w{3}, .*: Netflix$/);
+      assertMatch(mail!.subject, /^“Netflix” is due on \w{3}, /);
       assertStringIncludes(mail!.text, "in 3 days");
       assertStringIncludes(mail!.html, "Netflix");
       assertEquals(mail!.headers["list-unsubscribe-post"], "List-Unsubscribe=One-Click");
@@ -55,7 +55,7 @@ Deno.test("reminders arrive on a running stack", async (t) => {
       await moveClock(stack, day(2, "12:30:00"));
       const next = await runByHand(stack);
       assertEquals([next.digestsSent, next.remindersSent, next.errors], [1, 1, []]);
-      assertStringIncludes((await mailsTo(stack, mira.email))[0]!.subject, ": Rent");
+      assertStringIncludes((await mailsTo(stack, mira.email))[0]!.subject, "“Rent” is due ");
     });
 
     await t.step("the mail's link asks, and one click ends them", async () => {

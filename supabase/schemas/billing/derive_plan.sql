@@ -75,7 +75,14 @@ begin
   update identity.organizations as o
   set plan = case when best.status = 'canceled' then 'free' else best.plan end, plan_status = best.status,
     past_due_since = best.past_due_since,
-    second_plan = second.plan, second_past_due_since = second.past_due_since, updated_at = at
+    second_plan = second.plan, second_past_due_since = second.past_due_since, updated_at = at,
+    -- Of a plan whose grace period was over nothing is left to end.
+    plan_ended_at = case
+      when best.status = 'canceled' and second.id is null
+        and (o.plan <> 'free' and (o.plan_status <> 'past_due' or at < billing.grace_ends_at(o.past_due_since))
+          or at < billing.grace_ends_at(o.second_past_due_since)) then at
+      else o.plan_ended_at
+    end
   where o.id = organization.id
   returning * into organization;
   return organization;

@@ -85,24 +85,13 @@ begin
     select
       coalesce(
       jsonb_agg(
-      app.warning(case when e.is_trial then 'plan_ending.trial' else 'plan_ending.past_due' end, jsonb_build_object(
+      app.warning('plan_ending.' || e.reason, jsonb_build_object(
       'plan', e.plan, 'ends_on', (e.ends_at at time zone context.timezone)::date, 'organization', o.name, 'features',
-      lost.features
+      to_jsonb(e.features)
       )) order by e.ends_at), '[]')
     from identity.organizations as o
-    cross join lateral (
-      values (true, 'team', o.trial_ends_at),
-        (false, o.plan, billing.grace_ends_at(o.past_due_since)),
-        (false, o.second_plan, billing.grace_ends_at(o.second_past_due_since))
-    ) as e (is_trial, plan, ends_at)
-    cross join lateral (
-      select jsonb_agg(f.feature order by f.feature) as features
-      from billing.plan_features as f
-      where f.plan = identity.effective_plan(o, e.ends_at - interval '1 microsecond')
-        and not identity.organization_has_feature(o.id, f.feature, e.ends_at)
-    ) as lost
-    where o.id = context.organization_id and e.ends_at > context.at and e.ends_at <= context.at + interval '7 days'
-      and lost.features is not null
+    cross join lateral billing.plan_endings(o, context.at, context.at + interval '7 days') as e
+    where o.id = context.organization_id
   );
 end
 $$;

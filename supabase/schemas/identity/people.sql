@@ -77,6 +77,7 @@ create table identity.organizations (
   second_plan text constraint organizations_second_plan_paid check (second_plan in ('pro', 'team')),
   second_past_due_since timestamptz,
   trial_ends_at timestamptz,
+  plan_ended_at timestamptz,
   own_only boolean not null default false,
   assistants_may_approve boolean not null default false,
   closed_through date
@@ -104,6 +105,15 @@ comment on column identity.organizations.second_plan is
   'plan does, or for longer.';
 comment on column identity.organizations.trial_ends_at is
   'Until then there is everything of the Team plan, whatever is paid for. Payments never change it.';
+comment on column identity.organizations.plan_ended_at is
+  'When the end of its subscription last left it without a paid plan.';
+-- Whose plan ends about now?
+create index organizations_trial_ends_at_idx on identity.organizations (trial_ends_at);
+create index organizations_past_due_since_idx on identity.organizations (past_due_since)
+  where past_due_since is not null;
+create index organizations_second_past_due_since_idx on identity.organizations (second_past_due_since)
+  where second_past_due_since is not null;
+create index organizations_plan_ended_at_idx on identity.organizations (plan_ended_at) where plan_ended_at is not null;
 comment on column identity.organizations.assistants_may_approve is
   'Whether who may approve may do so through an app of theirs, and not only on the page.';
 comment on column identity.organizations.own_only is

@@ -181,6 +181,14 @@ begin
         'currency', c.code,
         'spent', case when shows_amounts then app.format_minor((s.state).spent_minor, c.exponent) end,
         'available', case when shows_amounts then app.format_minor((s.state).available_minor, c.exponent) end,
+        'limit', case when shows_amounts then app.format_minor(((s.state).budget).amount_minor, c.exponent) end,
+        'carried', case when shows_amounts then app.format_minor((s.state).carried_minor, c.exponent) end,
+        -- Where nothing but the month or year before was carried over, it can be named.
+        'carried_from', case
+          when ((s.state).budget).opening_minor = 0 and date_trunc(((s.state).budget).per, ((s.state).budget).starts_on)
+            = (s.state).from_on - ('1 ' || ((s.state).budget).per)::interval
+            then date_trunc(((s.state).budget).per, ((s.state).budget).starts_on)::date
+        end,
         'is_partial', coalesce((s.state).is_partial, false)
       ) order by s.place) filter (where s.place <= max_listed),
       'unlisted', count(*) filter (where s.place > max_listed),

@@ -6,6 +6,7 @@ declare
   nudged constant date[] := jobs.nudged_days(at);
   people uuid[];
   latest jsonb;
+  ended jsonb;
   budgets jsonb;
   given_up int := 0;
   digest_count int;
@@ -218,12 +219,14 @@ begin
   select (select count(*) from made), (select count(*) from logged) + (select count(*) from told)
   into digest_count, reminder_count;
   if latest is null then
+    ended := jobs.collect_plan_ends(at);
     budgets := jobs.collect_budgets(at, '', size);
     latest := nullif(budgets -> 'next', 'null');
   end if;
   return jsonb_build_object(
-    'digests', digest_count + coalesce((budgets ->> 'digests')::int, 0),
-    'reminders', reminder_count + coalesce((budgets ->> 'reminders')::int, 0), 'given_up', given_up, 'next', latest
+    'digests', digest_count + coalesce((ended ->> 'digests')::int + (budgets ->> 'digests')::int, 0),
+    'reminders', reminder_count + coalesce((ended ->> 'reminders')::int + (budgets ->> 'reminders')::int, 0),
+    'given_up', given_up, 'next', latest
   );
 end
 $$;

@@ -9,6 +9,7 @@ declare
   due jsonb;
   told jsonb;
   used jsonb;
+  ending jsonb;
   sections jsonb := '[]';
   reminds_of jsonb := '[]';
   tells_of jsonb := '[]';
@@ -26,11 +27,16 @@ begin
     return null;
   end if;
   for place in
-    select o as organization, m as member
+    select o as organization, m as member, identity.organization_has_feature(o.id, 'reminders:email', at) as reminds
     from identity.memberships as m
     join identity.organizations as o on o.id = m.organization_id
-    where m.user_id = digest.recipient_id and m.mails <> 'none'
-      and identity.organization_has_feature(o.id, 'reminders:email', at)
+    where m.user_id = digest.recipient_id and m.mails <> 'none' and (
+      identity.organization_has_feature(o.id, 'reminders:email', at)
+      or exists (
+        select from jobs.notice_log as l
+        where l.digest_id = digest.id and l.organization_id = o.id and l.kind = 'plan_end' and l.voided_at is null
+      )
+    )
     order by o.name, o.id
   loop
     organization := place.organization;
@@ -41,13 +47,20 @@ begin
       select l from jobs.notice_log as l
         where l.digest_id = digest.id and l.organization_id = organization.id and l.voided_at is null
     );
-    due := app.describe_due_bills(recipient, member, organization, array(
-      select l from jobs.reminder_log as l
-        where l.digest_id = digest.id and l.organization_id = organization.id and l.voided_at is null
-    ), noticed, at);
-    told := app.describe_notices(recipient, member, organization, noticed, at);
-    used := app.describe_budget_notices(recipient, member, noticed, at);
-    if due is not null or told is not null or used is not null then
+    due := null;
+    told := null;
+    used := null;
+    -- Of the others only the end of their plan is said.
+    if place.reminds then
+      due := app.describe_due_bills(recipient, member, organization, array(
+        select l from jobs.reminder_log as l
+          where l.digest_id = digest.id and l.organization_id = organization.id and l.voided_at is null
+      ), noticed, at);
+      told := app.describe_notices(recipient, member, organization, noticed, at);
+      used := app.describe_budget_notices(recipient, member, noticed, at);
+    end if;
+    ending := jobs.describe_plan_end(recipient, member, organization, noticed, at);
+    if due is not null or told is not null or used is not null or (ending ->> 'is_day')::boolean then
       sections := sections || jsonb_build_object(
         'id', organization.id, 'name', organization.name, 'hears',
         case when member.role = 'owner' then 'owner' else member.mails end, 'base_currency', organization.base_currency,
@@ -57,11 +70,12 @@ begin
         due -> 'rates_on',
         'notices', coalesce(told -> 'notices', '[]'), 'unlisted_notices', coalesce(told -> 'unlisted', '0'),
         'budgets', coalesce(used -> 'budgets', '[]'), 'unlisted_budgets', coalesce(used -> 'unlisted', '0'),
-        'balances', case when is_first then app.describe_own_balances(recipient) else '[]' end
+        'balances', case when is_first then app.describe_own_balances(recipient) else '[]' end,
+        'plan_end', ending - 'tells_of'
       );
       reminds_of := reminds_of || coalesce(due -> 'reminds_of', '[]');
       tells_of := tells_of || coalesce(due -> 'tells_of', '[]') || coalesce(told -> 'tells_of', '[]')
-        || coalesce(used -> 'tells_of', '[]');
+        || coalesce(used -> 'tells_of', '[]') || coalesce(ending -> 'tells_of', '[]');
     end if;
     if member.role = 'owner' and identity.organization_has_feature(organization.id, 'bills:variable', at) then
       reconnects := reconnects || app.describe_reconnects(organization);

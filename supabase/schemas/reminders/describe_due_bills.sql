@@ -51,7 +51,8 @@ begin
         min(d.scheduled_on) as scheduled_on, count(*) as dates,
         case when not recipient.hide_amounts_in_email and count(*) = count(d.expected_minor)
           then sum(d.expected_minor - d.paid_minor) end as minor,
-        bool_and(d.amount_source = 'rule') as is_by_rule, case when count(*) = 1 then min(d.id) end as occurrence_id
+        bool_and(d.amount_source = 'rule') as is_by_rule, count(*) > count(d.expected_minor) as needs_amount,
+        case when count(*) = 1 then min(d.id) end as occurrence_id
       from open_dates as d
       group by d.expense_id, d.due_on < today, d.currency
     ), placed as (
@@ -92,7 +93,8 @@ begin
         select jsonb_agg(jsonb_build_object(
           'bill_id', v.id, 'name', v.name, 'due_on', v.due_on, 'days', v.due_on - today, 'dates', v.dates, 'autopay',
           v.autopay, 'is_daily', v.is_daily, 'assignee', v.assignee,
-          'currency', v.currency, 'amount', app.format_minor(v.minor, v.exponent), 'is_estimate',
+          'currency', v.currency, 'amount', app.format_minor(v.minor, v.exponent), 'needs_amount', v.needs_amount,
+          'is_estimate',
           v.amount_mode = 'estimated' and v.is_by_rule,
           'fetched', v.fetched, 'not_taken', v.not_taken,
           'earlier_amount', app.format_minor(v.earlier_minor, v.exponent),

@@ -102,14 +102,14 @@ create index reminder_log_digest_id_idx on jobs.reminder_log (digest_id);
 create table jobs.notice_log (
   id bigint primary key generated always as identity,
   recipient_id uuid not null references identity.profiles (user_id) on delete cascade,
-  organization_id text collate "C" not null,
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
   expense_id text collate "C",
   budget_id text collate "C" references app.budgets (id) on delete cascade,
   kind text not null
     constraint notice_log_kind_known check (
       kind in (
         'trial', 'cancel_by', 'renewal', 'price_rise', 'awaited', 'overdue', 'due', 'reminder', 'snoozed', 'budget_80',
-        'budget_100'
+        'budget_100', 'plan_end'
       )
     ),
   about_on date not null,
@@ -119,11 +119,11 @@ create table jobs.notice_log (
   voided_at timestamptz,
   foreign key (expense_id, organization_id) references app.expenses (id, organization_id) on delete cascade,
   constraint notice_log_sent_or_void check (sent_at is null or voided_at is null),
-  constraint notice_log_about_one check ((budget_id is null) = (expense_id is not null)
-    and (budget_id is null) = (kind not in ('budget_80', 'budget_100')))
+  constraint notice_log_about_one check ((budget_id is not null) = (kind in ('budget_80', 'budget_100'))
+    and (expense_id is not null) = (kind not in ('budget_80', 'budget_100', 'plan_end')))
 );
 comment on table jobs.notice_log is
-  'One row for whatever else a digest says once to a person: of a bill or a budget, of a kind, about a date. A void '
+  'One row for whatever else a digest says once to a person: of a bill, a budget or the plan, about a date. A void '
   'row stands for nothing.';
 comment on column jobs.notice_log.kind is
   'reminder and snoozed: to a member, what the reminder log has a row for to the owner.';
@@ -133,6 +133,9 @@ create unique index notice_log_once_idx on jobs.notice_log (expense_id, recipien
   where voided_at is null;
 create unique index notice_log_budget_once_idx on jobs.notice_log (budget_id, recipient_id, kind, about_on)
   where voided_at is null;
+create unique index notice_log_plan_end_once_idx on jobs.notice_log (organization_id, recipient_id, about_on)
+  where kind = 'plan_end' and voided_at is null;
+create index notice_log_organization_id_idx on jobs.notice_log (organization_id);
 create index notice_log_budget_id_idx on jobs.notice_log (budget_id);
 create index notice_log_expense_id_idx on jobs.notice_log (expense_id, organization_id);
 create index notice_log_recipient_id_idx on jobs.notice_log (recipient_id);

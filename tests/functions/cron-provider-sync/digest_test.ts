@@ -129,10 +129,10 @@ Deno.test("a link waiting for its owner is a line with a reconnect URL; alone it
   books.goTo("2026-11-02");
   await books.ok("update_bill", { bill_id: rent, set: { reminder_enabled: true } });
   const [mail] = await mails();
-  assertStringIncludes(mail!.subject, "Rent");
+  assertStringIncludes(mail!.text, "Rent · ");
   assertStringIncludes(
     mail!.text,
-    "Cloud hosting: DigitalOcean no longer accepts our key, so we can’t fetch the amount.\n" +
+    "“Cloud hosting”: DigitalOcean no longer accepts our key, so we can’t fetch the amount.\n" +
       `Reconnect: ${SITE}/account/providers/connect?bill=${billId}&provider=digitalocean\n`,
   );
   for (

@@ -118,9 +118,10 @@ Deno.test("bills that fall due are mailed once, in one digest, and rolled when t
     errors: [],
   });
   const [mail] = first.mail.delivered;
-  assertEquals(mail!.subject, "2 bills due by Mon, 23 Nov: Netflix, Rent (+1 overdue)");
+  assertEquals(mail!.subject, "2 bills due this week, 1 overdue");
   assertStringIncludes(mail!.text, "Rent · Monday, 23 November · in 3 days: €1,450.00");
-  assertStringIncludes(mail!.text, "Netflix · Sunday, 22 November · in 2 days: US$12.00 (about €8.57)");
+  // By the rates that this run fetched.
+  assertStringIncludes(mail!.text, "Netflix · Sunday, 22 November · in 2 days: US$12.00 (about €8.00)");
   assertStringIncludes(mail!.text, "Water · Thursday, 12 November · 8 days ago: €10.00");
   assert(!mail!.text.includes("Later") && !mail!.text.includes("Quiet"));
   assertEquals(mail!.headers["List-Unsubscribe-Post"], "List-Unsubscribe=One-Click");
@@ -131,7 +132,7 @@ Deno.test("bills that fall due are mailed once, in one digest, and rolled when t
   assertEquals(second.mail.calls, []);
   assertEquals(
     (await database.query("select stage, status from jobs.job_runs order by id")).slice(-6),
-    ["candidates", "roll", "proposals", "reminders", "rates", "past_rates"].map((stage) => ({ stage, status: "ok" })),
+    ["candidates", "roll", "proposals", "rates", "reminders", "past_rates"].map((stage) => ({ stage, status: "ok" })),
   );
 });
 
@@ -147,7 +148,7 @@ Deno.test("a digest suggests only what is possible: no daily bill is snoozed, no
   await run();
   assertStringIncludes(
     mail.delivered[0]!.text,
-    "Tell your assistant: “Mark Breakfast rolls paid” or “Snooze Every other day until Monday.”",
+    "Tell your assistant: “Mark ‘Breakfast rolls’ paid” or “Snooze ‘Every other day’ until Monday.”",
   );
 });
 
@@ -158,7 +159,7 @@ Deno.test("a digest is written as the owner's country writes dates", async () =>
   await database.exec("update identity.profiles set country = 'US' where true");
   const { run, mail } = job();
   await run();
-  assertEquals(mail.delivered[0]!.subject, "Due Mon, Nov 23: Rent");
+  assertEquals(mail.delivered[0]!.subject, "“Rent” is due on Mon, Nov 23");
   assertStringIncludes(mail.delivered[0]!.text, "Rent · Monday, November 23 · in 3 days: €1,450.00");
 });
 

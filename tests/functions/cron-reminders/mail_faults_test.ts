@@ -177,7 +177,7 @@ Deno.test("a digest that certainly never left is replaced by the next day's", as
   mail.before = () => mail.calls.length === 1 ? Response.json({}, { status: 429 }) : undefined;
   await run();
   assertEquals((await run(24 * 60)).sent, 5);
-  assert(mail.delivered.every(({ subject }) => subject.startsWith("Due Mon, 23 Nov: ")));
+  assert(mail.delivered.every(({ subject }) => subject.endsWith(" is due on Mon, 23 Nov")));
   assertEachOnce();
 });
 

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { composeDigest } from "../../../shared/reminders/digest_mail.ts";
 import { difference } from "../../../shared/reminders/amounts.ts";
-import { oneLine } from "../../../shared/reminders/names.ts";
+import { nameAlone } from "../../../shared/reminders/names.ts";
 import { advice } from "../../../shared/reminders/phrases.ts";
 import { sectionsOf } from "../../../shared/reminders/rows.ts";
 import { headlineOf, subjectOf } from "../../../shared/reminders/subject.ts";
@@ -10,7 +10,19 @@ import { formatOf } from "../../../shared/words/format.ts";
 import { wordsOf } from "../../../shared/words/words.ts";
 import { accented, plainWords } from "../../_support/accented_mails.ts";
 import type { DigestBudget, DigestNotice } from "../../../shared/reminders/content.ts";
-import { bill, budget, digest, EXAMPLES, LINKS, notice, reconnect, withBudgets, withNotices, word } from "./digests.ts";
+import {
+  bill,
+  budget,
+  digest,
+  EXAMPLES,
+  LINKS,
+  notice,
+  reconnect,
+  withBudgets,
+  withEnd,
+  withNotices,
+  word,
+} from "./digests.ts";
 
 const english = wordsOf("en");
 const compose = (content: ReturnType<typeof digest>, { words = english, locale = "en-US" } = {}) =>
@@ -22,48 +34,36 @@ const compose = (content: ReturnType<typeof digest>, { words = english, locale =
   });
 const american = { words: english.mails.digest, format: formatOf("en-US") };
 
-Deno.test("subjectOf() names what falls due, without amounts", () => {
-  const cases: [Parameters<typeof digest>[0], string][] = [
-    [[bill("Rent", 3)], "Due Mon, Oct 5: Rent"],
-    [[bill("Rent", 0)], "Due today: Rent"],
-    [[bill("Breakfast rolls", 0)], "Due today: Breakfast rolls"],
-    [[bill("Rent", 1)], "Due tomorrow: Rent"],
-    [[bill("Rent", 95)], "Due Tue, Jan 5, 2027: Rent"],
-    [[bill("Rent", 1), bill("Netflix", 2), bill("Water", 3)], "3 bills due by Mon, Oct 5: Rent, Netflix, Water"],
-    [[bill("Rent", 0), bill("Netflix", 0)], "2 bills due today: Netflix, Rent"],
-    [[bill("Rent", 0), bill("Netflix", 1)], "2 bills due by Sat, Oct 3: Rent, Netflix"],
-    [
-      [bill("Electricity", -10, { due_on: "2026-09-22" }), bill("Rent", 1)],
-      "Due tomorrow: Rent (+1 overdue)",
-    ],
-    [[bill("Electricity", -10)], "Overdue: Electricity (since Sep 22)"],
-    [[bill("Electricity", -10), bill("Gas", -3)], "2 bills overdue: Electricity, Gas"],
-    [
-      [-9, -8, -7, -6, 1, 2, 3, 4].map((days) => bill(`Bill ${days}`, days)),
-      "4 bills due by Tue, Oct 6: Bill 1, Bill 2, Bill 3, +1 more (+4 overdue)",
-    ],
-    [[bill("x".repeat(60), 3)], `Due Mon, Oct 5: ${"x".repeat(39)}…`],
-  ];
-  for (const [bills, subject] of cases) assertEquals(subjectOf(digest(bills), american), subject);
-});
-
-Deno.test("subjectOf() and headlineOf() name what comes first, bills and other dates alike, at most three", () => {
-  const trial = notice("trial", "Zoom", 1);
-  const gym = notice("cancel_by", "Gym", 14);
+Deno.test("subjectOf() and headlineOf() name a single thing, and count several", () => {
+  const counted = "3 bills due this week";
   const cases: [Parameters<typeof digest>[0], DigestNotice[], subject: string, headline: string][] = [
-    [[], [trial], "The trial of Zoom ends tomorrow", "The trial of Zoom ends tomorrow."],
-    [[], [notice("renewal", "eBay shop", 5)], "eBay shop renews Wed, Oct 7", "eBay shop renews Wednesday."],
+    [[bill("Rent", 3)], [], "“Rent” is due on Mon, Oct 5", "“Rent” is due on October 5."],
+    [[bill("Rent", 0)], [], "“Rent” is due today", "“Rent” is due today."],
+    [[bill("Rent", 95)], [], "“Rent” is due on Tue, Jan 5, 2027", "“Rent” is due on January 5, 2027."],
     [
-      [bill("Rent", 3), bill("Water", -2)],
-      [trial],
-      "The trial of Zoom ends tomorrow; Rent is due Mon, Oct 5 (+1 overdue)",
-      "Water has been overdue since September 30. Due Monday: Rent. The trial of Zoom ends tomorrow.",
+      [bill("Electricity", -10)],
+      [],
+      "“Electricity” has been overdue since Sep 22",
+      "“Electricity” has been overdue since September 22.",
     ],
+    [[bill("x".repeat(60), 1)], [], `“${"x".repeat(39)}…” is due tomorrow`, `“${"x".repeat(39)}…” is due tomorrow.`],
+    [[], [notice("trial", "Zoom", 1)], "The trial of “Zoom” ends tomorrow", "The trial of “Zoom” ends tomorrow."],
+    [[], [notice("renewal", "eBay shop", 5)], "“eBay shop” renews on Wed, Oct 7", "“eBay shop” renews on October 7."],
+    [[bill("Rent", 1), bill("Netflix", 2), bill("Water", 3)], [], counted, `${counted}.`],
+    [[bill("Rent", 0), bill("Netflix", 0)], [], "2 bills due today", "2 bills due today."],
+    [
+      [bill("Rent", 0), bill("Gas", 0), bill("A", 1), bill("B", 3), bill("C", 6), bill("D", -3)],
+      [],
+      "2 bills due today, 3 more this week, 1 overdue",
+      "2 bills due today, 3 more this week, 1 overdue.",
+    ],
+    [[bill("Gas", -10), bill("Rent", 1)], [], "1 bill due this week, 1 overdue", "1 bill due this week, 1 overdue."],
+    [[bill("Electricity", -10), bill("Gas", -3)], [], "2 bills overdue", "2 bills overdue."],
     [
       [bill("Rent", 20)],
-      [gym, trial, notice("price_rise", "Music", 4), notice("renewal", "Domain", 9, { is_contract: false })],
-      "The trial of Zoom ends tomorrow; Music costs more from Tue, Oct 6; the yearly bill Domain is due again Sun, Oct 11; +2 more",
-      "Due October 22: Rent. The trial of Zoom ends tomorrow. Music costs more from Tuesday. The yearly bill Domain is due again October 11. 1 more below.",
+      [notice("cancel_by", "Gym", 14), notice("trial", "Zoom", 1), notice("price_rise", "Music", 4)],
+      "1 bill due by Oct 22, 1 trial ends, 1 last day to cancel, 1 price rise",
+      "1 bill due by Oct 22, 1 trial ends, 1 last day to cancel, 1 price rise.",
     ],
   ];
   for (const [bills, notices, subject, headline] of cases) {
@@ -72,21 +72,28 @@ Deno.test("subjectOf() and headlineOf() name what comes first, bills and other d
   }
 });
 
-Deno.test("a budget says what was spent of how much, and in the subject only that it is used up", async () => {
+Deno.test("a budget says what was spent of how much, what earlier months left, and in the subject only that it is used up", async () => {
   const content = withBudgets(digest([bill("Rent", 3)]), [budget("Groceries", 82), budget(null, 104, { per: "year" })]);
-  assertEquals([subjectOf(content, american), headlineOf(content, american)], [
-    "Rent is due Mon, Oct 5; the month’s budget for Groceries is almost used up; the year’s budget is used up",
-    "Due Monday: Rent. The month’s budget for Groceries is almost used up. The year’s budget is used up.",
-  ]);
+  assertEquals(subjectOf(content, american), "1 bill due this week, 1 budget used up, 1 budget almost used up");
   const lines = async (budgets: DigestBudget[]) =>
     (await compose(withBudgets(digest([]), budgets))).text.match(/Budgets:\n(( {2}.*\n)+)/)![1]!.trimEnd().split("\n");
-  const hidden = { spent: null, available: null };
+  const hidden = { spent: null, available: null, limit: null, carried: null };
+  const carrying = { spent: "76.81", available: "68.58", limit: "400.00", carried: "-331.42" };
   assertEquals(
     await lines([
       budget("Groceries", 82),
       budget("Groceries", 82, { per: "year", is_over: true, is_partial: true }),
       budget(null, 82),
-      budget("Food", null, { available: "-20.00" }),
+      budget("Groceries", 112, { ...carrying, carried_from: "2026-01-01" }),
+      budget("Groceries", 112, carrying),
+      budget("Food", 90, { spent: "90.00", available: "100.00", limit: "60.00", carried: "40.00" }),
+      budget("Food", null, {
+        ...carrying,
+        available: "-20.00",
+        carried: "-420.00",
+        per: "year",
+        carried_from: "2025-01-01",
+      }),
       budget("Food", 82, hidden),
       budget("Food", null, { ...hidden, per: "year" }),
     ]),
@@ -94,18 +101,72 @@ Deno.test("a budget says what was spent of how much, and in the subject only tha
       "  Groceries: €412.00 of €500.00 this month (82%)",
       "  Groceries: €412.00 of €500.00 last year (82%), not counting payments without an exchange rate",
       "  All spending: €412.00 of €500.00 this month (82%)",
-      "  Food: €412.00 spent this month, already used up before",
+      "  Groceries: €76.81 of €400.00 this month; January overspent by €331.42; 112% used",
+      "  Groceries: €76.81 of €400.00 this month; earlier months overspent by €331.42; 112% used",
+      "  Food: €90.00 of €60.00 this month; earlier months left €40.00; 90% used",
+      "  Food: €76.81 of €400.00 this year; 2025 overspent by €420.00",
       "  Food: 82% used this month",
-      "  Food: already used up before",
+      "  Food: used up before this year",
     ],
   );
   const alone = await compose(withBudgets(digest([]), [budget("Groceries", 100)]));
-  assertEquals(alone.subject, "The month’s budget for Groceries is used up");
-  assertStringIncludes(alone.text, "“What is left of the budget for Groceries?”");
+  assertEquals(alone.subject, "The month’s budget for “Groceries” is used up");
+  assertStringIncludes(alone.text, "“What is left of the budget for ‘Groceries’?”");
   const many = withBudgets(digest([]), ["A", "B", "C", "D"].map((name) => budget(name, 90)));
   many.organizations[0]!.unlisted_budgets = 2;
-  assertMatch(subjectOf(many, american), /C is almost used up; \+3 more$/);
-  assertMatch(headlineOf(many, american), /C is almost used up\. 3 more below\.$/);
+  assertEquals(subjectOf(many, american), "4 budgets almost used up, 2 more below");
+});
+
+Deno.test("the end of a plan is the subject on its day, and beside the bills before", async () => {
+  const before = withEnd(digest([bill("Rent", 1)]), {});
+  const today = withEnd(digest([]), { days: 0, on: "2026-10-02", is_day: true });
+  const after = withEnd(digest([]), {
+    days: -1,
+    on: "2026-10-01",
+    is_day: true,
+    has_ended: true,
+    reason: "canceled",
+    may_change: false,
+  });
+  assertEquals([before, today, after].map((content) => [subjectOf(content, american), headlineOf(content, american)]), [
+    [
+      "“Rent” is due tomorrow",
+      "“Rent” is due tomorrow. Reminders for “Garden Street household” will stop on Mon, Oct 5.",
+    ],
+    [
+      "Reminders for “Garden Street household” will stop today",
+      "Reminders for “Garden Street household” will stop today.",
+    ],
+    [
+      "Reminders for “Garden Street household” stopped yesterday",
+      "Reminders for “Garden Street household” stopped yesterday.",
+    ],
+  ]);
+  for (
+    const [content, said] of [
+      [before, [
+        "When the plan ends:\n  The trial ends on Monday, October 5.\n  From then on we send no reminders, your calendar app gets no due dates, no amounts are fetched from bill providers and assistants can’t read or change anything.",
+        "Choose a plan: https://expenses.example.com/organizations/org_00000000/plan",
+        "Due after that:\n  VAT: Wednesday, October 7 · €4,000.00\n  Gas: Friday, October 9\n  and 2 more\n",
+      ]],
+      [after, [
+        "The plan has ended:\n  The subscription ended on Thursday, October 1.",
+        "Only the owner, anna@example.com, can choose a plan.",
+      ]],
+    ] as const
+  ) {
+    const { text, html } = await compose(content);
+    const plain = html.slice(html.indexOf("<h1")).replaceAll(/<[^>]+>/g, " ").replaceAll(/\s+/g, " ").replaceAll(
+      " :",
+      ":",
+    );
+    for (const part of said) assertStringIncludes(text, part);
+    for (const sentence of sectionsOf(content, american)[0]!.planEnd!.sentences) {
+      for (const part of [text, plain]) assertStringIncludes(part, sentence);
+    }
+  }
+  // Nobody could do what it would suggest.
+  assertEquals([advice(after, american), (await compose(after)).text.includes("No assistant at hand")], [null, false]);
 });
 
 Deno.test("a line of what is coming up says what it costs, and with hidden amounts does not", async () => {
@@ -145,9 +206,9 @@ Deno.test("an automatic payment without an amount is a line of its own, neither 
     notice("trial", "Zoom", 7),
   ]);
   assertEquals([subjectOf(content, american), headlineOf(content, american), advice(content, american)], [
-    "The amount of Gas, due 9 days ago, is missing; the amount of Power, due yesterday, is missing; the trial of Zoom ends Fri, Oct 9",
-    "The amount of Gas, due 9 days ago, is missing. The amount of Power, due yesterday, is missing. The trial of Zoom ends October 9.",
-    "Tell your assistant what Gas cost.",
+    "1 trial ends, 2 amounts missing",
+    "1 trial ends, 2 amounts missing.",
+    "Tell your assistant what “Gas” cost.",
   ]);
   const { text, html } = await compose(content);
   const line = "paid automatically, not in your totals until its amount is known";
@@ -159,25 +220,6 @@ Deno.test("an automatic payment without an amount is a line of its own, neither 
   assertEquals(html.includes("Overdue"), false);
 });
 
-Deno.test("headlineOf() says what a person needs to know", () => {
-  const cases: [Parameters<typeof digest>[0], string][] = [
-    [[bill("Rent", 3), bill("Netflix", 5)], "Due Monday: Rent. Wednesday: Netflix."],
-    [[bill("Rent", 3), bill("Netflix", 3)], "Due Monday: Netflix and Rent."],
-    [[bill("Rent", 0), bill("Netflix", 1), bill("Car", 20)], "Due today: Rent. Tomorrow: Netflix. October 22: Car."],
-    [[bill("Water", -2), bill("Rent", 3)], "Water has been overdue since September 30. Due Monday: Rent."],
-    [[bill("Water", -2), bill("Gas", -9), bill("Rent", 1)], "Gas and Water are overdue. Due tomorrow: Rent."],
-    [
-      [bill("Rent", -2)],
-      "Rent has been overdue since September 30.",
-    ],
-    [
-      [0, 1, 2, 3, 4].map((days) => bill(`Bill ${days}`, days)),
-      "Due today: Bill 0. Tomorrow: Bill 1. Sunday: Bill 2. 2 more by October 6.",
-    ],
-  ];
-  for (const [bills, sentence] of cases) assertEquals(headlineOf(digest(bills), american), sentence);
-});
-
 Deno.test("bills without a line are counted everywhere", async () => {
   const many = digest([bill("Water", -2), bill("Gas", -1), bill("Rent", 1), bill("Netflix", 3)]);
   const content = {
@@ -187,11 +229,7 @@ Deno.test("bills without a line are counted everywhere", async () => {
       unlisted: { overdue: 7, due: 12, due_until: "2026-10-08" },
     })),
   };
-  assertEquals(subjectOf(content, american), "14 bills due by Thu, Oct 8: Rent, Netflix, +12 more (+9 overdue)");
-  assertEquals(
-    headlineOf(content, american),
-    "Water, Gas, and 7 more are overdue. Due tomorrow: Rent. Monday: Netflix. 12 more by October 8.",
-  );
+  assertEquals(subjectOf(content, american), "2 bills due this week, 12 more by Oct 8, 9 overdue");
   const { text, html } = await compose(content);
   assertEquals(text.match(/^ {2}and .*$/gm), ["  and 7 more", "  and 12 more"]);
   assertEquals(html.match(/and \d+ more<\/td>/g)?.length, 2);
@@ -204,7 +242,7 @@ Deno.test("bills without a line are counted everywhere", async () => {
       ...due,
       organizations: due.organizations.map((one) => ({ ...one, unlisted: { ...one.unlisted, overdue: 0 } })),
     }, american),
-    "14 bills due by Thu, Oct 8: Rent, Netflix, +12 more",
+    "2 bills due this week, 12 more by Oct 8",
   );
 });
 
@@ -244,14 +282,14 @@ Deno.test("a broken connection comes with the link to reconnect it, and with its
     provider_key: "github",
   });
   const { subject, text, html } = await compose(digest([bill("Rent", 3)], { reconnect: [own, other] }));
-  assertEquals(subject, "Due Mon, Oct 5: Rent");
+  assertEquals(subject, "“Rent” is due on Mon, Oct 5");
   assertStringIncludes(
     text,
-    "Cloud hosting: DigitalOcean no longer accepts our key, so we can’t fetch the amount.\n" +
+    "“Cloud hosting”: DigitalOcean no longer accepts our key, so we can’t fetch the amount.\n" +
       "Reconnect: https://expenses.example.com/account/providers/connect?bill=bill_00000009&provider=digitalocean\n",
   );
-  assertStringIncludes(text, "<b>Build</b> (Banyan Studio): GitHub no longer accepts our key");
-  assertStringIncludes(html, "&lt;b&gt;Build&lt;/b&gt; (Banyan Studio): GitHub no longer");
+  assertStringIncludes(text, "“<b>Build</ b>” (“Banyan Studio”): GitHub no longer accepts our key");
+  assertStringIncludes(html, "“&lt;b&gt;Build&lt;/ b&gt;” (“Banyan Studio”): GitHub no longer");
   assertStringIncludes(
     html,
     `href="https://expenses.example.com/account/providers/connect?bill=bill_00000009&amp;provider=github"`,
@@ -261,27 +299,69 @@ Deno.test("a broken connection comes with the link to reconnect it, and with its
 Deno.test("advice() suggests only what is possible, on a future day", () => {
   const daily = bill("Breakfast rolls", 0, { is_daily: true });
   const paysItself = bill("Design suite", 1, { autopay: true });
+  const unknown = { amount: null, needs_amount: true };
   const cases: [Parameters<typeof digest>[0], string][] = [
-    [[bill("Rent", 3)], "Tell your assistant: “Mark Rent paid” or “Snooze Rent until Monday.”"],
+    [[bill("Rent", 3)], "Tell your assistant: “Mark ‘Rent’ paid” or “Snooze ‘Rent’ until Monday.”"],
     [
-      [paysItself, bill("Rent", 3), bill("Gas", 4)],
-      "Tell your assistant: “Mark Rent paid” or “Snooze Gas until Monday.”",
+      [paysItself, bill("Rent", 3), bill("Gas", 3)],
+      "Tell your assistant: “Mark ‘Gas’ paid” or “Snooze ‘Rent’ until Monday.”",
     ],
-    [[daily, paysItself], "Tell your assistant: “Mark Breakfast rolls paid.”"],
-    [[daily, bill("Rent", 3)], "Tell your assistant: “Mark Breakfast rolls paid” or “Snooze Rent until Monday.”"],
-    [[bill("Rent", 0), daily], "Tell your assistant: “Mark Breakfast rolls paid” or “Snooze Rent until Monday.”"],
+    [[daily, paysItself], "Tell your assistant: “Mark ‘Breakfast rolls’ paid.”"],
+    [[bill("Rent", 0), daily], "Tell your assistant: “Mark ‘Breakfast rolls’ paid” or “Snooze ‘Rent’ until Monday.”"],
+    // Not before it is due.
+    [[bill("Nanny", 4)], "Tell your assistant: “Mark ‘Nanny’ paid” or “Snooze ‘Nanny’ until October 9.”"],
+    [[bill("Car", 40)], "Tell your assistant: “Mark ‘Car’ paid” or “Snooze ‘Car’ until November 13.”"],
+    [[bill("VAT", 1, unknown)], "Once you’ve paid “VAT”, tell your assistant how much it was."],
+    [
+      [bill("VAT", 0, unknown), bill("Rent", 3)],
+      "Tell your assistant: “Mark ‘Rent’ paid” or “Snooze ‘VAT’ until Monday.”",
+    ],
+    // Hidden is not unknown.
+    [
+      [bill("Rent", 3, { amount: null, needs_amount: false })],
+      "Tell your assistant: “Mark ‘Rent’ paid” or “Snooze ‘Rent’ until Monday.”",
+    ],
     [[paysItself], "Ask your assistant: “What is due this week?”"],
   ];
   assertEquals(
     advice(withNotices(digest([paysItself]), [notice("price_rise", "Music", 1), notice("trial", "Zoom", 7)]), american),
-    "Once you’ve cancelled it, tell your assistant: “I’ve cancelled Zoom.”",
+    "Once you’ve cancelled it, tell your assistant: “I’ve cancelled ‘Zoom’.”",
   );
   for (const [bills, words] of cases) assertEquals(advice(digest(bills), american), words);
-  const on = (today: string) => advice(digest([bill("Rent", 3)], { today }), american).split("until ")[1];
+  const on = (today: string) => advice(digest([bill("Rent", -1)], { today }), american)!.split("until ")[1];
   assertEquals(
     ["2026-10-01", "2026-10-02", "2026-10-03", "2026-10-04", "2026-10-05"].map(on),
-    ["Friday.”", "Monday.”", "Monday.”", "Friday.”", "Friday.”"],
+    ["Friday.”", "Monday.”", "Monday.”", "Monday.”", "Friday.”"],
   );
+});
+
+Deno.test("no link or instruction that a member names a bill, budget or organization with survives in a digest", async () => {
+  const hostile = "”\u202e Your account is locked. Sign in at https://evil.example/now or mail help@evil.example “";
+  const content = withBudgets(
+    withNotices(
+      digest([bill(hostile, 0), bill(hostile, -2)], { reconnect: [reconnect(hostile, { organization: hostile })] }),
+      [notice("trial", hostile, 1)],
+    ),
+    [budget(hostile, 100)],
+  );
+  content.organizations[0]!.name = hostile;
+  const single = digest([bill(hostile, 1)]);
+  for (const one of [content, single]) {
+    const { subject, text, html } = await compose(one);
+    for (const part of [subject, text, html.slice(html.indexOf("<body"))]) {
+      assert(!/evil\.example|https?:\/\/evil|help@evil|\u202e/.test(part), part);
+    }
+    const sentences = [
+      subject,
+      headlineOf(one, american),
+      advice(one, american)!,
+      ...text.split("\n").filter((line) => line.startsWith("You’re")),
+    ];
+    for (const sentence of sentences) {
+      const framed = sentence.replaceAll(/[“‘]’[^”]*?…?[”’]/g, "");
+      assert(!framed.includes("locked"), sentence);
+    }
+  }
 });
 
 Deno.test("both parts state the same facts in the same order", async () => {
@@ -294,7 +374,7 @@ Deno.test("both parts state the same facts in the same order", async () => {
     let position = 0;
     for (const { bills } of content.organizations) {
       for (const one of bills) {
-        const shown = oneLine(one.name);
+        const shown = nameAlone(one.name);
         const amount = one.amount && formatOf("en-US").money(one.amount, one.currency);
         for (const fact of [shown, ...(amount ? [amount.replace("\u00a0", " ")] : [])]) {
           assert(text.replaceAll("\u00a0", " ").includes(fact), `${name}: the text lacks ${fact}`);
@@ -371,7 +451,7 @@ Deno.test("headers allow one-click unsubscribe, and mark the mail as automatic",
 
 Deno.test("the owner’s country decides how dates and numbers are written", async () => {
   const { subject, text } = await compose(EXAMPLES.fetched!, { locale: "en-DE" });
-  assertEquals(subject, "2 bills due by Wed, 7 Oct: Cloud hosting, Model usage");
+  assertEquals(subject, "2 bills due this week");
   assertStringIncludes(text, "  Cloud hosting · Monday, 5 October · in 3 days: US$59.34 (about €51.60; ");
   assertStringIncludes(text, "from DigitalOcean on 1 Oct, 38\u00a0% above usual)");
 });
@@ -393,7 +473,7 @@ Deno.test("every word of a digest is from the catalog or the locale: in en-XA no
     const shown = html.replace(/<style>.*?<\/style>/s, "").replaceAll(/<[^>]+>/g, " ").replaceAll(/&\w+;/g, " ");
     for (const part of [subject, text, shown]) {
       assertEquals(
-        plainWords(part, [content, LINKS, LINKS.connect(reconnect("")), LINKS.books(""), "github"]),
+        plainWords(part, [content, LINKS, LINKS.connect(reconnect("")), LINKS.books(""), LINKS.plan(""), "github"]),
         [],
         name,
       );

@@ -5,6 +5,7 @@ import type {
   DigestContent,
   DigestLinks,
   DigestNotice,
+  PlanEnd,
   ProviderWord,
   Reconnect,
   Unlisted,
@@ -17,6 +18,7 @@ export const LINKS: DigestLinks = {
   books: (organizationId) => `https://expenses.example.com/books?organization=${organizationId}`,
   connect: ({ bill_id, provider_key }) =>
     `https://expenses.example.com/account/providers/connect?bill=${bill_id}&provider=${provider_key}`,
+  plan: (organizationId) => `https://expenses.example.com/organizations/${organizationId}/plan`,
   unsubscribe: "https://expenses.example.com/email/unsubscribe?t=abc.def",
 };
 
@@ -152,6 +154,30 @@ const withTotal = (content: DigestContent, total: string): DigestContent => ({
   organizations: content.organizations.map((organization) => ({ ...organization, total, rates_on: "2026-10-01" })),
 });
 
+/** The same digest, at the end of its plan. */
+export function withEnd(content: DigestContent, more: Partial<PlanEnd>): DigestContent {
+  const due = {
+    bills: [
+      { name: "VAT", due_on: "2026-10-07", currency: "EUR", amount: "4000.00" },
+      { name: "Gas", due_on: "2026-10-09", currency: "EUR", amount: null },
+    ],
+    unlisted: 2,
+  };
+  const end: PlanEnd = {
+    reason: "trial",
+    on: "2026-10-05",
+    days: 3,
+    has_ended: false,
+    is_day: false,
+    stops: ["reminders", "calendar", "amounts", "assistants"],
+    may_change: true,
+    owner: "anna@example.com",
+    due,
+    ...more,
+  };
+  return { ...content, organizations: content.organizations.map((one) => ({ ...one, plan_end: end })) };
+}
+
 export const EXAMPLES: Record<string, DigestContent> = {
   short: digest([bill("Rent", 3, { amount: "1450.00" })]),
   long: withTotal(digest(household), "1863.24"),
@@ -202,7 +228,16 @@ export const EXAMPLES: Record<string, DigestContent> = {
     budget(null, 104, { per: "year", spent: "12480.00", available: "12000.00", is_partial: true }),
     budget(`<b>\u202eevil</b>\r\nBcc: ${"long-name-without-a-break-".repeat(4)}`, 100, { is_over: true }),
     budget("مصاريف البيت", null, { available: "-20.00" }),
+    budget("Groceries", 112, {
+      spent: "76.81",
+      available: "68.58",
+      limit: "400.00",
+      carried: "-331.42",
+      carried_from: "2026-09-01",
+    }),
   ]),
+  plan_ends: withEnd(digest([bill("Rent", 1)]), {}),
+  plan_ended: withEnd(digest([]), { is_day: true, has_ended: true, days: 0, on: TODAY, may_change: false }),
   hidden_amounts: digest(household.map((one) => ({ ...one, amount: null, base_amount: null, earlier_amount: null })), {
     hides_amounts: true,
   }),

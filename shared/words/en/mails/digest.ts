@@ -2,16 +2,11 @@
 
 import type { Difference } from "../../message.ts";
 
-const capitalized = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
-/** Names stay as they are. */
-const sentence = (text: string): string => text.replace(/^the /, "The ");
+/** A name begins with a quotation mark and stays as it is. */
+const sentence = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 const besideUsual = (usual: Difference | undefined): string =>
   !usual ? "" : usual.share ? `, ${usual.share} ${usual.isLess ? "below" : "above"} usual` : ", as usual";
 
-interface Named {
-  names: string[];
-  more: number;
-}
 interface NamedDay {
   name: string;
   when: string;
@@ -20,9 +15,6 @@ interface Rhythm {
   frequency: "once" | "daily" | "weekly" | "monthly" | "yearly";
   every: number;
 }
-
-const listed = ({ names, more }: Named): string => `${names.join(", ")}${more > 0 ? `, +${more} more` : ""}`;
-const besidesOverdue = (count: number): string => count > 0 ? ` (+${count} overdue)` : "";
 
 /** What a subject and a headline both say. */
 const comingUp = {
@@ -49,50 +41,108 @@ const rhythm = ({ frequency, every }: Rhythm): string =>
   frequency === "once" ? "" : every === 1 ? ` a ${UNITS[frequency]}` : ` every ${every} ${UNITS[frequency]}s`;
 const term = (years: number): string => years === 1 ? "another year" : `another ${years} years`;
 
+type Stopped = "reminders" | "calendar" | "amounts" | "assistants";
+type PlanEnding = "trial" | "past_due" | "canceled";
+const ENDING: Record<Stopped, (organization: string) => string> = {
+  reminders: (organization) => `reminders for ${organization}`,
+  calendar: (organization) => `your calendar of ${organization}`,
+  amounts: (organization) => `fetching amounts for ${organization}`,
+  assistants: (organization) => `assistants for ${organization}`,
+};
+const STOPS: Record<Stopped, string> = {
+  reminders: "we send no reminders",
+  calendar: "your calendar app gets no due dates",
+  amounts: "no amounts are fetched from bill providers",
+  assistants: "assistants can’t read or change anything",
+};
+
+interface Counts {
+  today: number;
+  week: number;
+  later: number;
+  /** The last day of those that are due later. */
+  until: string;
+  overdue: number;
+  trial: number;
+  cancelBy: number;
+  renewal: number;
+  priceRise: number;
+  awaited: number;
+  usedUp: number;
+  almostUsedUp: number;
+  /** Lines that are left out. */
+  others: number;
+}
+
 export const digest = {
   /** The name of the service, at the top. */
   product: "Expenses",
 
-  /** The subject. It shows on locked screens, so it never contains an amount. `when` is "today", "Mon, Oct 5". */
-  subject: {
-    overdue: ({ name, since }: { name: string; since: string }): string => `Overdue: ${name} (since ${since})`,
-    severalOverdue: ({ count, names, more }: { count: number } & Named): string =>
-      `${count} bills overdue: ${listed({ names, more })}`,
-    due: ({ name, when, overdue }: { name: string; when: string; overdue: number }): string =>
-      `Due ${when}: ${name}${besidesOverdue(overdue)}`,
-    dueNow: ({ count, when, overdue, ...named }: { count: number; when: string; overdue: number } & Named): string =>
-      `${count} bills due ${when}: ${listed(named)}${besidesOverdue(overdue)}`,
-    dueUntil: (
-      { count, until, overdue, ...named }: { count: number; until: string; overdue: number } & Named,
-    ): string => `${count} bills due by ${until}: ${listed(named)}${besidesOverdue(overdue)}`,
+  /** The subject. It shows on locked screens, so it never contains an amount. */
+  subject: (parts: string[]): string => sentence(parts.join("; ")),
+  headline: (parts: string[]): string => parts.map((part) => `${sentence(part)}.`).join(" "),
 
-    /** Bills and other dates together, the first ones. */
-    several: ({ parts, more, overdue }: { parts: string[]; more: number; overdue: number }): string =>
-      `${sentence(parts.join("; "))}${more > 0 ? `; +${more} more` : ""}${besidesOverdue(overdue)}`,
-    part: {
-      due: ({ name, when }: NamedDay): string => `${name} is due ${when}`,
-      ...comingUp,
-      budget: usedBudget,
-    },
+  /** A mail about one thing. `when` is "today" or "on Mon, Oct 5". */
+  one: {
+    on: (date: string): string => `on ${date}`,
+    overdue: ({ name, since }: { name: string; since: string }): string => `${name} has been overdue since ${since}`,
+    due: ({ name, when }: NamedDay): string => `${name} is due ${when}`,
+    ...comingUp,
+    budget: usedBudget,
+  },
+  /** A mail about several: "2 bills due today, 3 more this week, 1 overdue". */
+  counts: (many: Counts): string => {
+    const parts: string[] = [];
+    const add = (count: number, one: string, several: string) => {
+      if (count > 0) parts.push(`${count} ${count === 1 ? one : several}`);
+    };
+    /** Which bills these are is said once. */
+    const addBills = (count: number, first: string, next: string) =>
+      add(count, parts.length > 0 ? next : `bill ${first}`, parts.length > 0 ? next : `bills ${first}`);
+    addBills(many.today, "due today", "");
+    addBills(many.week, "due this week", "more this week");
+    addBills(many.later, `due by ${many.until}`, `more by ${many.until}`);
+    addBills(many.overdue, "overdue", "overdue");
+    add(many.trial, "trial ends", "trials end");
+    add(many.cancelBy, "last day to cancel", "last days to cancel");
+    add(many.renewal, "renewal", "renewals");
+    add(many.priceRise, "price rise", "price rises");
+    add(many.awaited, "amount missing", "amounts missing");
+    add(many.usedUp, "budget used up", "budgets used up");
+    add(many.almostUsedUp, "budget almost used up", "budgets almost used up");
+    add(many.others, "more below", "more below");
+    return parts.join(", ");
   },
 
-  /** The headline, one sentence each. */
-  headline: {
-    overdue: ({ name, since }: { name: string; since: string }): string => `${name} has been overdue since ${since}.`,
-    severalOverdue: ({ names }: { names: string }): string => `${names} are overdue.`,
-    /** @param due.when "today", "Monday", "October 22". */
-    due: ({ names, when, isFirst }: { names: string; when: string; isFirst: boolean }): string =>
-      `${isFirst ? `Due ${when}` : capitalized(when)}: ${names}.`,
-    later: ({ count, until }: { count: number; until: string }): string => `${count} more by ${until}.`,
-    /** The end of a list of names. */
-    more: ({ count }: { count: number }): string => `${count} more`,
-    trial: (day: NamedDay): string => `${sentence(comingUp.trial(day))}.`,
-    cancel_by: (day: NamedDay): string => `${sentence(comingUp.cancel_by(day))}.`,
-    renewal: (day: NamedDay & { isContract: boolean }): string => `${sentence(comingUp.renewal(day))}.`,
-    price_rise: (day: NamedDay): string => `${comingUp.price_rise(day)}.`,
-    awaited: (day: NamedDay): string => `${sentence(comingUp.awaited(day))}.`,
-    budget: (used: Used): string => `${sentence(usedBudget(used))}.`,
-    moreBelow: ({ count }: { count: number }): string => `${count} more below.`,
+  /** The end of an organization's plan. */
+  planEnd: {
+    /** @param end.what stops first; reminders when they do */
+    stop: ({ what, organization, when, hasEnded }: {
+      what: Stopped;
+      organization: string;
+      when: string;
+      hasEnded: boolean;
+    }): string => `${ENDING[what](organization)} ${hasEnded ? "stopped" : "will stop"} ${when}`,
+    heading: "When the plan ends",
+    headingEnded: "The plan has ended",
+    /** Why, and what it means. @param end.date "Monday, 15 June". */
+    why: ({ reason, date, hasEnded }: { reason: PlanEnding; date: string; hasEnded: boolean }): string => ({
+      trial: `The trial ${hasEnded ? "ended" : "ends"} on ${date}.`,
+      past_due: `A payment failed, so the plan ${hasEnded ? "ended" : "ends"} on ${date}.`,
+      canceled: `The subscription ended on ${date}.`,
+    }[reason]),
+    stops: (stops: Stopped[]): string => {
+      const parts = stops.map((stop) => STOPS[stop]);
+      const all = parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+      return `From then on ${all}.`;
+    },
+    keep: "To keep everything running, choose a plan. Nothing is deleted.",
+    onlyOwner: ({ owner }: { owner: string }): string =>
+      `Only the owner, ${owner}, can choose a plan. Nothing is deleted.`,
+    booksStay: "The books still show every due date.",
+    dueAfter: "Due after that",
+    nothingDue: "Nothing is due in the month after that.",
+    choose: "Choose a plan",
   },
 
   headings: {
@@ -141,20 +191,26 @@ export const digest = {
   /** What is used of a budget, after its name; amounts are left out when hidden, the percentage when none is left. */
   budget: {
     all: "All spending",
-    used: ({ spent, available, percent, per, isOver, isPartial }: {
+    used: ({ spent, limit, carried, percent, per, isOver, isPartial }: {
       spent?: string;
-      available?: string;
+      limit?: string;
+      /** What was carried over from earlier ones, or from the one that is named. */
+      carried?: { amount: string; isOverspent: boolean; from?: string };
       percent?: string;
       per: "month" | "year";
       isOver: boolean;
       isPartial: boolean;
     }): string => {
       const when = `${isOver ? "last" : "this"} ${per}`;
-      const used = percent === undefined
-        ? `${spent ? `${spent} spent ${when}, ` : ""}already used up before`
-        : spent === undefined || available === undefined
-        ? `${percent} used ${when}`
-        : `${spent} of ${available} ${when} (${percent})`;
+      const earlier = carried?.from ?? `earlier ${per}s`;
+      const before = !carried
+        ? ""
+        : `; ${carried.isOverspent ? `${earlier} overspent by` : `${earlier} left`} ${carried.amount}`;
+      const used = spent === undefined || limit === undefined
+        ? percent === undefined ? `used up before ${when}` : `${percent} used ${when}`
+        : `${spent} of ${limit} ${when}${before}${
+          percent === undefined ? "" : carried ? `; ${percent} used` : ` (${percent})`
+        }`;
       return `${used}${isPartial ? ", not counting payments without an exchange rate" : ""}`;
     },
   },
@@ -185,6 +241,7 @@ export const digest = {
       `Once you’ve cancelled it, tell your assistant: “I’ve cancelled ${name}.”`,
     tellAmount: ({ name }: { name: string }): string => `Tell your assistant what ${name} cost.`,
     mark: ({ name }: { name: string }): string => `Tell your assistant: “Mark ${name} paid.”`,
+    payWith: ({ name }: { name: string }): string => `Once you’ve paid ${name}, tell your assistant how much it was.`,
     markOrSnooze: ({ name, snoozed, until }: { name: string; snoozed: string; until: string }): string =>
       `Tell your assistant: “Mark ${name} paid” or “Snooze ${snoozed} until ${until}.”`,
   },
