@@ -2,7 +2,7 @@
 import type { Connection } from "@supabase/lite";
 import { createPgliteConnection } from "@supabase/lite/pglite";
 import { createPostgresConnection } from "@supabase/lite/postgres";
-import { extensions, parsers, pgliteDatabase } from "../database/pglite.ts";
+import { extensions, parsers, pgliteDatabase, serializers } from "../database/pglite.ts";
 import { postgresDatabase, types } from "../database/postgres.ts";
 import type { SqlDatabase } from "../database/sql.ts";
 import type { DataServiceSettings } from "./settings.ts";
@@ -22,7 +22,10 @@ export async function openDatabase(target: DataServiceSettings["database"]): Pro
     });
     return { database, connection, close: async () => void await Promise.all([connection.close(), database.close()]) };
   }
-  const connection = await createPgliteConnection({ url: target.folder, pgliteOptions: { extensions, parsers } });
+  const connection = await createPgliteConnection({
+    url: target.folder,
+    pgliteOptions: { extensions, parsers, serializers },
+  });
   const database = await pgliteDatabase(connection.driver);
   // The connection owns PGlite: closing it closes both.
   return { database, connection, close: () => connection.close() };

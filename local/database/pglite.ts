@@ -11,6 +11,7 @@ import { isoTimestamp, type Session, type SqlDatabase } from "./sql.ts";
 /** Extensions that migrations and tests may create. */
 export const extensions = { citext, pgcrypto, pgtap };
 
+const BOOLEAN = 16;
 const TIMESTAMP = 1114;
 const TIMESTAMPTZ = 1184;
 const DATE = 1082;
@@ -25,6 +26,9 @@ export const parsers = {
   [NUMERIC]: Number,
   [BYTEA]: (text: string) => text,
 };
+
+/** A boolean may come as the text that its type reads, as every other argument may. */
+export const serializers = { [BOOLEAN]: String };
 
 /** Hosted databases also search schema `extensions`; PGlite ignores role settings, so each session sets it. */
 const SEARCH_PATH = `set search_path = "$user", public, extensions`;

@@ -19,6 +19,7 @@ const asJson = (oid: number) => ({
 
 /** Converts values in both directions as PostgREST would write them in JSON. */
 export const types = {
+  bool: { to: 16, from: [16], serialize: String, parse: (text: string) => text === "t" },
   json: asJson(114),
   jsonb: asJson(3802),
   timestamp: asText(1114, isoTimestamp),

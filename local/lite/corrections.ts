@@ -5,7 +5,7 @@
  * 1. PGlite has one connection, which lite shares among requests without a lock: `serial_driver.ts`.
  * 2. At the first request lite grants ALL on the tables of every schema with row level security: `keepGrants` below.
  * 3. At each start it restores helpers of schema auth that ignore `request.jwt.claims`: `../database/auth.sql`.
- * 4. On a real PostgreSQL, JSON arguments are encoded twice: the types in `../database/postgres.ts`.
+ * 4. Arguments of functions are not read as PostgREST reads them: `arguments.ts`, and the types in `../database/`.
  * 5. Most SQLSTATEs become 500 without their code: `wire_errors.ts`.
  * 6. Its identity provider lacks PKCE for mail links, redirects, six-digit codes, claims and the admin API: `../auth/`.
  * 7. PGlite does not lock its folder: `../data_folder.ts`.
@@ -13,13 +13,15 @@
 import type { PGlite } from "@electric-sql/pglite";
 import type { Connection } from "@supabase/lite";
 import { PgliteConnection } from "@supabase/lite/pglite";
+import { correctArguments } from "./arguments.ts";
 import { serialKysely } from "./serial_driver.ts";
 import { toWireError } from "./wire_errors.ts";
 
-/** Corrections 1, 2 and 5. Call it after the migrations, before the first request. */
+/** Corrections 1, 2, 4 and 5. Call it after the migrations, before the first request. */
 export async function correctConnection(connection: Connection): Promise<void> {
   if (connection instanceof PgliteConnection) connection.kysely = serialKysely(connection.driver as PGlite);
   keepGrants(connection);
+  correctArguments(connection);
   const normalize = connection.normalizeDbError.bind(connection);
   connection.normalizeDbError = (failure) => toWireError(normalize(failure));
   await connection.clearSchemaCache();

@@ -6,7 +6,7 @@ import { PGlite } from "@electric-sql/pglite";
 import { createPgliteConnection } from "@supabase/lite/pglite";
 import { createPostgresConnection } from "@supabase/lite/postgres";
 import { type Migration, readMigrations } from "../../local/database/migrations.ts";
-import { extensions, parsers, pgliteDatabase } from "../../local/database/pglite.ts";
+import { extensions, parsers, pgliteDatabase, serializers } from "../../local/database/pglite.ts";
 import { postgresDatabase } from "../../local/database/postgres.ts";
 import { preparationDigest, prepareDatabase } from "../../local/database/prepare.ts";
 import type { Session, SqlDatabase } from "../../local/database/sql.ts";
@@ -66,7 +66,7 @@ const PGTAP = `
 
 async function openInMemory(): Promise<SqlDatabase> {
   return ignoringExitCode(
-    await pgliteDatabase(new PGlite({ loadDataDir: await databaseTemplate(), extensions, parsers })),
+    await pgliteDatabase(new PGlite({ loadDataDir: await databaseTemplate(), extensions, parsers, serializers })),
   );
 }
 
@@ -96,7 +96,10 @@ export async function databaseTemplate(): Promise<Blob> {
   const migrations = await migrationsUnderTest();
   const key = digestOf([await preparationDigest(migrations), PGTAP]);
   const file = await cachedFile(`database-${key}`, async () => {
-    const connection = await createPgliteConnection({ url: "memory://", pgliteOptions: { extensions, parsers } });
+    const connection = await createPgliteConnection({
+      url: "memory://",
+      pgliteOptions: { extensions, parsers, serializers },
+    });
     const database = await pgliteDatabase(connection.driver);
     const createAuthTables = () => createLiteApp(connection, SETTINGS).ensureSystemSchema();
     await prepareDatabase(database, { createAuthTables, migrations });

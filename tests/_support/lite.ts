@@ -1,7 +1,7 @@
 /** `@supabase/lite` on a database with the migrations applied, with our corrections or as shipped. */
 import { createPgliteConnection } from "@supabase/lite/pglite";
 import type { App } from "@supabase/lite";
-import { extensions, parsers, pgliteDatabase } from "../../local/database/pglite.ts";
+import { extensions, parsers, pgliteDatabase, serializers } from "../../local/database/pglite.ts";
 import type { SqlDatabase } from "../../local/database/sql.ts";
 import { createLiteApp } from "../../local/lite/app.ts";
 import { correctConnection } from "../../local/lite/corrections.ts";
@@ -21,7 +21,7 @@ export async function openLite({ corrected, prepare }: { corrected: boolean; pre
   const loadDataDir = await databaseTemplate();
   const connection = await createPgliteConnection({
     url: "memory://",
-    pgliteOptions: { extensions, parsers, loadDataDir },
+    pgliteOptions: { extensions, parsers, serializers, loadDataDir },
   });
   const database = await pgliteDatabase(connection.driver);
   const app = createLiteApp(connection, SETTINGS);
@@ -33,22 +33,24 @@ export async function openLite({ corrected, prepare }: { corrected: boolean; pre
     app,
     database,
     close: () => connection.close().finally(resetExitCode),
-    async rpc(name, args = {}, token) {
-      const request = new Request(`${SETTINGS.siteUrl}/rest/v1/rpc/${name}`, {
-        method: "POST",
-        headers: {
-          apikey: token ? SETTINGS.publishableKey : SETTINGS.secretKey,
-          "content-type": "application/json",
-          ...(token && { authorization: `Bearer ${token}` }),
-        },
-        body: JSON.stringify(args),
-      });
-      const response = await app.fetch(request);
-      resetExitCode();
-      return response;
-    },
+    rpc: callRpc(app),
   };
 }
+
+export const callRpc = (app: App): Lite["rpc"] => async (name, args = {}, token) => {
+  const request = new Request(`${SETTINGS.siteUrl}/rest/v1/rpc/${name}`, {
+    method: "POST",
+    headers: {
+      apikey: token ? SETTINGS.publishableKey : SETTINGS.secretKey,
+      "content-type": "application/json",
+      ...(token && { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(args),
+  });
+  const response = await app.fetch(request);
+  resetExitCode();
+  return response;
+};
 
 /** PGlite sets an exit code at startup and after every SQL error, which would fail the test run. */
 const resetExitCode = () => void (Deno.exitCode = 0);

@@ -1,5 +1,5 @@
 /**
- * Corrections 1, 2, 3 and 5 of `@supabase/lite` (local/lite/corrections.ts lists all; 4 is postgres_arguments_test.ts,
+ * Corrections 1, 2, 3 and 5 of `@supabase/lite` (local/lite/corrections.ts lists all; 4 is arguments_test.ts,
  * 6 identity_provider_test.ts, 7 start_test.ts). Each is shown to be missing in lite as shipped, so that an upgrade
  * that makes it unnecessary is noticed, and to work here.
  */

@@ -14,6 +14,7 @@ const FILES_IN_A_GROUP = 4;
 const CLOSED = ["tests/pg/modes.ts", "tests/db/access_matrix_test.ts", "tests/db/hygiene_test.ts"];
 // These start stacks, race, or take long; what measures time has the machine to itself.
 const RUNNING = [
+  "tests/local/arguments_test.ts",
   "tests/local/jobs_test.ts",
   "tests/local/migrations_test.ts",
   "tests/local/start_test.ts",
