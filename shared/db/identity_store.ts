@@ -114,6 +114,8 @@ export interface Account {
     reminder_email_confirmed: boolean;
     /** An address that permanently rejected our mail; cleared when the settings are saved. */
     refused_email: string | null;
+    /** While the account is being deleted: when that is final. */
+    deletes_at: string | null;
   };
   organizations: AccountOrganization[];
   /** Off unless the operator sells plans: then everybody has everything. */
@@ -211,7 +213,7 @@ export function createIdentityStore(database: Database) {
         organization_name: string | null;
       },
     ) =>
-      ask<{ outcome: "created"; organization_id: string | null } | { outcome: "already" } | Invalid>(
+      ask<{ outcome: "created"; organization_id: string | null } | { outcome: "already" | "leaving" } | Invalid>(
         "complete_onboarding",
         { user_id: userId, email, ...values, at },
       ),

@@ -69,8 +69,11 @@ export interface Removal {
   invitations: number;
 }
 
-/** Why an invitation cannot be accepted; `plan`: the organization's no longer includes further members. */
-export type InvitationEnd = "already_member" | "used" | "withdrawn" | "expired" | "plan";
+/**
+ * Why an invitation cannot be accepted; `leaving`: their account is being deleted, `plan`: the organization's no longer
+ * includes further members.
+ */
+export type InvitationEnd = "already_member" | "leaving" | "used" | "withdrawn" | "expired" | "plan";
 
 export interface ShownInvitation {
   outcome: "open" | InvitationEnd;
@@ -202,7 +205,7 @@ export function createMembersStore(database: Database) {
         | { outcome: "created"; organization_id: string }
         | { outcome: "invalid"; field: "base_currency" }
         | { outcome: "too_many"; most: number }
-        | { outcome: "unknown" }
+        | { outcome: "unknown" | "leaving" }
       >("create_organization", { user_id: userId, name, base_currency: baseCurrency, at }),
   };
 }

@@ -1717,6 +1717,9 @@ begin
   if not exists (select from oauth.clients as c where c.client_id = approve_consent.client_id) then
     return '{"outcome": "unknown_client"}';
   end if;
+  if not identity.hold_account(user_id) then
+    return '{"outcome": "not_a_member"}';
+  end if;
   -- The lock keeps the membership until the row below refers to it.
   perform from identity.memberships as m
   where m.organization_id = approve_consent.organization_id and m.user_id = approve_consent.user_id
@@ -1758,6 +1761,7 @@ declare
   spent oauth.used_codes;
   is_member boolean;
   first_granted_at timestamptz;
+  stays constant boolean := identity.hold_account(user_id);
 begin
   select c.granted_at into first_granted_at
     from oauth.clients as c where c.client_id = redeem_authorization_code.client_id for key share;
@@ -1769,7 +1773,7 @@ begin
   where m.organization_id = redeem_authorization_code.organization_id and m.user_id = redeem_authorization_code.user_id
     and identity.is_active(m.user_id, at)
   for no key update;
-  is_member := found;
+  is_member := found and stays;
 
   insert into oauth.used_codes as u (id, used_at, grant_id, code_expires_at)
     select code_id, at, gen_random_uuid(), code_expires_at where is_member
@@ -3932,10 +3936,10 @@ begin
     set country = excluded.country, timezone = excluded.timezone, reminder_email = excluded.reminder_email,
       updated_at = excluded.updated_at,
       trial_started_at = coalesce(p.trial_started_at, excluded.trial_started_at)
-    where p.country is null
+    where p.country is null and p.deletes_at is null
   returning coalesce(p.trial_started_at = at, false) into gets_trial;
   if not found then
-    return '{"outcome":"already"}';
+    return case when identity.hold_account(user_id) then '{"outcome":"already"}' else '{"outcome":"leaving"}' end;
   end if;
 
   if organization_name is not null then
@@ -3948,7 +3952,8 @@ end
 $$;
 comment on function public.complete_onboarding is
   'Creates profile, organization, membership and categories, once a person: {"outcome":"created","organization_id"}, '
-  '{"outcome":"already"} or {"outcome":"invalid","field"}. Without a name, for who is invited to another''s, no '
+  '{"outcome":"already"}, {"outcome":"leaving"} while the account is being deleted, or {"outcome":"invalid","field"}. '
+  'Without a name, for who is invited to another''s, no '
   'organization, and their trial stays for one of their own.';
 
 -- schemas/identity/organizations.sql
@@ -3959,18 +3964,21 @@ language plpgsql volatile set search_path = '' as $$
 declare
   most_owned constant int := 20;
   gets_trial boolean;
+  is_leaving boolean;
   new_id text;
 begin
   if not exists (select from app.currencies as c where c.code = base_currency) then
     return '{"outcome":"invalid","field":"base_currency"}';
   end if;
   -- Locked, so that a second press waits for the first one, and one person gets one trial.
-  select p.trial_started_at is null into gets_trial
+  select p.trial_started_at is null, p.deletes_at is not null into gets_trial, is_leaving
   from identity.profiles as p
   where p.user_id = create_organization.user_id and p.country is not null and identity.is_active(p.user_id, at)
   for no key update;
   if not found then
     return '{"outcome":"unknown"}';
+  elsif is_leaving then
+    return '{"outcome":"leaving"}';
   end if;
   select o.id into new_id
   from identity.organizations as o
@@ -3992,7 +4000,8 @@ end
 $$;
 comment on function public.create_organization is
   'Creates another organization of a person, with a trial if they never had one; pressed twice, one: '
-  '{"outcome":"created","organization_id"}, {"outcome":"invalid","field"}, too_many, or unknown before onboarding.';
+  '{"outcome":"created","organization_id"}, {"outcome":"invalid","field"}, too_many, leaving while '
+  'their account is being deleted, or unknown before onboarding.';
 
 create or replace function public.read_new_organization(user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -4005,13 +4014,13 @@ begin
     )
     from identity.profiles as p
     where p.user_id = read_new_organization.user_id and p.country is not null
-      and identity.is_active(p.user_id, at)
+      and p.deletes_at is null and identity.is_active(p.user_id, at)
   );
 end
 $$;
 comment on function public.read_new_organization is
   'What the form for another organization needs to know of a person: {"country","gets_trial": null without '
-  'plans,"currencies"}; null before onboarding.';
+  'plans,"currencies"}; null before onboarding, and while the account is being deleted.';
 
 -- schemas/identity/invitations.sql
 
@@ -4051,13 +4060,13 @@ language plpgsql stable set search_path = '' as $$
 begin
   return exists (
     select from identity.organizations as o
-    where o.id = may_grow.organization_id and identity.effective_plan(o, at) = 'team'
+    where o.id = may_grow.organization_id and o.deletes_at is null and identity.effective_plan(o, at) = 'team'
   );
 end
 $$;
 comment on function identity.may_grow is
   'Whether an organization''s plan lets further people join at an instant. The only judge of it; who is a member stays '
-  'one under any plan.';
+  'one under any plan. Nobody joins one that is being deleted.';
 
 create or replace function identity.may_give_role(organization_id text, user_id uuid, role text, at timestamptz)
   returns boolean
@@ -4066,14 +4075,16 @@ begin
   return role in ('manager', 'member', 'viewer')
     and identity.is_active(user_id, at)
     and identity.member_may(organization_id, user_id, 'members:manage')
-    and (role <> 'manager' or exists (
+    and exists (
       select from identity.organizations as o
-      where o.id = may_give_role.organization_id and o.owner_id = may_give_role.user_id
-    ));
+      where o.id = may_give_role.organization_id and o.deletes_at is null
+        and (role <> 'manager' or o.owner_id = may_give_role.user_id)
+    );
 end
 $$;
 comment on function identity.may_give_role is
-  'Whether a person may make others something in an organization, or take it from them: managers only the owner may.';
+  'Whether a person may make others something in an organization, or take it from them: managers only the owner may, '
+  'and nobody in one that is being deleted.';
 
 create or replace function identity.lock_members(organization_id text) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -4229,6 +4240,9 @@ begin
       select from identity.memberships as m
       where m.organization_id = (invitation).organization_id and m.user_id = judge_invitation.user_id
     ) then 'already_member'
+    when exists (
+      select from identity.profiles as p where p.user_id = judge_invitation.user_id and p.deletes_at is not null
+    ) then 'leaving'
     when (invitation).accepted_at is not null then 'used'
     when (invitation).withdrawn_at is not null
       or not identity.may_give_role((invitation).organization_id, (invitation).invited_by, (invitation).role, at)
@@ -4284,7 +4298,8 @@ end
 $$;
 comment on function public.read_invitation is
   'What the page behind an invitation''s link shows to a signed-in person: {"outcome":"open","organization_id",'
-  '"organization_name","inviter","role","expires_at","onboarded"}, the same with outcome already_member, used, '
+  '"organization_name","inviter","role","expires_at","onboarded"}, the same with outcome already_member, leaving, '
+  'used, '
   'withdrawn, expired or plan, {"outcome":"for_another","masked_address"}, or {"outcome":"unknown"}.';
 
 create or replace function public.accept_invitation(token_hash text, user_id uuid, email text, at timestamptz)
@@ -4305,6 +4320,7 @@ begin
   if not found then
     return '{"outcome":"unknown"}';
   end if;
+  perform identity.hold_account(user_id);
   judged := identity.judge_invitation(invitation, user_id, email, at);
   if judged <> 'open' then
     return jsonb_build_object('outcome', judged) || case judged
@@ -4361,6 +4377,8 @@ begin
   if not exists (
     select from identity.organizations as o
     where o.id = propose_owner.organization_id and o.owner_id = propose_owner.user_id
+      -- Who is leaving can only stay.
+      and identity.hold_account(o.owner_id)
   ) or not exists (
     select from identity.memberships as m
     where m.organization_id = propose_owner.organization_id and m.user_id = member_id and m.role <> 'owner'
@@ -4737,7 +4755,7 @@ begin
         'email', p.email, 'country', p.country, 'timezone', p.timezone, 'email_enabled', p.email_enabled,
         'default_lead_days', p.default_lead_days,
         'reminder_email', p.reminder_email, 'reminder_email_confirmed', p.reminder_email_confirmed_at is not null,
-        'refused_email', p.refused_email
+        'refused_email', p.refused_email, 'deletes_at', p.deletes_at
       ),
       'organizations', coalesce((
         select jsonb_agg(jsonb_build_object(
@@ -4965,6 +4983,21 @@ comment on function public.read_deletion is
   'What the pages that delete show a person: {"country","deletes_at","organizations": [{"id","name","is_owner",'
   '"deletes_at","is_paid","members","may_delete"}]}.';
 
+create or replace function identity.hold_account(user_id uuid) returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  stays boolean;
+begin
+  -- The weakest lock that public.delete_account waits for: of two that come together, one sees what the other did.
+  select p.deletes_at is null into stays
+  from identity.profiles as p where p.user_id = hold_account.user_id for key share;
+  return coalesce(stays, true);
+end
+$$;
+comment on function identity.hold_account is
+  'Keeps a person''s account from being deleted until the transaction ends; false when it is being deleted already. '
+  'Whatever founds, joins or connects asks it first: who is leaving can only read, or stay.';
+
 create or replace function identity.others_in(organization_id text, user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
@@ -5019,9 +5052,7 @@ begin
     and identity.member_may(o.id, keep_organization.user_id, 'organization:manage')
   for update;
   -- Whose account is being deleted keeps that first: an organization needs an owner.
-  if not found or exists (
-    select from identity.profiles as p where p.user_id = keep_organization.user_id and p.deletes_at is not null
-  ) then
+  if not found or not identity.hold_account(user_id) then
     return '{"outcome": "forbidden"}';
   elsif organization.deletes_at is null then
     return '{"outcome": "already"}';
@@ -5081,6 +5112,8 @@ begin
     perform identity.end_membership(organization_id, user_id, user_id, at);
   end loop;
   delete from oauth.grants as g where g.user_id = delete_account.user_id;
+  -- Accepted later, it would leave them a member of what they no longer own.
+  delete from identity.handovers as h where h.from_id = delete_account.user_id;
   perform identity.record_event('account.deletion_asked', user_id, null, '{}', at);
   return jsonb_build_object('outcome', 'scheduled', 'deletes_at', leaves_at);
 end

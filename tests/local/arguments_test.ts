@@ -129,10 +129,12 @@ async function fromPostgrest({ database }: Opened, { type, value }: { type: stri
   }
 }
 
-Deno.test("4. lite as it is shipped reads a JSON string as JSON", async () => {
+Deno.test("4. lite as it is shipped reads JSON otherwise", async () => {
   const lite = await open(false);
-  const asked = { type: "jsonb", value: "5" };
-  assertNotEquals(await fromLite(lite, asked), await fromPostgrest(lite, asked));
+  // PGlite has the one wrong, postgres.js the other.
+  const values = ["5", { a: 1 }];
+  const readBy = (read: typeof fromLite) => Promise.all(values.map((value) => read(lite, { type: "jsonb", value })));
+  assertNotEquals(await readBy(fromLite), await readBy(fromPostgrest));
   await lite.close();
 });
 

@@ -2,7 +2,7 @@
  * Members on real PostgreSQL: what happens when two people change who belongs to an organization at the same moment.
  */
 import { assert, assertEquals } from "@std/assert";
-import { addPerson, type Json } from "../_support/books.ts";
+import { addPerson, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";
 import { addressOf, AT, household, membersOf } from "../db/household.ts";
 import { inLine, organizationOf } from "./in_line.ts";
@@ -167,4 +167,39 @@ Deno.test("one person's first organization, created eight times at once, is one 
     [home.stranger],
   );
   assertEquals(counts, { owned: 1, trials: 1 });
+});
+
+Deno.test("deleting an account and founding, joining, connecting or keeping at once: one of both happens", async () => {
+  await rounds(async () => {
+    const home = await household(database);
+    const user_id = home.anna.userId;
+    const { organizationId: organization_id } = home;
+    const neighbour = await openBooks(database, { day: "2026-11-20" });
+    await invite({ ...home, organizationId: neighbour.organizationId }, neighbour.userId, {
+      address: addressOf(user_id),
+    });
+    const ask = async (name: string, args: Record<string, unknown>) =>
+      (await database.asService<Json>(name, { user_id, at: AT, ...args })).outcome as string;
+    await ask("delete_organization", { organization_id, name: "Household" });
+    const [deleted, ...others] = await Promise.all([
+      // Somebody joined meanwhile: the page can be submitted again.
+      ask("delete_account", { email: addressOf(user_id) }).catch(() => "busy"),
+      ask("create_organization", { name: "Another", base_currency: "EUR" }),
+      ask("keep_organization", { organization_id }),
+      accept(user_id),
+    ]);
+    const [{ live }] = await database.query<{ live: number }>(
+      `select count(*)::int as live from identity.memberships as m
+       join identity.organizations as o on o.id = m.organization_id
+       where m.user_id = $1 and o.deletes_at is null`,
+      [user_id],
+    ) as [{ live: number }];
+    const [{ leaves }] = await database.query<{ leaves: boolean }>(
+      "select deletes_at is not null as leaves from identity.profiles where user_id = $1",
+      [user_id],
+    ) as [{ leaves: boolean }];
+    assertEquals(leaves, deleted === "scheduled");
+    // One that joined first may be left again by the deletion, which comes after it.
+    if (leaves) assertEquals(live, 0, `${deleted} ${others}`);
+  });
 });

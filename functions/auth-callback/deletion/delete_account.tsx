@@ -42,6 +42,20 @@ async function render(
           <Notice kind="warning">
             <p>{words.going(<DateText at={deletion.deletes_at} format={format} />)}</p>
           </Notice>
+          {deletion.organizations.length > 0 && (
+            <>
+              <p>{words.stillDownload}</p>
+              <ul>
+                {deletion.organizations.map(({ id, name }) => (
+                  <li>
+                    <a href={`/organizations/${id}/export`}>
+                      <Name>{name}</Name>
+                    </a>
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
           <form method="post" action={c.req.path}>
             {form("keep")}
             <Buttons>

@@ -37,6 +37,8 @@ export const showInvitation = (deps: PageDeps): Handler =>
           : c.redirect(withNext("/onboarding", invitationPath(tokenOf(c))), 303);
       case "already_member":
         return c.redirect(membersPath(shown.organization_id), 303);
+      case "leaving":
+        return c.redirect("/account/delete", 303);
       default:
         return await refuse(c, deps, shown.outcome, user);
     }
@@ -57,6 +59,8 @@ export const postInvitation = (deps: PageDeps): Handler =>
         return c.redirect(here, 303);
       case "not_onboarded":
         return c.redirect(withNext("/onboarding", here), 303);
+      case "leaving":
+        return c.redirect("/account/delete", 303);
       default:
         return await refuse(c, deps, answer.outcome, user);
     }
@@ -123,7 +127,7 @@ async function renderForAnother(
 async function refuse(
   c: AppContext,
   { config }: PageDeps,
-  why: "unknown" | Exclude<InvitationEnd, "already_member">,
+  why: "unknown" | Exclude<InvitationEnd, "already_member" | "leaving">,
   user: SignedInUser,
 ): Promise<Response> {
   const { invitationPage: words, problems, frame } = c.get("reader").words;

@@ -41,6 +41,7 @@ export const postOnboarding = (deps: PageDeps): Handler =>
       if (answer.outcome === "created" && values.reminder_email !== user.email) {
         await mailReminderConfirmation(c, deps, { user, address: values.reminder_email });
       }
+      if (answer.outcome === "leaving") return c.redirect("/account/delete", 303);
       // Submitting twice has the same result as submitting once.
       if (answer.outcome !== "invalid") return c.redirect(goalOf(c), 303);
       problems[answer.field] = words.notInList;

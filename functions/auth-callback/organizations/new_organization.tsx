@@ -37,6 +37,8 @@ export const postNewOrganization = (deps: PageDeps): Handler =>
         return await refuse({ base_currency: words.currency });
       case "too_many":
         return await refuse({ name: words.tooMany(answer.most) });
+      case "leaving":
+        return c.redirect("/account/delete", 303);
       case "unknown":
         throw new AppError("not_found", "no profile", { says: ({ notSetUp }) => notSetUp });
     }

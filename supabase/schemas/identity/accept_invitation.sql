@@ -9,6 +9,9 @@ begin
       select from identity.memberships as m
       where m.organization_id = (invitation).organization_id and m.user_id = judge_invitation.user_id
     ) then 'already_member'
+    when exists (
+      select from identity.profiles as p where p.user_id = judge_invitation.user_id and p.deletes_at is not null
+    ) then 'leaving'
     when (invitation).accepted_at is not null then 'used'
     when (invitation).withdrawn_at is not null
       or not identity.may_give_role((invitation).organization_id, (invitation).invited_by, (invitation).role, at)
@@ -64,7 +67,8 @@ end
 $$;
 comment on function public.read_invitation is
   'What the page behind an invitation''s link shows to a signed-in person: {"outcome":"open","organization_id",'
-  '"organization_name","inviter","role","expires_at","onboarded"}, the same with outcome already_member, used, '
+  '"organization_name","inviter","role","expires_at","onboarded"}, the same with outcome already_member, leaving, '
+  'used, '
   'withdrawn, expired or plan, {"outcome":"for_another","masked_address"}, or {"outcome":"unknown"}.';
 
 create or replace function public.accept_invitation(token_hash text, user_id uuid, email text, at timestamptz)
@@ -85,6 +89,7 @@ begin
   if not found then
     return '{"outcome":"unknown"}';
   end if;
+  perform identity.hold_account(user_id);
   judged := identity.judge_invitation(invitation, user_id, email, at);
   if judged <> 'open' then
     return jsonb_build_object('outcome', judged) || case judged

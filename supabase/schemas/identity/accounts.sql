@@ -110,10 +110,10 @@ begin
     set country = excluded.country, timezone = excluded.timezone, reminder_email = excluded.reminder_email,
       updated_at = excluded.updated_at,
       trial_started_at = coalesce(p.trial_started_at, excluded.trial_started_at)
-    where p.country is null
+    where p.country is null and p.deletes_at is null
   returning coalesce(p.trial_started_at = at, false) into gets_trial;
   if not found then
-    return '{"outcome":"already"}';
+    return case when identity.hold_account(user_id) then '{"outcome":"already"}' else '{"outcome":"leaving"}' end;
   end if;
 
   if organization_name is not null then
@@ -126,5 +126,6 @@ end
 $$;
 comment on function public.complete_onboarding is
   'Creates profile, organization, membership and categories, once a person: {"outcome":"created","organization_id"}, '
-  '{"outcome":"already"} or {"outcome":"invalid","field"}. Without a name, for who is invited to another''s, no '
+  '{"outcome":"already"}, {"outcome":"leaving"} while the account is being deleted, or {"outcome":"invalid","field"}. '
+  'Without a name, for who is invited to another''s, no '
   'organization, and their trial stays for one of their own.';

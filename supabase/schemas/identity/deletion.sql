@@ -26,6 +26,21 @@ comment on function public.read_deletion is
   'What the pages that delete show a person: {"country","deletes_at","organizations": [{"id","name","is_owner",'
   '"deletes_at","is_paid","members","may_delete"}]}.';
 
+create or replace function identity.hold_account(user_id uuid) returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  stays boolean;
+begin
+  -- The weakest lock that public.delete_account waits for: of two that come together, one sees what the other did.
+  select p.deletes_at is null into stays
+  from identity.profiles as p where p.user_id = hold_account.user_id for key share;
+  return coalesce(stays, true);
+end
+$$;
+comment on function identity.hold_account is
+  'Keeps a person''s account from being deleted until the transaction ends; false when it is being deleted already. '
+  'Whatever founds, joins or connects asks it first: who is leaving can only read, or stay.';
+
 create or replace function identity.others_in(organization_id text, user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
@@ -80,9 +95,7 @@ begin
     and identity.member_may(o.id, keep_organization.user_id, 'organization:manage')
   for update;
   -- Whose account is being deleted keeps that first: an organization needs an owner.
-  if not found or exists (
-    select from identity.profiles as p where p.user_id = keep_organization.user_id and p.deletes_at is not null
-  ) then
+  if not found or not identity.hold_account(user_id) then
     return '{"outcome": "forbidden"}';
   elsif organization.deletes_at is null then
     return '{"outcome": "already"}';
@@ -142,6 +155,8 @@ begin
     perform identity.end_membership(organization_id, user_id, user_id, at);
   end loop;
   delete from oauth.grants as g where g.user_id = delete_account.user_id;
+  -- Accepted later, it would leave them a member of what they no longer own.
+  delete from identity.handovers as h where h.from_id = delete_account.user_id;
   perform identity.record_event('account.deletion_asked', user_id, null, '{}', at);
   return jsonb_build_object('outcome', 'scheduled', 'deletes_at', leaves_at);
 end

@@ -30,6 +30,8 @@ begin
   if not exists (
     select from identity.organizations as o
     where o.id = propose_owner.organization_id and o.owner_id = propose_owner.user_id
+      -- Who is leaving can only stay.
+      and identity.hold_account(o.owner_id)
   ) or not exists (
     select from identity.memberships as m
     where m.organization_id = propose_owner.organization_id and m.user_id = member_id and m.role <> 'owner'

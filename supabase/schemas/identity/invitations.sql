@@ -34,13 +34,13 @@ language plpgsql stable set search_path = '' as $$
 begin
   return exists (
     select from identity.organizations as o
-    where o.id = may_grow.organization_id and identity.effective_plan(o, at) = 'team'
+    where o.id = may_grow.organization_id and o.deletes_at is null and identity.effective_plan(o, at) = 'team'
   );
 end
 $$;
 comment on function identity.may_grow is
   'Whether an organization''s plan lets further people join at an instant. The only judge of it; who is a member stays '
-  'one under any plan.';
+  'one under any plan. Nobody joins one that is being deleted.';
 
 create or replace function identity.may_give_role(organization_id text, user_id uuid, role text, at timestamptz)
   returns boolean
@@ -49,14 +49,16 @@ begin
   return role in ('manager', 'member', 'viewer')
     and identity.is_active(user_id, at)
     and identity.member_may(organization_id, user_id, 'members:manage')
-    and (role <> 'manager' or exists (
+    and exists (
       select from identity.organizations as o
-      where o.id = may_give_role.organization_id and o.owner_id = may_give_role.user_id
-    ));
+      where o.id = may_give_role.organization_id and o.deletes_at is null
+        and (role <> 'manager' or o.owner_id = may_give_role.user_id)
+    );
 end
 $$;
 comment on function identity.may_give_role is
-  'Whether a person may make others something in an organization, or take it from them: managers only the owner may.';
+  'Whether a person may make others something in an organization, or take it from them: managers only the owner may, '
+  'and nobody in one that is being deleted.';
 
 create or replace function identity.lock_members(organization_id text) returns void
 language plpgsql volatile set search_path = '' as $$

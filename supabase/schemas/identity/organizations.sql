@@ -4,18 +4,21 @@ language plpgsql volatile set search_path = '' as $$
 declare
   most_owned constant int := 20;
   gets_trial boolean;
+  is_leaving boolean;
   new_id text;
 begin
   if not exists (select from app.currencies as c where c.code = base_currency) then
     return '{"outcome":"invalid","field":"base_currency"}';
   end if;
   -- Locked, so that a second press waits for the first one, and one person gets one trial.
-  select p.trial_started_at is null into gets_trial
+  select p.trial_started_at is null, p.deletes_at is not null into gets_trial, is_leaving
   from identity.profiles as p
   where p.user_id = create_organization.user_id and p.country is not null and identity.is_active(p.user_id, at)
   for no key update;
   if not found then
     return '{"outcome":"unknown"}';
+  elsif is_leaving then
+    return '{"outcome":"leaving"}';
   end if;
   select o.id into new_id
   from identity.organizations as o
@@ -37,7 +40,8 @@ end
 $$;
 comment on function public.create_organization is
   'Creates another organization of a person, with a trial if they never had one; pressed twice, one: '
-  '{"outcome":"created","organization_id"}, {"outcome":"invalid","field"}, too_many, or unknown before onboarding.';
+  '{"outcome":"created","organization_id"}, {"outcome":"invalid","field"}, too_many, leaving while '
+  'their account is being deleted, or unknown before onboarding.';
 
 create or replace function public.read_new_organization(user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -50,10 +54,10 @@ begin
     )
     from identity.profiles as p
     where p.user_id = read_new_organization.user_id and p.country is not null
-      and identity.is_active(p.user_id, at)
+      and p.deletes_at is null and identity.is_active(p.user_id, at)
   );
 end
 $$;
 comment on function public.read_new_organization is
   'What the form for another organization needs to know of a person: {"country","gets_trial": null without '
-  'plans,"currencies"}; null before onboarding.';
+  'plans,"currencies"}; null before onboarding, and while the account is being deleted.';

@@ -22,7 +22,7 @@ begin
         'email', p.email, 'country', p.country, 'timezone', p.timezone, 'email_enabled', p.email_enabled,
         'default_lead_days', p.default_lead_days,
         'reminder_email', p.reminder_email, 'reminder_email_confirmed', p.reminder_email_confirmed_at is not null,
-        'refused_email', p.refused_email
+        'refused_email', p.refused_email, 'deletes_at', p.deletes_at
       ),
       'organizations', coalesce((
         select jsonb_agg(jsonb_build_object(

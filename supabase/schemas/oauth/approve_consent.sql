@@ -52,6 +52,9 @@ begin
   if not exists (select from oauth.clients as c where c.client_id = approve_consent.client_id) then
     return '{"outcome": "unknown_client"}';
   end if;
+  if not identity.hold_account(user_id) then
+    return '{"outcome": "not_a_member"}';
+  end if;
   -- The lock keeps the membership until the row below refers to it.
   perform from identity.memberships as m
   where m.organization_id = approve_consent.organization_id and m.user_id = approve_consent.user_id

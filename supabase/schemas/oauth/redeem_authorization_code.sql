@@ -9,6 +9,7 @@ declare
   spent oauth.used_codes;
   is_member boolean;
   first_granted_at timestamptz;
+  stays constant boolean := identity.hold_account(user_id);
 begin
   select c.granted_at into first_granted_at
     from oauth.clients as c where c.client_id = redeem_authorization_code.client_id for key share;
@@ -20,7 +21,7 @@ begin
   where m.organization_id = redeem_authorization_code.organization_id and m.user_id = redeem_authorization_code.user_id
     and identity.is_active(m.user_id, at)
   for no key update;
-  is_member := found;
+  is_member := found and stays;
 
   insert into oauth.used_codes as u (id, used_at, grant_id, code_expires_at)
     select code_id, at, gen_random_uuid(), code_expires_at where is_member

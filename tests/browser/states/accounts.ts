@@ -15,6 +15,7 @@ const profile: Account["profile"] = {
   reminder_email: null,
   reminder_email_confirmed: false,
   refused_email: null,
+  deletes_at: null,
 };
 export const home: Account["organizations"][number] = {
   id: "org_home00000000",

@@ -44,7 +44,14 @@ export const deleteAccount = {
   handOver: "Hand over",
   deleteIt: "Delete",
   goingTitle: "Your account is being deleted",
-  going: (on: Child) => <>It will be deleted on {on}. You have already left the organizations of others.</>,
+  going: (on: Child) => (
+    <>
+      It will be deleted on{" "}
+      {on}. You have already left the organizations of others. Until you keep your account, you can’t create, join or
+      connect anything.
+    </>
+  ),
+  stillDownload: "Until then you can download the books of your organizations:",
   takeBack: "Keep my account",
   doneTitle: "You’re signed out",
   done: (on: Child) => <>Your account will be deleted on {on}. Changed your mind? Sign in before then.</>,
