@@ -3402,8 +3402,9 @@ create policy "Members can use their organization's payments" on app.payments
     organization_id = (select identity.current_organization_id())
     and (
       (select identity.sees_everything())
-      or exists (select from app.expenses as e where e.id = expense_id)
-        and (category_id is null or category_id <> all ((select app.list_hidden_categories())::text[]))
+      -- In this order: what is private costs no look-up, and so tells little of itself by time.
+      or (category_id is null or category_id <> all ((select app.list_hidden_categories())::text[]))
+        and exists (select from app.expenses as e where e.id = expense_id)
     )
   );
 create policy "Signed-in people can read the exchange rates" on app.fx_rates
@@ -4604,6 +4605,7 @@ begin
       'assigned', (
         select count(*) from app.expenses as e
         where e.organization_id = o.id and e.assignee_id = member_id and e.deleted_at is null
+          and app.member_sees(e, reader)
       ),
       'apps', (
         select count(*) from oauth.grants as g
@@ -6897,6 +6899,32 @@ end
 $$;
 comment on function app.find_split is 'All parts of the split that an expense is one of, or that expense alone.';
 
+create or replace function app.shown_split_id(part app.payments) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  return case when part.split_id is not null and exists (
+    select from app.payments as other
+    where other.split_id = part.split_id and other.id <> part.id and other.deleted_at is null
+  ) then part.split_id end;
+end
+$$;
+comment on function app.shown_split_id is
+  'The split of a payment, where the person sees another part of it: one whose other parts are all kept from them '
+  'would '
+  'tell of what is private.';
+
+create or replace function app.leave_split(ids text[]) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  update app.payments as p set split_id = null
+  where p.expense_id = any (ids) and p.deleted_at is null and p.split_id is not null
+    and app.shown_split_id(p) is null;
+end
+$$;
+comment on function app.leave_split is
+  'Makes a part of a split a payment of its own, where the person sees no other part: before what changes a part '
+  'alone.';
+
 create or replace function app.split_payment(context app.context, ids text[], changes jsonb) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -8247,7 +8275,7 @@ begin
       ) end,
       'tax', app.format_minor(p.tax_minor, c.exponent), 'tax_percent', trim_scale(p.tax_percent),
       'reimbursement', p.reimbursement, 'reimbursed_by', p.reimbursed_by, 'reimbursed_on', p.reimbursed_on,
-      'split_id', p.split_id, 'base_amount', app.format_minor(p.base_minor, base.exponent),
+      'split_id', app.shown_split_id(p), 'base_amount', app.format_minor(p.base_minor, base.exponent),
       'is_estimate', nullif(p.is_estimate, false),
       'shared', case when p.sharing is not null then app.describe_shares(p.id) end,
       'bill_id', case when starts_with(p.expense_id, 'bill_') then p.expense_id end,
@@ -9361,6 +9389,7 @@ begin
   if found then
     perform app.fail('invalid_argument.merge_refund', jsonb_build_object('name', other), 'merge_into');
   end if;
+  perform app.leave_split(ids);
   select e.name into other from app.payments as p join app.expenses as e on e.id = p.expense_id
   where p.expense_id = any (ids) and p.deleted_at is null and p.split_id is not null;
   if found then
@@ -9473,7 +9502,8 @@ begin atomic
     'category', category.name, 'tags', nullif(e.tags, '{}'), 'note', e.note, 'url', e.url,
     'is_refund', case when p.direction = 'refund' then true end, 'tax', app.format_minor(p.tax_minor, c.exponent),
     'tax_percent', trim_scale(p.tax_percent), 'reimbursement', p.reimbursement, 'reimbursed_by', p.reimbursed_by,
-    'reimbursed_on', p.reimbursed_on, 'split_id', p.split_id, 'paid_by', app.member_name(p.paid_by), 'shared',
+    'reimbursed_on', p.reimbursed_on, 'split_id', app.shown_split_id(p), 'paid_by', app.member_name(p.paid_by),
+    'shared',
     app.describe_shares(p.id)
   )), e.version + p.version - 1
   from unnest(ids) as wanted (id)
@@ -9605,11 +9635,15 @@ language plpgsql volatile set search_path = '' as $$
 declare
   payment app.payments;
   changed app.payments;
+  of_whole constant text[] := array['amount', 'currency', 'date', 'is_refund', 'charged'];
 begin
+  if changes ?| of_whole then
+    perform app.leave_split(ids);
+  end if;
   for payment in
     select p.* from app.payments as p where p.expense_id = any (ids) and p.deleted_at is null order by p.id for update
   loop
-    if payment.split_id is not null and changes ?| array['amount', 'currency', 'date', 'is_refund', 'charged'] then
+    if payment.split_id is not null and changes ?| of_whole then
       perform app.fail('invalid_argument.part_of_split', jsonb_build_object(
         'parts', cardinality(app.find_split(payment.expense_id)),
         'details', jsonb_build_object('split', app.describe_split(app.find_split(payment.expense_id)))
@@ -15570,6 +15604,23 @@ $$;
 comment on function app.warn_of_same_name is
   'A warning when another bill has the name of a new one: the first of them.';
 
+create or replace function app.warn_of_assignee(bill app.expenses) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return coalesce((
+    select jsonb_build_array(app.warning('assignee_sees_nothing', jsonb_build_object('assignee', p.email)))
+    from identity.memberships as m
+    join identity.profiles as p on p.user_id = m.user_id
+    join app.categories as c on c.id = bill.category_id and c.is_private
+    where m.organization_id = bill.organization_id and m.user_id = bill.assignee_id and not m.sees_private
+      and not exists (select from identity.role_rights as r where r.role = m.role and r."right" = 'books:private')
+  ), '[]');
+end
+$$;
+comment on function app.warn_of_assignee is
+  'A warning when a bill is in a private category and assigned to somebody who does not see it, and gets no mail of '
+  'it.';
+
 create or replace function app.add_bill(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -15629,7 +15680,7 @@ begin
   if arguments ->> 'on_duplicate' is distinct from 'allow' then
     warnings := warnings || app.warn_of_same_name(bill);
   end if;
-  warnings := warnings || app.warn_of_share(bill);
+  warnings := warnings || app.warn_of_share(bill) || app.warn_of_assignee(bill);
   if bill.anchor_on < bill.tracked_from then
     warnings := warnings || app.warning('past_dates_not_tracked', jsonb_build_object('next_due', bill.next_due));
   end if;
@@ -17118,6 +17169,9 @@ begin
     warnings := warnings
       || app.warning('reminders_inactive', jsonb_build_object('organization', context.organization_name));
   end if;
+  if (bill.assignee_id, bill.category_id) is distinct from (old.assignee_id, old.category_id) then
+    warnings := warnings || app.warn_of_assignee(bill);
+  end if;
   if (bill.amount_minor, bill.currency) is distinct from (old.amount_minor, old.currency)
     and coalesce(bill.next_due, case when bill.price_from > context.today then context.today end)
       < app.parse_date(context, arguments ->> 'apply_from', 'apply_from') then
@@ -18441,6 +18495,18 @@ comment on function app.link_import_rows is
 
 -- reconcile: what the bank has and the books do not, and the other way round.
 
+create or replace function app.sees_account(account app.accounts) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return identity.sees_everything()
+    or exists (select from app.statement_lines as l where l.account_id = account.id)
+    or exists (select from app.import_batches as b where b.account_id = account.id);
+end
+$$;
+comment on function app.sees_account is
+  'Whether the person sees a line of an account, or imports one: its name may be private as its lines are. Who has a '
+  'file of it in hand is not asked, as with lines (app.list_known_lines).';
+
 create or replace function app.require_account(context app.context, wanted text, field text) returns app.accounts
 language plpgsql stable set search_path = '' as $$
 declare
@@ -18448,12 +18514,14 @@ declare
 begin
   select * into account from app.accounts as a
   where a.organization_id = context.organization_id
-    and (a.id = require_account.wanted or lower(a.name) = lower(app.clean_text(require_account.wanted)));
+    and (a.id = require_account.wanted or lower(a.name) = lower(app.clean_text(require_account.wanted)))
+    and app.sees_account(a);
   if not found then
     perform app.fail('not_found.statement_account', jsonb_build_object(
       'name', left(require_account.wanted, 60),
       'names', array(
-        select a.name from app.accounts as a where a.organization_id = context.organization_id
+        select a.name from app.accounts as a
+        where a.organization_id = context.organization_id and app.sees_account(a)
         order by lower(a.name) limit 20
       )
     ), require_account.field);
@@ -18461,7 +18529,8 @@ begin
   return account;
 end
 $$;
-comment on function app.require_account is 'An account by its name or id; ends the tool with the names there are.';
+comment on function app.require_account is
+  'An account by its name or id; ends the tool with the names that the person sees.';
 
 create or replace function app.sum_by_currency(amounts jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -23068,7 +23137,7 @@ begin
     'fx_rate', trim_scale(p.fx_rate)::text, 'fx_rate_on', p.fx_rate_on, 'fx_source', p.fx_source,
     'is_final', p.is_final, 'is_estimate', p.is_estimate,
     'reimbursement', p.reimbursement, 'reimbursed_by', p.reimbursed_by, 'reimbursed_on', p.reimbursed_on,
-    'split_id', p.split_id,
+    'split_id', app.shown_split_id(p),
     'expense_id', case when not starts_with(p.expense_id, 'bill_') then p.expense_id end,
     'bill_id', case when starts_with(p.expense_id, 'bill_') then p.expense_id end,
     'occurrence_id', p.occurrence_id, 'paid_by', person.email,
@@ -23249,7 +23318,7 @@ begin
         'updated_at', a.updated_at
       )
       from app.accounts as a
-      where a.organization_id = organization and (last_id is null or a.id > last_id)
+      where a.organization_id = organization and (last_id is null or a.id > last_id) and app.sees_account(a)
       order by a.id
       limit at_most;
     when 'statement_lines' then return query

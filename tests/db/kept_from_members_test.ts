@@ -36,6 +36,11 @@ testBooks("the balance of a bank account", {}, {
     const args = importOfFile(csv, { account: "Giro", mapping: { negative_is_expense: true } });
     const { preview } = await ana.ok("import_expenses", args);
     await ana.ok("import_expenses", preview.commit_with);
+    // A line of his own in it shows him the account, and not what others' lines add up to.
+    const own = importOfFile("Date,Name,Amount\n2026-11-17,Tea,-2.00\n", {
+      ...{ account: "Giro", mapping: { negative_is_expense: true } },
+    });
+    await ben.ok("import_expenses", (await ben.ok("import_expenses", own)).preview.commit_with);
     const balance = async (books: Books) => (await books.ok("reconcile", { account: "Giro" })).balance;
     assertEquals((await balance(ana)).closing, "5776.55");
     assertEquals((await balance(manager)).closing, "5776.55");
@@ -126,3 +131,139 @@ testBooks("the books of others", {}, {
     assert((await press(ana.userId)).result.ok);
   },
 });
+
+testBooks("a split of which one part is private", {}, {
+  "is no split to who sees one part of it": async (ana, database) => {
+    const [ben, viewer] = [await ana.join(), await ana.join("viewer")];
+    await makePrivate(ana, "Payroll");
+    const split = [{ amount: "60.00", category: "Office" }, { amount: "40.00", category: "Payroll" }];
+    await ana.ok("update_settings", { category: { action: "create", name: "Office" } });
+    await ana.ok("log_expenses", { items: [{ name: "Temp", amount: "100.00", date: "2026-11-19", split }] });
+    const shown = async (books: Books, args: Json = {}) => (await books.ok("list_expenses", args)).rows;
+    const splits = (rows: Json[]) => rows.filter((row) => row.split_id).length;
+    assertEquals(splits(await shown(ana)), 2);
+    const [part, ...others] = await shown(ben);
+    assertEquals([part.amount, "split_id" in part, others.length], ["60.00", false, 0]);
+    assert(!/spl_/.test(JSON.stringify(await ben.ok("list_expenses", { format: "csv" }))));
+    const exported = await database.asService<Json>("read_export", {
+      ...{ user_id: viewer.userId, organization_id: ana.organizationId, part: "payments", after: null },
+      ...{ from_on: null, to_on: null, at: AT },
+    });
+    assertEquals(exported.page.rows.map(({ split_id }: Json) => split_id), [null]);
+    // No refusal tells of the other part either.
+    const changed = JSON.stringify(await ben.ok("update_expenses", { ids: [part.id], set: { amount: "65.00" } }));
+    assert(!/spl_|split/.test(changed), changed);
+    assertEquals((await shown(ana)).map(({ amount }: Json) => amount).toSorted(), ["40.00", "65.00"]);
+    await ben.ok("undo_change", {});
+    assertEquals(splits(await shown(ana)), 2);
+  },
+  "still refuses to change the amount of one of two parts that are seen": async (ana) => {
+    const split = [{ amount: "60.00", category: "Food" }, { amount: "40.00", category: "Home" }];
+    for (const name of ["Food", "Home"]) {
+      await ana.call("update_settings", { category: { action: "create", name } });
+    }
+    await ana.ok("log_expenses", { items: [{ name: "Shop", amount: "100.00", date: "2026-11-19", split }] });
+    const { rows: [part] } = await ana.ok("list_expenses", {});
+    await ana.fails("invalid_argument", "update_expenses", { ids: [part.id], set: { amount: "65.00" } });
+  },
+});
+
+testBooks("an account of which all lines are private", {}, {
+  "has no name that who doesn't see them is told, and takes their file": async (ana, database) => {
+    const [ben, viewer] = [await ana.join(), await ana.join("viewer")];
+    await makePrivate(ana, "Payroll");
+    const add = async (books: Books, account: string, csv: string) => {
+      const { preview } = await books.ok(
+        "import_expenses",
+        importOfFile(csv, { account, mapping: { negative_is_expense: true } }),
+      );
+      return await books.ok("import_expenses", preview.commit_with);
+    };
+    await add(ana, "Main", "Date,Name,Amount\n2026-11-18,LIDL,-23.45\n");
+    await add(ana, "PayrollAccount", "Date,Name,Amount\n2026-11-18,Wages,-4200.00\n");
+    const { rows } = await ana.ok("list_expenses", { query: "Wages" });
+    await ana.ok("update_expenses", { ids: [rows[0].id], set: { category: "Payroll" } });
+    const hintFor = async (books: Books) =>
+      JSON.stringify(await books.fails("not_found", "reconcile", { account: "x" }));
+    assert((await hintFor(ana)).includes("PayrollAccount"));
+    for (const reader of [ben, viewer]) {
+      assert(!(await hintFor(reader)).includes("PayrollAccount"), await hintFor(reader));
+      assert((await hintFor(reader)).includes("Main"));
+      await reader.fails("not_found", "reconcile", { account: "PayrollAccount" });
+    }
+    const accounts = await database.asService<Json>("read_export", {
+      ...{ user_id: viewer.userId, organization_id: ana.organizationId, part: "accounts", after: null },
+      ...{ from_on: null, to_on: null, at: AT },
+    });
+    assertEquals(accounts.page.rows.map(({ name }: Json) => name), ["Main"]);
+    // With the file in hand nothing comes into the books twice, and its line is theirs to see.
+    await add(ben, "PayrollAccount", "Date,Name,Amount\n2026-11-18,Wages,-4200.00\n2026-11-19,Tea,-2.00\n");
+    assertEquals((await ana.ok("list_expenses", { query: "Wages" })).rows.length, 1);
+    assertEquals((await ben.ok("reconcile", { account: "PayrollAccount" })).linked_count, 1);
+  },
+});
+
+testBooks("a private bill that is assigned to who doesn't see it", {}, {
+  "is not counted to them, and the answer says that they don't see it": async (ana, database) => {
+    const ben = await ana.join();
+    await makePrivate(ana, "Payroll");
+    const codes = ({ warnings }: Json) => (warnings ?? []).map(({ code }: Json) => code);
+    const bill = { name: "Salaries", amount: "4000", first_due: "2026-12-01", category: "Payroll" };
+    const added = await ana.call("add_bill", { ...bill, assignee: mail(ben) });
+    assert(codes(added).includes("assignee_sees_nothing"), JSON.stringify(added));
+    const set = (fields: Json) => ana.call("update_bill", { bill_id: added.data.bill.id, set: fields });
+    assert(!codes(await set({ assignee: mail(ana) })).includes("assignee_sees_nothing"));
+    assert(codes(await set({ assignee: mail(ben) })).includes("assignee_sees_nothing"));
+    assert(!codes(await set({ category: "Food" })).includes("assignee_sees_nothing"));
+    assert(codes(await set({ category: "Payroll" })).includes("assignee_sees_nothing"));
+    const assigned = async (reader: Books) =>
+      (await database.asService<Json>("read_removal", {
+        ...{ user_id: reader.userId, organization_id: ana.organizationId, member_id: ben.userId, at: AT },
+      })).assigned;
+    assertEquals([await assigned(ana), await assigned(ben)], [1, 0]);
+  },
+});
+
+const isServer = Boolean(Deno.env.get("TEST_DATABASE_URL"));
+
+// As tests/db/rows_read_test.ts: on a server plans change whenever statistics are gathered.
+if (!isServer) {
+  testBooks("rows of a private category", {}, {
+    "cost who doesn't see them no look-up each": async (ana, database) => {
+      const ben = await ana.join();
+      await makePrivate(ana, "Payroll");
+      await ana.ok("log_expenses", { items: [{ name: "Tea", amount: "2.00", date: "2026-11-19" }] });
+      await database.query(
+        `with added as (
+           insert into app.expenses (id, organization_id, kind, name, category_id)
+           select app.new_id('exp'), c.organization_id, 'one_off', 'Wage ' || n, c.id
+           from app.categories as c, generate_series(1, 1000) as n where c.organization_id = $1 and c.is_private
+           returning *
+         )
+         insert into app.payments (organization_id, expense_id, amount_minor, currency, paid_on, category_id)
+         select organization_id, id, 100, 'EUR', '2026-11-18', category_id from added`,
+        [ana.organizationId],
+      );
+      await database.exec("analyze");
+      const lookedUp = await database.asRole(
+        "authenticated",
+        { sub: ben.userId, organization_id: ana.organizationId },
+        async (session) => {
+          const count = async () =>
+            (await session.query<{ rows: number }>(
+              `select idx_tup_fetch::int as rows from pg_stat_xact_user_tables
+               where schemaname = 'app' and relname = 'expenses'`,
+            ))[0]!.rows;
+          const before = await count();
+          const [row] = await session.query<{ data: Json }>(
+            "select app.run_tool('list_expenses', '{}', $1) -> 'data' as data",
+            [AT],
+          );
+          assertEquals(row!.data.rows.length, 1);
+          return await count() - before;
+        },
+      );
+      assert(lookedUp < 20, `${lookedUp} expenses looked up, of which one is seen`);
+    },
+  });
+}

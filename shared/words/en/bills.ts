@@ -162,6 +162,9 @@ export const warnings = {
     'on_duplicate "allow".',
   "reminders_inactive": ({ organization }: { organization: string }): string =>
     `The reminder is set but will not be sent: the plan of ${organization} does not include reminder emails.`,
+  "assignee_sees_nothing": ({ assignee }: { assignee: string }): string =>
+    `${assignee} can’t see private categories, so this bill is in no list and no mail of theirs. Assign it to somebody ` +
+    "who can see it, or choose another category.",
   "past_dates_not_tracked": ({ next_due }: { next_due: string }): string =>
     `Due dates before today count as settled. The first one tracked is ${next_due}.`,
   "applies_later": ({ name, from, ...old }: Named & Partial<Money> & { from: string }): string =>

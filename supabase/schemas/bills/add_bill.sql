@@ -19,6 +19,23 @@ $$;
 comment on function app.warn_of_same_name is
   'A warning when another bill has the name of a new one: the first of them.';
 
+create or replace function app.warn_of_assignee(bill app.expenses) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return coalesce((
+    select jsonb_build_array(app.warning('assignee_sees_nothing', jsonb_build_object('assignee', p.email)))
+    from identity.memberships as m
+    join identity.profiles as p on p.user_id = m.user_id
+    join app.categories as c on c.id = bill.category_id and c.is_private
+    where m.organization_id = bill.organization_id and m.user_id = bill.assignee_id and not m.sees_private
+      and not exists (select from identity.role_rights as r where r.role = m.role and r."right" = 'books:private')
+  ), '[]');
+end
+$$;
+comment on function app.warn_of_assignee is
+  'A warning when a bill is in a private category and assigned to somebody who does not see it, and gets no mail of '
+  'it.';
+
 create or replace function app.add_bill(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -78,7 +95,7 @@ begin
   if arguments ->> 'on_duplicate' is distinct from 'allow' then
     warnings := warnings || app.warn_of_same_name(bill);
   end if;
-  warnings := warnings || app.warn_of_share(bill);
+  warnings := warnings || app.warn_of_share(bill) || app.warn_of_assignee(bill);
   if bill.anchor_on < bill.tracked_from then
     warnings := warnings || app.warning('past_dates_not_tracked', jsonb_build_object('next_due', bill.next_due));
   end if;

@@ -94,6 +94,9 @@ begin
     warnings := warnings
       || app.warning('reminders_inactive', jsonb_build_object('organization', context.organization_name));
   end if;
+  if (bill.assignee_id, bill.category_id) is distinct from (old.assignee_id, old.category_id) then
+    warnings := warnings || app.warn_of_assignee(bill);
+  end if;
   if (bill.amount_minor, bill.currency) is distinct from (old.amount_minor, old.currency)
     and coalesce(bill.next_due, case when bill.price_from > context.today then context.today end)
       < app.parse_date(context, arguments ->> 'apply_from', 'apply_from') then

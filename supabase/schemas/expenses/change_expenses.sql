@@ -13,7 +13,8 @@ begin atomic
     'category', category.name, 'tags', nullif(e.tags, '{}'), 'note', e.note, 'url', e.url,
     'is_refund', case when p.direction = 'refund' then true end, 'tax', app.format_minor(p.tax_minor, c.exponent),
     'tax_percent', trim_scale(p.tax_percent), 'reimbursement', p.reimbursement, 'reimbursed_by', p.reimbursed_by,
-    'reimbursed_on', p.reimbursed_on, 'split_id', p.split_id, 'paid_by', app.member_name(p.paid_by), 'shared',
+    'reimbursed_on', p.reimbursed_on, 'split_id', app.shown_split_id(p), 'paid_by', app.member_name(p.paid_by),
+    'shared',
     app.describe_shares(p.id)
   )), e.version + p.version - 1
   from unnest(ids) as wanted (id)
@@ -145,11 +146,15 @@ language plpgsql volatile set search_path = '' as $$
 declare
   payment app.payments;
   changed app.payments;
+  of_whole constant text[] := array['amount', 'currency', 'date', 'is_refund', 'charged'];
 begin
+  if changes ?| of_whole then
+    perform app.leave_split(ids);
+  end if;
   for payment in
     select p.* from app.payments as p where p.expense_id = any (ids) and p.deleted_at is null order by p.id for update
   loop
-    if payment.split_id is not null and changes ?| array['amount', 'currency', 'date', 'is_refund', 'charged'] then
+    if payment.split_id is not null and changes ?| of_whole then
       perform app.fail('invalid_argument.part_of_split', jsonb_build_object(
         'parts', cardinality(app.find_split(payment.expense_id)),
         'details', jsonb_build_object('split', app.describe_split(app.find_split(payment.expense_id)))

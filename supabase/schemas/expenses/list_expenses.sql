@@ -88,7 +88,7 @@ begin
       ) end,
       'tax', app.format_minor(p.tax_minor, c.exponent), 'tax_percent', trim_scale(p.tax_percent),
       'reimbursement', p.reimbursement, 'reimbursed_by', p.reimbursed_by, 'reimbursed_on', p.reimbursed_on,
-      'split_id', p.split_id, 'base_amount', app.format_minor(p.base_minor, base.exponent),
+      'split_id', app.shown_split_id(p), 'base_amount', app.format_minor(p.base_minor, base.exponent),
       'is_estimate', nullif(p.is_estimate, false),
       'shared', case when p.sharing is not null then app.describe_shares(p.id) end,
       'bill_id', case when starts_with(p.expense_id, 'bill_') then p.expense_id end,

@@ -45,6 +45,7 @@ begin
   if found then
     perform app.fail('invalid_argument.merge_refund', jsonb_build_object('name', other), 'merge_into');
   end if;
+  perform app.leave_split(ids);
   select e.name into other from app.payments as p join app.expenses as e on e.id = p.expense_id
   where p.expense_id = any (ids) and p.deleted_at is null and p.split_id is not null;
   if found then

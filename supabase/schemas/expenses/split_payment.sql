@@ -127,6 +127,32 @@ end
 $$;
 comment on function app.find_split is 'All parts of the split that an expense is one of, or that expense alone.';
 
+create or replace function app.shown_split_id(part app.payments) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  return case when part.split_id is not null and exists (
+    select from app.payments as other
+    where other.split_id = part.split_id and other.id <> part.id and other.deleted_at is null
+  ) then part.split_id end;
+end
+$$;
+comment on function app.shown_split_id is
+  'The split of a payment, where the person sees another part of it: one whose other parts are all kept from them '
+  'would '
+  'tell of what is private.';
+
+create or replace function app.leave_split(ids text[]) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  update app.payments as p set split_id = null
+  where p.expense_id = any (ids) and p.deleted_at is null and p.split_id is not null
+    and app.shown_split_id(p) is null;
+end
+$$;
+comment on function app.leave_split is
+  'Makes a part of a split a payment of its own, where the person sees no other part: before what changes a part '
+  'alone.';
+
 create or replace function app.split_payment(context app.context, ids text[], changes jsonb) returns void
 language plpgsql volatile set search_path = '' as $$
 declare

@@ -15,7 +15,7 @@ begin
         'updated_at', a.updated_at
       )
       from app.accounts as a
-      where a.organization_id = organization and (last_id is null or a.id > last_id)
+      where a.organization_id = organization and (last_id is null or a.id > last_id) and app.sees_account(a)
       order by a.id
       limit at_most;
     when 'statement_lines' then return query

@@ -140,6 +140,7 @@ begin
       'assigned', (
         select count(*) from app.expenses as e
         where e.organization_id = o.id and e.assignee_id = member_id and e.deleted_at is null
+          and app.member_sees(e, reader)
       ),
       'apps', (
         select count(*) from oauth.grants as g

@@ -1,5 +1,17 @@
 -- reconcile: what the bank has and the books do not, and the other way round.
 
+create or replace function app.sees_account(account app.accounts) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return identity.sees_everything()
+    or exists (select from app.statement_lines as l where l.account_id = account.id)
+    or exists (select from app.import_batches as b where b.account_id = account.id);
+end
+$$;
+comment on function app.sees_account is
+  'Whether the person sees a line of an account, or imports one: its name may be private as its lines are. Who has a '
+  'file of it in hand is not asked, as with lines (app.list_known_lines).';
+
 create or replace function app.require_account(context app.context, wanted text, field text) returns app.accounts
 language plpgsql stable set search_path = '' as $$
 declare
@@ -7,12 +19,14 @@ declare
 begin
   select * into account from app.accounts as a
   where a.organization_id = context.organization_id
-    and (a.id = require_account.wanted or lower(a.name) = lower(app.clean_text(require_account.wanted)));
+    and (a.id = require_account.wanted or lower(a.name) = lower(app.clean_text(require_account.wanted)))
+    and app.sees_account(a);
   if not found then
     perform app.fail('not_found.statement_account', jsonb_build_object(
       'name', left(require_account.wanted, 60),
       'names', array(
-        select a.name from app.accounts as a where a.organization_id = context.organization_id
+        select a.name from app.accounts as a
+        where a.organization_id = context.organization_id and app.sees_account(a)
         order by lower(a.name) limit 20
       )
     ), require_account.field);
@@ -20,7 +34,8 @@ begin
   return account;
 end
 $$;
-comment on function app.require_account is 'An account by its name or id; ends the tool with the names there are.';
+comment on function app.require_account is
+  'An account by its name or id; ends the tool with the names that the person sees.';
 
 create or replace function app.sum_by_currency(amounts jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
