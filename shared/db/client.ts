@@ -75,6 +75,7 @@ export function createDatabase(
   };
 
   async function ask(name: string, args: Record<string, unknown>, waitMs: number): Promise<Answer> {
+    const body = toBody(args);
     if (waitMs <= 0) return { status: 0, error: { message: "no time is left for this request" } };
     const abort = new AbortController();
     const cancel = timer(waitMs, () => abort.abort(new DOMException("Signal timed out.", "TimeoutError")));
@@ -83,7 +84,7 @@ export function createDatabase(
         send(`${url}/rest/v1/rpc/${name}`, {
           method: "POST",
           headers: { ...headers, ...requestHeaders() },
-          body: JSON.stringify(args),
+          body,
           signal: abort.signal,
         })
       );
@@ -91,6 +92,23 @@ export function createDatabase(
       cancel();
     }
   }
+}
+
+/** What JSON.stringify escapes in no other case: half of a character, which PostgreSQL refuses, and NUL. */
+const HALF = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
+const NUL = /(?<!\\)(?:\\\\)*\\u0000/;
+
+/**
+ * The arguments as JSON that PostgreSQL can store, whatever text was cut where.
+ * @throws {AppError} `invalid_request` on NUL, which no text may have.
+ */
+function toBody(args: Record<string, unknown>): string {
+  const body = JSON.stringify(args);
+  if (!/\\u(?:d|0000)/.test(body)) return body;
+  if (NUL.test(body)) {
+    throw new AppError("invalid_request", "The text contains a NUL character, which can't be stored.");
+  }
+  return body.replace(HALF, "$1\ufffd");
 }
 
 /** For the database's log (app.request_name), and for the API's, which keeps few headers. */

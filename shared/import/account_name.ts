@@ -1,6 +1,6 @@
 /** Names an account for which the file gives a number and perhaps a bank: "DKB 2051", "DE02…2051". */
 import { isCode } from "./money_text.ts";
-import { oneLine, shorten } from "./shorten.ts";
+import { cut, oneLine, shorten } from "./shorten.ts";
 import type { Account } from "./statement.ts";
 
 /** Longer numbers and names are neither. */
@@ -21,7 +21,7 @@ export function describeAccount(
 ): Account | undefined {
   // Exports of one bank differ in its spaces.
   const written = number.slice(0, 2 * MAX_NUMBER).replace(/\s+/g, "").slice(0, MAX_NUMBER);
-  const known = shorten(oneLine(bank.slice(0, 2 * MAX_NAME)), MAX_NAME);
+  const known = shorten(oneLine(cut(bank, 2 * MAX_NAME)), MAX_NAME);
   const plain = written.replace(/[^\p{L}\p{N}]/gu, "");
   const end = plain.slice(-SHOWN);
   const unnamed = isIban(written) ? `${plain.slice(0, SHOWN)}…${end}` : end && `…${end}`;

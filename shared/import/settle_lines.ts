@@ -17,6 +17,7 @@ import { type DecimalSign, type MoneyText, readCurrency, readMoney, toDecimal } 
 import { readOriginal } from "./original_amount.ts";
 import { type Conventions, type Direction, isLeftOut, type Kind, type RawLine, type Statement } from "./statement.ts";
 import { unitsOf } from "./units.ts";
+import { cut } from "./shorten.ts";
 
 export interface SettledLine {
   raw: RawLine;
@@ -69,7 +70,7 @@ function readLines({ lines, currency: common }: Statement): Reading[] {
   };
   return lines.map((raw) => {
     const money = readMoney(raw.amount);
-    const named = raw.currency && (readCurrency(raw.currency) ?? raw.currency.slice(0, 10));
+    const named = raw.currency && (readCurrency(raw.currency) ?? cut(raw.currency, 10));
     return {
       raw,
       day: dayOf(raw.date),

@@ -1,6 +1,9 @@
 /** Fits text of a file into what an answer or a field holds. */
 
-export const shorten = (text: string, length: number) =>
-  text.length > length ? `${text.slice(0, length - 1).toWellFormed()}…` : text;
+/** Its beginning, which never ends within a character: PostgreSQL takes no half of one. */
+export const cut = (text: string, length: number): string =>
+  text.length <= length ? text : text.slice(0, /[\ud800-\udbff]/.test(text[length - 1]!) ? length - 1 : length);
+
+export const shorten = (text: string, length: number) => text.length > length ? `${cut(text, length - 1)}…` : text;
 
 export const oneLine = (text: string) => /[^\S ]| {2}/.test(text) ? text.replace(/\s+/g, " ").trim() : text.trim();

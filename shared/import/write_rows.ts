@@ -3,7 +3,7 @@ import type { Facts, RefusalFacts } from "../words/message.ts";
 import type { RefusalCode } from "../words/words.ts";
 import { type LeftOutLine, type LeftOutLines, sumLeftOut } from "./left_out.ts";
 import type { Settled, SettledLine } from "./settle_lines.ts";
-import { oneLine, shorten } from "./shorten.ts";
+import { cut, oneLine, shorten } from "./shorten.ts";
 import { type Direction, isLeftOut, type LeftOut } from "./statement.ts";
 import { fromUnits, toUnits } from "./units.ts";
 import { readUrl } from "./url_text.ts";
@@ -127,7 +127,7 @@ function leftOutRowOf(settled: SettledLine, kind: LeftOut): LeftOutRow[] {
 function textOf({ raw: { name, payee, note, type }, kind }: SettledLine): string {
   let text = "";
   for (const part of [name, payee, note]) {
-    const said = part && oneLine(part.length > MAX_TEXT ? part.slice(0, MAX_TEXT) : part);
+    const said = part && oneLine(cut(part, MAX_TEXT));
     if (said && !text.includes(said)) text = text ? `${text} ${said}` : said;
   }
   return shorten(text, MAX_TEXT) || shorten(oneLine(type ?? ""), MAX_TEXT) || kind;

@@ -2,7 +2,7 @@
 import { readDate, toIsoDate } from "../date_text.ts";
 import { plainHeader } from "../header_words.ts";
 import { decimalSignOf, isCode, readMoney, toDecimal } from "../money_text.ts";
-import { oneLine, shorten } from "../shorten.ts";
+import { cut, oneLine, shorten } from "../shorten.ts";
 import type { ImportProblem } from "../statement.ts";
 
 /** Arguments of add_bill, as far as the file says them. */
@@ -33,7 +33,7 @@ export function refuseBills(rows: Iterable<ReadonlyMap<string, string>>): Import
 
 /** @returns undefined for one that has ended, or has no name. */
 function readBill(row: ReadonlyMap<string, string>): FoundBill | undefined {
-  const cell = (header: string) => (row.get(header) ?? "").slice(0, 200);
+  const cell = (header: string) => cut(row.get(header) ?? "", 200);
   const name = shorten(oneLine(cell("name")), 120);
   if (!name || /^(disabled|inactive|cancell?ed)$/i.test(cell("state")) || /^no$/i.test(cell("active"))) {
     return undefined;

@@ -11,6 +11,7 @@ import { describeAccount } from "../account_name.ts";
 import { numberLines } from "./number_lines.ts";
 import { childrenOf, type Element, everyElement, find, readMarkup, textAt } from "./markup.ts";
 import { notReadable } from "./refusals.ts";
+import { cut } from "../shorten.ts";
 
 /** Whether a text begins as XML of such a message. */
 export const isCamt = (text: string): boolean =>
@@ -135,7 +136,7 @@ function lineOf(
     ...(currency && { currency }),
     ...(kind && { kind }),
     ...(side !== "DBIT" && side !== "CRDT" && {
-      problem: { code: "invalid_argument.row_direction", params: { value: side.slice(0, 40) } },
+      problem: { code: "invalid_argument.row_direction", params: { value: cut(side, 40) } },
     }),
   };
 }

@@ -6,6 +6,7 @@ import type { CsvRow } from "../read_csv.ts";
 import type { Account, BalanceText } from "../statement.ts";
 import { readDate } from "../date_text.ts";
 import { readMoney } from "../money_text.ts";
+import { cut } from "../shorten.ts";
 
 /** Headers and labels of an own account's number, plain as by `plainHeader`, in eight languages. */
 const NUMBER_WORDS = new Set([
@@ -74,7 +75,7 @@ function ownColumn(headers: string[], columns: Table["columns"]): number | undef
 function distinct(rows: CsvRow[], column: number): string[] {
   const found: string[] = [];
   for (const { cells } of rows) {
-    const value = (cells[column] ?? "").slice(0, MAX_CELL);
+    const value = cut(cells[column] ?? "", MAX_CELL);
     if (value && !found.includes(value) && found.push(value) === 2) break;
   }
   return found;
@@ -92,7 +93,7 @@ interface Labelled {
 
 function* labelled(rows: CsvRow[]): Generator<Labelled> {
   for (const { cells } of rows) {
-    const filled = cells.slice(0, MAX_CELLS).map((cell) => cell.slice(0, MAX_CELL)).filter(Boolean);
+    const filled = cells.slice(0, MAX_CELLS).map((cell) => cut(cell, MAX_CELL)).filter(Boolean);
     for (const [i, cell] of filled.entries()) {
       const colon = cell.indexOf(":");
       const rest = filled.slice(i + 1);

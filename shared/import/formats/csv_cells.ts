@@ -1,6 +1,7 @@
 /** Reads what a table's row says in a role. */
 import type { Role } from "../header_words.ts";
 import type { RoleColumns } from "../layouts/mod.ts";
+import { cut } from "../shorten.ts";
 
 /** "" when the row says nothing. */
 export type Cell = (cells: string[], role: Role) => string;
@@ -15,7 +16,7 @@ export function cellReader(columns: RoleColumns): Cell {
     if (!places) return "";
     for (const place of places) {
       const cell = cells[place];
-      if (cell) return unescapeFormula(cell.length > MAX_CELL ? cell.slice(0, MAX_CELL) : cell);
+      if (cell) return unescapeFormula(cut(cell, MAX_CELL));
     }
     return "";
   };

@@ -6,6 +6,7 @@ import type { CsvRow } from "../read_csv.ts";
 import type { Direction, RawLine } from "../statement.ts";
 import type { Cell } from "./csv_cells.ts";
 import { lookUp } from "./look_up.ts";
+import { cut } from "../shorten.ts";
 
 type Side = Partial<Pick<RawLine, "amount" | "direction" | "problem" | "kind">>;
 
@@ -53,7 +54,7 @@ export function findSides(rows: CsvRow[], cell: Cell, isMinusOpposite: boolean) 
       if (side) return signed(side, cell(cells, "amount"));
       // Kinds of lines, such as a transfer, need no direction.
       if (!text || directed(text)) return {};
-      return { problem: { code: "invalid_argument.row_direction", params: { value: text.slice(0, 40) } } };
+      return { problem: { code: "invalid_argument.row_direction", params: { value: cut(text, 40) } } };
     },
     /** The amount of a row's two columns. */
     column(cells: string[]): Side {

@@ -8,7 +8,7 @@ import {
   type Statement,
   tooLong,
 } from "../statement.ts";
-import { oneLine } from "../shorten.ts";
+import { cut, oneLine } from "../shorten.ts";
 
 /** Whether a text has the tags of an account and of a line. */
 export const isMt940 = (text: string): boolean =>
@@ -82,9 +82,9 @@ function fieldsOf(text: string): Field[] {
     const row = written.endsWith("\r") ? written.slice(0, -1) : written;
     const tag = row.startsWith(":") ? /^:(\d{2}[A-Z]?):/.exec(row.slice(0, 6))?.[1] : undefined;
     const last = fields.at(-1);
-    if (tag) fields.push({ tag, line: index + 1, text: row.slice(tag.length + 2, MAX_TEXT) });
+    if (tag) fields.push({ tag, line: index + 1, text: cut(row, MAX_TEXT).slice(tag.length + 2) });
     else if (last && last.text.length < MAX_TEXT && row !== "" && row !== "-" && !/^(\{|-\})/.test(row)) {
-      last.text += `\n${row.slice(0, MAX_TEXT)}`;
+      last.text += `\n${cut(row, MAX_TEXT)}`;
     }
   }
   return fields;
@@ -92,7 +92,7 @@ function fieldsOf(text: string): Field[] {
 
 /** `YYMMDD[MMDD]`, the mark C, D, RC or RD, a letter of the currency, the amount. */
 function lineOf(field: string, line: number, currency: string | undefined): RawLine {
-  const text = field.slice(0, MAX_LINE);
+  const text = cut(field, MAX_LINE);
   const parts = /^(\d{6})(?:\d{4})?(R?[CD])[A-Z]?(\d{1,12},\d{0,3})/.exec(text);
   const [, day = "", mark = "", amount = ""] = parts ?? [];
   const kind: Kind | undefined = mark === "RC" ? "reverted" : mark === "RD" ? "refund" : undefined;
@@ -104,7 +104,7 @@ function lineOf(field: string, line: number, currency: string | undefined): RawL
     name: oneLine(text.slice(parts?.[0].length ?? 0).split("//")[0]!.split("\n")[0]!.replace(/^[A-Z]\w{3}/, "")),
     ...(currency && { currency }),
     ...(kind && { kind }),
-    ...(!parts && { problem: { code: "invalid_argument.row_broken", params: { value: oneLine(text).slice(0, 40) } } }),
+    ...(!parts && { problem: { code: "invalid_argument.row_broken", params: { value: cut(oneLine(text), 40) } } }),
   };
 }
 

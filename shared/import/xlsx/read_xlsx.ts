@@ -7,6 +7,7 @@ import { type ImportProblem, MAX_UPLOADED_ROWS, tooLong } from "../statement.ts"
 import { dateStyles } from "./number_format.ts";
 import { type Book, readShared, readSheet, type SheetRow } from "./sheet.ts";
 import type { Unpacked } from "./unpack.ts";
+import { cut } from "../shorten.ts";
 
 /** The files of a workbook that are looked at. */
 export const isPart = (name: string): boolean =>
@@ -76,7 +77,7 @@ function readWorkbook(workbook: string, relations: string) {
       if (name === "workbookPr") is1904 = /^(1|true)$/.test(attributeOf(tag, "date1904") ?? "");
       if (name !== "sheet" || /hidden/i.test(attributeOf(tag, "state") ?? "")) return;
       const path = targets.get(attributeOf(tag, "id") ?? "");
-      if (path && isPart(path)) sheets.push({ name: (attributeOf(tag, "name") ?? "").slice(0, 60), path });
+      if (path && isPart(path)) sheets.push({ name: cut(attributeOf(tag, "name") ?? "", 60), path });
     },
     close() {},
   });
