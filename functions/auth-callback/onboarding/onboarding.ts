@@ -71,13 +71,16 @@ function suggest(c: AppContext, user: SignedInUser): Onboarding {
 
 type OnboardingWords = Words["pages"]["onboarding"];
 
-const read = (form: Form, user: SignedInUser, words: OnboardingWords): Onboarding => ({
-  country: form.get("country")?.toUpperCase() ?? "",
-  organization_name: form.get("organization_name") || words.personal,
-  timezone: form.get("timezone") || timezoneOfCountry(form.get("country")),
-  base_currency: form.get("base_currency")?.toUpperCase() || currencyOfCountry(form.get("country")) || "EUR",
-  reminder_email: reminderAddress(form.get("reminder_email"), user.email),
-});
+const read = (form: Form, user: SignedInUser, words: OnboardingWords): Onboarding => {
+  const country = form.get("country")?.toUpperCase() ?? "";
+  return {
+    country,
+    organization_name: form.get("organization_name") || words.personal,
+    timezone: form.get("timezone") || timezoneOfCountry(country),
+    base_currency: form.get("base_currency")?.toUpperCase() || currencyOfCountry(country) || "EUR",
+    reminder_email: reminderAddress(form.get("reminder_email"), user.email),
+  };
+};
 
 function check(values: Onboarding, words: OnboardingWords): Problems {
   return {

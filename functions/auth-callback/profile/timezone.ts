@@ -1,4 +1,5 @@
 /** Time zones by IANA name: the available ones, and the one a country suggests. */
+import { isCountry } from "./country.ts";
 
 /**
  * Zones that CLDR, and so every browser, still lists under the older name (IANA `backward`). We show and store the
@@ -45,7 +46,8 @@ const MOST_POPULOUS_ZONE: Readonly<Record<string, string>> = {
 
 /** The most populous time zone of a country, or UTC. */
 export function timezoneOfCountry(code: string | undefined): string {
-  if (!code) return "UTC";
+  // Intl.Locale throws on anything else.
+  if (!code || !isCountry(code)) return "UTC";
   const locale = new Intl.Locale(`und-${code}`) as Intl.Locale & { getTimeZones?(): string[] | undefined };
   return MOST_POPULOUS_ZONE[code] ?? renamed(locale.getTimeZones?.()?.[0] ?? "UTC");
 }

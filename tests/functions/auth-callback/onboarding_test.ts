@@ -118,3 +118,12 @@ accountTest("POST /onboarding marks what is wrong, keeps the input and saves not
   }
   assertEquals(await database.query("select from identity.profiles"), []);
 });
+
+accountTest("POST /onboarding shows the form again for a country that there is not", async (pages, database) => {
+  const { browser } = await newPerson(pages, database, "mira@example.com");
+  const page = await (await browser.get("/onboarding")).text();
+  for (const country of ["x;y", "ZZ", "und", "\ud800", "D\u0000"]) {
+    const refused = await browser.submit(page, 'name="country"', { country, timezone: "" });
+    assertEquals(refused.status, 400, country);
+  }
+});
