@@ -821,8 +821,8 @@ language plpgsql stable set search_path = '' as $$
 begin
   return case
     when event.subscription_id is null or event.occurred_at is null then 'incomplete'
-    -- Once it counted, every event that really happened would be older than it.
-    when event.occurred_at > at + interval '1 day' then 'dated_ahead'
+    -- Once it counted, every event that really happened would be older than it. Clocks differ by seconds.
+    when event.occurred_at > at + interval '5 minutes' then 'dated_ahead'
     when not exists (select from billing.subscriptions as s
       where s.id = event.subscription_id and s.organization_id is not null) then 'unknown_organization'
     -- An end needs no plan: it must not wait because somebody forgot to list one.

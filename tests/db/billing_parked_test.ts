@@ -3,7 +3,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { addOrganization, deliver, ORGANIZATION, planOf, PLANS } from "../_support/billing.ts";
 import { count, database, day, iso } from "./billing_database.ts";
 
-Deno.test("an event of 2100 is parked until its day and makes none stale; a day ahead is no lie", async () => {
+Deno.test("an event of 2100 is parked until its day and makes none stale; minutes ahead are no lie", async () => {
   await addOrganization(database, { trialEndsAt: null });
   const ahead = new Date(Date.UTC(2100, 0, 1));
   const lie = { organizationId: ORGANIZATION, at: ahead, receivedAt: day(1) };
@@ -12,15 +12,19 @@ Deno.test("an event of 2100 is parked until its day and makes none stale; a day 
     { type: "subscription.cancelled", reason: "dated_ahead" },
   ]);
   assertEquals(await count("billing.subscriptions where organization_id is not null"), 0, "it binds nothing");
-  const charged = { organizationId: ORGANIZATION, at: day(2), receivedAt: day(1) };
+  // A day ahead too: the payment of today counts, and not what is to come.
+  const tomorrow = { organizationId: ORGANIZATION, at: day(2), receivedAt: day(1) };
+  assertEquals(await deliver(database, "subscription.pending", tomorrow), { outcome: "parked", reason: "dated_ahead" });
+  const ahead5 = new Date(day(1).getTime() + 300_000);
+  const charged = { organizationId: ORGANIZATION, at: ahead5, receivedAt: day(1) };
   assertEquals((await deliver(database, "subscription.charged", charged)).outcome, "applied");
   assertEquals((await deliver(database, "subscription.pending", { at: day(3) })).outcome, "applied");
 
   const replay = (at: Date) => database.asService("replay_parked_events", { at: at.toISOString() });
-  const dayBefore = new Date(ahead.getTime() - 24 * 3600_000);
-  assertEquals(await replay(new Date(dayBefore.getTime() - 1)), { replayed: 0, parked: 1 });
+  const before = new Date(ahead.getTime() - 300_000);
+  assertEquals(await replay(new Date(before.getTime() - 1)), { replayed: 0, parked: 1 });
   assertEquals((await planOf(database)).plan_status, "past_due");
-  assertEquals(await replay(dayBefore), { replayed: 1, parked: 0 });
+  assertEquals(await replay(before), { replayed: 1, parked: 0 });
   assertEquals((await planOf(database)).plan_status, "canceled");
 });
 
