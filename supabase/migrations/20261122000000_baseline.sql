@@ -10696,10 +10696,11 @@ language plpgsql stable set search_path = '' as $$
 declare
   -- Whoever else pays or bears it owes all of it anew.
   passing_on constant text[] := array['paid_by', 'payer_id', 'sharing', 'from_id', 'to_id'];
-  -- When a bill is due and whether that is paid without anybody, and what somebody else pays back: all of it is at
-  -- stake, though the amount stays.
+  -- When and to whom a bill is due and whether that is paid without anybody, in what time a payment counts, and what
+  -- somebody else pays back: all of it is at stake, though the amount stays.
   terms constant text[] := array[
-    'autopay', 'status', 'frequency', 'every', 'anchor_on', 'month_days', 'weekend_rule', 'ends_on', 'ends_after',
+    'autopay', 'status', 'payee', 'amount_mode', 'paid_on', 'frequency', 'every', 'anchor_on', 'month_days',
+    'weekend_rule', 'ends_on', 'ends_after',
     'reimbursement', 'reimbursed_by'
   ];
 begin
@@ -10741,6 +10742,12 @@ begin
       ) as m
       where s.table_name in ('payments', 'expenses', 'settlements')
       group by m.currency
+    ), taxed as (
+      -- Tax is claimed back by itself.
+      select s.becomes ->> 'currency' as currency,
+        abs(coalesce((s.becomes ->> 'tax_minor')::numeric, 0) - coalesce((s.was ->> 'tax_minor')::numeric, 0)) as minor
+      from seen as s
+      where s.table_name = 'payments' and s.was is not null and s.becomes is not null
     ), priced as (
       -- What somebody says of a date is paid without anybody where that is automatic. What follows from the bill's own
       -- amount counts there.
@@ -10801,7 +10808,13 @@ begin
         select coalesce(jsonb_object_agg(a.currency, a.minor), '{}')
         from (
           select m.currency, sum(m.minor) as minor
-          from (select * from moved union all select p.currency, p.minor from priced as p) as m
+          from (
+            select * from moved
+            union all
+            select p.currency, p.minor from priced as p
+            union all
+            select t.currency, t.minor from taxed as t
+          ) as m
           where m.minor <> 0
           group by m.currency
         ) as a
@@ -11283,6 +11296,19 @@ comment on function app.preview_judged is 'A tool that is about to be taken back
 -- Answering a proposal: once, by somebody else, who saw what it does. What is approved runs with the rights that its
 -- proposer has at that moment, and only if it still does exactly what was shown.
 
+create or replace function app.told_effects(told jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (
+    select jsonb_agg(e.effect - 'id' order by e.place)
+    from jsonb_array_elements(told -> 'effects') with ordinality as e (effect, place)
+  );
+end
+$$;
+comment on function app.told_effects is
+  'What a proposal tells of its effects, the names of rows included that it does not touch; without ids, which are new '
+  'each time.';
+
 create or replace function app.run_approved(proposal app.proposals, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -11306,8 +11332,11 @@ begin
   perform set_config('app.proposal_id', proposal.id, true);
   result := app.perform_tool(context, proposal.tool, proposal.arguments);
   perform set_config('app.proposal_id', '', true);
-  if proposal.tool <> 'import_expenses'
-    and proposal.fingerprint is distinct from app.fingerprint_change(result ->> 'change_id') then
+  if proposal.tool <> 'import_expenses' and (
+    proposal.fingerprint is distinct from app.fingerprint_change(result ->> 'change_id')
+    or app.told_effects(proposal.effects) is distinct from
+      app.told_effects(app.read_effects(result ->> 'change_id', 100))
+  ) then
     perform app.fail('not_decided.stale');
   end if;
   return jsonb_build_object('ok', true) || result;

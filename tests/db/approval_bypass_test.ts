@@ -221,6 +221,17 @@ testBooks("no way round a policy is", {}, {
     await waits(...log(item("2")));
   }),
 
+  "the time in which an expense counts, and its tax": attempt(async ({ owner, member, waits }) => {
+    const { results } = await owner.ok(...log(item("5000"), item("50")));
+    const [large, small] = results.map(({ id }: Json) => id);
+    await waits("update_expenses", { ids: [large], set: { date: "2025-12-31" } });
+    await waits("update_expenses", { ids: [large], set: { tax: "798.32" } });
+    // Of a date all is at stake, of a tax what it is.
+    await member.ok("update_expenses", { ids: [small], set: { date: "2025-12-31" } });
+    await member.ok("update_expenses", { ids: [large], set: { tax: "140" } });
+    await waits("update_expenses", { ids: [large], set: { tax: "151" } });
+  }),
+
   "when a bill is due, and whether that is paid without anybody": attempt(async ({ owner, member, waits }) => {
     const { bill: { id: bill_id } } = await owner.ok("add_bill", {
       name: "Rent",
@@ -238,6 +249,8 @@ testBooks("no way round a policy is", {}, {
         },
         { ends_on: "2026-12-25" },
         { month_days: [1, 15] },
+        { payee: "Somebody else" },
+        { amount_mode: "variable" },
       ]
     ) {
       await waits("update_bill", { bill_id, set });

@@ -126,6 +126,19 @@ testBooks("approval", {}, {
     assertEquals((await amounts(books)).sort(), ["260.00 EUR", "300.00 EUR"]);
   },
 
+  "says that it no longer fits when what it names has another name": async (books, database) => {
+    const member = await books.join();
+    const [{ id: laptop }, { id: desk }] = (await books.ok(...log(item("100"), item("90")))).results;
+    await setRules(database, books, [{ over: "300", currency: "EUR" }]);
+    const dearer = await proposes(member, "update_expenses", { ids: [laptop], set: { amount: "900" } });
+    const other = await proposes(member, "update_expenses", { ids: [desk], set: { amount: "800" } });
+    await member.ok("update_expenses", { ids: [laptop], set: { name: "Gift for me" } });
+    const decided = await decide(database, books, dearer, "approve");
+    assertEquals([decided.outcome, decided.problem.code], ["stale", "not_decided.stale"]);
+    assertEquals((await decide(database, books, other, "approve")).outcome, "approved");
+    assertEquals((await amounts(books)).sort(), ["100.00 EUR", "800.00 EUR"]);
+  },
+
   "says that it no longer fits when the books have changed": async (books, database) => {
     const member = await books.join();
     const [{ id: expense }] = (await books.ok(...log(item("500")))).results;

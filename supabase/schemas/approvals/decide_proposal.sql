@@ -1,6 +1,19 @@
 -- Answering a proposal: once, by somebody else, who saw what it does. What is approved runs with the rights that its
 -- proposer has at that moment, and only if it still does exactly what was shown.
 
+create or replace function app.told_effects(told jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (
+    select jsonb_agg(e.effect - 'id' order by e.place)
+    from jsonb_array_elements(told -> 'effects') with ordinality as e (effect, place)
+  );
+end
+$$;
+comment on function app.told_effects is
+  'What a proposal tells of its effects, the names of rows included that it does not touch; without ids, which are new '
+  'each time.';
+
 create or replace function app.run_approved(proposal app.proposals, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -24,8 +37,11 @@ begin
   perform set_config('app.proposal_id', proposal.id, true);
   result := app.perform_tool(context, proposal.tool, proposal.arguments);
   perform set_config('app.proposal_id', '', true);
-  if proposal.tool <> 'import_expenses'
-    and proposal.fingerprint is distinct from app.fingerprint_change(result ->> 'change_id') then
+  if proposal.tool <> 'import_expenses' and (
+    proposal.fingerprint is distinct from app.fingerprint_change(result ->> 'change_id')
+    or app.told_effects(proposal.effects) is distinct from
+      app.told_effects(app.read_effects(result ->> 'change_id', 100))
+  ) then
     perform app.fail('not_decided.stale');
   end if;
   return jsonb_build_object('ok', true) || result;

@@ -45,10 +45,11 @@ language plpgsql stable set search_path = '' as $$
 declare
   -- Whoever else pays or bears it owes all of it anew.
   passing_on constant text[] := array['paid_by', 'payer_id', 'sharing', 'from_id', 'to_id'];
-  -- When a bill is due and whether that is paid without anybody, and what somebody else pays back: all of it is at
-  -- stake, though the amount stays.
+  -- When and to whom a bill is due and whether that is paid without anybody, in what time a payment counts, and what
+  -- somebody else pays back: all of it is at stake, though the amount stays.
   terms constant text[] := array[
-    'autopay', 'status', 'frequency', 'every', 'anchor_on', 'month_days', 'weekend_rule', 'ends_on', 'ends_after',
+    'autopay', 'status', 'payee', 'amount_mode', 'paid_on', 'frequency', 'every', 'anchor_on', 'month_days',
+    'weekend_rule', 'ends_on', 'ends_after',
     'reimbursement', 'reimbursed_by'
   ];
 begin
@@ -90,6 +91,12 @@ begin
       ) as m
       where s.table_name in ('payments', 'expenses', 'settlements')
       group by m.currency
+    ), taxed as (
+      -- Tax is claimed back by itself.
+      select s.becomes ->> 'currency' as currency,
+        abs(coalesce((s.becomes ->> 'tax_minor')::numeric, 0) - coalesce((s.was ->> 'tax_minor')::numeric, 0)) as minor
+      from seen as s
+      where s.table_name = 'payments' and s.was is not null and s.becomes is not null
     ), priced as (
       -- What somebody says of a date is paid without anybody where that is automatic. What follows from the bill's own
       -- amount counts there.
@@ -150,7 +157,13 @@ begin
         select coalesce(jsonb_object_agg(a.currency, a.minor), '{}')
         from (
           select m.currency, sum(m.minor) as minor
-          from (select * from moved union all select p.currency, p.minor from priced as p) as m
+          from (
+            select * from moved
+            union all
+            select p.currency, p.minor from priced as p
+            union all
+            select t.currency, t.minor from taxed as t
+          ) as m
           where m.minor <> 0
           group by m.currency
         ) as a
