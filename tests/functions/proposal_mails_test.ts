@@ -11,7 +11,8 @@ import { strangersLine } from "../../shared/mail/strangers_name.ts";
 import { wordsOf } from "../../shared/words/words.ts";
 import { createCronRemindersApp } from "../../functions/cron-reminders/app.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
-import { openBooks } from "../_support/books.ts";
+import { decide, noon, proposes, setRules } from "../_support/approvals.ts";
+import { type Json, openBooks } from "../_support/books.ts";
 import { over } from "./auth-callback/harness.ts";
 
 const words = wordsOf("en");
@@ -433,3 +434,34 @@ onBooks("who was removed hears it once, also after a killed sender, and not once
   await sendAllClaimedMails(deps);
   assertEquals(removals().length, 2);
 });
+
+onBooks(
+  "an assistant that proposes and withdraws floods no approver, and what waits is mailed later",
+  async (database) => {
+    const owner = await openBooks(database, { day: "2026-11-20" });
+    const member = await owner.join();
+    await setRules(database, owner, [{ tool: "log_expenses" }]);
+    const { outbox, deps } = sender(database);
+    const propose = async (n: number) => {
+      const items = [{ name: `Thing ${n}`, amount: "5", date: "2026-11-19" }];
+      const proposalId = await proposes(member, "log_expenses", { items });
+      await sendClaimedMails(deps, { about: proposalId });
+      return proposalId;
+    };
+    outbox.at = new Date("2026-11-20T12:00:00Z");
+    for (let n = 0; n < 14; n++) {
+      const id = await propose(n);
+      if (n < 13) await decide(database, member, id, "withdraw");
+    }
+    const asked = () => outbox.mails.filter(({ subject }) => subject.includes("wants to")).length;
+    assertEquals(asked(), 10);
+    // It is on the page meanwhile, and of those that were withdrawn nobody is asked any more.
+    const { proposals } = await database.asService<Json>("read_proposals", {
+      ...{ user_id: owner.userId, organization_id: owner.organizationId, at: noon(owner) },
+    });
+    assertEquals(proposals.filter(({ state }: Json) => state === "pending").length, 1);
+    outbox.at = new Date("2026-11-20T13:00:01Z");
+    await sendAllClaimedMails(deps);
+    assertEquals(asked(), 11);
+  },
+);

@@ -21,6 +21,7 @@ comment on table app.mails is
 comment on column app.mails.kind is
   'asked and reminded: to who may decide. decided: to the proposer. settled: to the others who were asked. removed: to '
   'who was a member.';
+create index mails_user_id_idx on app.mails (user_id, sent_at);
 create index mails_leased_until_idx on app.mails (leased_until) where sent_at is null;
 create index mails_event_id_idx on app.mails (event_id) where event_id is not null;
 -- Who was removed lately?
@@ -100,6 +101,26 @@ comment on function app.describe_removal is
   'Their removal for who was a member: {organization, by, country, balances, withdrawn: how many proposals}.';
 revoke all on function app.describe_removal from authenticated;
 
+create or replace function app.may_be_asked(proposal_id text, user_id uuid, at timestamptz) returns boolean
+language plpgsql stable set search_path = '' as $$
+declare
+  most_an_hour constant int := 10;
+begin
+  return (
+    select count(*)
+    from app.mails as w
+    join app.proposals as p on p.id = w.proposal_id
+    where w.user_id = may_be_asked.user_id and w.kind = 'asked'
+      and (w.sent_at > at - interval '1 hour' or w.sent_at is null and w.leased_until > at)
+      and p.organization_id = (select q.organization_id from app.proposals as q where q.id = may_be_asked.proposal_id)
+  ) < most_an_hour;
+end
+$$;
+comment on function app.may_be_asked is
+  'Whether another mail of this hour may ask a person of an organization. What waits longer is on their page, and is '
+  'mailed later if it still waits: an assistant that proposes and withdraws floods nobody.';
+revoke all on function app.may_be_asked from authenticated;
+
 create or replace function public.claim_mails(about text, at_most int, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -123,6 +144,7 @@ begin
           where (w.proposal_id = d.proposal_id or w.event_id = d.event_id) and w.user_id = d.user_id
             and w.kind = d.kind and (w.sent_at is not null or w.leased_until > claim_mails.at)
         )
+        and (d.kind <> 'asked' or app.may_be_asked(d.proposal_id, d.user_id, claim_mails.at))
       order by d.proposal_id, d.event_id, d.kind, d.user_id
       limit at_most
     ), taken as (
