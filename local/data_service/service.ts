@@ -17,6 +17,7 @@ import { SELL_PLANS } from "../plans/switch_plans.ts";
 import { openDatabase } from "./connection.ts";
 import { loadDemo, readDemo } from "./demo.ts";
 import { copyPreparedImage } from "./prepared_image.ts";
+import { startStatistics } from "./statistics.ts";
 import type { DataService, DataServiceSettings } from "./settings.ts";
 
 /** @throws {MigrationError} and whatever keeps the database from opening. */
@@ -35,6 +36,9 @@ export async function startDataService(settings: DataServiceSettings, log: Log):
   if (settings.demo) await loadDemo(database);
 
   const passOn = async (request: Request) => await lite.fetch(request);
+  const statistics = "folder" in settings.database
+    ? startStatistics(database, (thrown) => log.error("failure", { error: describeError(thrown) }))
+    : undefined;
   const identityProvider = createIdentityProvider({
     ...settings,
     database,
@@ -45,7 +49,10 @@ export async function startDataService(settings: DataServiceSettings, log: Log):
   const server = Deno.serve({ hostname: "127.0.0.1", port: settings.port ?? 0, onListen() {} }, async (request) => {
     const { pathname } = new URL(request.url);
     try {
-      if (pathname.startsWith("/rest/v1/")) return await passOn(request);
+      if (pathname.startsWith("/rest/v1/")) {
+        statistics?.noteRequest();
+        return await passOn(request);
+      }
       if (pathname.startsWith("/auth/v1/")) return await identityProvider(request);
     } catch (thrown) {
       log.error("failure", { route: pathname, error: describeError(thrown) });
@@ -64,7 +71,7 @@ export async function startDataService(settings: DataServiceSettings, log: Log):
     demo: await readDemo(database),
     setClockOffset: jobs.setClockOffset,
     async close() {
-      await jobs.stop();
+      await Promise.all([jobs.stop(), statistics?.stop()]);
       await server.shutdown();
       await close();
     },
