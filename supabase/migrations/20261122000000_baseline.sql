@@ -3129,6 +3129,7 @@ begin
     or not exists (select from app.categories as c where c.id = expense.category_id and c.is_private)
   ) and (
     member.role <> 'member' or member.user_id in (expense.created_by, expense.assignee_id)
+    or app.is_party(expense, member.user_id)
     or exists (
       select from app.payment_shares as s where s.expense_id = expense.id and s.member_id = member.user_id
     )
@@ -3336,6 +3337,14 @@ end
 $$;
 comment on function app.list_shared_expenses is 'The ids of the expenses and bills that the person bears a share of.';
 
+create or replace function app.is_party(bill app.expenses, member_id uuid) returns boolean
+language sql immutable
+  return coalesce((bill).payer_id = member_id, false) or coalesce(
+    (bill).sharing -> 'parts' @> jsonb_build_array(jsonb_build_object('member_id', member_id)), false
+  );
+comment on function app.is_party is
+  'Whether a member pays a bill or bears a part of it, from the day on that this was said: its payments come later.';
+
 create or replace function app.sees_expense(expense_id text) returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
@@ -3374,6 +3383,7 @@ create policy "Members can use their organization's expenses" on app.expenses
         and (
           not (select identity.sees_own_only())
           or (select auth.uid()) in (created_by, assignee_id)
+          or app.is_party(expenses, (select auth.uid()))
           or id in (select app.list_shared_expenses())
         )
     )
@@ -16952,14 +16962,19 @@ begin
   bill := app.with_leads(bill, changes -> 'remind_again', app.default_lead_days(context));
   if changes ? 'assignee' then
     bill.assignee_id := app.find_member(context, app.clean_text(changes ->> 'assignee'), 'set.assignee');
-    if identity.sees_own_only() and (select auth.uid()) not in (old.created_by, bill.assignee_id) is not false then
-      perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'), 'set.assignee');
-    end if;
   end if;
   bill.payer_id := coalesce(app.parse_payer(context, changes ->> 'paid_by', 'set.paid_by'), old.payer_id);
   if changes ? 'shared' then
     bill.sharing := app.parse_sharing(context, changes -> 'shared', bill.amount_minor, bill.currency, 'set.shared');
     bill.payer_id := coalesce(bill.payer_id, case when bill.sharing is not null then context.actor_id end);
+  end if;
+  if changes ?| array['assignee', 'shared', 'paid_by'] and identity.sees_own_only()
+    and (select auth.uid()) not in (old.created_by, bill.assignee_id) is not false
+    and not app.is_party(bill, (select auth.uid()))
+    -- By what one has paid of it, a bill stays in sight.
+    and (app.is_party(old, (select auth.uid())) or changes ? 'assignee') then
+    perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'),
+      case when changes ? 'assignee' then 'set.assignee' else 'set.shared' end);
   end if;
   if changes ?| array['shared', 'paid_by'] then
     perform app.check_shared(bill.sharing, bill.payer_id, bill.category_id, 'set.shared');

@@ -345,6 +345,34 @@ testBooks("what is kept from somebody", {}, {
     assertEquals((await carla.ok("list_expenses")).rows, []);
     assertEquals([await owed(ben, [ana, ben]), await owed(carla, [ana, ben])], [["1→0 5.00 EUR"], []]);
   },
+
+  "is a bill from the day on that it is shared, where only one's own is seen": async (ana) => {
+    const [ben, carla] = [await ana.join(), await ana.join()];
+    await ana.ok("update_settings", { own_only: true });
+    const bill = { name: "Flat", amount: "900", first_due: "2026-12-01", shared: { between: ["me", mail(ben)] } };
+    const { id } = (await ana.ok("add_bill", bill)).bill;
+    const { id: paid } =
+      (await ana.ok("add_bill", { ...bill, name: "Net", shared: undefined, paid_by: mail(ben) })).bill;
+    const names = async (who: Books) => (await who.ok("list_bills")).bills.map(({ name }: Json) => name);
+    assertEquals([await names(ben), await names(carla)], [["Flat", "Net"], []]);
+    await carla.fails("not_found", "update_bill", { bill_id: id, set: { amount: "1" } });
+    // It is theirs as what they recorded is, but for putting it out of their own sight.
+    assertEquals((await ben.ok("update_bill", { bill_id: id, set: { amount: "950" } })).bill.amount, "950.00");
+    for (const [bill_id, set] of [[id, { shared: { between: [mail(ana)] } }], [paid, { paid_by: mail(ana) }]]) {
+      await ben.fails("forbidden_role", "update_bill", { bill_id, set });
+    }
+    await ana.ok("update_bill", { bill_id: id, set: { shared: { between: ["me", mail(carla)] } } });
+    assertEquals([await names(ben), await names(carla)], [["Net"], ["Flat"]]);
+  },
+
+  "names a former member": async (ana, database) => {
+    const ben = await ana.join();
+    await log(ana, "10.00", { shared: { between: ["me", mail(ben)] }, paid_by: mail(ben) });
+    await database.query("delete from identity.memberships where user_id = $1", [ben.userId]);
+    const [{ shared }] = (await ana.ok("list_expenses")).rows;
+    assertEquals(shared.paid_by, "a former member");
+    assertEquals(shared.shares.map(({ member }: Json) => member).toSorted(), ["a former member", mail(ana)].toSorted());
+  },
 });
 
 /** Every shared payment is borne to the minor unit. */

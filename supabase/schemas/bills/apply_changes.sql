@@ -33,14 +33,19 @@ begin
   bill := app.with_leads(bill, changes -> 'remind_again', app.default_lead_days(context));
   if changes ? 'assignee' then
     bill.assignee_id := app.find_member(context, app.clean_text(changes ->> 'assignee'), 'set.assignee');
-    if identity.sees_own_only() and (select auth.uid()) not in (old.created_by, bill.assignee_id) is not false then
-      perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'), 'set.assignee');
-    end if;
   end if;
   bill.payer_id := coalesce(app.parse_payer(context, changes ->> 'paid_by', 'set.paid_by'), old.payer_id);
   if changes ? 'shared' then
     bill.sharing := app.parse_sharing(context, changes -> 'shared', bill.amount_minor, bill.currency, 'set.shared');
     bill.payer_id := coalesce(bill.payer_id, case when bill.sharing is not null then context.actor_id end);
+  end if;
+  if changes ?| array['assignee', 'shared', 'paid_by'] and identity.sees_own_only()
+    and (select auth.uid()) not in (old.created_by, bill.assignee_id) is not false
+    and not app.is_party(bill, (select auth.uid()))
+    -- By what one has paid of it, a bill stays in sight.
+    and (app.is_party(old, (select auth.uid())) or changes ? 'assignee') then
+    perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'),
+      case when changes ? 'assignee' then 'set.assignee' else 'set.shared' end);
   end if;
   if changes ?| array['shared', 'paid_by'] then
     perform app.check_shared(bill.sharing, bill.payer_id, bill.category_id, 'set.shared');

@@ -37,6 +37,14 @@ end
 $$;
 comment on function app.list_shared_expenses is 'The ids of the expenses and bills that the person bears a share of.';
 
+create or replace function app.is_party(bill app.expenses, member_id uuid) returns boolean
+language sql immutable
+  return coalesce((bill).payer_id = member_id, false) or coalesce(
+    (bill).sharing -> 'parts' @> jsonb_build_array(jsonb_build_object('member_id', member_id)), false
+  );
+comment on function app.is_party is
+  'Whether a member pays a bill or bears a part of it, from the day on that this was said: its payments come later.';
+
 create or replace function app.sees_expense(expense_id text) returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
@@ -75,6 +83,7 @@ create policy "Members can use their organization's expenses" on app.expenses
         and (
           not (select identity.sees_own_only())
           or (select auth.uid()) in (created_by, assignee_id)
+          or app.is_party(expenses, (select auth.uid()))
           or id in (select app.list_shared_expenses())
         )
     )

@@ -191,6 +191,7 @@ begin
     or not exists (select from app.categories as c where c.id = expense.category_id and c.is_private)
   ) and (
     member.role <> 'member' or member.user_id in (expense.created_by, expense.assignee_id)
+    or app.is_party(expense, member.user_id)
     or exists (
       select from app.payment_shares as s where s.expense_id = expense.id and s.member_id = member.user_id
     )
