@@ -8566,8 +8566,8 @@ declare
   first_on constant date :=
     (select p.paid_on from app.payments as p where p.deleted_at is null order by p.paid_on limit 1);
 begin
-  -- Who begins on the second of a month can compare with it all the same.
-  return case when first_on > earlier.from_on + (period.to_on - period.from_on + 1) / 10 then first_on end;
+  -- Who begins on the second of a month can compare with it all the same, but not with its first days alone.
+  return case when first_on > earlier.from_on + (earlier.to_on - earlier.from_on + 1) / 10 then first_on end;
 end
 $$;
 comment on function app.books_begin is

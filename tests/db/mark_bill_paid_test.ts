@@ -475,6 +475,16 @@ test("mark_bill_paid", async (t, database) => {
     });
   }
 
+  await step("says how to give what was charged in another currency", async (books, rent) => {
+    const other = { bill_id: rent.id, amount: "1", currency: "USD" };
+    const { hint } = await books.fails("invalid_argument", "mark_bill_paid", other);
+    assertEquals(
+      hint,
+      "Give the amount in EUR. If only what the bank charged in USD is known, leave amount and currency out and give " +
+        'charged {"amount": "…", "currency": "USD"}.',
+    );
+  });
+
   await step("says which dates are open when the one named is not due", async (books, rent) => {
     const error = await books.fails("invalid_argument", "mark_bill_paid", { bill_id: rent.id, due_on: "2026-11-02" });
     assertEquals(error.details, { open_dates: ["2026-11-01", "2026-12-01"] });

@@ -233,6 +233,18 @@ testBooks("summarize_spending", { day: TODAY }, {
     assertEquals((await books.ok("summarize_spending", question)).total.change_percent, 0);
   },
 
+  "says that the books began, also at the beginning of a period that still runs": async (books) => {
+    await log(books, { name: "Lunch", amount: "20", date: "2026-09-03" });
+    books.goTo("2026-10-02");
+    const question = { period: "this_month", compare: "previous_period" };
+    const { data, warnings } = await books.call("summarize_spending", question);
+    assertEquals([data.total.previous, data.total.change_percent, warnings.map(({ code }: Json) => code)], [
+      "0.00",
+      undefined,
+      ["books_begin"],
+    ]);
+  },
+
   "groups by one or two fields, time in order": async (books) => {
     const member = await books.join();
     await log(books, { name: "Lunch", payee: "Cafe", amount: "10", date: "2026-10-01", tags: ["Trip"] }, {

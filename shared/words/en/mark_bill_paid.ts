@@ -136,7 +136,8 @@ export const refusals = {
     { name, due_on, currency, given }: Dated & { currency: string; given: string },
   ): Refusal => ({
     message: `${name} due ${due_on} is in ${currency}, not in ${given}.`,
-    hint: `Give the amount that was charged in ${currency}.`,
+    hint: `Give the amount in ${currency}. If only what the bank charged in ${given} is known, leave amount and ` +
+      `currency out and give charged {"amount": "…", "currency": "${given}"}.`,
   }),
 };
 
