@@ -9919,7 +9919,8 @@ begin
   return query execute format(
     $query$
       select w.row_id, t.current,
-        w.kept = t.current
+        -- Of a row that was purged neither is known, and nothing unknown may count as the same.
+        w.kept is not distinct from t.current
           or app.same_content(w.kept, to_jsonb(jsonb_populate_record(null::app.%1$I, w.kept)), t.current, $3)
       from unnest($1, $2) as w (row_id, kept)
       left join (

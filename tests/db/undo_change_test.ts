@@ -373,6 +373,16 @@ testBooks("undo_change", { day: TODAY }, {
     assertEquals((await books.call("list_expenses")).total_count, 1);
   },
 
+  "names a purged record as what stands in the way": async (books, database) => {
+    const [lunch] = await log(books, { name: "Lunch", amount: "1" });
+    const { change_id } = await books.call("update_expenses", { ids: [lunch], set: { amount: "2" } });
+    await database.query("delete from app.payments where expense_id = $1", [lunch]);
+    await database.query("delete from app.expenses where id = $1", [lunch]);
+    const { details } = await books.fails("undo_conflict", "undo_change", { change_id });
+    assertEquals(details.rows.map(({ current }: Json) => current), [{ deleted: true }]);
+    assertEquals((await books.call("list_expenses")).total_count, 0);
+  },
+
   "does not restore what would then exist twice": async (books) => {
     const item = { name: "Card", amount: "3", external_id: "bank-1" };
     await log(books, item);
