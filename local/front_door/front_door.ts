@@ -1,13 +1,15 @@
 /**
  * The front door: a fetch handler that maps public paths to functions by the route table. Hosted functions cannot serve
  * HTML on the platform's own domain (their gateway rewrites it to plain text in a sandbox), so the site is this small
- * proxy. It runs on Deno Deploy, Cloudflare Workers, and inside the embedded stack. It is stateless and reads no
- * bodies.
+ * proxy. It runs on Deno Deploy, Cloudflare Workers, and inside the embedded stack. It is stateless, and reads short
+ * bodies whole before it passes them on.
  */
+import { systemTimer, type Timer } from "../../shared/clock.ts";
 import { STRICT_TRANSPORT_SECURITY } from "../../shared/http/transport_security.ts";
 import { describeError, type Log } from "../../shared/log.ts";
 import { findRoute, functionPath, loggedPath, NOT_FOUND, PAGE_POLICY_HEADER } from "../../shared/routes.ts";
 import { refuseMethod } from "./methods.ts";
+import { readShortBody, SenderFailed } from "./short_body.ts";
 import { type Client, forward } from "./proxy.ts";
 
 export interface FrontDoorOptions {
@@ -16,6 +18,7 @@ export interface FrontDoorOptions {
   /** One entry of the functions' `FRONT_DOOR_SECRET`; without it the functions see all visitors as one caller. */
   secret?: string | undefined;
   fetch?: (request: Request) => Promise<Response>;
+  timer?: Timer;
   /** Gets a line per request; without it, a failure to reach the functions is thrown. */
   log?: Log;
 }
@@ -23,7 +26,9 @@ export interface FrontDoorOptions {
 export type FrontDoor = (request: Request, client?: Client) => Promise<Response>;
 
 /** @returns a handler of requests and what is known of who sent them. */
-export function createFrontDoor({ functionsUrl, secret, fetch = globalThis.fetch, log }: FrontDoorOptions): FrontDoor {
+export function createFrontDoor(
+  { functionsUrl, secret, fetch = globalThis.fetch, timer = systemTimer, log }: FrontDoorOptions,
+): FrontDoor {
   return async (request, client) => {
     const { pathname, search, protocol } = new URL(request.url);
     const route = findRoute(pathname) ?? NOT_FOUND;
@@ -31,8 +36,15 @@ export function createFrontDoor({ functionsUrl, secret, fetch = globalThis.fetch
     const startedAt = performance.now();
     const requestId = crypto.randomUUID();
     const asked = { request_id: requestId, method: request.method, route: loggedPath(pathname) };
+    const pass = async () => {
+      const body = await readShortBody(request, timer);
+      return await forward(request, { target, client, secret, requestId, body, fetch });
+    };
     const response = refuseMethod(request) ??
-      await forward(request, { target, client, secret, requestId, fetch }).catch((thrown) => {
+      await pass().catch((thrown) => {
+        if (thrown instanceof SenderFailed) return refusal(thrown);
+        // In the middle of a long body.
+        if (request.signal.aborted) return refusal(new SenderFailed(400));
         if (!log) throw thrown;
         log.error("functions_unreachable", { ...asked, error: describeError(thrown) });
         return unreachable(requestId);
@@ -47,6 +59,8 @@ export function createFrontDoor({ functionsUrl, secret, fetch = globalThis.fetch
     return route.page ? asPage(response) : response;
   };
 }
+
+const refusal = ({ message, status }: SenderFailed): Response => new Response(`${message}\n`, { status });
 
 /** Plain text: a front door has no pages. */
 const unreachable = (requestId: string): Response =>

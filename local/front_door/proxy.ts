@@ -32,13 +32,15 @@ export interface ForwardOptions {
   secret?: string | undefined;
   /** Names the request in the logs of all that it passes, in place of the name that the visitor gave it. */
   requestId?: string;
+  /** What was read of the request's body already; its own otherwise. */
+  body?: BodyInit | null;
   fetch?: (request: Request) => Promise<Response>;
 }
 
 /** Returns the response of `target`, with mutable headers. */
 export async function forward(
   request: Request,
-  { target, client, secret, requestId, fetch = globalThis.fetch }: ForwardOptions,
+  { target, client, secret, requestId, body = request.body, fetch = globalThis.fetch }: ForwardOptions,
 ): Promise<Response> {
   const url = new URL(request.url);
   const headers = endToEnd(request.headers);
@@ -52,7 +54,7 @@ export async function forward(
   if (client?.isDirect) headers.set(DIRECT_HEADER, "1");
   if (secret) headers.set(FRONT_DOOR_HEADER, secret);
   if (requestId) headers.set(REQUEST_ID_HEADER, requestId);
-  const { method, body } = request;
+  const { method } = request;
   const response = await fetch(new Request(target, { method, headers, body, redirect: "manual" }));
   const answered = endToEnd(response.headers);
   // fetch has already decoded the body.

@@ -1,5 +1,6 @@
 /** The front door as configuration of an existing web server: the same routes, the same restored pages. */
 import { STRICT_TRANSPORT_SECURITY } from "../../shared/http/transport_security.ts";
+import { wordsOf } from "../../shared/words/words.ts";
 import {
   FRONT_DOOR_HEADER,
   functionPath,
@@ -37,7 +38,7 @@ function nginxConfig({ host, functionsUrl, secret }: Place): string {
       "proxy_pass $functions;",
       ...(route.page ? NGINX_PAGE : []),
       ...(route.secret ? NGINX_UNLOGGED : []),
-      ...(route.bodyMb ? [`client_max_body_size ${route.bodyMb}m;`] : []),
+      ...(route.bodyMb ? [`client_max_body_size ${route.bodyMb}m;`, "error_page 413 @file_too_large;"] : []),
     ];
     return `    location ${match} {\n${body.map((line) => `        ${line}\n`).join("")}    }`;
   };
@@ -66,13 +67,22 @@ server {
     listen 80;
     server_name ${host};
     access_log off;
-    return 301 https://$host$request_uri;
+
+    # certbot puts its answers to the certificate authority here.
+    location /.well-known/acme-challenge/ {
+        root /var/www/html;
+    }
+    location / {
+        return 301 https://$host$request_uri;
+    }
 }
 
 server {
     listen 443 ssl;
     server_name ${host};
-    # As certbot leaves them (certbot certonly --webroot or --standalone -d ${host}).
+    # As certbot leaves them: certbot certonly --webroot -w /var/www/html -d ${host}
+    # The first time, while nginx can't start without them, its default site answers from that folder; at renewals, the
+    # server above does. In /etc/letsencrypt/renewal-hooks/deploy/ a script runs: nginx -s reload
     ssl_certificate /etc/letsencrypt/live/${host}/fullchain.pem;
     ssl_certificate_key /etc/letsencrypt/live/${host}/privkey.pem;
 
@@ -95,9 +105,13 @@ ${origin.startsWith("https:") ? NGINX_VERIFIED.map((line) => `    ${line}\n`).jo
     proxy_set_header X-Forwarded-Proto $scheme;
     proxy_redirect off;
     proxy_buffering off;
-    proxy_request_buffering off;
+    # Slow senders wait here and hold nothing of the functions.
+    proxy_request_buffering on;
+    client_body_buffer_size 64k;
+    client_body_timeout 5s;
     proxy_read_timeout 160s;
     client_max_body_size ${LARGEST_BODY_MB}m;
+    error_page 413 @too_large;
 
 ${NGINX_ALWAYS.map((line) => `    ${line}\n`).join("")}
     if ($request_method !~ "^(${METHODS.join("|")})$") {
@@ -112,9 +126,20 @@ ${NGINX_ALWAYS.map((line) => `    ${line}\n`).join("")}
         proxy_pass $functions;
 ${NGINX_PAGE.map((line) => `        ${line}\n`).join("")}    }
 ${ROUTES.map(location).join("\n")}
+${nginxTooLarge("too_large", TOO_LARGE)}
+${nginxTooLarge("file_too_large", FILE_TOO_LARGE)}
 }
 `;
 }
+
+const FILE_TOO_LARGE = wordsOf("en").pages.failures.fileTooLarge;
+const TOO_LARGE = "That’s too long. Shorten it and try again.";
+
+const nginxTooLarge = (name: string, text: string) =>
+  `    location @${name} {
+        default_type "text/plain; charset=utf-8";
+        return 413 "${text}\\n";
+    }`;
 
 /** In nginx, a location that sets headers loses those of its server. */
 const NGINX_ALWAYS = [
@@ -161,7 +186,7 @@ function caddyConfig({ host, functionsUrl, secret }: Place): string {
     const target = pathname + functionPath(route, below ? "{path}" : route.path);
     const lines = [
       `rewrite * ${target}`,
-      ...(route.bodyMb ? caddyBody(route.bodyMb) : ["import body"]),
+      ...(route.bodyMb ? caddyBody(route.bodyMb + 1, FILE_TOO_LARGE) : ["import body"]),
       `import ${route.page ? "page" : "answer"}`,
     ];
     return `    handle ${route.path}${below ? "*" : ""} {\n${lines.map((line) => `        ${line}\n`).join("")}    }`;
@@ -169,9 +194,10 @@ function caddyConfig({ host, functionsUrl, secret }: Place): string {
   // Caddy passes events on as they come. With flush_interval it would not tell the functions that a client has left.
   return `# A page of the functions names its own policy in ${PAGE_POLICY_HEADER}; anything else is passed on as it is.
 (body) {
-${caddyBody(LARGEST_BODY_MB).map((line) => `    ${line}\n`).join("")}}
+${caddyBody(LARGEST_BODY_MB, TOO_LARGE).map((line) => `    ${line}\n`).join("")}}
 (answer) {
 ${methods}
+    # From Caddy 2.6.4 on, "request_buffers 64KiB" in these two blocks makes slow senders wait here.
     reverse_proxy ${origin} {
 ${caller}
     }
@@ -210,8 +236,28 @@ ${ROUTES.map(handle).join("\n")}
 `;
 }
 
-/** Of several limits on a request the least would count, so each address has only its own. */
-const caddyBody = (megabytes: number) => ["request_body {", `    max_size ${megabytes}MiB`, "}"];
+/**
+ * Of several limits on a request the least would count, so each address has only its own. Caddy drops the connection
+ * beyond it, so what announces such a length is answered before.
+ */
+const caddyBody = (megabytes: number, text: string) => [
+  `@large header_regexp Content-Length ^(?:${atLeast(megabytes)}\\d{6})$`,
+  "handle @large {",
+  '    header Content-Type "text/plain; charset=utf-8"',
+  `    respond "${text}" 413`,
+  "}",
+  "request_body {",
+  `    max_size ${megabytes}MB`,
+  "}",
+];
+
+/** A pattern of numbers from this one on, which has one or two digits. */
+const atLeast = (number: number): string => {
+  const [tens, ones] = [Math.floor(number / 10), number % 10];
+  return tens === 0
+    ? `(?:[${ones}-9]|\\d{2,})`
+    : `(?:${tens}[${ones}-9]|${tens < 9 ? `[${tens + 1}-9]\\d|` : ""}\\d{3,})`;
+};
 
 const CADDY_UNLOGGED = ["log_skip", "skip_log"].map((name) => `        ${name} true\n`).join("");
 

@@ -12,6 +12,7 @@ import serve from "../../local/front_door/serve.ts";
 import { SERVERS } from "../../local/front_door/server_config.ts";
 import { functionPath, METHODS, PAGE_POLICY_HEADER, REQUEST_ID_HEADER, ROUTES } from "../../shared/routes.ts";
 import { freePort } from "../_support/free_port.ts";
+import { fakeTimer } from "../_support/fake_timer.ts";
 import { askRaw } from "../_support/raw_http.ts";
 import { waitFor } from "../_support/wait_for.ts";
 
@@ -119,9 +120,9 @@ async function webServer(name: "nginx" | "caddy", functionsUrl: string): Promise
           "$&\n        trusted_proxies private_ranges",
         )
       }`
-      : `pid ${folder}/pid; daemon off; events {} http { access_log ${accessLog}; ${nginxFolders(folder)} ${
-        withoutTls(printed).replace("listen 443 ssl", `listen ${host}`).replace(NGINX_LOG, accessLog)
-      } }`,
+      : `${NGINX_USER}pid ${folder}/pid; daemon off; events {} http { access_log ${accessLog}; ${
+        nginxFolders(folder)
+      } ${withoutTls(printed).replace("listen 443 ssl", `listen ${host}`).replace(NGINX_LOG, accessLog)} }`,
   );
   const args = name === "caddy" ? ["run", "--adapter", "caddyfile", "--config", file] : ["-e", "stderr", "-c", file];
   const child = new Deno.Command(name, { args, env: { HOME: folder }, stdout: "null", stderr: "piped" }).spawn();
@@ -149,6 +150,8 @@ async function webServer(name: "nginx" | "caddy", functionsUrl: string): Promise
   return { url, log: () => Deno.readTextFile(accessLog), close: async () => void await close() };
 }
 
+/** Started by root, its workers would be somebody who may not use the test's folder. */
+const NGINX_USER = Deno.uid() === 0 ? "user root; " : "";
 /** What the printed configuration logs to. */
 const NGINX_LOG = "/var/log/nginx/expenses.log";
 
@@ -215,6 +218,32 @@ Deno.test("the deployed front door believes cf-connecting-ip in Workers only, no
   assertEquals(await callerOf({ remoteAddr: { hostname: "198.51.100.7" } }), ["198.51.100.7", undefined]);
   assertEquals(await callerOf({ remoteAddr: { path: "/run/door.sock" } }), [undefined, undefined]);
   await functions.shutdown();
+});
+
+Deno.test("a short body that does not arrive keeps nothing of the functions, and its sender is no error in the log", async () => {
+  const { timer, pass } = fakeTimer();
+  const lines: string[] = [];
+  const frontDoor = createFrontDoor({
+    functionsUrl: "https://project.example/functions/v1",
+    log: createLog((line) => void lines.push(line)),
+    timer,
+    fetch: () => Promise.reject(new Error("the functions were asked")),
+  });
+  const post = (source: UnderlyingDefaultSource<Uint8Array>, length: number) =>
+    frontDoor(
+      new Request("https://site.example/login", {
+        method: "POST",
+        headers: { "content-length": String(length) },
+        body: new ReadableStream(source),
+      }),
+    );
+  const slow = post({}, 9);
+  await pass(15_000);
+  const gone = await post({ pull: (controller) => controller.error(new Error("connection reset")) }, 9);
+  assertEquals([(await slow).status, gone.status], [408, 400]);
+  assertEquals(lines.map((line) => JSON.parse(line).event), ["request", "request"]);
+  // A long one is passed on as it comes.
+  assertEquals((await post({}, 65_537)).status, 502);
 });
 
 Deno.test("the fetch handler sets HSTS on every https answer, even if the gateway sets another, and none over http", async () => {
@@ -396,11 +425,17 @@ async function testFrontDoor(
       };
       assertEquals(await sent("/account/import/imp_x", 10.5), 10.5 * 1024 * 1024);
       assertEquals(await sent("/account/providers/x", 1), 1024 * 1024);
-      // The fetch handler reads no bodies: each function has limits of its own.
+      // The fetch handler limits no bodies: each function has limits of its own.
       if (name === "the fetch handler") return;
-      for (const [path, megabytes] of [["/account/import/imp_x", 12], ["/account/providers/x", 3]] as const) {
-        const answer = await sent(path, megabytes);
-        assert(answer === 413 || answer === 502, `${path}: ${answer}`);
+      const tooLarge = [["/account/import/imp_x", 12, /^That file is larger than 10 MB\./], [
+        "/account/providers/x",
+        3,
+        /^That’s too long\./,
+      ]] as const;
+      for (const [path, megabytes, says] of tooLarge) {
+        const response = await ask(path, { method: "POST", body: new Uint8Array(megabytes * 1024 * 1024) });
+        assertEquals([response.status, response.headers.get("content-type")], [413, "text/plain; charset=utf-8"]);
+        assertMatch(await response.text(), says);
       }
     });
 

@@ -13,6 +13,9 @@ import { waitFor } from "../_support/wait_for.ts";
 const ROOT = new URL("../../", import.meta.url).pathname;
 const SITE = "expenses.example.com";
 
+/** Started by root, its workers would be somebody who may not use the test's folder. */
+const NGINX_USER = Deno.uid() === 0 ? "user root; " : "";
+
 const has = (name: string) =>
   new Deno.Command("sh", { args: ["-c", `command -v ${name}`], stdout: "null", stderr: "null" }).outputSync().success;
 
@@ -98,12 +101,15 @@ async function withNginx(
     .replace("listen 443 ssl", `listen 127.0.0.1:${secure} ssl`)
     .replaceAll(`/etc/letsencrypt/live/${SITE}`, folder)
     .replace("/var/log/nginx/expenses.log", join(folder, "access"))
+    .replace("/var/www/html;", `${folder}/www;`)
     .replace("/etc/ssl/certs/ca-certificates.crt", trusted)
     .replace(/resolver [^;]*;/, `resolver 127.0.0.1:${names.port} valid=1s ipv6=off;`);
   const temp = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((one) => `${one}_temp_path ${folder}/${one};`);
   await Deno.writeTextFile(
     join(folder, "config"),
-    `pid ${folder}/pid; daemon off; events {} http { access_log ${folder}/default; ${temp.join(" ")} ${server} }`,
+    `${NGINX_USER}pid ${folder}/pid; daemon off; events {} http { access_log ${folder}/default; ${
+      temp.join(" ")
+    } ${server} }`,
   );
   const child = new Deno.Command("nginx", {
     args: ["-e", join(folder, "errors"), "-c", join(folder, "config")],
@@ -139,7 +145,13 @@ Deno.test({
       SERVERS.nginx({ host: SITE, functionsUrl, secret: "secret" }),
       /listen 443 ssl;[^]*ssl_certificate \/etc\/letsencrypt\/live\/expenses\.example\.com\/fullchain/,
     );
-    await withNginx({ functionsUrl }, async ({ plain, secure, names }) => {
+    await withNginx({ functionsUrl }, async ({ folder, plain, secure, names }) => {
+      // So that certbot can renew the certificate while nginx has port 80.
+      const challenge = "/.well-known/acme-challenge/token";
+      await Deno.mkdir(join(folder, "www", challenge, ".."), { recursive: true });
+      await Deno.writeTextFile(join(folder, "www", challenge), "for the authority");
+      const answered = await fetch(`http://127.0.0.1:${plain}${challenge}`, { redirect: "manual" });
+      assertEquals([answered.status, await answered.text()], [200, "for the authority"]);
       assertEquals((await ask(secure, "/api/health")).status, 502, "the name is unknown so far");
       names.state.knows = true;
       const answer = await waitFor(async () => {
