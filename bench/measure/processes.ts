@@ -1,4 +1,5 @@
 /** Servers that benchmarks and load tests start themselves, and the processor time they take. Linux only. */
+import { killChild, unlessInterrupted, whenInterrupted } from "../../tests/_support/interrupt.ts";
 
 export interface Started {
   port: number;
@@ -22,6 +23,7 @@ export async function start(
   args: string[],
   { env = {}, cwd, onLog }: { env?: Record<string, string>; cwd?: string; onLog?: (text: string) => void } = {},
 ): Promise<Started> {
+  await unlessInterrupted();
   const child = new Deno.Command(command, {
     args,
     cwd,
@@ -30,6 +32,8 @@ export async function start(
     stdout: "piped",
     stderr: "piped",
   }).spawn();
+  const forget = whenInterrupted(() => killChild(child));
+  void child.status.then(forget);
   let errors = "";
   const drained = (async () => {
     // Its log is read and dropped, as a platform's collector would take it.
@@ -43,6 +47,7 @@ export async function start(
   const port = Number(value?.split("\n")[0]);
   if (!port) {
     await drained;
+    await unlessInterrupted();
     throw new Error(`${[command, ...args].join(" ")} did not start:\n${errors}`);
   }
   const end = async (signal: Deno.Signal) => {

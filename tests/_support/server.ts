@@ -3,6 +3,7 @@
  * refuses to run as root: started by root, it runs as `postgres` or `nobody`.
  */
 import { freePort } from "./free_port.ts";
+import { unlessInterrupted, whenInterrupted } from "./interrupt.ts";
 
 export interface Binaries {
   /** Folder of `initdb` and `postgres`. */
@@ -87,6 +88,7 @@ export async function startServer(
     timezone: "UTC",
   };
   const start = async () => {
+    await unlessInterrupted();
     const child = new Deno.Command(`${binaries.folder}/postgres`, {
       args: ["-D", `${folder}/data`, ...Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
       stdin: "null",
@@ -111,12 +113,11 @@ export async function startServer(
   let stopping: Promise<void> | undefined;
   const stop = () => stopping ??= stopOnce();
   const stopOnce = async () => {
-    SIGNALS.forEach((signal) => Deno.removeSignalListener(signal, interrupt));
     await end("SIGINT"); // fast shutdown: sessions are ended, not awaited
     await Deno.remove(folder, { recursive: true });
+    forget();
   };
-  const interrupt = () => void stop().finally(() => Deno.exit(130));
-  SIGNALS.forEach((signal) => Deno.addSignalListener(signal, interrupt));
+  const forget = whenInterrupted(stop);
 
   const restart: Server["restart"] = async (how) => {
     // Its log ends when the last process that shares it has noticed.
@@ -131,8 +132,6 @@ export async function startServer(
   }
   return { port, folder, pid: () => running.child.pid, log: () => running.log.lastLines(), restart, stop };
 }
-
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 // The data is deleted at the end, so skip fsync.
 const DURABLE_FOR_MINUTES = { fsync: "off", full_page_writes: "off", synchronous_commit: "off" };

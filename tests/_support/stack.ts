@@ -8,6 +8,7 @@ import { preparationDigest } from "../../local/database/prepare.ts";
 import type { RunningStack } from "../../local/running_stack.ts";
 import { cachedFolder, digestOf } from "../../local/cache.ts";
 import { createRatesFixture, ratesFixtureSources } from "./exchange_rates.ts";
+import { unlessInterrupted, whenInterrupted } from "./interrupt.ts";
 import { hasPlatform, newDatabase, newMigratedDatabase } from "./new_database.ts";
 
 export { signIn } from "../../local/sign_in.ts";
@@ -59,6 +60,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
 
 async function launch(folder: string, options: StackOptions): Promise<TestStack> {
   const rates = serveRates();
+  await unlessInterrupted();
   const startedAt = performance.now();
   const child = new Deno.Command(Deno.execPath(), {
     args: ["task", "--quiet", "start", "--json", "--port", "0", "--data", folder, ...(options.args ?? [])],
@@ -69,6 +71,13 @@ async function launch(folder: string, options: StackOptions): Promise<TestStack>
     stdout: "piped",
     stderr: "piped",
   }).spawn();
+  // It starts the stack in a process of its own, whose id the first line says.
+  let pid = child.pid;
+  const forget = whenInterrupted(async () => {
+    Deno.kill(pid, pid === child.pid ? "SIGTERM" : "SIGKILL");
+    await child.status;
+  });
+  void child.status.then(forget);
   let log = "";
   const logged = collect(child.stderr, (text) => log += text);
   const line = await firstLine(child.stdout);
@@ -78,6 +87,7 @@ async function launch(folder: string, options: StackOptions): Promise<TestStack>
     throw new Error(`The stack did not start:\n${log}`);
   }
   const running: RunningStack = JSON.parse(line);
+  pid = running.pid;
   rates.follow(running.local_url);
   const readyMs = performance.now() - startedAt;
   const ended = async () => {

@@ -5,6 +5,7 @@
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { connectFor, type Json, newPerson, personOf } from "../e2e/person.ts";
+import { killChild, whenInterrupted } from "../_support/interrupt.ts";
 import { startStack, type TestStack } from "../_support/stack.ts";
 import { runStart } from "../_support/start_command.ts";
 import { print } from "./report.ts";
@@ -86,13 +87,10 @@ async function killWhileStarting(folder: string): Promise<void> {
     stdout: "null",
     stderr: "null",
   }).spawn();
+  const forget = whenInterrupted(() => killChild(child));
   await pause(Math.random() * LONGEST_MS);
-  try {
-    child.kill("SIGKILL");
-  } catch {
-    // It has ended already.
-  }
-  await child.status;
+  await killChild(child);
+  forget();
 }
 
 Deno.test(`killed at any instant, ${RUNS} times or more: nothing that was acknowledged is lost, nothing is there by half`, async () => {

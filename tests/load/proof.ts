@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { startStandIn } from "../../bench/hops/world.ts";
 import { postgresDatabase } from "../../local/database/postgres.ts";
 import { startCluster } from "../_support/cluster.ts";
+import { interruptOnce } from "../_support/interrupted_run.ts";
 import { Traffic } from "./model/traffic.ts";
 import { print } from "./report.ts";
 import { soak } from "./soak.ts";
@@ -72,3 +73,16 @@ Deno.test("what finds no free connection waits for the next one, and not for a j
     await cluster.stop();
   }
 });
+
+for (
+  const [name, args, processes] of [
+    ["the benchmark", ["bench/run.ts", "--short", "--only", "get_context"], 12],
+    ["a load run", ["tests/load/run.ts", "--minutes", "1"], 14],
+  ] as const
+) {
+  Deno.test(`${name} that is interrupted ends all of its processes`, async () => {
+    const run = ["run", "--lock=tests/deno.lock", "--quiet", "--no-check", "-A", ...args];
+    const { survivors } = await interruptOnce(run, { processes, signal: "SIGINT" });
+    assertEquals(survivors, []);
+  });
+}

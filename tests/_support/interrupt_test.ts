@@ -1,0 +1,22 @@
+/** An interrupted run leaves no process behind. */
+import { assertEquals } from "@std/assert";
+import { interruptOnce } from "./interrupted_run.ts";
+
+const HANGS = `console.log("1234"); setInterval(() => {}, 1000)`;
+const RUN = `
+  import { start } from "${new URL("../../bench/measure/processes.ts", import.meta.url)}";
+  await start(Deno.execPath(), ["eval", ${JSON.stringify(HANGS)}]);
+  // This one never says that it is up.
+  await start(Deno.execPath(), ["eval", "setInterval(() => {}, 1000)"]);
+`;
+
+Deno.test({
+  name: "a run that is interrupted ends the processes it has started, also those that are still starting",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      const { code, survivors } = await interruptOnce(["eval", RUN], { processes: 2, signal });
+      assertEquals([code, survivors], [130, []], signal);
+    }
+  },
+});
