@@ -3,7 +3,7 @@
  * sandbox). The same expectations hold for the fetch handler and, where they are installed, for the printed nginx and
  * Caddy configuration.
  */
-import { assert, assertEquals, assertFalse, assertMatch, assertRejects } from "@std/assert";
+import { assertEquals, assertFalse, assertMatch, assertRejects } from "@std/assert";
 import { join } from "node:path";
 import { requestIdOf } from "../../shared/http/request_id.ts";
 import { createLog } from "../../shared/log.ts";
