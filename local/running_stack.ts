@@ -16,6 +16,7 @@ export interface RunningStack {
   payment_webhook_secret: string;
   /** Base URL of the clock and the mailbox, on a port and a path of their own. Null when the site is public. */
   local_url: string | null;
+  /** Null where MAIL_URL sends the mail instead. */
   mail_url: string | null;
   /** What this stack has in place of the real thing. */
   stand_ins: StandIn[];

@@ -142,7 +142,7 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
     cron_secret: first(secrets.cron_secret),
     payment_webhook_secret: first(secrets.payment_webhook_secret),
     local_url: localUrl ?? null,
-    mail_url: localUrl ? `${localUrl}/mail` : null,
+    mail_url: localUrl && !env.MAIL_URL ? `${localUrl}/mail` : null,
     stand_ins: activeStandIns({ ...facts, lacksRates }),
     database_url: options.db === "embedded" ? null : options.db,
     demo: data.demo,

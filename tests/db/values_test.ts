@@ -104,6 +104,10 @@ testBooks(
       const context = await books.call("get_context", { include: [] });
       assertEquals([context.data.fx_as_of, codes(context)], ["2026-09-29", ["rate_snapshot"]]);
 
+      // Not even on its own day is the snapshot the rate that stands.
+      const dated = { name: "Domain", amount: "11", currency: "USD", date: "2026-09-29" };
+      assert(codes(await books.call("log_expenses", { items: [dated] })).includes("rate_snapshot"));
+
       // No source is judged by a snapshot.
       assertEquals(await database.asService("read_rates_of_day", { day: "2026-11-20" }), {});
 
