@@ -196,6 +196,7 @@ Deno.test({
     await page.getByLabel("Email address").fill("high@example.com");
     await press(page, "Email me a link");
     await page.getByRole("link", { name: "Open the mailbox" }).click();
+    await page.waitForLoadState();
     const heights = await page.evaluate(`(() => {
       const frame = document.querySelector("iframe");
       return [frame.clientHeight, frame.contentDocument.documentElement.scrollHeight];
