@@ -326,7 +326,12 @@ export const ACCOUNT_STATES: readonly State[] = [
     answers: { read_deletion: deletable({ name: RIGHT_TO_LEFT, members: 2 }) },
   }),
   signedIn("account-leaving", "/account/delete", {
-    answers: { read_deletion: { ...deletable({}), organizations: [], deletes_at: "2026-12-07T10:00:00Z" } },
+    answers: {
+      read_deletion: {
+        ...deletable({ name: HOSTILE, deletes_at: "2026-12-07T10:00:00Z" }),
+        deletes_at: "2026-12-07T10:00:00Z",
+      },
+    },
   }),
   signedIn("providers-remove", "/account/providers/remove?link=lnk_1", { answers: { read_account: ACCOUNTS.used } }),
   signedIn("providers-remove-awkward", "/account/providers/remove?link=lnk_1", {
