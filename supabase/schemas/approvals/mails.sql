@@ -23,7 +23,7 @@ comment on column app.mails.kind is
   'who was a member.';
 create index mails_user_id_idx on app.mails (user_id, sent_at);
 create index mails_leased_until_idx on app.mails (leased_until) where sent_at is null;
-create index mails_event_id_idx on app.mails (event_id) where event_id is not null;
+create index mails_event_id_idx on app.mails (event_id);
 -- Who was removed lately?
 create index audit_events_removed_idx on identity.audit_events (at) where event = 'member.removed';
 alter table app.mails enable row level security;
