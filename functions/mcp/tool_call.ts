@@ -96,7 +96,8 @@ export function createToolCall(
         // Never sent: the verdict replaces it.
         if (!facts || verdict.outcome !== "ok") return answer(internal);
         const { proposal_id: proposalId, ...told } = facts as FactEnvelope & { proposal_id?: string };
-        const result = await withAddresses(presentPage(name, told, words), connector);
+        const shown = await withAddresses(presentPage(name, told, words), connector);
+        const result = parsed.understood ? { ...shown, understood: parsed.understood } : shown;
         const about = proposalId ?? (name === "decide_proposal" && facts.ok && parsed.value.proposal_id);
         // After the answer: who is asked, or the proposer, hears of it by mail.
         if (about) connector.mailProposal(String(about), requestId);

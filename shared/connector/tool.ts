@@ -12,7 +12,7 @@ import { type JsonSchema, PATTERNS } from "./schema.ts";
 import type { Progress } from "../words/message.ts";
 import type { ToolName } from "../words/words.ts";
 import { cleanStrings } from "./typed_text.ts";
-import { understand } from "./understand.ts";
+import { type Note, understand } from "./understand.ts";
 
 /** Hints for the host's confirmation prompts; not a guarantee. */
 export interface Annotations {
@@ -106,7 +106,11 @@ export interface ListedTool extends
 }
 
 export type Arguments = Record<string, unknown>;
-export type ParsedArguments = { ok: true; value: Arguments } | { ok: false; error: ArgumentError };
+/** `understood` says what was read as something else: "merchant → payee". */
+export type ParsedArguments = { ok: true; value: Arguments; understood?: string[] } | {
+  ok: false;
+  error: ArgumentError;
+};
 
 export interface Tool {
   listed: ListedTool;
@@ -137,11 +141,14 @@ export function defineTool(
     parse(input, at) {
       const sent = limitUnknownFields(input ?? {}, contract.inputSchema);
       const repaired = repair && typeof sent === "object" ? repair(sent as Arguments) : sent;
-      const understood = understand(cleanStrings(repaired), contract.inputSchema);
-      const parsed = schema().safeParse(understood, { reportInput: true });
+      const notes = new Set<string>();
+      const note: Note = (from, to) => void (notes.size < MAX_NOTES && notes.add(`${from} → ${to}`.slice(0, 120)));
+      const meant = understand(cleanStrings(repaired), contract.inputSchema, note);
+      const parsed = schema().safeParse(meant, { reportInput: true });
       if (!parsed.success) return { ok: false, error: explainIssues(parsed.error.issues, contract.inputSchema) };
       const value = parsed.data as Arguments;
-      return refine ? refine(value, sent as Arguments, at) : { ok: true, value };
+      const refined = refine ? refine(value, sent as Arguments, at) : { ok: true as const, value };
+      return refined.ok && notes.size > 0 ? { ...refined, understood: [...notes] } : refined;
     },
   };
 }
@@ -152,6 +159,9 @@ const withYearlessDays = (schema: JsonSchema): JsonSchema =>
     JSON.stringify(schema),
     (key, value) => key === "pattern" && value === PATTERNS.date ? `${value}|^--\\d{2}-\\d{2}$` : value,
   );
+
+/** How many of what was read as something else an answer repeats. */
+const MAX_NOTES = 10;
 
 /** More unknown fields than one answer lists. */
 const MAX_UNKNOWN_FIELDS = 10;

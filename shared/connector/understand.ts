@@ -5,28 +5,53 @@
  */
 import { readDate, readYearlessDay, toIsoDate } from "../import/date_text.ts";
 import { decimalSignOf, readCurrency, readMoney, toDecimal } from "../import/money_text.ts";
+import { choicesFor, currencyNamed, fieldsFor } from "./habits.ts";
 import { type JsonSchema, LISTED_AS, PATTERNS } from "./schema.ts";
+import { cleanStrings } from "./typed_text.ts";
+import { type Fields, nearDay, readField } from "./understand_field.ts";
 
-type Fields = Record<string, unknown>;
+/** Notes what was read as something else, by the path of its field. */
+export type Note = (sent: unknown, meant: string) => void;
 
-/** @param value JSON data that was sent for `schema`. */
-export function understand(value: unknown, schema: JsonSchema | undefined): unknown {
-  switch (schema?.type) {
+/**
+ * @param value JSON data that was sent for `schema`. @param note hears of names and values that were read as others; a
+ * plain change of form, such as "14,50", is none.
+ */
+export function understand(value: unknown, schema: JsonSchema | undefined, note: Note = () => {}): unknown {
+  const type = schema?.type;
+  if (typeof value === "string" && (type === "object" || type === "array")) value = readJson(value);
+  switch (type) {
     case "object":
-      if (Array.isArray(value) && schema[LISTED_AS]) return mapFromPairs(value, schema[LISTED_AS]);
-      return isObject(value) && schema.properties ? understandFields(value, schema) : value;
+      if (Array.isArray(value) && schema![LISTED_AS]) return mapFromPairs(value, schema![LISTED_AS]);
+      return isObject(value) && schema!.properties ? understandFields(value, schema!, note) : value;
     case "array":
-      return understandList(value, schema);
+      return understandList(value, schema!, note);
     case "boolean":
-      return value === "true" ? true : value === "false" ? false : value;
+      return understandBoolean(value);
     case "integer":
     case "number":
       return typeof value === "string" && /^-?\d{1,9}(\.\d{1,9})?$/.test(value) ? Number(value) : value;
     case "string":
-      return understandText(Array.isArray(value) && value.length === 1 ? value[0] : value, schema);
+      return understandText(Array.isArray(value) && value.length === 1 ? value[0] : value, schema!, note);
     default:
       return value;
   }
+}
+
+/** An object or a list that was sent as its JSON text. */
+function readJson(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return cleanStrings(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
+function understandBoolean(value: unknown): unknown {
+  const word = typeof value === "string" ? value.toLowerCase() : value;
+  if (word === "true" || word === "yes" || word === "1" || word === 1) return true;
+  return word === "false" || word === "no" || word === "0" || word === 0 ? false : value;
 }
 
 /** Whether null could mean two things in an object: to empty the field, or not to touch it. */
@@ -35,8 +60,11 @@ export const isChange = (schema: JsonSchema | undefined): boolean => schema?.min
 const isObject = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-function understandFields(sent: Fields, schema: JsonSchema): Fields {
+function understandFields(given: Fields, schema: JsonSchema, note: Note): Fields {
   const { properties = {}, required = [] } = schema;
+  const sent = nestFlatFields(liftNestedFields(given, properties, note), schema, note);
+  const isFree = (...names: string[]) =>
+    names.every((name) => Object.hasOwn(properties, name) && !Object.hasOwn(sent, name) && !read.has(name));
   const read = new Map<string, unknown>();
   let currency: string | undefined;
   for (const [key, value] of Object.entries(sent)) {
@@ -44,16 +72,65 @@ function understandFields(sent: Fields, schema: JsonSchema): Fields {
     const name = read.has(meant) ? key : meant;
     const field = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (field && !required.includes(name) && !isChange(schema) && isNothing(value, field)) continue;
+    if (fieldsFor(plainName(key)).includes(name)) note(key, name);
     const money = field?.pattern === PATTERNS.amount ? moneyWithCurrency(value) : undefined;
     if (money && properties.currency && agrees(sent.currency, money.currency) && agrees(currency, money.currency)) {
       currency = money.currency;
       read.set(name, money.amount);
-    } else {
-      read.set(name, understand(value, field));
+      continue;
+    }
+    const fields = readField(name, { value, schema: field, isFree });
+    if (fields) note(`${name} ${JSON.stringify(value)}`.slice(0, 60), JSON.stringify(fields).slice(0, 60));
+    for (const [one, content] of Object.entries(fields ?? { [name]: value })) {
+      read.set(one, understand(content, Object.hasOwn(properties, one) ? properties[one] : undefined, note));
     }
   }
   if (currency) read.set("currency", currency);
   return Object.fromEntries(read);
+}
+
+/** Fields that were sent within a change and belong beside it: `set: { apply_from }`. */
+function liftNestedFields(sent: Fields, properties: Record<string, JsonSchema>, note: Note): Fields {
+  const [name, { properties: fields = {} }] = Object.entries(properties).find(([, schema]) => isChange(schema)) ??
+    ["", {}];
+  const change = sent[name];
+  if (!isObject(change)) return sent;
+  const lifted = Object.entries(change).filter(([key]) =>
+    !Object.hasOwn(fields, key) && Object.hasOwn(properties, key) && !Object.hasOwn(sent, key)
+  );
+  if (lifted.length === 0) return sent;
+  for (const [key] of lifted) note(`${name}.${key}`, key);
+  const kept = Object.entries(change).filter(([key]) => !lifted.some(([other]) => other === key));
+  return { ...sent, ...Object.fromEntries(lifted), [name]: Object.fromEntries(kept) };
+}
+
+/**
+ * Fields that were sent beside the object or list they belong into: `{ name, amount }` without `items`, `{ note }`
+ * without `set`. Of several places a change is meant, and nothing is moved into a place that was sent as well.
+ */
+function nestFlatFields(sent: Fields, { properties = {}, required = [] }: JsonSchema, note: Note): Fields {
+  const isKnown = (key: string, value: unknown, fields = properties) =>
+    Object.hasOwn(fields, nameOf(key, value, sent, fields));
+  const strays = Object.entries(sent).filter(([key, value]) => !isKnown(key, value));
+  if (strays.length === 0) return sent;
+  const places = Object.entries(properties).flatMap(([name, { items, ...schema }]) => {
+    const fields = schema.type === "object"
+      ? schema.properties
+      : required.includes(name)
+      ? items?.properties
+      : undefined;
+    const holdsAll = fields && strays.every(([key, value]) => isKnown(key, value, fields));
+    return holdsAll && !Object.hasOwn(sent, name)
+      ? [{ name, isList: items !== undefined, isChange: isChange(schema) }]
+      : [];
+  });
+  const [place, another] = places.toSorted((a, b) => Number(b.isChange) - Number(a.isChange));
+  if (!place || (another && !place.isChange)) return sent;
+  // What such a list's items need may be known on the level above as well, such as a name.
+  const moved = Object.fromEntries(strays);
+  const kept = Object.fromEntries(Object.entries(sent).filter(([key]) => !Object.hasOwn(moved, key)));
+  note(strays.map(([key]) => key).join(", "), `${place.name}.${strays.map(([key]) => key).join(", ")}`);
+  return { ...kept, [place.name]: place.isList ? [moved] : moved };
 }
 
 /** `[{ currency: "EUR", amount: "5" }]` as `{ EUR: "5" }`; a repeated key has two meanings. */
@@ -65,14 +142,18 @@ function mapFromPairs(pairs: unknown[], { items }: JsonSchema): unknown {
   return isMap ? Object.fromEntries(entries) : pairs;
 }
 
-/** The field that a name stands for: `category` for `categories`, `groupBy` for `group_by`. */
+/** The field that a name stands for: `category` for `categories`, `groupBy` for `group_by`, `merchant` for `payee`. */
 function nameOf(key: string, value: unknown, sent: Fields, properties: Record<string, JsonSchema>): string {
   if (Object.hasOwn(properties, key) || key.length > 60) return key;
-  const plain = key.trim().replace(/(?<=[a-z])(?=[A-Z])|[\s-]+/g, "_").toLowerCase();
+  const plain = plainName(key);
   const candidates = [plain, `${plain}s`, plain.replace(/y$/, "ies")];
   if (!Array.isArray(value) || value.length === 1) candidates.push(plain.replace(/ies$/, "y"), plain.replace(/s$/, ""));
+  candidates.push(...fieldsFor(plain));
   return candidates.find((name) => Object.hasOwn(properties, name) && !Object.hasOwn(sent, name)) ?? key;
 }
+
+const plainName = (key: string) => key.trim().replace(/(?<=[a-z])(?=[A-Z])|[\s-]+/g, "_").toLowerCase();
+const plainChoice = (text: string) => text.toLowerCase().replace(/[\s_-]/g, "");
 
 /** A field that was filled in with nothing. */
 const isNothing = (value: unknown, { type }: JsonSchema) =>
@@ -81,40 +162,66 @@ const isNothing = (value: unknown, { type }: JsonSchema) =>
 const agrees = (given: unknown, currency: string) =>
   given === undefined || given === null || given === "" || understandCurrency(given) === currency;
 
-function understandList(value: unknown, { items }: JsonSchema): unknown {
-  if (Array.isArray(value)) return value.map((item) => understand(item, items));
-  if (isObject(value)) return items?.type === "object" ? [understand(value, items)] : value;
+function understandList(value: unknown, { items }: JsonSchema, note: Note): unknown {
+  if (Array.isArray(value)) return refundsAmong(value, items, note).map((item) => understand(item, items, note));
+  if (isObject(value)) return items?.type === "object" ? [understand(value, items, note)] : value;
   if (value === null || value === undefined || items?.type === "object") return value;
-  // Only values of a closed list are told apart by commas: other texts may contain one.
-  const parts = typeof value === "string" && items?.enum ? value.split(",", items.enum.length + 1) : [value];
-  return parts.map((part) => understand(part, items));
+  if (typeof value !== "string") return [understand(value, items, note)];
+  if (items?.enum && plainChoice(value) === "all") return [...items.enum];
+  // A text of its own may contain a comma.
+  const isShort = items?.enum || (items?.type === "string" && !items.pattern && Number(items.maxLength) <= 40);
+  const parts = isShort ? value.split(",", (items.enum?.length ?? 10) + 1).map((part) => part.trim()) : [value];
+  return parts.map((part) => understand(part, items, note));
 }
 
-function understandText(value: unknown, { pattern, enum: options }: JsonSchema): unknown {
-  if (options) return understandOption(value, options);
-  switch (pattern) {
+/** Negative lines of a receipt are discounts and deposits; a lone negative amount could also be income. */
+function refundsAmong(items: unknown[], schema: JsonSchema | undefined, note: Note): unknown[] {
+  if (!schema?.properties?.is_refund) return items;
+  const isNegative = (item: unknown) => isObject(item) && /^\s*-\s*\d/.test(String(item.amount));
+  if (!items.some(isNegative) || items.every(isNegative)) return items;
+  return items.map((item) => {
+    if (!isNegative(item) || (item as Fields).is_refund !== undefined) return item;
+    const amount = String((item as Fields).amount).replace(/^\s*-\s*/, "");
+    note((item as Fields).amount, `is_refund, ${amount}`);
+    return { ...item as Fields, amount, is_refund: true };
+  });
+}
+
+function understandText(value: unknown, schema: JsonSchema, note: Note): unknown {
+  if (schema.enum) return understandOption(value, schema.enum, note);
+  switch (schema.pattern) {
     case PATTERNS.amount:
-      return understandAmount(value);
+      return understandAmount(value, note);
     case PATTERNS.date:
-      return understandDate(value);
+      return understandDate(value, note);
     case PATTERNS.currency:
-      return understandCurrency(value);
+      return understandCurrency(value, note);
     default:
       return value;
   }
 }
 
-function understandOption(value: unknown, options: NonNullable<JsonSchema["enum"]>): unknown {
-  if (typeof value !== "string" || value.length > 60) return value;
-  const plain = (text: string) => text.toLowerCase().replace(/[\s_-]/g, "");
-  const meant = options.filter((option) => plain(String(option)) === plain(value));
-  return meant.length === 1 ? meant[0] : value;
+function understandOption(value: unknown, options: NonNullable<JsonSchema["enum"]>, note: Note): unknown {
+  if ((typeof value !== "string" && typeof value !== "boolean") || String(value).length > 60) return value;
+  const plain = plainChoice(String(value));
+  const same = options.filter((option) => plainChoice(String(option)) === plain);
+  if (same.length === 1) return same[0];
+  const meant = options.filter((option) => choicesFor(plain).includes(String(option)));
+  if (meant.length !== 1) return value;
+  note(value, String(meant[0]));
+  return meant[0];
 }
 
 /** Numbers are major units, as the contract says of the text. */
-function understandAmount(value: unknown): unknown {
+function understandAmount(value: unknown, note: Note): unknown {
   if (typeof value === "number" && Math.abs(value) < 1e12) return String(value);
   if (typeof value !== "string" || new RegExp(PATTERNS.amount).test(value)) return value;
+  const thousands = /^(\d{1,6})(?:\.(\d{1,3}))?\s?k$/i.exec(value.trim());
+  if (thousands) {
+    const meant = `${thousands[1]}${(thousands[2] ?? "").padEnd(3, "0")}`;
+    note(value, meant);
+    return meant;
+  }
   const money = readMoney(value);
   return money && !money.isNegative && !money.currency ? decimalOf(money.digits) ?? value : value;
 }
@@ -132,26 +239,32 @@ function decimalOf(digits: string): string | undefined {
   return sign || !/[.,]/.test(digits) ? toDecimal(digits, sign ?? ".") : undefined;
 }
 
-function understandCurrency(value: unknown): unknown {
-  const code = typeof value === "string" && value.length <= 10 ? readCurrency(value) : undefined;
-  return code && /^[A-Z]{3}$/.test(code) ? code : value;
+function understandCurrency(value: unknown, note: Note = () => {}): unknown {
+  if (typeof value !== "string" || value.length > 40) return value;
+  const code = value.length <= 10 ? readCurrency(value) : undefined;
+  if (code && /^[A-Z]{3}$/.test(code)) return code;
+  const named = currencyNamed(value);
+  if (named) note(value, named);
+  return named ?? value;
 }
 
-function understandDate(value: unknown): unknown {
+function understandDate(value: unknown, note: Note): unknown {
   if (typeof value !== "string" || value.length > 60) return value;
   const plain = value.trim().toLowerCase();
   if (new RegExp(PATTERNS.date).test(plain)) return plain;
+  const instant = /^(\d{4}-\d{2}-\d{2})[t ]\d{1,2}:\d{2}/.exec(plain);
+  const word = nearDay(plain);
   const days = possibleDays(value);
-  return days.length === 1 ? days[0] : readYearlessDay(value) ?? value;
+  const meant = word ?? instant?.[1] ?? (days.length === 1 ? days[0] : readYearlessDay(value));
+  if (meant && (word || instant)) note(value, meant);
+  return meant ?? value;
 }
 
 /** The days a text may stand for: none, one, or two where day and month could be swapped. */
 export function possibleDays(sent: string): string[] {
   const date = readDate(sent);
-  // Two digits could be a year or a day; a time with a zone could be another day for the owner.
-  if (!date || !/\d{4}/.test(sent) || /[T\s](?!00:00)\d{1,2}:\d{2}.*(z|[+-]\d{2}:?\d{2})$/i.test(sent.trim())) {
-    return [];
-  }
+  // Two digits could be a year or a day.
+  if (!date || !/\d{4}/.test(sent)) return [];
   const days = date.order ? [toIsoDate(date, date.order)] : [toIsoDate(date, "DMY"), toIsoDate(date, "MDY")];
   return [...new Set(days.filter((day) => day !== undefined))];
 }

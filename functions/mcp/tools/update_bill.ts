@@ -16,6 +16,7 @@ import {
   payee,
   shared,
   tags,
+  text,
 } from "../../../shared/connector/schema.ts";
 import { defineTool, UPDATE } from "../../../shared/connector/tool.ts";
 import { assignee, every, monthDays, monthWeekdays, noticeDays, remindAgain, remindDaysBefore } from "./add_bill.ts";
@@ -23,6 +24,7 @@ import { PROVIDERS } from "../../../shared/providers/registry.ts";
 
 const inputSchema = object({
   bill_id: id("bill"),
+  bill_name: text(120),
   // No field of a change has a default: it would reset fields the caller did not mention.
   set: listedIn(
     "add_bill",
@@ -74,7 +76,7 @@ const inputSchema = object({
   }, ["action"]),
   expected_version: integer({ minimum: 1 }),
   dry_run: dryRun,
-}, ["bill_id"]);
+});
 
 export const updateBill = defineTool({
   name: "update_bill",

@@ -45,7 +45,7 @@ comment on function app.sum_up_update is
 create or replace function app.update_bill(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  old app.expenses := app.require_bill(context, arguments ->> 'bill_id');
+  old app.expenses := app.find_bill(context, arguments);
   bill app.expenses;
   occurrence app.expense_occurrences;
   connect jsonb;

@@ -50,6 +50,17 @@ const BILL_FIELDS: Record<string, Case> = {
   my_share_percent: between(50, 100),
 };
 
+/** @param whole the amount that is shared. */
+function sharedBetween(place: string, ids: Ids, whole: string, more: object): Record<string, Case> {
+  const shares = place.split(".").reduceRight<object>((inner, name) => ({ [name]: inner }), {});
+  const rest = (Number(whole) - 1).toFixed(2);
+  return {
+    [`${place}.between`]: between([ids.me], [ids.member], more),
+    [`${place}.shares`]: between([1, 1], [1, 3], { ...more, ...shares }),
+    [`${place}.amounts`]: between(["1.00", rest], [rest, "1.00"], { ...more, ...shares }),
+  };
+}
+
 const within = (cases: Record<string, Case>, prefix: string, more: object): Record<string, Case> =>
   Object.fromEntries(
     Object.entries(cases).map(([name, { values, with: besides }]) => [`${prefix}${name}`, {
@@ -170,7 +181,7 @@ export const writeCases = (ids: Ids): Cases => ({
     "set.charged.currency": between("EUR", "GBP", { ids: [ids.Book], set: { charged: { amount: "18.30" } } }),
     merge_into: between(ids.Taxi, ids.Car, { ids: [ids.Lunch] }),
     "set.paid_by": between(ids.member, undefined, { ids: [ids.Lunch], set: { note: "seen" } }),
-    "set.shared": between({ shares: [1, 3] }, undefined, { ids: [ids.Lunch], set: { note: "seen" } }),
+    ...sharedBetween("set.shared", ids, "14.50", { ids: [ids.Lunch] }),
     "set.split[].amount": between("4.00", "5.00", {
       ids: [ids.Lunch],
       set: { split: [{}, { category: "Transport" }] },
@@ -192,7 +203,7 @@ export const writeCases = (ids: Ids): Cases => ({
   add_bill: {
     ...within(BILL_FIELDS, "", bill),
     paid_by: between(ids.member, undefined, bill),
-    shared: between({ shares: [1, 3] }, undefined, bill),
+    ...sharedBetween("shared", ids, "40.00", bill),
     notice_days: between(10, 20, { ...bill, renews_on: "2027-12-10" }),
     on_duplicate: between("skip", "allow", { ...bill, name: "Water", amount: "30", first_due: "2026-12-05" }),
     dry_run: between(true, false, bill),
@@ -203,9 +214,10 @@ export const writeCases = (ids: Ids): Cases => ({
   },
   update_bill: {
     bill_id: between(ids.Rent, ids.Water, { set: { note: "seen" } }),
+    bill_name: between("Rent", "Water", { set: { note: "seen" } }),
     ...within(BILL_FIELDS, "set.", { bill_id: ids.Water }),
     "set.paid_by": between(ids.member, ids.me, { bill_id: ids.Water, set: {} }),
-    "set.shared": between({ shares: [1, 3] }, undefined, { bill_id: ids.Water, set: { note: "seen" } }),
+    ...sharedBetween("set.shared", ids, "30.00", { bill_id: ids.Water }),
     "set.notice_days": between(10, 20, { bill_id: ids.Gym, set: {} }),
     "set.note": between("fibre", "copper", { bill_id: ids.Water, set: {} }),
     "set.status": between("paused", "cancelled", { bill_id: ids.Water, set: {} }),

@@ -138,7 +138,7 @@ Deno.test("parse() names the field, what is wrong with it and what is expected",
 });
 
 Deno.test("parse() reports every problem of a call at once", () => {
-  const parsed = logExpenses.parse({ items: [{ amount: [] }], dry_run: "yes" });
+  const parsed = logExpenses.parse({ items: [{ amount: [] }], dry_run: "perhaps" });
   assertEquals(
     !parsed.ok && presentError(parsed.error, en).details,
     {

@@ -62,8 +62,8 @@ Deno.test("understand() reads days with a single meaning", () => {
       ["5 Oct", "--10-05"],
     ]
   ) assertEquals(item({ date }), { ...PLAIN, date: day }, date);
-  // The day of an instant is another one elsewhere; two digits may be a year or a day.
-  for (const date of ["03/04/2026", "2026-10-05T23:30:00Z", "05.10.26", "31 Feb 2026", "32 Oct", "soon"]) {
+  // Two digits may be a year or a day.
+  for (const date of ["03/04/2026", "05.10.26", "31 Feb 2026", "32 Oct", "soon"]) {
     assertEquals(item({ date }), false, date);
   }
 });
@@ -119,7 +119,8 @@ Deno.test("understand() takes one value for a list of them, a list of one for a 
 Deno.test("understand() reads true, false and numbers sent as text, and leaves the rest to be refused", () => {
   assertEquals(item({ is_refund: "true" }), { ...PLAIN, is_refund: true });
   assertEquals(read(listBills, { due_within_days: "7" }), { due_within_days: 7 });
-  for (const is_refund of ["", "yes", 1]) assertEquals(item({ is_refund }), false, String(is_refund));
+  assertEquals(item({ is_refund: "yes" }), { ...PLAIN, is_refund: true });
+  for (const is_refund of ["", "perhaps", 2]) assertEquals(item({ is_refund }), false, String(is_refund));
   assertEquals(read(listBills, { due_within_days: "seven" }), false);
   assertEquals(read(summarizeSpending, { __proto__2: 1, constructor: 2 }), false);
 });

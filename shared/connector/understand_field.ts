@@ -1,0 +1,90 @@
+/**
+ * Fields whose values models write in a form of their own: a month as a period, a rhythm as a frequency, a name as an id.
+ * Each reader answers the fields that the value stands for, or nothing when it has the contract's form already.
+ */
+import { DAYS, RHYTHMS, SPEAKER } from "./habits.ts";
+import type { JsonSchema } from "./schema.ts";
+
+export type Fields = Record<string, unknown>;
+
+export interface FieldReading {
+  value: unknown;
+  schema: JsonSchema | undefined;
+  /** Whether the contract has these fields, and the call does not. */
+  isFree(...names: string[]): boolean;
+}
+
+type Reader = (reading: FieldReading) => Fields | undefined;
+
+const MONTH = /^\d{4}-(0[1-9]|1[0-2])$/;
+const lastDayOf = (month: string): string =>
+  new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 0)).toISOString().slice(0, 10);
+
+const firstOfMonth = (name: string): Reader => ({ value }) =>
+  MONTH.test(String(value)) ? { [name]: `${value}-01` } : undefined;
+
+/** A word for the person who speaks. */
+const speaker = (name: string): Reader => ({ value }) =>
+  SPEAKER.has(String(value).toLowerCase()) ? { [name]: "me" } : undefined;
+
+const isId = (value: unknown) => /^[a-z]{2,5}_[0-9a-z]{8,32}$/.test(String(value));
+
+const READERS: Record<string, Reader> = {
+  from: firstOfMonth("from"),
+  apply_from: firstOfMonth("apply_from"),
+  to: ({ value }) => MONTH.test(String(value)) ? { to: lastDayOf(String(value)) } : undefined,
+  period: ({ value, isFree }) =>
+    MONTH.test(String(value)) && isFree("from", "to")
+      ? { from: `${value}-01`, to: lastDayOf(String(value)) }
+      : undefined,
+  // A filter has no date of its own.
+  date: ({ value, schema, isFree }) =>
+    schema === undefined && isFree("from", "to") ? { from: value, to: value } : undefined,
+  frequency: ({ value, isFree }) => {
+    const plain = String(value).toLowerCase().replace(/[\s_-]/g, "");
+    return Object.hasOwn(RHYTHMS, plain) && isFree("every") ? { ...RHYTHMS[plain] } : undefined;
+  },
+  limit: ({ value, schema }) =>
+    schema && Number(value) > Number(schema.maximum) ? { limit: schema.maximum } : undefined,
+  paid_by: speaker("paid_by"),
+  member: speaker("member"),
+  assignee: speaker("assignee"),
+  bill_id: ({ value, isFree }) => {
+    if (typeof value !== "string" || value === "" || isId(value)) return undefined;
+    return isFree("bill_name") ? { bill_name: value } : isFree("query") ? { query: value } : undefined;
+  },
+  change_id: ({ value }) => /^(last|latest|previous|most recent)$/i.test(String(value)) ? {} : undefined,
+  closed_through: ({ value }) => {
+    const month = /^(\d{4}-\d{2})-\d{2}$/.exec(String(value))?.[1];
+    return month && MONTH.test(month) && lastDayOf(month) === value ? { closed_through: month } : undefined;
+  },
+  timezone: ({ value }) => {
+    const city = String(value).trim().replaceAll(" ", "_").toLowerCase();
+    const zones = Intl.supportedValuesOf("timeZone").filter((zone) => zone.toLowerCase().endsWith(`/${city}`));
+    return zones.length === 1 ? { timezone: zones[0] } : undefined;
+  },
+  shared: ({ value }) => {
+    if (value === true || value === "true") return { shared: {} };
+    if (Array.isArray(value)) return { shared: { between: value } };
+    if (typeof value !== "object" || value === null || !("with" in value) || "between" in value) return undefined;
+    const { with: others, ...rest } = value as Fields;
+    return { shared: { ...rest, between: ["me", ...Array.isArray(others) ? others : [others]] } };
+  },
+  category: ({ value }) => {
+    if (typeof value !== "object" || value === null || !("to" in value)) return undefined;
+    const { to, ...rest } = value as Fields;
+    const name = rest.action === "merge" ? "into" : "new_name";
+    return name in rest ? undefined : { category: { ...rest, [name]: to } };
+  },
+  budget: ({ value }) =>
+    typeof value === "object" && value !== null && "amount" in value && !("action" in value)
+      ? { budget: { ...value, action: "set" } }
+      : undefined,
+};
+
+/** The fields that a value stands for, or undefined when it is read as it is. */
+export const readField = (name: string, reading: FieldReading): Fields | undefined =>
+  Object.hasOwn(READERS, name) ? READERS[name]!(reading) : undefined;
+
+/** A word for a day near today; undefined for any other. */
+export const nearDay = (word: string): string | undefined => Object.hasOwn(DAYS, word) ? DAYS[word] : undefined;
