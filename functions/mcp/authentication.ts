@@ -107,7 +107,7 @@ function deletingResponse(
 
 /** 403 without an error in the challenge: given `insufficient_scope`, a client would sign in again, to no avail. */
 function planResponse(
-  { plan, required_plan, organization }: Extract<Refusal, { outcome: "feature_not_in_plan" }>,
+  { plan, required_plan, organization, owner }: Extract<Refusal, { outcome: "feature_not_in_plan" }>,
   { address, plansUrl, words }: Connector,
   id: RequestId,
 ): Response {
@@ -120,6 +120,7 @@ function planResponse(
       required_plan,
       organization: organization.name,
       upgrade_url: upgradeUrl,
+      owner,
     }),
     data: {
       code: "feature_not_in_plan",

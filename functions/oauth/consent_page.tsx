@@ -112,6 +112,7 @@ const monogram = (name: string): string =>
 /** What it may do and what not, by the person's roles in the organizations that can be chosen. */
 function Abilities({ organizations, words }: { organizations: readonly ConsentOrganization[]; words: ConsentWords }) {
   const roles = organizations.filter(({ has_connector }) => has_connector).map(({ role }) => role);
+  const decides = organizations.some(({ has_connector, may_decide }) => has_connector && may_decide);
   const isReadOnly = roles.every((role) => role === "viewer");
   return (
     <ul class="ticks" aria-label={words.facts}>
@@ -124,7 +125,10 @@ function Abilities({ organizations, words }: { organizations: readonly ConsentOr
         )
         : (
           <>
-            <li>{words.canDo} {roles.includes("viewer") && words.readOnlySomewhere}</li>
+            <li>
+              {words.canDo} {decides && words.canDecide} {words.canUndo}{" "}
+              {roles.includes("viewer") && words.readOnlySomewhere}
+            </li>
             {/* The tool update_settings lets only owners change those settings. */}
             <li>{roles.includes("owner") ? words.alsoDoAsOwner : words.alsoDo}</li>
           </>

@@ -57,7 +57,7 @@ export async function* checkDeployment(site: Site): AsyncIterable<Line> {
   }
   if (answering.length > 0) {
     yield note(
-      `The length of keys cannot be seen from outside. A function does not start with one that is too short, and these have: ` +
+      `The length of keys cannot be seen from outside. A function won’t start with a key that’s too short; all of these started: ` +
         answering.join(", "),
     );
   }

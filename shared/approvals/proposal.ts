@@ -1,4 +1,5 @@
 /** Rules about what needs approval and proposals that wait for it, as the database tells them. */
+import type { OrganizationState } from "../pages/organization_state.tsx";
 import type { Role } from "../roles.ts";
 import type { Facts } from "../words/message.ts";
 
@@ -87,6 +88,7 @@ export type ListedProposal = Omit<Proposal, "hash">;
 export interface Proposals {
   id: string;
   name: string;
+  state: OrganizationState;
   country: string;
   timezone: string;
   proposals: ListedProposal[];

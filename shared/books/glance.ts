@@ -1,4 +1,5 @@
 /** What the page of the books shows: the envelopes of the tools that it reads by (`public.read_books`). */
+import type { OrganizationState } from "../pages/organization_state.tsx";
 import type { Sharing } from "../words/effects.ts";
 import type { Words } from "../words/words.ts";
 
@@ -95,6 +96,8 @@ export interface Glance {
   today: string;
   /** The first day of the month that is shown. */
   month: string;
+  state: OrganizationState;
+  /** Whether the reader may change anything now: by role, plan and state. */
   may_write: boolean;
   may_export: boolean;
   bills: {

@@ -1,6 +1,7 @@
 /** Database calls of the activity page. */
 import type { ChangeFacts } from "../words/change.ts";
 import type { Facts } from "../words/message.ts";
+import type { OrganizationState } from "../pages/organization_state.tsx";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
@@ -57,6 +58,8 @@ export interface ActivityPage {
   organization: { id: string; name: string };
   country: string;
   timezone: string;
+  state: OrganizationState;
+  /** Whether the reader may change anything now: by role, plan and state. */
   may_write: boolean;
   changes: Activity[];
   /** Where the next page begins; null on the last. */

@@ -1,5 +1,6 @@
 /** Database calls of the pages and mails about approvals. */
 import type { ApprovalPolicy, Decided, Decision, NewRule, Proposal, Proposals } from "../approvals/proposal.ts";
+import type { OrganizationState } from "../pages/organization_state.tsx";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
@@ -38,11 +39,14 @@ export function createApprovalStore(database: Database) {
       database.call<Proposals | null>("read_proposals", { user_id: userId, organization_id: organizationId, at }),
 
     read: ({ userId, proposalId, at }: OfProposal) =>
-      ask<{ outcome: "found"; proposal: Proposal } | { outcome: "unknown" }>("read_proposal", {
-        user_id: userId,
-        proposal_id: proposalId,
-        at,
-      }),
+      ask<{ outcome: "found"; proposal: Proposal; state: OrganizationState } | { outcome: "unknown" }>(
+        "read_proposal",
+        {
+          user_id: userId,
+          proposal_id: proposalId,
+          at,
+        },
+      ),
 
     /** @param asked.hash of what was shown. */
     decide: ({ userId, proposalId, hash, decision, at }: OfProposal & { hash: string; decision: Decision }) =>

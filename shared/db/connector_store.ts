@@ -17,7 +17,14 @@ export interface Organization {
 /** Why a bearer is refused, before anything else happens. */
 export type Refusal =
   | { outcome: "invalid_token" }
-  | { outcome: "feature_not_in_plan"; plan: string; required_plan: string; organization: Organization }
+  /** `owner`: their address, for anybody else. */
+  | {
+    outcome: "feature_not_in_plan";
+    plan: string;
+    required_plan: string;
+    organization: Organization;
+    owner?: string | null;
+  }
   /** Its owner is deleting it; `deletes_on` is a date in UTC. */
   | { outcome: "organization_deleting"; deletes_on: string; organization: Organization };
 

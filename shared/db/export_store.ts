@@ -1,4 +1,5 @@
 /** The export page's database calls, read as the signed-in person (`public.read_export`). */
+import type { OrganizationState } from "../pages/organization_state.tsx";
 import type { BookPage } from "../export/books_archive.ts";
 import type { Part } from "../export/books.ts";
 import type { Period } from "../export/period.ts";
@@ -12,7 +13,7 @@ interface Reader {
 }
 
 export type OpenedExport =
-  | { outcome: "ok"; organization: { name: string; today: string } }
+  | { outcome: "ok"; organization: { name: string; today: string; state: OrganizationState } }
   /** `unknown` to who is no active member, `refused` to one whose role may not. */
   | { outcome: "refused" | "unknown" };
 

@@ -1,6 +1,7 @@
 /** Database calls of the pages about members, invitations and further organizations: one per page view or change. */
 import type { Proposal } from "../approvals/proposal.ts";
 import type { OwnBalance } from "../mail/claimed_mail.ts";
+import type { OrganizationState } from "../pages/organization_state.tsx";
 import type { Role } from "../roles.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
@@ -34,6 +35,7 @@ export interface Members {
   /** The reader's. */
   role: Role;
   may_manage: boolean;
+  state: OrganizationState;
   /** Whether the plan lets further people join. */
   may_grow: boolean;
   country: string;

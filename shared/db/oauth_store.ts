@@ -19,6 +19,8 @@ export interface ConsentOrganization {
   plan: "free" | "pro" | "team";
   /** Whether that plan includes the AI connector. */
   has_connector: boolean;
+  /** Whether the person's assistants may approve proposals there. */
+  may_decide: boolean;
   /** Null unless a trial has ended. */
   trial_ended_at: string | null;
 }

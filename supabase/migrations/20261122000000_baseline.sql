@@ -541,6 +541,27 @@ comment on function identity.member_may is
   'Whether a member of an organization has a right there. The only judge of it, for pages and jobs; policies ask '
   'identity.may.';
 
+create or replace function identity.describe_state(organization_id text, user_id uuid, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object(
+      'name', o.name, 'deletes_at', o.deletes_at, 'owner', p.email, 'is_owner', o.owner_id = describe_state.user_id,
+      -- No plan includes anything of what is being deleted.
+      'takes_changes', identity.organization_has_feature(o.id, 'ai:connector', describe_state.at),
+      'writes', identity.member_may(o.id, describe_state.user_id, 'books:write')
+    )
+    from identity.organizations as o
+    join identity.profiles as p on p.user_id = o.owner_id
+    where o.id = describe_state.organization_id
+  );
+end
+$$;
+comment on function identity.describe_state is
+  'What the pages of an organization tell a member before anything else: {name, deletes_at, owner, is_owner, '
+  'takes_changes: whether anything can be written, writes: whether their role may}.';
+revoke all on function identity.describe_state from authenticated;
+
 create type identity.standing as (
   organization_id text,
   rights text[],
@@ -1684,6 +1705,7 @@ begin
       select coalesce(jsonb_agg(jsonb_build_object(
         'organization_id', o.id, 'name', o.name, 'role', m.role, 'plan', identity.effective_plan(o, at),
         'has_connector', identity.organization_has_feature(o.id, 'ai:connector', at),
+        'may_decide', o.assistants_may_approve and identity.member_may(o.id, m.user_id, 'approvals:decide'),
         'trial_ended_at', case when o.trial_ends_at <= at then o.trial_ends_at end
       ) order by m.created_at, o.id), '[]')
       from identity.memberships as m
@@ -4478,17 +4500,19 @@ comment on function public.accept_handover is
 create or replace function public.read_members(user_id uuid, organization_id text, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  manages constant boolean := identity.member_may(organization_id, user_id, 'members:manage');
+  state constant jsonb := identity.describe_state(organization_id, user_id, at);
+  manages constant boolean := identity.member_may(organization_id, user_id, 'members:manage')
+    and state ->> 'deletes_at' is null;
 begin
   return (
     select jsonb_build_object(
-      'id', o.id, 'name', o.name, 'role', own.role, 'may_manage', manages,
+      'id', o.id, 'name', o.name, 'role', own.role, 'may_manage', manages, 'state', state,
       'may_grow', identity.may_grow(o.id, at),
       'country', (select p.country from identity.profiles as p where p.user_id = own.user_id),
       'members', (
         select jsonb_agg(jsonb_build_object(
           'user_id', m.user_id, 'email', p.email, 'role', m.role, 'sees_private', m.sees_private,
-          'may_change', m.user_id <> own.user_id and m.role <> 'owner'
+          'may_change', m.user_id <> own.user_id and m.role <> 'owner' and o.deletes_at is null
             and identity.may_give_role(o.id, own.user_id, m.role, at)
         ) order by m.role <> 'owner', p.email, m.user_id)
         from identity.memberships as m
@@ -5530,6 +5554,7 @@ begin
     perform app.count_request(principal.grant_id::text, kind, limits, at);
     return jsonb_build_object(
       'outcome', 'feature_not_in_plan', 'required_plan', 'pro', 'plan', identity.effective_plan(organization, at),
+      'owner', case when organization.owner_id <> principal.user_id then app.member_name(organization.owner_id) end,
       'organization', jsonb_build_object('id', organization.id, 'name', organization.name)
     );
   end if;
@@ -11607,11 +11632,15 @@ begin
   if not found or not app.sees_proposal(proposal, user_id) or not identity.is_active(user_id, at) then
     return '{"outcome": "unknown"}';
   end if;
-  return jsonb_build_object('outcome', 'found', 'proposal', app.describe_proposal(proposal, user_id, at));
+  return jsonb_build_object(
+    'outcome', 'found', 'proposal', app.describe_proposal(proposal, user_id, at),
+    'state', identity.describe_state(proposal.organization_id, user_id, at)
+  );
 end
 $$;
 comment on function public.read_proposal is
-  'A proposal for its page: {outcome: found | unknown, proposal?}. Unknown to everybody but its proposer and those who '
+  'A proposal for its page: {outcome: found | unknown, proposal?, state?}. Unknown to everybody but its proposer and '
+  'those who '
   'may decide it.';
 
 create or replace function public.read_proposals(user_id uuid, organization_id text, at timestamptz) returns jsonb
@@ -11621,7 +11650,8 @@ declare
 begin
   return (
     select jsonb_build_object(
-      'id', o.id, 'name', o.name, 'country', reader.country, 'timezone', reader.timezone, 'proposals', (
+      'id', o.id, 'name', o.name, 'state', identity.describe_state(o.id, reader.user_id, at),
+      'country', reader.country, 'timezone', reader.timezone, 'proposals', (
         select coalesce(jsonb_agg(
           app.describe_proposal(p, reader.user_id, at) - 'hash' || jsonb_build_object(
             'effects', jsonb_path_query_array(p.effects -> 'effects', '$[0 to 2]')
@@ -11645,7 +11675,7 @@ end
 $$;
 comment on function public.read_proposals is
   'The proposals of the last 30 days that a person may see, newest first, with the first of what each changes: {id, '
-  'name, '
+  'name, state, '
   'country, timezone, proposals}; null for who is no member.';
 
 create or replace function public.read_approval_policy(user_id uuid, organization_id text, at timestamptz)
@@ -11655,7 +11685,7 @@ begin
   return (
     select jsonb_build_object(
       'id', o.id, 'name', o.name, 'country', reader.country, 'base_currency', o.base_currency,
-      'may_change', identity.member_may(o.id, reader.user_id, 'approvals:manage'),
+      'may_change', o.deletes_at is null and identity.member_may(o.id, reader.user_id, 'approvals:manage'),
       'assistants_may_approve', o.assistants_may_approve, 'rules', (
         select coalesce(jsonb_agg(jsonb_build_object(
           'id', r.id, 'tool', r.tool, 'roles', to_jsonb(r.roles), 'over_records', r.over_records,
@@ -12117,6 +12147,7 @@ declare
   mine jsonb;
   chosen record;
   page jsonb;
+  state jsonb;
 begin
   select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'name', o.name) order by m.created_at, o.id), '[]')
   into mine
@@ -12132,19 +12163,20 @@ begin
   if not found then
     return jsonb_build_object('outcome', 'unknown', 'organizations', mine);
   end if;
+  state := identity.describe_state(chosen.id, user_id, at);
   perform app.act_as(user_id, chosen.id), set_config('app.at', at::text, true);
   page := app.read_activity_page(filter, before::bigint, chosen.timezone);
   return jsonb_build_object(
     'outcome', 'found', 'organizations', mine, 'organization', jsonb_build_object('id', chosen.id, 'name', chosen.name),
     'country', chosen.country, 'timezone', chosen.timezone,
-    'may_write', identity.member_may(chosen.id, user_id, 'books:write'),
+    'state', state, 'may_write', (state ->> 'writes')::boolean and (state ->> 'takes_changes')::boolean,
     'events', case when before is null then app.read_security_events(chosen.id, user_id) end
   ) || page;
 end
 $$;
 comment on function public.read_activity is
   'A page of the activity of one of a person''s organizations, the first when null: {outcome: found | unknown, '
-  'organizations, organization, country, timezone, may_write, changes, next, reads?, people?, apps?, events?}.';
+  'organizations, organization, country, timezone, state, may_write, changes, next, reads?, people?, apps?, events?}.';
 
 alter function app.read_activity_page set role = 'authenticated';
 alter function app.read_activity_page set jit = off;
@@ -23569,13 +23601,16 @@ begin
     );
   end if;
   return jsonb_build_object(
-    'outcome', 'ok', 'organization', jsonb_build_object('name', organization.name, 'today', organization.today)
+    'outcome', 'ok', 'organization', jsonb_build_object(
+      'name', organization.name, 'today', organization.today,
+      'state', identity.describe_state(organization_id, user_id, open_export.at)
+    )
   );
 end
 $$;
 comment on function public.open_export is
   'Whether a person may export an organization''s books: {outcome: ok | refused | unknown, organization?: {name, '
-  'today}}. With what is wanted it goes to the audit trail.';
+  'today, state}}. With what is wanted it goes to the audit trail.';
 
 create or replace function public.read_export(user_id uuid, organization_id text, part text, after jsonb, from_on date,
   to_on date, at timestamptz) returns jsonb
@@ -23612,6 +23647,7 @@ declare
   mine jsonb;
   chosen record;
   first_day date;
+  state jsonb;
   bills jsonb;
   spending jsonb;
   balances jsonb;
@@ -23633,6 +23669,7 @@ begin
   if not found then
     return jsonb_build_object('outcome', 'unknown', 'organizations', mine);
   end if;
+  state := identity.describe_state(chosen.id, user_id, at);
   first_day := date_trunc('month', coalesce(month_on, chosen.today));
   perform app.act_as(user_id, chosen.id);
   -- A search, and what came before the latest, are pages of their own.
@@ -23652,7 +23689,7 @@ begin
   return jsonb_build_object(
     'outcome', 'found', 'organizations', mine, 'organization', jsonb_build_object('id', chosen.id, 'name', chosen.name),
     'base_currency', chosen.base_currency, 'country', chosen.country, 'today', chosen.today, 'month', first_day,
-    'may_write', identity.member_may(chosen.id, user_id, 'books:write'),
+    'state', state, 'may_write', (state ->> 'writes')::boolean and (state ->> 'takes_changes')::boolean,
     'may_export', identity.member_may(chosen.id, user_id, 'books:export'),
     'bills', bills, 'spending', spending, 'balances', balances,
     'expenses', expenses,
@@ -23668,7 +23705,7 @@ end
 $$;
 comment on function public.read_books is
   'The books of one of a person''s organizations at a glance, the first when null: {outcome: found | unknown, '
-  'organizations, organization, base_currency, country, today, month, may_write, may_export, bills?, spending?, '
+  'organizations, organization, base_currency, country, today, month, state, may_write, may_export, bills?, spending?, '
   'balances?, '
   'expenses, paid?}. bills, spending, balances and expenses are the envelopes of list_bills, summarize_spending, '
   'get_context and list_expenses.';

@@ -70,7 +70,7 @@ journey(
     await press(anna, "Approve");
     assertStringIncludes(await said(anna), "Approved by anna@example.com");
     // The other window still has its buttons, and so has the page before.
-    await press(page, "Refuse");
+    await press(page, "Reject");
     assertStringIncludes(await said(page), "Somebody had already decided");
     await anna.goBack();
     if (await anna.getByRole("button", { name: "Approve" }).count() > 0) {
@@ -83,9 +83,9 @@ journey(
 
     const refused = await ask("Screen");
     await anna.goto(refused);
-    await press(anna, "Refuse");
+    await press(anna, "Reject");
     assertStringIncludes(await said(anna), "Nothing was changed.");
-    await mailAbout("ben@example.com", "Refused: add 1 expense");
+    await mailAbout("ben@example.com", "Rejected: add 1 expense");
 
     const withdrawn = await ask("Speaker");
     await ben.goto(withdrawn);

@@ -53,9 +53,9 @@ journey("what is due is paid from the digest's link, once, and taken back", asyn
 
   // A second window with the same button.
   await page.goto(`/books?organization=${organizationId}`);
-  await books.getByRole("button", { name: /^Mark paid: Internet/ }).first().click();
+  await books.getByRole("button", { name: /^Mark as paid: Internet/ }).first().click();
   assertStringIncludes(await said(books), "€39.90");
-  await page.getByRole("button", { name: /^Mark paid: Internet/ }).first().click();
+  await page.getByRole("button", { name: /^Mark as paid: Internet/ }).first().click();
   assertEquals(await payments(), ["Internet 39.90"]);
   // 19.95 of it is Ben's.
   assertStringIncludes(await main(books), "ben@example.com owes you €4.35");

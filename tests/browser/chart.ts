@@ -103,7 +103,7 @@ Deno.test({
       const { page, frame } = await look(EXAMPLES.categories!, { width: 360, theme: "light", locale });
       const text = (await frame.innerText("main")).replaceAll("\u00a0", " ");
       assert(text.startsWith(`${number} this month\n`), text);
-      assert(text.includes(`${share} less than by this day last month (`), text);
+      assert(text.includes(`${share} less than at this point last month (`), text);
       await page.context().close();
     }
   },
@@ -150,7 +150,7 @@ Deno.test({
     await frame.click("summary");
     const rows = await frame.locator("tbody tr").allInnerTexts();
     assert(/^Groceries\s+€414\.35\s+82% of €500\.00$/.test(rows[1]!), rows[1]);
-    assert(/^Food\s+€30\.00\s+already used up before$/.test(rows[4]!), rows[4]);
+    assert(/^Food\s+€30\.00\s+used up earlier$/.test(rows[4]!), rows[4]);
     await page.context().close();
   },
 });

@@ -153,7 +153,10 @@ journey("an organization and an account are deleted, and kept after all", async 
   assertStringIncludes(await said(page), "The organization stays.");
 
   await follow(page, "Delete your account");
-  assertStringIncludes(await main(page), "First hand over or delete the organizations you own.");
+  assertStringIncludes(
+    await main(page),
+    "Before you can delete your account, hand over or delete the organizations you own.",
+  );
   await follow(page, "Delete");
   await page.getByLabel("Type its name, Old Mill, to confirm").fill("Old Mill");
   await press(page, "Delete it");

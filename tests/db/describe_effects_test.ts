@@ -36,15 +36,15 @@ testBooks("the effects of a change", {}, {
     });
     assertEquals(await linesOf(database, changed.change_id), [
       "Lunch changed: amount 14.50 EUR → 20.00 EUR, date 2026-11-19 → 2026-11-18, tags nothing → work, " +
-      "refund or not no → yes",
+      "refund no → yes",
     ]);
     const deleted = await books.call("delete_records", { ids: [id] });
     assertEquals(await linesOf(database, deleted.change_id), [
-      "Lunch deleted: amount 20.00 EUR, date 2026-11-18, payee Corner, category Groceries, tags work, refund or not yes",
+      "Lunch deleted: amount 20.00 EUR, date 2026-11-18, payee Corner, category Groceries, tags work, refund yes",
     ]);
     const undone = await books.call("undo_change", { change_id: deleted.change_id });
     assertEquals(await linesOf(database, undone.change_id), [
-      "Lunch added: amount 20.00 EUR, date 2026-11-18, payee Corner, category Groceries, tags work, refund or not yes",
+      "Lunch added: amount 20.00 EUR, date 2026-11-18, payee Corner, category Groceries, tags work, refund yes",
     ]);
   },
 
@@ -93,7 +93,7 @@ testBooks("the effects of a change", {}, {
     assertEquals(
       await lineOf({ month_days: [1, 15], ends_after: 6, autopay: true }),
       "Hosting added: amount 190.00 EUR, first date 2026-12-01, frequency monthly, interval 1, " +
-        "days of the month 1st and 15th, number of dates 6, automatic payment yes, category Software",
+        "days of the month 1st and 15th, number of dates 6, paid automatically yes, category Software",
     );
     assertEquals(
       await lineOf({

@@ -110,7 +110,13 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     const answered = await preview(books, csv, { mapping: { negative_is_expense: true } });
     assertEquals([answered.questions, answered.totals], [[], { EUR: "12.00" }]);
     assertEquals(answered.left_out, [
-      { kind: "income", message: "1 salary or other income", count: 1, totals: { EUR: "2000.00" }, lines: [3] },
+      {
+        kind: "income",
+        message: "1 incoming payment (salary or other income)",
+        count: 1,
+        totals: { EUR: "2000.00" },
+        lines: [3],
+      },
     ]);
     assertEquals((await commit(books, answered)).data.created, 1);
   },
@@ -122,7 +128,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     assertEquals(questions, []);
     assertEquals(left_out, [{
       kind: "income",
-      message: "3 salaries or other income",
+      message: "3 incoming payments (salary or other income)",
       count: 3,
       totals: { EUR: "2000.50", USD: "7.00" },
       lines: [3, 4, 5],

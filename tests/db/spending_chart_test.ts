@@ -29,13 +29,13 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
     assertEquals(data.compared, {
       from: "2026-09-01",
       to: "2026-09-06",
-      words: "by this day last month",
+      words: "at this point last month",
       amount: "1000.00",
       change_percent: -5,
     });
     assertEquals(
       data.table,
-      "950.00 EUR this month, 5% less than by this day last month.\n\n" +
+      "950.00 EUR this month, 5% less than at this point last month.\n\n" +
         "| Category | Amount (EUR) | Share |\n| --- | ---: | ---: |\n| Housing | 900.00 | 95% |\n| Food | 50.00 | 5% |",
     );
   },

@@ -145,7 +145,7 @@ Deno.test("who asked hears what was decided", () => {
     const [state, subject, said] of [
       ["approved", "Approved: delete 12 expenses", "anna@example.com approved it. It’s done."],
       ["refused", "Rejected: delete 12 expenses", "anna@example.com rejected it. Nothing was changed."],
-      ["stale", "Not done: delete 12 expenses", "the books had changed since"],
+      ["stale", "Not done: delete 12 expenses", "could not be done any more"],
     ] as const
   ) {
     const mail = compose({

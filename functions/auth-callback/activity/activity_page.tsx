@@ -6,9 +6,10 @@ import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { Name, Row } from "../../../shared/pages/components.tsx";
 import { EffectList } from "../../../shared/pages/effects.tsx";
+import { StateNotice } from "../../../shared/pages/organization_state.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
-import { activityPath } from "../../../shared/urls.ts";
+import { activityPath, createUrls } from "../../../shared/urls.ts";
 import { tellEffects } from "../../../shared/words/effects.ts";
 import type { PageDeps } from "../page_guards.ts";
 import { ActivityFilterForm, searchOf } from "./activity_filter.tsx";
@@ -45,7 +46,8 @@ export async function renderActivity(
     children: (
       <>
         <h1>{words.heading(<Name>{page.organization.name}</Name>)}</h1>
-        <p class="lead">{words.lead}</p>
+        <StateNotice id={page.organization.id} state={page.state} urls={createUrls(config)} reader={reader} />
+        <p class="lead">{words.lead} {page.may_write && words.leadUndo}</p>
         {others.length > 0 && (
           <p class="actions">
             {others.map(({ id, name }) => <a href={activityPath(id)}>{words.alsoOf(<Name>{name}</Name>)}</a>)}
@@ -54,7 +56,9 @@ export async function renderActivity(
         <section>
           <h2>{words.changes}</h2>
           <ActivityFilterForm {...{ page, filter, reader }} />
-          {page.changes.length === 0 && <p>{isFiltered ? words.noneFound : words.none}</p>}
+          {page.changes.length === 0 && (
+            <p>{isFiltered ? words.noneFound : words.none} {!isFiltered && page.may_write && words.noneToWriter}</p>
+          )}
           <ul class="rows">
             {page.changes.map((change) => (
               <Row

@@ -6,9 +6,10 @@ import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { Name, Notice } from "../../../shared/pages/components.tsx";
 import { EffectList } from "../../../shared/pages/effects.tsx";
+import { StateNotice } from "../../../shared/pages/organization_state.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
-import { activityPath } from "../../../shared/urls.ts";
+import { activityPath, createUrls } from "../../../shared/urls.ts";
 import { tellEffects } from "../../../shared/words/effects.ts";
 import type { Facts } from "../../../shared/words/message.ts";
 import type { PageDeps } from "../page_guards.ts";
@@ -70,6 +71,7 @@ export async function renderChange(
             )}
           </Notice>
         )}
+        <StateNotice id={page.organization.id} state={page.state} urls={createUrls(config)} reader={reader} />
         <h1>
           <Name>{summaryOf(change, reader)}</Name>
         </h1>

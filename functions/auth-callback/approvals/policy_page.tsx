@@ -7,9 +7,10 @@ import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { shownClientName } from "../../../shared/oauth/client_name.ts";
 import { Buttons, DateText, Name, Notice, Row } from "../../../shared/pages/components.tsx";
+import { StateNotice } from "../../../shared/pages/organization_state.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
-import { organizationPath, proposalPath } from "../../../shared/urls.ts";
+import { createUrls, organizationPath, proposalPath } from "../../../shared/urls.ts";
 import { tellAct, tellRule, tellWhole } from "../../../shared/words/approvals.ts";
 import { tellEffects } from "../../../shared/words/effects.ts";
 import type { Reader } from "../../../shared/words/reader.ts";
@@ -61,6 +62,7 @@ export async function renderApprovals(
           </Notice>
         )}
         <h1>{words.heading(<Name>{waiting.name}</Name>)}</h1>
+        <StateNotice id={waiting.id} state={waiting.state} urls={createUrls(config)} reader={reader} />
         <p class="lead">{policy ? words.lead : words.leadOfMember}</p>
         <section>
           <h2>{words.waiting}</h2>

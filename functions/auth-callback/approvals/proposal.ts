@@ -2,7 +2,7 @@
  * One proposal: its page, and the press that decides. The press names the hash of what was shown. A link opens nothing
  * by itself: whoever may not see the proposal gets the same answer as for one that isn't there.
  */
-import type { Decision, Proposal } from "../../../shared/approvals/proposal.ts";
+import type { Decision } from "../../../shared/approvals/proposal.ts";
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
@@ -11,13 +11,13 @@ import { sendClaimedMails } from "../../../shared/mail/send_claimed_mails.ts";
 import { proposalPath } from "../../../shared/urls.ts";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
 import { booksBusy } from "./policy.ts";
-import { renderProposal } from "./proposal_page.tsx";
+import { type ProposalView, renderProposal } from "./proposal_page.tsx";
 
 export const showProposal = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
-    const proposal = await read(c, deps, user);
-    if (!proposal) return await renderUnknown(c, deps, user);
-    return await renderProposal(c, deps, { user, proposal, news: c.req.query("news") });
+    const found = await read(c, deps, user);
+    if (!found) return await renderUnknown(c, deps, user);
+    return await renderProposal(c, deps, { user, ...found, news: c.req.query("news") });
   });
 
 /** Fields `decision` and `hash`. */
@@ -58,11 +58,13 @@ const idOf = (c: AppContext): string | undefined => {
   return /^prop_[0-9a-z]{1,32}$/.test(id) ? id : undefined;
 };
 
-async function read(c: AppContext, { approvals, clock }: PageDeps, user: SignedInUser): Promise<Proposal | undefined> {
+type Found = Pick<ProposalView, "proposal" | "organizationState">;
+
+async function read(c: AppContext, { approvals, clock }: PageDeps, user: SignedInUser): Promise<Found | undefined> {
   const proposalId = idOf(c);
   if (!proposalId) return undefined;
   const found = await approvals.read({ userId: user.id, proposalId, at: clock() });
-  return found.outcome === "found" ? found.proposal : undefined;
+  return found.outcome === "found" ? { proposal: found.proposal, organizationState: found.state } : undefined;
 }
 
 function renderUnknown(c: AppContext, { config }: PageDeps, user: SignedInUser): Promise<Response> {

@@ -8,9 +8,10 @@ import type { SignedInUser } from "../../../shared/http/session.ts";
 import { shownClientName } from "../../../shared/oauth/client_name.ts";
 import { Buttons, Facts, Name, Notice, TimeText } from "../../../shared/pages/components.tsx";
 import { EffectList } from "../../../shared/pages/effects.tsx";
+import { type OrganizationState, StateNotice } from "../../../shared/pages/organization_state.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
-import { organizationPath, proposalPath } from "../../../shared/urls.ts";
+import { createUrls, organizationPath, proposalPath } from "../../../shared/urls.ts";
 import { tellAct, tellReason, tellWhole } from "../../../shared/words/approvals.ts";
 import { tellEffects } from "../../../shared/words/effects.ts";
 import type { Reader } from "../../../shared/words/reader.ts";
@@ -20,16 +21,17 @@ import type { PageDeps } from "../page_guards.ts";
 /** What a press did not do (`?news=` after a redirect). */
 const NEWS = ["already", "changed", "not_allowed"] as const;
 
-interface ProposalView {
+export interface ProposalView {
   user: SignedInUser;
   proposal: Proposal;
+  organizationState: OrganizationState;
   news: string | undefined;
 }
 
 export async function renderProposal(
   c: AppContext,
   { config, clock }: PageDeps,
-  { user, proposal, news: asked }: ProposalView,
+  { user, proposal, organizationState, news: asked }: ProposalView,
 ): Promise<Response> {
   const reader = livingIn(c, proposal.country);
   const { words: { proposal: words }, catalog } = reader;
@@ -60,7 +62,8 @@ export async function renderProposal(
           })}
         </h1>
         <p class="lead">{state === "pending" ? words.in(name) : words.inDone(name)}</p>
-        <StateNotice proposal={proposal} reader={reader} />
+        <StateNotice id={organization.id} state={organizationState} urls={createUrls(config)} reader={reader} />
+        <ProposalState proposal={proposal} reader={reader} />
         <section>
           <h2>{state === "pending" ? words.what : words.whatOf[state === "approved" ? "approved" : "over"]}</h2>
           {whole && <p>{whole}</p>}
@@ -90,7 +93,7 @@ export async function renderProposal(
   });
 }
 
-function StateNotice({ proposal, reader: { words: { proposal: words }, format } }: Part) {
+function ProposalState({ proposal, reader: { words: { proposal: words }, format } }: Part) {
   const { state, timezone, decided_by: decidedBy, decided_at: decidedAt } = proposal;
   const time = (at: string) => <TimeText at={at} timezone={timezone} format={format} />;
   const by = decidedBy ? <Name>{decidedBy}</Name> : words.formerMember;

@@ -40,7 +40,7 @@ export function DueSection(
       {bills.filter((bill) => bill.overdue_count).map((bill) => (
         <p class="small">{words.moreOverdue(<Name>{bill.name}</Name>, format.number(bill.overdue_count!))}</p>
       ))}
-      {isCut && <p class="small">{words.moreBills}</p>}
+      {isCut && <p class="small">{words.moreBills} {glance.may_write && words.askForRest}</p>}
     </section>
   );
 }

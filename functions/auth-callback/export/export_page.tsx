@@ -6,19 +6,21 @@ import type { SignedInUser } from "../../../shared/http/session.ts";
 import { PERIODS } from "../../../shared/export/period.ts";
 import { Buttons, Name, SelectField, TextField } from "../../../shared/pages/components.tsx";
 import { renderProblem } from "../../../shared/pages/error_page.tsx";
+import { type OrganizationState, StateNotice } from "../../../shared/pages/organization_state.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
+import { createUrls } from "../../../shared/urls.ts";
 import type { PageDeps } from "../page_guards.ts";
 
 export interface Exporting {
   user: SignedInUser;
   organizationId: string;
-  organization: { name: string; today: string };
+  organization: { name: string; today: string; state: OrganizationState };
 }
 
 export async function renderExport(
   c: AppContext,
   { config, clock }: PageDeps,
-  { user, organization }: Exporting,
+  { user, organizationId, organization }: Exporting,
 ): Promise<Response> {
   const { exportBooks: words, frame } = c.get("reader").words;
   const formToken = await createFormToken(config, { userId: user.id, at: clock() });
@@ -35,6 +37,12 @@ export async function renderExport(
     children: (
       <>
         <h1>{words.heading(<Name>{organization.name}</Name>)}</h1>
+        <StateNotice
+          id={organizationId}
+          state={organization.state}
+          urls={createUrls(config)}
+          reader={c.get("reader")}
+        />
         <p class="lead">{words.lead}</p>
         <section>
           <h2>{words.payments}</h2>

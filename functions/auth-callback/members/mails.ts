@@ -58,7 +58,7 @@ export async function mailInvitation(
   const words = wordsOf("en").mails.invitation;
   return await send(c, deps, {
     to: address,
-    subject: words.subject({ inviter: user.email }),
+    subject: words.subject({ inviter: user.email, organization: strangersName(organizationName) }),
     text: words.text({
       inviter: user.email,
       organization: strangersName(organizationName),

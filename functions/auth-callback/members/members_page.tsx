@@ -6,6 +6,7 @@ import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { Buttons, DateText, Name, Notice, Row } from "../../../shared/pages/components.tsx";
+import { StateNotice } from "../../../shared/pages/organization_state.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
 import { createUrls } from "../../../shared/urls.ts";
@@ -57,10 +58,11 @@ export async function renderMembers(
 ): Promise<Response> {
   const { config } = deps;
   const value = await createFormToken(config, { userId: user.id, at: deps.clock() });
-  const { words: { members: words, frame }, format } = livingIn(c, members.country);
+  const reader = livingIn(c, members.country);
+  const { words: { members: words, frame }, format } = reader;
   const parts: Parts = { members, user, token: <input type="hidden" name="form_token" value={value} />, words, format };
   const news = Object.hasOwn(DONE, done ?? "") ? done as Done : undefined;
-  const mayOwn = members.role === "owner";
+  const mayOwn = members.role === "owner" && members.state.deletes_at === null;
   return await renderPage(c, {
     title: words.title,
     config,
@@ -79,6 +81,7 @@ export async function renderMembers(
           </Notice>
         )}
         <h1>{words.heading(<Name>{members.name}</Name>)}</h1>
+        <StateNotice id={members.id} state={members.state} urls={createUrls(config)} reader={reader} />
         <Handover {...parts} />
         <ul class="rows">
           {members.members.map((member) => <MemberRow member={member} {...parts} />)}

@@ -13,6 +13,8 @@ interface PlanMissing {
   required_plan: string;
   organization: string;
   upgrade_url: string;
+  /** Who can change it; missing when the caller can. */
+  owner?: string | null | undefined;
 }
 
 export const answer = {
@@ -29,9 +31,9 @@ export const answer = {
     "structuredContent is complete; narrow the filter or lower limit to read all of it here.",
   tooLong: "Too long as text; see structuredContent.",
   /** Why the members of an organization may not use the connector. */
-  planMissing: ({ plan, required_plan, organization, upgrade_url }: PlanMissing): string =>
+  planMissing: ({ plan, required_plan, organization, upgrade_url, owner }: PlanMissing): string =>
     `The ${plan} plan of ${organization} does not include AI access; the ${required_plan} plan does. ` +
-    `Change it at ${upgrade_url}`,
+    (owner ? `Only its owner, ${owner}, can change it, at ${upgrade_url}` : `Change it at ${upgrade_url}`),
   /** @param deleting.deletes_on YYYY-MM-DD. */
   deleting: ({ organization, deletes_on, url }: { organization: string; deletes_on: string; url: string }): string =>
     `The books of ${organization} will be deleted on ${deletes_on}. The owner can stop that at ${url}`,

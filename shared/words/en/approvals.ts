@@ -121,8 +121,8 @@ interface Waiting {
 /** Why somebody's assistant may not answer a proposal. */
 const NOT_ALLOWED = {
   page: {
-    message: "This has to be approved or refused on its page: assistants can't do it here. Nothing was changed.",
-    hint: "Give the user the link in details.url. The owner can let assistants approve, on the page of approvals.",
+    message: "This has to be approved or rejected on its page: assistants can't do it here. Nothing was changed.",
+    hint: "Give the user the link in details.url. The owner can let assistants approve, on the approvals page.",
   },
   own: {
     message: "The user asked for this, so somebody else has to approve it. Nothing was changed.",
@@ -132,8 +132,8 @@ const NOT_ALLOWED = {
     message: "Only whoever asked for this can withdraw it. Nothing was changed.",
     hint: 'To turn it down, call with decision "refuse".',
   },
-  owner: { message: "Only the owner can approve or refuse this. Nothing was changed." },
-  manager: { message: "Only a manager or the owner can approve or refuse this. Nothing was changed." },
+  owner: { message: "Only the owner can approve or reject this. Nothing was changed." },
+  manager: { message: "Only a manager or the owner can approve or reject this. Nothing was changed." },
 } satisfies Record<string, Refusal>;
 
 export const refusals = {
@@ -160,8 +160,8 @@ export const refusals = {
   "not_decided.unknown": (): Refusal => ({ message: "That proposal no longer exists. Nothing was changed." }),
   "not_decided.already": ({ state }: { state: string }): Refusal => ({
     message: state === "stale"
-      ? "This proposal was approved before, but no longer fit the books. Nothing was changed."
-      : `This proposal has already been ${state}. Nothing was changed.`,
+      ? "This proposal was approved before, but the books had changed since. Nothing was changed."
+      : `This proposal has already been ${state === "refused" ? "rejected" : state}. Nothing was changed.`,
   }),
   "not_decided.expired": (): Refusal => ({
     message: "This proposal has expired. Nothing was changed.",
@@ -173,7 +173,7 @@ export const refusals = {
   }),
   "not_decided.not_allowed": ({ why }: { why: keyof typeof NOT_ALLOWED }): Refusal => NOT_ALLOWED[why],
   "not_decided.stale": (): Refusal => ({
-    message: "The books have changed since this was proposed: it no longer fits. Nothing was written.",
+    message: "The books have changed since this was proposed, so it was not done. Nothing was written.",
     hint: "Whoever wanted it can ask for it again.",
   }),
 };

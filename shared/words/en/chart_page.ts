@@ -18,7 +18,7 @@ export const times = (name: string, dates: number | undefined): string => dates 
 
 /** What is used of a budget. @param used.percent absent when earlier months or years took all of it */
 export const used = ({ percent, amount }: { percent?: string; amount: string }): string =>
-  percent === undefined ? "already used up before" : `${percent} of ${amount}`;
+  percent === undefined ? "used up earlier" : `${percent} of ${amount}`;
 
 interface Compared {
   /** "last month" */

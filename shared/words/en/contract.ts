@@ -25,7 +25,9 @@ export const refusals = {
   "invalid_argument.unknown_fields": (
     { subject, unknown, known }: Problem & { unknown: string[]; known: string[] },
   ): Refusal => ({
-    ...refusal(`cannot have ${unknown.map(quoted).join(", ")}`, { subject }),
+    message: `Unknown ${unknown.length === 1 ? "argument" : "arguments"} ${unknown.map(quoted).join(", ")}${
+      subject ? ` in ${subject}` : ""
+    }.`,
     hint: `Known fields: ${known.join(", ")}.`,
   }),
   "invalid_argument.wrong_form": (problem: Problem): Refusal => refusal("has the wrong format", problem),

@@ -223,7 +223,7 @@ export const leftOut = {
   card_payment: (n: number): string => `${count(n, "payment")} of a credit card bill`,
   balance: (n: number): string => `${count(n, "balance")} or correction of one`,
   split: (n: number): string => `${count(n, "total")} of rows that are listed one by one`,
-  income: (n: number): string => n === 1 ? "1 salary or other income" : `${n} salaries or other income`,
+  income: (n: number): string => `${count(n, "incoming payment")} (salary or other income)`,
 };
 
 /** Assumptions that nothing in the file proves. */

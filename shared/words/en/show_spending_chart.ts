@@ -41,7 +41,7 @@ export function periodWords({ from, to, name }: Period): string {
   }
 }
 
-/** How to call the period compared with: "by this day last month". */
+/** How to call the period compared with: "at this point last month". */
 export function earlierWords({ from, to }: Period, name: string | undefined): string {
   switch (name) {
     case undefined:
@@ -53,7 +53,7 @@ export function earlierWords({ from, to }: Period, name: string | undefined): st
     case "last_month":
       return "the month before";
     default:
-      return `by this day ${name.replace("this_", "last ").replaceAll("_", " ")}`;
+      return `at this point ${name.replace("this_", "last ").replaceAll("_", " ")}`;
   }
 }
 

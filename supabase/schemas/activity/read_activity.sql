@@ -137,6 +137,7 @@ declare
   mine jsonb;
   chosen record;
   page jsonb;
+  state jsonb;
 begin
   select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'name', o.name) order by m.created_at, o.id), '[]')
   into mine
@@ -152,19 +153,20 @@ begin
   if not found then
     return jsonb_build_object('outcome', 'unknown', 'organizations', mine);
   end if;
+  state := identity.describe_state(chosen.id, user_id, at);
   perform app.act_as(user_id, chosen.id), set_config('app.at', at::text, true);
   page := app.read_activity_page(filter, before::bigint, chosen.timezone);
   return jsonb_build_object(
     'outcome', 'found', 'organizations', mine, 'organization', jsonb_build_object('id', chosen.id, 'name', chosen.name),
     'country', chosen.country, 'timezone', chosen.timezone,
-    'may_write', identity.member_may(chosen.id, user_id, 'books:write'),
+    'state', state, 'may_write', (state ->> 'writes')::boolean and (state ->> 'takes_changes')::boolean,
     'events', case when before is null then app.read_security_events(chosen.id, user_id) end
   ) || page;
 end
 $$;
 comment on function public.read_activity is
   'A page of the activity of one of a person''s organizations, the first when null: {outcome: found | unknown, '
-  'organizations, organization, country, timezone, may_write, changes, next, reads?, people?, apps?, events?}.';
+  'organizations, organization, country, timezone, state, may_write, changes, next, reads?, people?, apps?, events?}.';
 
 alter function app.read_activity_page set role = 'authenticated';
 alter function app.read_activity_page set jit = off;

@@ -59,11 +59,15 @@ begin
   if not found or not app.sees_proposal(proposal, user_id) or not identity.is_active(user_id, at) then
     return '{"outcome": "unknown"}';
   end if;
-  return jsonb_build_object('outcome', 'found', 'proposal', app.describe_proposal(proposal, user_id, at));
+  return jsonb_build_object(
+    'outcome', 'found', 'proposal', app.describe_proposal(proposal, user_id, at),
+    'state', identity.describe_state(proposal.organization_id, user_id, at)
+  );
 end
 $$;
 comment on function public.read_proposal is
-  'A proposal for its page: {outcome: found | unknown, proposal?}. Unknown to everybody but its proposer and those who '
+  'A proposal for its page: {outcome: found | unknown, proposal?, state?}. Unknown to everybody but its proposer and '
+  'those who '
   'may decide it.';
 
 create or replace function public.read_proposals(user_id uuid, organization_id text, at timestamptz) returns jsonb
@@ -73,7 +77,8 @@ declare
 begin
   return (
     select jsonb_build_object(
-      'id', o.id, 'name', o.name, 'country', reader.country, 'timezone', reader.timezone, 'proposals', (
+      'id', o.id, 'name', o.name, 'state', identity.describe_state(o.id, reader.user_id, at),
+      'country', reader.country, 'timezone', reader.timezone, 'proposals', (
         select coalesce(jsonb_agg(
           app.describe_proposal(p, reader.user_id, at) - 'hash' || jsonb_build_object(
             'effects', jsonb_path_query_array(p.effects -> 'effects', '$[0 to 2]')
@@ -97,7 +102,7 @@ end
 $$;
 comment on function public.read_proposals is
   'The proposals of the last 30 days that a person may see, newest first, with the first of what each changes: {id, '
-  'name, '
+  'name, state, '
   'country, timezone, proposals}; null for who is no member.';
 
 create or replace function public.read_approval_policy(user_id uuid, organization_id text, at timestamptz)
@@ -107,7 +112,7 @@ begin
   return (
     select jsonb_build_object(
       'id', o.id, 'name', o.name, 'country', reader.country, 'base_currency', o.base_currency,
-      'may_change', identity.member_may(o.id, reader.user_id, 'approvals:manage'),
+      'may_change', o.deletes_at is null and identity.member_may(o.id, reader.user_id, 'approvals:manage'),
       'assistants_may_approve', o.assistants_may_approve, 'rules', (
         select coalesce(jsonb_agg(jsonb_build_object(
           'id', r.id, 'tool', r.tool, 'roles', to_jsonb(r.roles), 'over_records', r.over_records,

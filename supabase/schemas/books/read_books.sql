@@ -8,6 +8,7 @@ declare
   mine jsonb;
   chosen record;
   first_day date;
+  state jsonb;
   bills jsonb;
   spending jsonb;
   balances jsonb;
@@ -29,6 +30,7 @@ begin
   if not found then
     return jsonb_build_object('outcome', 'unknown', 'organizations', mine);
   end if;
+  state := identity.describe_state(chosen.id, user_id, at);
   first_day := date_trunc('month', coalesce(month_on, chosen.today));
   perform app.act_as(user_id, chosen.id);
   -- A search, and what came before the latest, are pages of their own.
@@ -48,7 +50,7 @@ begin
   return jsonb_build_object(
     'outcome', 'found', 'organizations', mine, 'organization', jsonb_build_object('id', chosen.id, 'name', chosen.name),
     'base_currency', chosen.base_currency, 'country', chosen.country, 'today', chosen.today, 'month', first_day,
-    'may_write', identity.member_may(chosen.id, user_id, 'books:write'),
+    'state', state, 'may_write', (state ->> 'writes')::boolean and (state ->> 'takes_changes')::boolean,
     'may_export', identity.member_may(chosen.id, user_id, 'books:export'),
     'bills', bills, 'spending', spending, 'balances', balances,
     'expenses', expenses,
@@ -64,7 +66,7 @@ end
 $$;
 comment on function public.read_books is
   'The books of one of a person''s organizations at a glance, the first when null: {outcome: found | unknown, '
-  'organizations, organization, base_currency, country, today, month, may_write, may_export, bills?, spending?, '
+  'organizations, organization, base_currency, country, today, month, state, may_write, may_export, bills?, spending?, '
   'balances?, '
   'expenses, paid?}. bills, spending, balances and expenses are the envelopes of list_bills, summarize_spending, '
   'get_context and list_expenses.';

@@ -45,6 +45,7 @@ begin
     perform app.count_request(principal.grant_id::text, kind, limits, at);
     return jsonb_build_object(
       'outcome', 'feature_not_in_plan', 'required_plan', 'pro', 'plan', identity.effective_plan(organization, at),
+      'owner', case when organization.owner_id <> principal.user_id then app.member_name(organization.owner_id) end,
       'organization', jsonb_build_object('id', organization.id, 'name', organization.name)
     );
   end if;

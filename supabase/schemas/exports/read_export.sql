@@ -73,13 +73,16 @@ begin
     );
   end if;
   return jsonb_build_object(
-    'outcome', 'ok', 'organization', jsonb_build_object('name', organization.name, 'today', organization.today)
+    'outcome', 'ok', 'organization', jsonb_build_object(
+      'name', organization.name, 'today', organization.today,
+      'state', identity.describe_state(organization_id, user_id, open_export.at)
+    )
   );
 end
 $$;
 comment on function public.open_export is
   'Whether a person may export an organization''s books: {outcome: ok | refused | unknown, organization?: {name, '
-  'today}}. With what is wanted it goes to the audit trail.';
+  'today, state}}. With what is wanted it goes to the audit trail.';
 
 create or replace function public.read_export(user_id uuid, organization_id text, part text, after jsonb, from_on date,
   to_on date, at timestamptz) returns jsonb

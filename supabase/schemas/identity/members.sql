@@ -3,17 +3,19 @@
 create or replace function public.read_members(user_id uuid, organization_id text, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  manages constant boolean := identity.member_may(organization_id, user_id, 'members:manage');
+  state constant jsonb := identity.describe_state(organization_id, user_id, at);
+  manages constant boolean := identity.member_may(organization_id, user_id, 'members:manage')
+    and state ->> 'deletes_at' is null;
 begin
   return (
     select jsonb_build_object(
-      'id', o.id, 'name', o.name, 'role', own.role, 'may_manage', manages,
+      'id', o.id, 'name', o.name, 'role', own.role, 'may_manage', manages, 'state', state,
       'may_grow', identity.may_grow(o.id, at),
       'country', (select p.country from identity.profiles as p where p.user_id = own.user_id),
       'members', (
         select jsonb_agg(jsonb_build_object(
           'user_id', m.user_id, 'email', p.email, 'role', m.role, 'sees_private', m.sees_private,
-          'may_change', m.user_id <> own.user_id and m.role <> 'owner'
+          'may_change', m.user_id <> own.user_id and m.role <> 'owner' and o.deletes_at is null
             and identity.may_give_role(o.id, own.user_id, m.role, at)
         ) order by m.role <> 'owner', p.email, m.user_id)
         from identity.memberships as m

@@ -54,6 +54,27 @@ comment on function identity.member_may is
   'Whether a member of an organization has a right there. The only judge of it, for pages and jobs; policies ask '
   'identity.may.';
 
+create or replace function identity.describe_state(organization_id text, user_id uuid, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object(
+      'name', o.name, 'deletes_at', o.deletes_at, 'owner', p.email, 'is_owner', o.owner_id = describe_state.user_id,
+      -- No plan includes anything of what is being deleted.
+      'takes_changes', identity.organization_has_feature(o.id, 'ai:connector', describe_state.at),
+      'writes', identity.member_may(o.id, describe_state.user_id, 'books:write')
+    )
+    from identity.organizations as o
+    join identity.profiles as p on p.user_id = o.owner_id
+    where o.id = describe_state.organization_id
+  );
+end
+$$;
+comment on function identity.describe_state is
+  'What the pages of an organization tell a member before anything else: {name, deletes_at, owner, is_owner, '
+  'takes_changes: whether anything can be written, writes: whether their role may}.';
+revoke all on function identity.describe_state from authenticated;
+
 create type identity.standing as (
   organization_id text,
   rights text[],

@@ -19,6 +19,7 @@ begin
       select coalesce(jsonb_agg(jsonb_build_object(
         'organization_id', o.id, 'name', o.name, 'role', m.role, 'plan', identity.effective_plan(o, at),
         'has_connector', identity.organization_has_feature(o.id, 'ai:connector', at),
+        'may_decide', o.assistants_may_approve and identity.member_may(o.id, m.user_id, 'approvals:decide'),
         'trial_ended_at', case when o.trial_ends_at <= at then o.trial_ends_at end
       ) order by m.created_at, o.id), '[]')
       from identity.memberships as m

@@ -16,7 +16,7 @@ const month = { from: "2026-10-01", to: "2026-10-31", words: "this month" };
 const compared = {
   from: "2026-09-01",
   to: "2026-09-20",
-  words: "by this day last month",
+  words: "at this point last month",
   amount: "1395.76",
   change_percent: -8,
 };

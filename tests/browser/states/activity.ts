@@ -1,7 +1,18 @@
 /** The activity page, and a change with what it did. */
 import type { Activity, ActivityPage } from "../../../shared/db/activity_store.ts";
 import { signIn } from "../../functions/auth-callback/harness.ts";
-import { EMAIL, HOSTILE, LONG, LONG_ADDRESS, page, RIGHT_TO_LEFT, type State, UNBROKEN } from "./state.ts";
+import {
+  DELETING,
+  EMAIL,
+  HOSTILE,
+  LONG,
+  LONG_ADDRESS,
+  ORGANIZATION_STATE,
+  page,
+  RIGHT_TO_LEFT,
+  type State,
+  UNBROKEN,
+} from "./state.ts";
 
 const ID = "org_home00000000";
 const LIST = `/account/activity?organization=${ID}`;
@@ -80,6 +91,7 @@ const found: ActivityPage = {
   organization: { id: ID, name: "Home" },
   country: "DE",
   timezone: "Europe/Berlin",
+  state: ORGANIZATION_STATE,
   may_write: true,
   changes: CHANGES,
   next: "12",
@@ -135,7 +147,14 @@ export const ACTIVITY_STATES: readonly State[] = [
   state("list-filtered", `${LIST}&q=Lunch&tool=log_expenses`, { ...found, changes: [change], next: null }),
   state("list-none-found", `${LIST}&q=Zebra`, nothing),
   state("list-empty", LIST, nothing),
-  state("list-viewer", LIST, { ...found, may_write: false, events: null }),
+  state("list-viewer", LIST, {
+    ...found,
+    state: { ...ORGANIZATION_STATE, owner: "anna@example.com", is_owner: false, writes: false },
+    may_write: false,
+    events: null,
+  }),
+  state("list-deleting", LIST, { ...found, state: DELETING, may_write: false }),
+  state("change-deleting", CHANGE, { ...one(change), state: DELETING, may_write: false }),
   state("list-several", LIST, {
     ...found,
     organizations: [...found.organizations, { id: "org_work00000000", name: LONG }],

@@ -1,7 +1,17 @@
 /** The pages about approvals: what needs it and what waits, and a proposal in each of its states. */
 import type { ApprovalPolicy, ListedProposal, Proposal, Proposals } from "../../../shared/approvals/proposal.ts";
 import { signIn } from "../../functions/auth-callback/harness.ts";
-import { EMAIL, HOSTILE, LONG, LONG_ADDRESS, page, RIGHT_TO_LEFT, type State, UNBROKEN } from "./state.ts";
+import {
+  EMAIL,
+  HOSTILE,
+  LONG,
+  LONG_ADDRESS,
+  ORGANIZATION_STATE,
+  page,
+  RIGHT_TO_LEFT,
+  type State,
+  UNBROKEN,
+} from "./state.ts";
 
 const ID = "org_home00000000";
 const PROPOSAL = "prop_000000000001";
@@ -119,6 +129,7 @@ const listed = ({ hash: _, effects, ...proposal }: Proposal): ListedProposal => 
 const WAITING: Proposals = {
   id: ID,
   name: "Home",
+  state: ORGANIZATION_STATE,
   country: "DE",
   timezone: "Europe/Berlin",
   proposals: [pending, PROPOSALS.hostile!, PROPOSALS.change!, PROPOSALS.approved!, PROPOSALS.stale!].map(listed),
@@ -194,7 +205,7 @@ const policy = (name: string, read_proposals: Proposals, policy: ApprovalPolicy 
   );
 const proposal = (name: string, shown: Proposal, query = "") =>
   visit(`proposal-${name}`, `/account/approvals/${PROPOSAL}${query}`, {
-    read_proposal: { outcome: "found", proposal: shown },
+    read_proposal: { outcome: "found", proposal: shown, state: ORGANIZATION_STATE },
   });
 
 export const APPROVAL_STATES: readonly State[] = [

@@ -1,9 +1,21 @@
 /** The books at a glance: empty, full, of strangers' names, and what each press came to. */
 import type { Budget, DueBill, ExpenseRow, Glance } from "../../../shared/books/glance.ts";
-import { EMAIL, HOSTILE, LONG, RIGHT_TO_LEFT, signedIn, type State, UNBROKEN } from "./state.ts";
+import {
+  DELETING,
+  EMAIL,
+  HOSTILE,
+  LONG,
+  ORGANIZATION_STATE,
+  RIGHT_TO_LEFT,
+  signedIn,
+  type State,
+  UNBROKEN,
+} from "./state.ts";
 
 const ID = "org_home00000000";
 
+/** As somebody sees it who does not own it. */
+const OTHERS = { ...ORGANIZATION_STATE, owner: "anna@example.com", is_owner: false };
 const PATH = `/books?organization=${ID}`;
 
 const EMPTY: Glance = {
@@ -14,6 +26,7 @@ const EMPTY: Glance = {
   country: "DE",
   today: "2026-11-20",
   month: "2026-11-01",
+  state: ORGANIZATION_STATE,
   may_write: true,
   may_export: true,
   bills: { data: { bills: [] }, totals_by_currency: null },
@@ -200,7 +213,11 @@ const books = (name: string, read_books: Glance, query = ""): State =>
 export const BOOKS_STATES: readonly State[] = [
   books("empty", EMPTY),
   books("full", FULL),
-  books("viewer", { ...FULL, may_write: false }),
+  books("viewer", { ...FULL, state: { ...OTHERS, writes: false }, may_write: false }),
+  books("deleting", { ...FULL, state: DELETING, may_write: false }),
+  books("deleting-member", { ...FULL, state: { ...DELETING, owner: OTHERS.owner, is_owner: false }, may_write: false }),
+  books("free", { ...FULL, state: { ...ORGANIZATION_STATE, takes_changes: false }, may_write: false }),
+  books("free-member", { ...FULL, state: { ...OTHERS, takes_changes: false }, may_write: false }),
   books("member", { ...FULL, may_export: false }),
   books("names", NAMES),
   books("no-rate", NO_RATE),

@@ -23,6 +23,7 @@ const ORGANIZATION: ConsentOrganization = {
   role: "owner",
   plan: "team",
   has_connector: true,
+  may_decide: true,
 };
 
 function consent(

@@ -1,11 +1,16 @@
 /** The export of an organization's books, and why there is none. */
-import { LONG, RIGHT_TO_LEFT, signedIn, type State, UNBROKEN } from "./state.ts";
+import { LONG, ORGANIZATION_STATE, RIGHT_TO_LEFT, signedIn, type State, UNBROKEN } from "./state.ts";
 
 const PATH = "/organizations/org_000000000001/export";
 
 const exporting = (name: string, organization: string): State =>
   signedIn(`export-${name}`, PATH, {
-    answers: { open_export: { outcome: "ok", organization: { name: organization, today: "2026-11-20" } } },
+    answers: {
+      open_export: {
+        outcome: "ok",
+        organization: { name: organization, today: "2026-11-20", state: ORGANIZATION_STATE },
+      },
+    },
   });
 
 const refused = (outcome: "refused" | "unknown"): State =>

@@ -1,7 +1,17 @@
 /** The pages of members, invitations, hand-over and further organizations. */
 import type { Members, OpenInvitation, Removal, ShownInvitation } from "../../../shared/db/members_store.ts";
 import { signIn } from "../../functions/auth-callback/harness.ts";
-import { EMAIL, HOSTILE, LONG, LONG_ADDRESS, page, RIGHT_TO_LEFT, type State } from "./state.ts";
+import {
+  DELETING,
+  EMAIL,
+  HOSTILE,
+  LONG,
+  LONG_ADDRESS,
+  ORGANIZATION_STATE,
+  page,
+  RIGHT_TO_LEFT,
+  type State,
+} from "./state.ts";
 
 const ID = "org_home00000000";
 const ME = "00000000-0000-4000-8000-000000000001";
@@ -30,6 +40,7 @@ const MEMBERS: Record<string, Members> = {
     name: "Home",
     role: "owner",
     may_manage: true,
+    state: ORGANIZATION_STATE,
     may_grow: true,
     country: "DE",
     members: [
@@ -47,6 +58,7 @@ const MEMBERS: Record<string, Members> = {
     name: LONG,
     role: "owner",
     may_manage: true,
+    state: ORGANIZATION_STATE,
     may_grow: false,
     country: "DE",
     members: [me],
@@ -58,6 +70,7 @@ const MEMBERS: Record<string, Members> = {
     name: RIGHT_TO_LEFT,
     role: "member",
     may_manage: false,
+    state: { ...ORGANIZATION_STATE, owner: "anna@example.com", is_owner: false },
     may_grow: true,
     country: "DE",
     members: [{ ...anna, role: "owner", may_change: false }, { ...me, role: "member" }],
@@ -119,6 +132,9 @@ export const MEMBERS_STATES: readonly State[] = [
   ...Object.entries(MEMBERS).map(([name, read_members]) =>
     visit(`members-${name}`, `/organizations/${ID}/members${name === "owner" ? "?done=invited" : ""}`, { read_members })
   ),
+  visit("members-deleting", `/organizations/${ID}/members`, {
+    read_members: { ...MEMBERS.owner!, may_manage: false, state: DELETING, invitations: [], handover: null },
+  }),
   visit("members-refused", `/organizations/${ID}/members`, { read_members: MEMBERS.owner }, { address: HOSTILE }),
   visit("members-remove", `/organizations/${ID}/members/remove?member=${uuid(3)}`, { read_removal: removal }),
   visit("members-leave", `/organizations/${ID}/members/remove?member=${ME}`, {

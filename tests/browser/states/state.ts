@@ -1,4 +1,5 @@
 /** A page to look at, over a fake identity provider and a database that returns what a state needs. */
+import type { OrganizationState } from "../../../shared/pages/organization_state.tsx";
 import type { Config } from "../../../shared/config.ts";
 import { PROVIDERS } from "../../../shared/providers/registry.ts";
 import type { Languages } from "../../../shared/words/words.ts";
@@ -66,3 +67,18 @@ export const signedIn = (name: string, path: string, options?: Parameters<typeof
     async ({ pages }) => await (await signIn(pages, EMAIL)).browser.get(path, { "accept-language": "de-DE" }),
     options,
   );
+
+/** An organization of the reader's that takes changes; others differ from it. */
+export const ORGANIZATION_STATE: OrganizationState = {
+  name: "Home",
+  deletes_at: null,
+  owner: EMAIL,
+  is_owner: true,
+  takes_changes: true,
+  writes: true,
+};
+export const DELETING: OrganizationState = {
+  ...ORGANIZATION_STATE,
+  deletes_at: "2026-12-04T10:00:00Z",
+  takes_changes: false,
+};

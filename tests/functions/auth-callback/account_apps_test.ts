@@ -12,7 +12,7 @@ accountTest(
     await connectApp(database, { userId: id, name: `"><img src=x>` });
     const page = await (await browser.get("/account?done=<b>")).text();
     assertStringIncludes(page, "Team plan, free to try until 4 December 2026");
-    assertStringIncludes(page, "we can’t confirm who made it · returns to claude.ai");
+    assertStringIncludes(page, "unverified app · returns to claude.ai");
     assertStringIncludes(page, "never used");
     assertNotMatch(page, /<script>alert|<img src/);
     pages.clock.now = new Date("2027-01-01T00:00:00Z");

@@ -152,7 +152,7 @@ accountTest("a press again, from another window or by somebody else, does nothin
   for (const again of [await press(cleo, path, "approve", one), await press(anna, path, "refuse", other)]) {
     assertEquals(again.headers.get("location"), `${path}?news=already`);
   }
-  assertStringIncludes(await pageOf(anna, `${path}?news=already`), "Somebody had already decided");
+  assertStringIncludes(await pageOf(anna, `${path}?news=already`), "Somebody else had already decided");
   assertEquals(await expenses(database), ["Projector"]);
   assertEquals(pages.mails.filter(({ to }) => to === "ben@example.com").length, 1);
 });
@@ -169,7 +169,7 @@ accountTest("what is refused or withdrawn changes nothing, and the page says so"
   const { ben, cleo, waiting } = await house(pages, database);
   const refused = await waiting(ben);
   await press(cleo, refused, "refuse");
-  assertStringIncludes(await pageOf(ben, refused), "Refused by");
+  assertStringIncludes(await pageOf(ben, refused), "Rejected by");
   const withdrawn = await waiting(ben, { name: "Screen" });
   assertStringIncludes(await pageOf(ben, withdrawn), "You asked for this yourself");
   await press(ben, withdrawn, "withdraw");
@@ -179,8 +179,8 @@ accountTest("what is refused or withdrawn changes nothing, and the page says so"
     `${withdrawn}?news=already`,
   );
   assertEquals(await expenses(database), []);
-  assertEquals(pages.mails.map(({ subject }) => subject).filter((subject) => /^(Refused|Approved)/.test(subject)), [
-    "Refused: add 1 expense",
+  assertEquals(pages.mails.map(({ subject }) => subject).filter((subject) => /^(Rejected|Approved)/.test(subject)), [
+    "Rejected: add 1 expense",
   ]);
 });
 
@@ -297,11 +297,11 @@ accountTest("what no longer fits its proposer's role says so, and isn't done", a
   await database.query("update identity.memberships set role = 'viewer' where user_id = $1", [ben.id]);
   assertEquals((await press(cleo, path, "approve")).headers.get("location"), path);
   const page = await pageOf(anna, path);
-  assertStringIncludes(page, "It no longer fits the books");
+  assertStringIncludes(page, "This was approved, but could not be done.");
   assertStringIncludes(page, "is no longer allowed to change the books");
   assertEquals(await expenses(database), []);
   assertEquals(pages.mails.at(-1)?.subject, "Not done: add 1 expense");
-  assertStringIncludes(await pageOf(anna, `/organizations/${organizationId}/approvals`), "No longer fits the books");
+  assertStringIncludes(await pageOf(anna, `/organizations/${organizationId}/approvals`), "Not done");
 });
 
 accountTest("a sole owner approves their own on the page, which says so", async (pages, database) => {

@@ -73,7 +73,7 @@ accountTest("the books say that nothing is there, and lead on", async (pages, da
   const text = textOf(await page());
   assertStringIncludes(text, "The books of Garden Street");
   assertStringIncludes(text, "Nothing is overdue or due in the next 30 days.");
-  assertStringIncludes(text, "Nothing was spent in this month.");
+  assertStringIncludes(text, "Nothing was spent this month.");
   assertStringIncludes(text, "There are no expenses yet.");
   assertStringIncludes(textOf(await page("&q=bread")), "Nothing was found.");
 });
@@ -152,16 +152,16 @@ accountTest("of a bill with more dates than are shown, it says what the total ha
   const weekly = { amount: "10.00", currency: "EUR", frequency: "weekly", first_due: "2026-11-20" };
   assert((await run("add_bill", { ...rent, first_due: "2026-11-21" })).ok);
   // Each date that it has is shown.
-  assertFalse(textOf(await page()).includes("dates by"));
+  assertFalse(textOf(await page()).includes("payments by"));
   assert((await run("add_bill", { ...weekly, name: "Cleaning" })).ok);
   const one = textOf(await page());
-  assertStringIncludes(one, "Due 20 November 2026 5 dates by 20 December 2026 , €50.00 in all");
+  assertStringIncludes(one, "Due 20 November 2026 5 payments by 20 December 2026 , €50.00 in total");
   assertStringIncludes(one, "€950.00 in total");
   // Two have passed and are rows of their own; it is said once, on the next one.
   pages.clock.now = new Date("2026-12-01T10:00:00Z");
   const later = textOf(await page());
-  assertStringIncludes(later, "Due 4 December 2026 6 dates by 31 December 2026 , €60.00 in all");
-  assertEquals(later.match(/dates by/g)?.length, 1);
+  assertStringIncludes(later, "Due 4 December 2026 6 payments by 31 December 2026 , €60.00 in total");
+  assertEquals(later.match(/payments by/g)?.length, 1);
 });
 
 accountTest(
@@ -172,8 +172,8 @@ accountTest(
     assert((await run("add_bill", { ...weekly, name: "Gas", amount: "10.00", amount_mode: "estimated" })).ok);
     const { data } = await run("add_bill", { ...weekly, name: "Water", amount_mode: "variable" });
     const unknown = textOf(await page());
-    assertStringIncludes(unknown, "5 dates by 20 December 2026 , about €50.00 in all");
-    assertStringIncludes(unknown, "Due 20 November 2026 5 dates by 20 December 2026 Mark paid");
+    assertStringIncludes(unknown, "5 payments by 20 December 2026 , about €50.00 in total");
+    assertStringIncludes(unknown, "Due 20 November 2026 5 payments by 20 December 2026 Mark as paid");
     assertStringIncludes(unknown, "About €50.00 in total, not counting amounts that aren’t known yet.");
     assert(
       (await run("update_bill", {
@@ -182,7 +182,7 @@ accountTest(
       })).ok,
     );
     const known = textOf(await page());
-    assertStringIncludes(known, "5 dates by 20 December 2026 , about €35.00 in all");
+    assertStringIncludes(known, "5 payments by 20 December 2026 , about €35.00 in total");
     assertStringIncludes(known, "About €85.00 in total.");
   },
 );
@@ -218,7 +218,7 @@ accountTest("a budget is what may be spent with what was carried over", async (p
   assertStringIncludes(december, "Travel €150.00 left of €150.00");
   assertStringIncludes(december, "Gifts €30.00 over the budget of €50.00");
   // Of what earlier months took, nobody spent too much now.
-  assertStringIncludes(december, "Books €0.00 spent, already used up before");
+  assertStringIncludes(december, "Books €0.00 spent, used up earlier");
 });
 
 accountTest("a month with nothing but what has no exchange rate says what there is", async (pages, database) => {
@@ -360,11 +360,13 @@ accountTest(
 accountTest("without a plan the books are read, and a press says why nothing happens", async (pages, database) => {
   const { run, page, owner, payments, organizationId } = await house(pages, database);
   await run("add_bill", rent);
+  const shown = await page();
   const plans = await database.query<{ plan: string }>(
     "delete from billing.plan_features where feature = 'ai:connector' returning plan",
   );
-  const shown = await page();
-  assertStringIncludes(textOf(shown), "€900.00");
+  const without = await page();
+  assertStringIncludes(textOf(without), "€900.00");
+  assertEquals(pressOf(without), []);
   const response = await owner.browser.submit(shown, 'value="pay"', {});
   assertEquals(response.headers.get("location"), `/books?organization=${organizationId}&news=refused`);
   for (const { plan } of plans) {
@@ -440,4 +442,46 @@ accountTest("shows who owes whom, as far as it is the person's to know", async (
   assertFalse(hers.includes("settle up"), "who only reads settles nothing");
   await books.run("settle_up", {}, ben);
   assertFalse((await books.page()).includes("Shared costs"));
+});
+
+accountTest("books that take no changes say why and who can change that, and offer none", async (pages, database) => {
+  const { run, page, join, organizationId } = await house(pages, database);
+  const viewer = await join("vera@example.com", "viewer");
+  const member = await join("mo@example.com", "member");
+  await run("add_bill", rent);
+  const set = (change: string) =>
+    database.query(`update identity.organizations set ${change} where id = $1`, [organizationId]);
+  const shown = async (who?: Person) => {
+    const html = await page("", who);
+    return { text: textOf(html), presses: pressOf(html).length };
+  };
+  assertEquals([(await shown()).presses, (await shown(viewer)).presses], [1, 0]);
+  assertFalse((await shown(viewer)).text.includes("assistant"), "a viewer can ask no assistant to change anything");
+
+  await set("trial_ends_at = '2026-01-01', plan = 'free'");
+  const [owner, other] = [await shown(), await shown(member)];
+  assertStringIncludes(owner.text, "The plan of Garden Street doesn’t include adding or changing anything. Choose a");
+  assertStringIncludes(other.text, "Its owner, anna@example.com , can choose another one.");
+  assertFalse(/include adding/.test((await shown(viewer)).text), "nothing changes for who only reads");
+  assertEquals([owner.presses, other.presses, owner.text.includes("ask your assistant")], [0, 0, false]);
+
+  await set("plan = 'team', deletes_at = '2026-12-04T10:00:00Z'");
+  for (const who of [undefined, member, viewer]) {
+    const { text, presses } = await shown(who);
+    assertStringIncludes(text, "Garden Street will be deleted on 4 December 2026 .");
+    assertStringIncludes(text, who ? "Only its owner, anna@example.com , can stop that." : "Keep it after all");
+    assertEquals([presses, text.includes("assistant")], [0, false]);
+  }
+  for (
+    const path of [
+      `/account/activity?organization=${organizationId}`,
+      `/organizations/${organizationId}/members`,
+      `/organizations/${organizationId}/approvals`,
+      `/organizations/${organizationId}/export`,
+    ]
+  ) {
+    const html = await (await member.browser.get(path)).text();
+    if (!path.endsWith("export")) assertStringIncludes(textOf(html), "will be deleted on 4 December 2026", path);
+    assertFalse(/value="invite"|>Undo</.test(html), path);
+  }
 });

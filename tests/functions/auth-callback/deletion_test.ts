@@ -111,7 +111,7 @@ accountTest(
     await join(database, home, id);
     await connectApp(database, { userId: id, name: "Claude" });
     const owns = await (await browser.get("/account/delete")).text();
-    assertMatch(owns, /First hand over or delete/);
+    assertMatch(owns, /hand over or delete the organizations you own/);
     const own = await ownedBy(database, id);
     assertStringIncludes(owns, `/organizations/${own}/delete`);
     await browser.submit(await (await browser.get(`/organizations/${own}/delete`)).text(), 'value="delete"', {

@@ -1,4 +1,5 @@
 /** How much of a large export is in memory, and how far it is read ahead. */
+import { ORGANIZATION_STATE } from "../../browser/states/state.ts";
 import { assert, assertEquals } from "@std/assert";
 import type { Database } from "../../../shared/db/client.ts";
 import { collectGarbage } from "../../_support/collect_garbage.ts";
@@ -15,7 +16,7 @@ function largeBooks() {
   const others = answering({
     claim_attempt: { outcome: "allowed" },
     note_sign_in: { onboarded: true },
-    open_export: { outcome: "ok", organization: { name: "Home", today: "2026-11-20" } },
+    open_export: { outcome: "ok", organization: { name: "Home", today: "2026-11-20", state: ORGANIZATION_STATE } },
   });
   const database: Database = {
     call<Result>(name: Parameters<Database["call"]>[0], args: Record<string, unknown>): Promise<Result> {

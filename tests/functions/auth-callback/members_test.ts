@@ -48,17 +48,17 @@ accountTest(
     const response = await invite("Ben@Example.com", "viewer");
     assertEquals([response.status, response.headers.get("location")], [303, `${path}?done=invited`]);
     const { to, subject, text } = pages.mails[0]!;
-    assertEquals([to, subject], [BEN, "anna@example.com invites you to shared books in Expenses"]);
+    assertEquals([to, subject], [BEN, "anna@example.com invited you to “Garden Street” on Expenses"]);
     assertEquals(
       text.replace(/https:\S+/, "<link>"),
-      `anna@example.com has invited you to join “Garden Street” in Expenses as a viewer. You can see the expenses and bills there and export them, but change nothing.
+      `anna@example.com has invited you to join “Garden Street” on Expenses as a viewer. You can see the expenses and bills there and export them, but change nothing.
 
 To read more and accept, open this link:
 <link>
 
 The link works for 7 days, once, and only for ben@example.com.
 
-They chose the name “Garden Street”; we don’t check names.
+The name “Garden Street” was chosen by its members.
 
 Don’t know anna@example.com? Ignore this email, and nothing happens.
 `,

@@ -24,7 +24,7 @@ uploadTest("a file that is sent is read, and the page says what of it", async (t
       "New expenses 2",
       "Period 1 October 2026 to 2 October 2026",
       "Total €78.70",
-      "Left out 1 salary or other income",
+      "Left out 1 incoming payment (salary or other income)",
       "LIDL SAGT DANKE",
     ]
   ) assertStringIncludes(read, said);
@@ -133,7 +133,7 @@ uploadTest("a file that is not read to its end is shown with how far it is, and 
     assert(posts < 20, "it never ends");
     const page = await (await mira.browser.get(path)).text();
     if (page.includes("We’ve read your file")) break;
-    assertStringIncludes(text(page), "% is read and compared with your books");
+    assertStringIncludes(text(page), "% read and compared with your books");
     assertStringIncludes(page, "It’s uploaded.");
     assertEquals((await mira.browser.submit(page, "Continue")).headers.get("location"), path);
   }
@@ -167,5 +167,5 @@ uploadTest("a file none of whose rows can be read says so", async (test) => {
   assertEquals((await send(mira.browser, path, csv(far))).status, 303);
   const page = await mira.browser.get(path);
   assertEquals(page.status, 200);
-  assertStringIncludes(text(await page.text()), "No row of it can be read.");
+  assertStringIncludes(text(await page.text()), "None of its rows can be read.");
 });

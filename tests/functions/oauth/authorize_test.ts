@@ -48,7 +48,7 @@ Deno.test("the page says where the answer goes, and warns of what cannot be chec
   assertStringIncludes(hosted.policy, "form-action 'self' https://claude.ai https:;");
 
   const borrowed = await shown("Claude", "https://evil.example/cb");
-  assertStringIncludes(borrowed.text, "We can’t confirm who made this app");
+  assertStringIncludes(borrowed.text, "Unverified app");
   assertStringIncludes(borrowed.text, "we can’t tell whether evil.example belongs to it");
   const alike = await shown("Ⲥlaude", "http://127.0.0.1:9/callback");
   assertStringIncludes(alike.text, "Some letters in Ⲥlaude look like others");

@@ -69,12 +69,18 @@ const TOOL_TEXTS: Record<string, string[]> = {
   sync_bill_amounts: ["update amounts from connected providers"],
   delete_records: ["delete expenses, bills"],
   undo_change: ["every change can be undone"],
-  decide_proposal: ["approve or refuse other people’s proposals"],
+  decide_proposal: ["Approve or reject other people’s proposals"],
   update_settings: ["categories", "main currency", "time zone", "reminder emails"],
 };
 
 Deno.test("the page lists everything that the connector's tools can do", async () => {
+  const decides = (may: boolean) =>
+    database.query("update identity.organizations set assistants_may_approve = $1", [may]);
+  const approving = "Approve or reject other people’s proposals";
+  assert(!(await start()).page.includes(approving), "no assistant may unless the owner lets them");
+  await decides(true);
   const { page } = await start();
+  await decides(false);
   assertEquals(Object.keys(TOOL_TEXTS).toSorted(), TOOLS.map(({ listed }) => listed.name).toSorted());
   for (const words of Object.values(TOOL_TEXTS).flat()) assertStringIncludes(page.toLowerCase(), words.toLowerCase());
 });

@@ -109,7 +109,7 @@ Deno.test("parse() names the field, what is wrong with it and what is expected",
     ]],
     [logExpenses, { ...item({}), organization: "org_other" }, [
       "organization",
-      'The arguments cannot have "organization".',
+      'Unknown argument "organization".',
       "Known fields: items, on_duplicate, create_missing_categories, dry_run, idempotency_key.",
     ]],
     [getContext, { include: ["members", "members"] }, ["include[1]", "include[1] is a duplicate."]],

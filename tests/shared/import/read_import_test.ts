@@ -89,7 +89,10 @@ Deno.test("readImport() reads statements of banks, preamble and all", () => {
     german.mapping.date_format,
     german.mapping.decimal,
   ], [5, ";", "DD.MM.YYYY", ","]);
-  assertEquals(german.left_out.map(({ message, lines }) => [message, lines]), [["1 salary or other income", [7]]]);
+  assertEquals(german.left_out.map(({ message, lines }) => [message, lines]), [[
+    "1 incoming payment (salary or other income)",
+    [7],
+  ]]);
   // Two signs, and no balance: the bank may mean either.
   assertEquals(german.questions.map(({ id, message, default: usual }) => [id, message, usual]), [[
     "negative_is_expense",

@@ -22,14 +22,15 @@ interface Invited {
 }
 
 export const invitation = {
-  subject: ({ inviter }: { inviter: string }): string => `${inviter} invites you to shared books in Expenses`,
+  subject: ({ inviter, organization }: Pick<Invited, "inviter" | "organization">): string =>
+    `${inviter} invited you to ${organization ?? "shared books"} on Expenses`,
   text: ({ inviter, organization, role, address, link, days }: Invited): string =>
     [
-      `${inviter} has invited you to join ${organization ?? "an organization"} in Expenses as ${AS[role]}. ` +
+      `${inviter} has invited you to join ${organization ?? "an organization"} on Expenses as ${AS[role]}. ` +
       `You can ${CAN[role]}.`,
       `To read more and accept, open this link:\n${link}`,
       `The link works for ${days} days, once, and only for ${address}.`,
-      ...(organization ? [`They chose the name ${organization}; we don’t check names.`] : []),
+      ...(organization ? [`The name ${organization} was chosen by its members.`] : []),
       `Don’t know ${inviter}? Ignore this email, and nothing happens.`,
     ].join("\n\n") + "\n",
 };

@@ -83,7 +83,7 @@ export const proposal = {
     approved: ({ by }: { by: string }): string => `${by} approved it. It’s done.`,
     refused: ({ by }: { by: string }): string => `${by} rejected it. Nothing was changed.`,
     stale: ({ by }: { by: string }): string =>
-      `${by} approved it, but the books had changed since, so it was not done. Nothing was changed.`,
+      `${by} approved it, but it could not be done any more. Nothing was changed.`,
     expired: () => "Nobody approved or rejected it in time. Nothing was changed.",
     withdrawn: ({ by }: { by: string }): string => `${by} withdrew it. Nothing was changed.`,
     disconnected: () => "It was withdrawn when the app that asked was disconnected. Nothing was changed.",

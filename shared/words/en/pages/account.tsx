@@ -18,7 +18,7 @@ export const account = {
     renamed: "The organization has been renamed.",
     saved: "Your reminder settings are saved.",
     mails: "Saved which emails you get about that organization’s bills.",
-    confirm: "Saved. We emailed the new address; reminders go there once the link in that email is confirmed.",
+    confirm: "Saved. We emailed the new address; reminders will go there once you open the link in that email.",
     not_sent: "Saved, but we couldn’t send the confirmation email. Save again in a few minutes to have it sent.",
     seen: "Got it. We won’t mention it again.",
     link_paused: "Paused. No amounts are looked up for that bill until you resume it.",
@@ -39,7 +39,7 @@ export const person = {
   address: "Sign-in address",
   changeAddress: "Change address",
   country: "Country",
-  countryReason: "Decides how dates and amounts look.",
+  countryReason: "Controls how dates and amounts are shown.",
   changeCountry: "Change country",
   saveCountry: "Save country",
   elsewhere: "Other browsers",
@@ -85,9 +85,9 @@ export const apps = {
   verified: ({ app, maker, host }: { app: string; maker: string; host: string }): string =>
     `${app}, by ${maker} (verified: ${host})`,
   published: (host: string): string => `published by ${host}`,
-  unconfirmed: "we can’t confirm who made it",
+  unconfirmed: "unverified app",
   returnsTo: (host: string): string => `returns to ${host}`,
-  onComputer: (host: string): string => `an app on a computer (${host})`,
+  onComputer: (host: string): string => `on this computer (${host})`,
   opens: (scheme: string): string => `the app that opens ${scheme}: links`,
   unknownPlace: "unknown",
   connected: (organization: Child, at: Child) => <>{organization} · connected {at}</>,
@@ -104,12 +104,12 @@ export const apps = {
     import_expenses: "imported a statement",
     add_bill: "added a bill",
     update_bill: "edited a bill",
-    mark_bill_paid: "marked a bill paid",
+    mark_bill_paid: "marked a bill as paid",
     sync_bill_amounts: "updated amounts from a provider",
     update_settings: "changed settings",
     undo_change: "undid a change",
     settle_up: "settled up",
-    decide_proposal: "decided a proposal",
+    decide_proposal: "approved or rejected a proposal",
   },
   otherChange: "changed something",
 };
@@ -145,7 +145,7 @@ export const reminders = {
   ),
   unconfirmed: (address: Child, meanwhile: Child) => (
     <>
-      {address} isn’t confirmed yet. Until then reminders go to {meanwhile}. Save again to get the link once more.
+      {address} isn’t confirmed yet. Until then reminders go to {meanwhile}. Save again to get a new link.
     </>
   ),
   noneSent: (organizations: readonly Child[]) => (
@@ -158,9 +158,9 @@ export const reminders = {
   byEmailDetail: "At most one email a day, with everything that’s due.",
   address: "Email for reminders",
   days: "Days before a bill is due",
-  daysReason: "For bills that don’t have their own.",
+  daysReason: "For bills without a reminder setting of their own.",
   timezone: "Time zone",
-  timezoneReason: "Decides which day it is for you.",
+  timezoneReason: "So that “today” means your today.",
   save: "Save",
   mails: {
     ended: (organization: Child) => <>You get no reminders about {organization}’s bills.</>,

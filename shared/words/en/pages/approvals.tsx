@@ -21,7 +21,7 @@ export const approvalPolicy = {
   title: "Approvals",
   heading: (organization: Child) => <>Approvals in {organization}</>,
   lead:
-    "You can have assistants ask first. What’s listed below is waiting for approval and changes nothing until then.",
+    "You can have assistants ask first. The changes below are waiting; nothing happens until somebody approves them.",
   leadOfMember: "Changes your apps want to make wait here when they need approval.",
   waiting: "Waiting",
   nothingWaits: "Nothing is waiting for approval.",
@@ -30,10 +30,10 @@ export const approvalPolicy = {
   states: {
     pending: "Waiting",
     approved: "Approved",
-    refused: "Refused",
+    refused: "Rejected",
     withdrawn: "Withdrawn",
     expired: "Expired",
-    stale: "No longer fits the books",
+    stale: "Not done",
   },
   wants: (asking: Asking) => (
     <>
@@ -44,25 +44,25 @@ export const approvalPolicy = {
   rules: "What needs approval",
   none: "Nothing needs approval. Assistants can do whatever the people using them can do.",
   limits:
-    "Limits count everything a person changed in the last 24 hours, through all their apps. Amounts are converted; " +
-    "one without an exchange rate is over any limit.",
+    "Limits count everything a person changed in the last 24 hours, through all their apps. Amounts are converted. " +
+    "One without an exchange rate counts as over the limit.",
   ownerChanges: "Only the owner can change this.",
   remove: "Remove",
   removeRule: (rule: string): string => `Remove: ${rule}`,
   add: "Add a rule",
   suggested: "We suggest this one. Change what you like before you add it.",
   what: "What",
-  whatReason: "However the assistant does it: a file that adds expenses counts as adding expenses, too.",
+  whatReason: "It doesn’t matter how the assistant does it: importing a file counts as adding expenses.",
   over: (currency: string): string => `Only over this amount, in ${currency}`,
-  overReason: "Leave it empty for any amount.",
+  overReason: "Leave empty to include every amount.",
   records: "Only for more than this many records",
-  recordsReason: "Leave it empty for any number. If you fill in both, going over one is enough.",
-  whose: "Whose assistants",
-  roles: { member: "Members’", manager: "Managers’", owner: "The owner’s (yours)" },
+  recordsReason: "Leave empty to include every number. If you fill in both, going over one is enough.",
+  whose: "Applies to assistants of",
+  roles: { member: "members", manager: "managers", owner: "the owner (you)" },
   approver: "Who approves",
   approvers: {
     manager: { title: "A manager or the owner", detail: "Nobody approves what they asked for themselves." },
-    owner: { title: "Only the owner", detail: "For what you want to see yourself." },
+    owner: { title: "Only the owner", detail: "For changes you want to check yourself." },
   },
   addRule: "Add rule",
   assistants: "Approving through an assistant",
@@ -73,7 +73,7 @@ export const approvalPolicy = {
   turn: { on: "Let their assistants approve", off: "Approve on the page only" },
   done: {
     added: "The rule is added. It applies from now on.",
-    removed: "The rule is removed. What already waits still waits.",
+    removed: "The rule is removed. Changes already waiting stay in the list.",
     assistants_on: "Managers and the owner can now approve through their assistants.",
     assistants_off: "Changes are now approved on a page only.",
   },
@@ -100,7 +100,7 @@ export const proposal = {
     approved: "What was changed",
     over: "What it would have changed",
   },
-  nothing: "It changes nothing that can be listed here.",
+  nothing: "There is nothing to show for this change.",
   why: "Why it needs approval",
   facts: {
     by: "Asked by",
@@ -110,19 +110,19 @@ export const proposal = {
     approver: "Can approve",
   },
   formerMember: "A former member",
-  aPage: "None: it was asked for on a page here",
+  aPage: "None (requested on this site)",
   own: "This is your own. You may approve it because nobody else here can.",
   ownWaits: "You asked for this yourself, so somebody else has to approve it.",
   othersDecide: "You can’t decide this one.",
   approve: "Approve",
-  refuse: "Refuse",
+  refuse: "Reject",
   withdraw: "Withdraw",
   then: "If you approve, exactly this is done right away, on behalf of whoever asked.",
   states: {
     pending: (until: Child) => <>This is waiting for approval until {until}.</>,
     approved: (by: Child, at: Child) => <>Approved by {by} on {at}. It’s done.</>,
     approvedByAssistant: (by: Child, at: Child) => <>Approved by {by} through their assistant on {at}. It’s done.</>,
-    refused: (by: Child, at: Child) => <>Refused by {by} on {at}. Nothing was changed.</>,
+    refused: (by: Child, at: Child) => <>Rejected by {by} on {at}. Nothing was changed.</>,
     withdrawn: (at: Child) => <>Withdrawn on {at}. Nothing was changed.</>,
     disconnected: (at: Child) => <>Withdrawn on {at}, when the app that asked was disconnected. Nothing was changed.</>,
     left: (who: Child, at: Child) => <>Withdrawn on {at}, when {who} left. Nothing was changed.</>,
@@ -131,7 +131,7 @@ export const proposal = {
     expired: (at: Child) => (
       <>Nobody had decided by {at}, so it has expired. Nothing was changed. Ask again if it’s still wanted.</>
     ),
-    stale: "It no longer fits the books, so it wasn’t done and nothing was changed.",
+    stale: "This was approved, but could not be done. Nothing was changed.",
   },
   /** Of what is stale: why, and what to do. */
   problems: {
@@ -148,7 +148,7 @@ export const proposal = {
     </>
   ),
   news: {
-    already: "Somebody had already decided, so your press changed nothing.",
+    already: "Somebody else had already decided, so nothing changed.",
     changed: "What your page showed isn’t what’s waiting here, so nothing was done. This is what’s waiting:",
     not_allowed: "You can’t decide this one, so nothing was done.",
   },

@@ -6,6 +6,8 @@ export const books = {
   title: "Books",
   heading: (organization: Child) => <>The books of {organization}</>,
   lead: "To add or change anything, ask your assistant. Here you can see where you stand and mark bills as paid.",
+  /** For who can change nothing here. */
+  leadOfReader: "Here you can see what is due, what was spent, and who recorded it.",
   choose: "Organization",
   show: "Show",
   search: "Search expenses",
@@ -13,22 +15,23 @@ export const books = {
   searchButton: "Search",
   due: "Due",
   nothingDue: "Nothing is overdue or due in the next 30 days.",
-  moreBills: "There are more bills than fit here. Ask your assistant for the rest.",
+  moreBills: "There are more bills than fit here.",
+  askForRest: "Ask your assistant for the rest.",
   dueOn: (day: Child) => <>Due {day}</>,
   overdueSince: (day: Child) => <>Overdue since {day}</>,
   moreOverdue: (name: Child, count: string) => <>{name} has {count} overdue dates. The oldest are shown.</>,
   /** Of a bill that comes more often than is shown. @param dates `count`, and what they cost by its kind of amount. */
   allDates: {
-    count: (count: string, day: Child) => <>{count} dates by {day}</>,
-    fixed: (dates: Child, amount: string) => <>{dates}, {amount} in all</>,
-    estimated: (dates: Child, amount: string) => <>{dates}, about {amount} in all</>,
-    variable: (dates: Child, amount: string) => <>{dates}, about {amount} in all</>,
+    count: (count: string, day: Child) => <>{count} payments by {day}</>,
+    fixed: (dates: Child, amount: string) => <>{dates}, {amount} in total</>,
+    estimated: (dates: Child, amount: string) => <>{dates}, about {amount} in total</>,
+    variable: (dates: Child, amount: string) => <>{dates}, about {amount} in total</>,
   },
   estimate: (amount: string): string => `about ${amount}`,
   unknownAmount: "Amount not known yet",
   autopay: "Paid automatically",
-  pay: "Mark paid",
-  payOf: (name: string, day: string): string => `Mark paid: ${name}, due ${day}`,
+  pay: "Mark as paid",
+  payOf: (name: string, day: string): string => `Mark as paid: ${name}, due ${day}`,
   amountOf: (name: string, day: string, currency: string): string => `Amount of ${name}, due ${day}, in ${currency}`,
   dueTotal: (amounts: string, { isEstimate, isPartial }: { isEstimate: boolean; isPartial: boolean }): string =>
     `${isEstimate ? "About " : ""}${amounts} in total${
@@ -38,7 +41,7 @@ export const books = {
   previous: (month: string): string => `← ${month}`,
   next: (month: string): string => `${month} →`,
   months: "Other months",
-  nothingSpent: "Nothing was spent in this month.",
+  nothingSpent: "Nothing was spent this month.",
   /** Where nothing else was spent. */
   withoutRate: (amounts: string, currency: string): string =>
     `${amounts}, without a known exchange rate to ${currency}.`,
@@ -48,7 +51,7 @@ export const books = {
     left: (left: string, limit: string): string => `${left} left of ${limit}`,
     over: (over: string, limit: string): string => `${over} over the budget of ${limit}`,
     /** Earlier months or years took all of it, and more. */
-    usedBefore: (spent: string): string => `${spent} spent, already used up before`,
+    usedBefore: (spent: string): string => `${spent} spent, used up earlier`,
     whole: { month: "All spending, monthly", year: "All spending, yearly" },
     yearly: (category: Child) => <>{category}, yearly</>,
   },

@@ -12,7 +12,7 @@ export const consent = {
       Published by <strong>{host}</strong>
     </>
   ),
-  unconfirmed: "We can’t confirm who made this app",
+  unconfirmed: "Unverified app",
   which: "Which organization",
   roles: {
     owner: "you’re the owner",
@@ -40,8 +40,9 @@ export const consent = {
     seePlan: "See the plan",
   },
   facts: "What it can do",
-  canDo:
-    "See, add, change and delete expenses, bills and categories, settle up shared costs, and approve or refuse other people’s proposals. Every change can be undone for 30 days.",
+  canDo: "See, add, change and delete expenses, bills and categories, and settle up shared costs.",
+  canDecide: "Approve or reject other people’s proposals.",
+  canUndo: "Every change can be undone for 30 days.",
   alsoDo:
     "See the members’ email addresses, assign bills to members, who then get reminders, choose which reminders you " +
     "get, and update amounts from connected providers.",
@@ -69,7 +70,7 @@ export const consent = {
     `Any app on this device can claim to be ${app}. Allow it only if you started connecting from that app yourself, just now.`,
   anyAppCanClaimCalled: (app: string, name: Child) => (
     <>
-      Any app on this device can claim to be {app}. And this one calls itself{" "}
+      Any app on this device can claim to be {app}. This one calls itself{" "}
       {name}. Allow it only if you started connecting from that app yourself, just now.
     </>
   ),
@@ -142,7 +143,7 @@ export const consentRefusals = {
       message: "This form is incomplete or didn’t come from our page. Go back to the app and start connecting again.",
     },
     consent_expired: {
-      title: "That page was open too long",
+      title: "That page had been open too long",
       message: "For your safety, a request to connect an app expires after ten minutes.",
     },
     consent_of_another_person: {
@@ -172,7 +173,7 @@ export const consentRefusals = {
     title: "This app can’t be connected like this",
     fromHost: (host: string, what: Child) => (
       <>
-        An app of {host} sent you here with a request that we can’t answer:{" "}
+        An app from {host} sent you here with a request that we can’t answer:{" "}
         {what}. We can report this to the app, which takes you to that address; go only if you know it.
       </>
     ),

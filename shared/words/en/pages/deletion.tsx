@@ -5,7 +5,7 @@ import type { Child } from "hono/jsx";
 export const deleteOrganization = {
   title: "Delete an organization",
   question: (name: Child) => <>Delete {name}?</>,
-  lead: "This deletes it for everybody in it, with:",
+  lead: "This deletes it for everyone, including:",
   goes: (members: number): string[] => [
     "all expenses, bills, budgets, categories and imported statements",
     "the connections of all apps, calendars and bill providers",
@@ -13,10 +13,10 @@ export const deleteOrganization = {
       ? []
       : [members === 1 ? "the membership of one other person" : `the memberships of ${members} other people`]),
   ],
-  grace: "It happens after 14 days. Until then you can take it back here and read everything, but nothing can be " +
+  grace: "It’s deleted after 14 days. Until then you can cancel here and read everything, but nothing can be " +
     "added or changed, no reminders are sent, and calendars stop. Everybody in it is told by email.",
   cancelFirst: "Deleting doesn’t cancel the subscription. Cancel that too, so that you aren’t charged again.",
-  handOver: "Somebody else wants to carry on? Hand it over instead",
+  handOver: "Does someone else want to take over? Hand it over instead",
   typeName: (name: Child) => <>Type its name, {name}, to confirm</>,
   wrongName: "That isn’t its name.",
   yes: "Delete it",
@@ -33,14 +33,13 @@ export const deleteAccount = {
   title: "Delete your account",
   question: "Delete your account?",
   lead: "All apps you connected lose access, you’re signed out everywhere, and no more emails are sent to you.",
-  leaves: "You leave these organizations at once. What you recorded there stays theirs:",
-  grace:
-    "After 14 days your address, your settings and your sign-in are deleted. To take it back, sign in before then.",
+  leaves: "You leave these organizations at once. What you recorded there stays with them:",
+  grace: "After 14 days your address, your settings and your sign-in are deleted. To cancel, sign in before then.",
   typeAddress: (address: Child) => <>Type your address, {address}, to confirm</>,
   wrongAddress: "That isn’t the address you’re signed in with.",
   yes: "Delete my account",
   no: "Keep my account",
-  ownsFirst: "First hand over or delete the organizations you own.",
+  ownsFirst: "Before you can delete your account, hand over or delete the organizations you own.",
   handOver: "Hand over",
   deleteIt: "Delete",
   goingTitle: "Your account is being deleted",

@@ -26,9 +26,9 @@ export const exportBooks = {
   everythingAbout:
     "One ZIP file with expenses, bills, due dates, payments, categories, budgets, payee rules, statements, exchange rates, members, settings and changes. Each comes as CSV for spreadsheets and as JSON Lines for programs, with a README and a schema.",
   everythingHow:
-    "It has no passwords or keys, and nothing that was deleted. Large books take a minute. If the download breaks off, start it again.",
+    "It has no passwords or keys, and nothing that was deleted. Large books take a minute. If the download stops, start it again.",
   downloadEverything: "Download everything",
-  seen: "The files have what you may see. What others keep private isn’t in yours.",
+  seen: "The files contain what you’re allowed to see, not what others keep private.",
 };
 
 export const exportRefusals = {

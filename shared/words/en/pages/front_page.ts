@@ -11,7 +11,7 @@ export const frontPage = {
   examples: [
     "“Log 14.50 for lunch yesterday.”",
     "“What’s due this week?”",
-    "“Mark the rent paid.”",
+    "“Mark the rent as paid.”",
     "“What did I spend on travel this year, compared with last?”",
   ],
   connect: "How to connect",

@@ -60,7 +60,7 @@ export const members = {
     viewer: { title: "Viewer", detail: "Sees and exports them, but changes nothing: an accountant, for example" },
   },
   send: "Send invitation",
-  needsPlan: "Inviting people needs the Team plan. Everybody who is a member stays one under any plan.",
+  needsPlan: "Inviting people needs the Team plan. Existing members stay, whatever the plan.",
   ownerChangesPlan: "Its owner can change the plan.",
   seePlans: "See the plans",
   problems: {
@@ -68,8 +68,7 @@ export const members = {
     role: "Choose a role.",
     plan: "Inviting people needs the Team plan.",
     already_member: "They’re a member already.",
-    too_many: (most: number): string =>
-      `There are ${most} open invitations, which is the most there can be. Withdraw one first.`,
+    too_many: (most: number): string => `There are ${most} open invitations, the maximum. Withdraw one first.`,
     unsent: "Nothing was sent. Check what’s marked below.",
   },
   ownership: "Ownership",
@@ -218,7 +217,7 @@ export const invitationPage = {
     },
     expired: {
       title: "This invitation has expired",
-      message: "It was good for seven days. Ask whoever invited you to send it again.",
+      message: "It was valid for seven days. Ask whoever invited you to send it again.",
     },
     plan: {
       title: "Nobody can join right now",
@@ -241,7 +240,7 @@ export const newOrganization = {
   title: "A new organization",
   lead: "For a household, a business or a project whose expenses are kept apart, with its own members.",
   name: "Name",
-  nameReason: "Its members see it, and you do when you connect an assistant.",
+  nameReason: "Members see this name, and so do you when you connect an assistant.",
   currency: "Main currency",
   currencyReason: "Totals are shown in this currency. Every expense keeps the currency it was paid in.",
   trial: "It starts with 14 days of everything in the Team plan.",
@@ -251,9 +250,9 @@ export const newOrganization = {
     intro: "Nothing was saved yet. Check what’s marked below.",
     name: "A name must have between 1 and 120 characters.",
     currency: "We don’t know this one. Choose another from the list.",
-    tooMany: (most: number): string => `You own ${most} organizations, which is the most there can be.`,
+    tooMany: (most: number): string => `You own ${most} organizations, the maximum.`,
   },
   link: "Create an organization",
   linkAtConsent: "Create another organization",
-  first: "You’re in no organization. Create one, or ask somebody to invite you to theirs.",
+  first: "You’re not in an organization yet. Create one, or ask somebody to invite you to theirs.",
 };

@@ -24,6 +24,7 @@ export { frontPage } from "./front_page.ts";
 export { handOver, invitationPage, members, newOrganization, removal } from "./members.tsx";
 export { onboarding } from "./onboarding.tsx";
 export { plan } from "./plan.ts";
+export { organizationState } from "./organization_state.tsx";
 export { planPage } from "./plan_page.tsx";
 export { failures, fileLabels, problems } from "./problems.ts";
 export {

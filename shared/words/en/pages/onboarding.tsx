@@ -4,17 +4,17 @@ import type { Child } from "hono/jsx";
 
 export const onboarding = {
   title: "A few things before we start",
-  lead: "We filled in what we could guess. Change what’s wrong.",
+  lead: "We filled in what we could guess. Change anything that’s wrong.",
   /** For somebody who is invited to an organization. */
-  invited: "You’re asked about the invitation next. You don’t need an organization of your own.",
+  invited: "We’ll ask you about the invitation next. You don’t need an organization of your own.",
   problems: "Nothing was saved yet. Check what’s marked below.",
   /** The initial name of a first organization. */
   personal: "Personal",
   country: "Country",
-  countryReason: "It suggests a currency and a time zone, and decides how dates look.",
+  countryReason: "Sets how dates look, and suggests a currency and time zone.",
   organization: "Name of your organization",
   organizationReason:
-    "Whose expenses these are: yours, a household’s, a business’s. You see it when you connect an assistant.",
+    "Whose expenses are these? Yours, your household’s, a business’s. You see it when you connect an assistant.",
   timezone: "Time zone",
   timezoneReason: "So that reminders come on the right day, and “yesterday” means your yesterday.",
   currency: "Main currency",

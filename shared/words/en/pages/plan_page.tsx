@@ -27,11 +27,11 @@ export const planPage = {
   plans: "What each plan includes",
   current: "Your plan",
   freeIncludes: "Sign in, export everything, delete it",
-  everythingOf: (plan: string): string => `Everything in the ${plan}, and`,
+  everythingOf: (plan: string): string => `Everything in the ${plan}, plus`,
   features: {
     "ai:connector": "AI assistants, import and calendar",
     "reminders:email": "Reminder emails",
-    "bills:variable": "Amounts looked up at bill providers",
+    "bills:variable": "Amounts fetched from bill providers",
   },
   invitations: "People you invite: managers, members and viewers",
   free: "Free",

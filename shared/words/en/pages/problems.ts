@@ -47,7 +47,7 @@ const CODES: Record<ErrorCode, ProblemWords> = {
   },
   overloaded: {
     title: "Wait a moment",
-    message: "More people are here than we can serve right now. Try again in a few seconds.",
+    message: "We’re very busy right now. Try again in a few seconds.",
     changed: UNCHANGED,
   },
   // Also shown to people who are not signed in; a write may have succeeded even if its response was lost.
@@ -95,7 +95,7 @@ export const failures = {
   tooManyAttempts: (seconds: number): string => `Too many attempts. Try again in ${wait(seconds)}.`,
   manyLookups: "Many apps are being looked up right now. Try again in a minute.",
   otherSite: "That form was sent from another website, so we ignored it.",
-  pageTooOld: "That page was open too long, or somebody else has signed in since.",
+  pageTooOld: "That page had been open too long, or somebody else has signed in since.",
   cookiesNeeded: "This page needs cookies, and your browser sent none. Allow them, then try again.",
   pageOutOfDate: "That page is out of date. Open it again, then try once more.",
   noMail: "We couldn’t send email right now. Try again in a few minutes.",

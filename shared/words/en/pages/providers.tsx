@@ -229,8 +229,8 @@ export const credentials = {
     token: {
       label: "Access token",
       hint:
-        "Create it at vercel.com → Account Settings → Tokens, with the team as its scope. Your role there must be one " +
-        "that sees billing.",
+        "Create it at vercel.com → Account Settings → Tokens, with the team as its scope. Your role there must be able " +
+        "to see billing.",
     },
   },
 };

@@ -9,8 +9,8 @@ export const upload = {
   lead: (organization: Child) => (
     <>
       It goes to{" "}
-      {organization}. Your assistant tells you what was read and asks what isn’t certain. Nothing is in your books until
-      you agree.
+      {organization}. Your assistant will show you what it found and ask about anything unclear. Nothing is in your
+      books until you agree.
     </>
   ),
   label: "The file from your bank",
@@ -38,9 +38,9 @@ export const uploaded = {
   another: "To send another file, ask your assistant for a new link.",
   /** @param part "40%" */
   progress: (part: string): string =>
-    `${part} is read and compared with your books. Your assistant continues from there, or you can do it here.`,
+    `${part} read and compared with your books. Your assistant continues from there, or you can do it here.`,
   asksFirst: "Your assistant has a question about it before it can be read.",
-  noneReadable: "No row of it can be read. Ask your assistant why.",
+  noneReadable: "None of its rows can be read. Ask your assistant why.",
   goOn: "Continue",
   file: "File",
   organization: "Organization",

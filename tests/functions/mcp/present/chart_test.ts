@@ -35,7 +35,7 @@ Deno.test("by_category: unnamed groups get a name, and shares stay out of the se
     points: [{ x: "Food|x", y: "40.00" }, { x: "Uncategorized", y: "9.00" }, { x: "Other", y: "-1.00" }],
   }]);
   assertEquals(table.split("\n"), [
-    "50.00 EUR this month, 5% less than by this day last month.",
+    "50.00 EUR this month, 5% less than at this point last month.",
     "",
     "| Category | Amount (EUR) | Share |",
     "| --- | ---: | ---: |",
@@ -45,7 +45,7 @@ Deno.test("by_category: unnamed groups get a name, and shares stay out of the se
   ]);
   assertEquals([shown, before], [
     { from: "2026-11-01", to: "2026-11-30", words: "this month" },
-    { from: "2026-10-01", to: "2026-10-20", amount: "52.63", change_percent: -5, words: "by this day last month" },
+    { from: "2026-10-01", to: "2026-10-20", amount: "52.63", change_percent: -5, words: "at this point last month" },
   ]);
 });
 
@@ -174,9 +174,9 @@ Deno.test("what cannot be converted, or has no known amount, is not nothing", ()
 
 Deno.test("every period has a name, and what it is compared with", () => {
   const names: Record<string, [now: string, before: string]> = {
-    this_month: ["this month", "by this day last month"],
-    this_quarter: ["this quarter", "by this day last quarter"],
-    this_year: ["this year", "by this day last year"],
+    this_month: ["this month", "at this point last month"],
+    this_quarter: ["this quarter", "at this point last quarter"],
+    this_year: ["this year", "at this point last year"],
     last_month: ["last month", "the month before"],
     last_30_days: ["in the last 30 days", "in the 30 days before"],
     last_12_months: ["in the last 12 months", "in the 12 months before"],
@@ -191,5 +191,5 @@ Deno.test("every period has a name, and what it is compared with", () => {
     total,
     compared: { ...compared, amount: "50.10" },
   });
-  assertEquals(same.table.split("\n")[0], "50.00 EUR this month, about as much as by this day last month.");
+  assertEquals(same.table.split("\n")[0], "50.00 EUR this month, about as much as at this point last month.");
 });
