@@ -1,4 +1,5 @@
 /** Summarizes a change. */
+import { DATA_FORMAT, type EffectFormat } from "./effect_format.ts";
 import type { Facts } from "./message.ts";
 import type { Words } from "./words.ts";
 import { findWords } from "./codes.ts";
@@ -10,13 +11,14 @@ export interface ChangeFacts {
   facts: Facts;
 }
 
-export function presentChange({ tool, facts }: ChangeFacts, words: Words): string {
+/** @param format how amounts and days are written; as data by default. */
+export function presentChange({ tool, facts }: ChangeFacts, words: Words, format: EffectFormat = DATA_FORMAT): string {
   switch (tool) {
     case "undo_change":
-      return words.undoneChange({ verb: facts.verb, summary: presentChange(facts.change, words) });
+      return words.undoneChange({ verb: facts.verb, summary: presentChange(facts.change, words, format) });
     case "provider_sync":
       return words.fetchedFrom({ provider: facts.provider, outcome: presentSyncedBill(facts.bill, words).text });
     default:
-      return findWords(words.changes, tool, words.answer.unknownText)(facts);
+      return findWords(words.changes, tool, words.answer.unknownText)(facts, format);
   }
 }

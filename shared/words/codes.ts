@@ -1,4 +1,5 @@
 /** The codes that the database names: what a client sees of them, and their words. */
+import type { EffectFormat } from "./effect_format.ts";
 import type { Facts } from "./message.ts";
 
 /**
@@ -6,7 +7,8 @@ import type { Facts } from "./message.ts";
  * `unknown` has to do.
  */
 export const findWords = <Said>(messages: object, code: string, unknown: (code: string) => Said) =>
-  (messages as Record<string, ((facts: Facts) => Said) | undefined>)[code] ?? (() => unknown(code));
+  (messages as Record<string, ((facts: Facts, format?: EffectFormat) => Said) | undefined>)[code] ??
+    (() => unknown(code));
 
 /** The first part of a code, which clients see; the whole code selects the words. */
 export const publicCode = (code: string): string => code.split(".")[0]!;

@@ -64,7 +64,7 @@ export async function renderChange(
               <ul>
                 {refused.rows.slice(0, 10).map(({ subject }) => (
                   <li>
-                    <Name>{catalog.subject(subject)}</Name>
+                    <Name>{catalog.subject(subject, format)}</Name>
                   </li>
                 ))}
               </ul>

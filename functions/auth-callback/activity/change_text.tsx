@@ -14,8 +14,11 @@ export interface ChangeProps {
 }
 
 /** "Logged Lunch, 14.50 EUR"; of one whose contents are gone, what its tool does. */
-export function summaryOf({ change, is_emptied: isEmptied, tool }: Activity, { catalog, words }: Reader): string {
-  if (!isEmptied) return presentChange(change, catalog);
+export function summaryOf(
+  { change, is_emptied: isEmptied, tool }: Activity,
+  { catalog, words, format }: Reader,
+): string {
+  if (!isEmptied) return presentChange(change, catalog, format);
   const { changes, otherChange } = words.apps;
   return words.activity.emptied(Object.hasOwn(changes, tool) ? changes[tool as keyof typeof changes] : otherChange);
 }

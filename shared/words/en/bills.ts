@@ -1,4 +1,5 @@
 /** Words of `add_bill` and `update_bill`. */
+import { DATA_FORMAT, type EffectFormat } from "../effect_format.ts";
 import type { Money, Refusal } from "../message.ts";
 import { fieldNames } from "./fields.ts";
 import { ask, count, money, names, type WhoCan } from "./phrases.ts";
@@ -204,28 +205,41 @@ const STATUS = { active: "Resumed", paused: "Paused", cancelled: "Cancelled", en
 
 /** Summaries in the list of recent changes. */
 export const changes = {
-  add_bill: ({ name, schedule: days, ...cost }: Named & Partial<Money> & { schedule: Schedule }): string =>
-    `Added ${name}: ${cost.amount ? `${money(cost as Money)} ` : ""}${schedule(days)}`,
-  update_bill: ({ name, status, fields, from, occurrence, is_disconnected }: Updated): string =>
+  add_bill: (
+    { name, schedule: days, amount, currency }: Named & Partial<Money> & { schedule: Schedule },
+    format: EffectFormat = DATA_FORMAT,
+  ): string => `Added ${name}: ${amount ? `${format.money(amount, currency!)} ` : ""}${schedule(days)}`,
+  update_bill: (
+    { name, status, fields, from, occurrence, is_disconnected }: Updated,
+    format: EffectFormat = DATA_FORMAT,
+  ): string =>
     [
       status && `${STATUS[status]} ${name}`,
       fields &&
-      `Changed ${name}: ${fieldNames(fields)}${from ? ` from ${from} on` : ""}`,
-      occurrence && changeOfDate(name, occurrence),
+      `Changed ${name}: ${fieldNames(fields)}${from ? ` from ${format.date(from)} on` : ""}`,
+      occurrence && changeOfDate(name, occurrence, format),
       is_disconnected && `Disconnected ${name} from its provider`,
     ].filter(Boolean).join("; ") || `Changed nothing about ${name}`,
-  autopay: ({ name, due_on, is_estimate, ...paid }: Dated & Money & { is_estimate?: boolean }): string =>
-    `${name} paid automatically on ${due_on}: ${money(paid)}${is_estimate ? ", an estimate" : ""}`,
+  autopay: (
+    { name, due_on, is_estimate, amount, currency }: Dated & Money & { is_estimate?: boolean },
+    { date, money: write }: EffectFormat = DATA_FORMAT,
+  ): string =>
+    `${name} paid automatically on ${date(due_on)}: ${write(amount, currency)}${is_estimate ? ", an estimate" : ""}`,
 };
 
-function changeOfDate(name: string, { action, due_on, until, ...cost }: NonNullable<Updated["occurrence"]>): string {
+function changeOfDate(
+  name: string,
+  { action, due_on: dueOn, until, amount, currency }: NonNullable<Updated["occurrence"]>,
+  { date, money: write }: EffectFormat,
+): string {
+  const due_on = date(dueOn);
   switch (action) {
     case "skip":
       return `Skipped ${name} due ${due_on}`;
     case "snooze":
-      return `Snoozed ${name} due ${due_on} until ${until}`;
+      return `Snoozed ${name} due ${due_on} until ${date(until!)}`;
     case "set_amount":
-      return `Set ${name} due ${due_on} to ${money(cost as Money)}`;
+      return `Set ${name} due ${due_on} to ${write(amount!, currency!)}`;
     default:
       return `Reopened ${name} due ${due_on}`;
   }

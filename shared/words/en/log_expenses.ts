@@ -1,4 +1,5 @@
 /** Words of `log_expenses`. */
+import { DATA_FORMAT, type EffectFormat } from "../effect_format.ts";
 import type { Money, Refusal } from "../message.ts";
 import { and, count, money, names, percent, quoted, totals } from "./phrases.ts";
 
@@ -95,11 +96,11 @@ interface Logged {
 
 /** Summaries in the list of recent changes. */
 export const changes = {
-  log_expenses({ count: all, written, totals_by_currency }: Logged): string {
+  log_expenses({ count: all, written, totals_by_currency }: Logged, format: EffectFormat = DATA_FORMAT): string {
     const first = written.map(({ name, is_refund }) => is_refund ? `refund of ${name}` : name);
     // All may already have been in the books, and only a category was created.
     if (all === 0) return "Logged nothing new";
-    if (all === 1) return `Logged ${first[0]}, ${totals(totals_by_currency)}`;
+    if (all === 1) return `Logged ${first[0]}, ${totals(totals_by_currency, format.money)}`;
     return `Logged ${count(all, "expense")}: ${names(first, { count: all })}`;
   },
 };

@@ -1,4 +1,5 @@
 /** Words of `mark_bill_paid`. */
+import { DATA_FORMAT, type EffectFormat } from "../effect_format.ts";
 import type { Money, Refusal } from "../message.ts";
 import { awaited } from "./log_expenses.ts";
 import { count, money, names, quoted } from "./phrases.ts";
@@ -182,12 +183,18 @@ interface Recorded extends Dated, Money {
 
 /** Summaries in the list of recent changes. */
 export const changes = {
-  mark_bill_paid: ({ name, due_on, remaining, paid_on, before, ...paid }: Recorded): string =>
-    before
-      ? `Corrected the payment for ${name} due ${due_on}: ${
-        money({ ...paid, amount: before.amount })
-      } on ${before.paid_on} ` +
-        `became ${money(paid)} on ${paid_on}`
+  mark_bill_paid: (
+    { name, due_on: dueOn, remaining, paid_on, before, ...paid }: Recorded,
+    { date, money: write }: EffectFormat = DATA_FORMAT,
+  ): string => {
+    const money = ({ amount, currency }: Money) => write(amount, currency);
+    const due_on = date(dueOn);
+    return before
+      ? `Corrected the payment for ${name} due ${due_on}: ${money({ ...paid, amount: before.amount })} on ${
+        date(before.paid_on)
+      } ` +
+        `became ${money(paid)} on ${date(paid_on)}`
       : `Paid ${money(paid)} for ${name} due ${due_on}` +
-        (remaining ? `, ${money({ amount: remaining, currency: paid.currency })} remains` : ""),
+        (remaining ? `, ${money({ amount: remaining, currency: paid.currency })} remains` : "");
+  },
 };

@@ -3,14 +3,15 @@
  * figures like the data beside them, whoever asks: days as YYYY-MM-DD and months as YYYY-MM, which are the facts as they
  * are, and amounts with a point for decimals, a hyphen for a minus and nothing for thousands.
  */
+import { DATA_FORMAT } from "../effect_format.ts";
 import type { Money } from "../message.ts";
 
 /** "14.50 EUR" */
 export const money = ({ amount, currency }: Money): string => `${amount} ${currency}`;
 
 /** "14.50 EUR and 3.00 USD", from totals by currency; a minus, as of refunds, is left to the sentence around it. */
-export const totals = (byCurrency: Readonly<Record<string, string>>): string =>
-  and(Object.entries(byCurrency).map(([currency, amount]) => money({ amount: amount.replace(/^-/, ""), currency })));
+export const totals = (byCurrency: Readonly<Record<string, string>>, write = DATA_FORMAT.money): string =>
+  and(Object.entries(byCurrency).map(([currency, amount]) => write(amount.replace(/^-/, ""), currency)));
 
 /**
  * "Rent, Power, Water and 2 more"; a name that comes several times is said once: "Costco (2)".

@@ -1,4 +1,5 @@
 /** Words of shared costs and of `settle_up`. */
+import { DATA_FORMAT, type EffectFormat } from "../effect_format.ts";
 import type { Money, Refusal } from "../message.ts";
 import { and, ask, money, type WhoCan } from "./phrases.ts";
 
@@ -84,6 +85,6 @@ export const warnings = {
 
 /** Summaries in the list of recent changes. */
 export const changes = {
-  settle_up: ({ from, to, ...sum }: Settled): string =>
-    `Recorded that ${person(from)} gave ${person(to)} ${money(sum)} for shared costs`,
+  settle_up: ({ from, to, ...sum }: Settled, format: EffectFormat = DATA_FORMAT): string =>
+    `Recorded that ${person(from)} gave ${person(to)} ${format.money(sum.amount, sum.currency)} for shared costs`,
 };

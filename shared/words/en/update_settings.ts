@@ -1,6 +1,7 @@
 /** Words of `update_settings`. */
+import { DATA_FORMAT, type EffectFormat } from "../effect_format.ts";
 import type { Money, Refusal } from "../message.ts";
-import { ask, count, money, names, quoted, type WhoCan } from "./phrases.ts";
+import { ask, count, names, quoted, type WhoCan } from "./phrases.ts";
 
 /** Which budget; without a category the one of all spending. */
 export interface Budgeted {
@@ -168,11 +169,14 @@ interface Settings {
 
 /** Summaries in the list of recent changes. */
 export const changes = {
-  update_settings: ({ changed, category, budget, payee_rules: rules }: Settings): string =>
+  update_settings: (
+    { changed, category, budget, payee_rules: rules }: Settings,
+    format: EffectFormat = DATA_FORMAT,
+  ): string =>
     [
       changed && `Settings: ${preferences(changed)}`,
       category && changeOfCategory(category),
-      budget && changeOfBudget(budget),
+      budget && changeOfBudget(budget, format),
       rules && changeOfRules(rules),
     ].filter(Boolean).join("; "),
 };
@@ -197,8 +201,10 @@ const preferences = (changed: Changed): string =>
     changed.timezone && `time zone ${changed.timezone}`,
   ].filter(Boolean).join(", ");
 
-const changeOfBudget = (change: NonNullable<Settings["budget"]>): string =>
-  change.action === "set" ? `Set the ${budget(change)} to ${money(change)}` : `Removed the ${budget(change)}`;
+const changeOfBudget = (change: NonNullable<Settings["budget"]>, format: EffectFormat): string =>
+  change.action === "set"
+    ? `Set the ${budget(change)} to ${format.money(change.amount, change.currency)}`
+    : `Removed the ${budget(change)}`;
 
 const changeOfRules = (rules: PayeeRule[]): string =>
   `Payee rules: ${

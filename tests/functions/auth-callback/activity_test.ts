@@ -65,7 +65,7 @@ accountTest("a change is listed with who made it, through what, and what it did"
   const { data, change_id } = await lunch(anna);
   await call(anna, "update_expenses", { ids: [data.results[0].id], set: { amount: "20" } }, "Cursor");
   const page = await open(anna, path);
-  for (const said of ["Logged Lunch, 14.50 EUR", "anna@example.com", "Claude", "Cursor", "Changed Lunch: amount"]) {
+  for (const said of ["Logged Lunch, €14.50", "anna@example.com", "Claude", "Cursor", "Changed Lunch: amount"]) {
     assertStringIncludes(page, said);
   }
   assertStringIncludes(page.replaceAll(/<[^>]+>/g, ""), "€14.50");

@@ -279,7 +279,7 @@ accountTest("a press makes the change that the tool makes, by its person and on 
   assertEquals(pressed, called);
   assertStringIncludes(
     textOf(await (await ben.browser.get(`/account/activity?organization=${organizationId}`)).text()),
-    "Paid 900.00 EUR for Rent due 2026-11-25",
+    "Paid €900.00 for Rent due 25 November 2026",
   );
 });
 
