@@ -31,6 +31,8 @@ export interface RunLimits {
   linkMs: number;
   /** How many links are queried in parallel. */
   concurrency: number;
+  /** Milliseconds since the start of the run, for tests. */
+  elapsed?: () => number;
 }
 
 /** The source document's fields, and no others. */
@@ -59,7 +61,7 @@ export async function runProviderSync(
 ): Promise<RunAnswer> {
   const { store, clock, log } = job;
   const startedAt = clock();
-  const elapsed = stopwatch();
+  const elapsed = limits.elapsed ?? stopwatch();
   const problems = new Problems();
   const tally: Tally = {};
   let counts: LinkCounts = { links: 0, synced: 0, waiting: 0 };

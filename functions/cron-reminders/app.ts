@@ -5,6 +5,7 @@
  */
 import { type App, createApp } from "../../shared/http/app.ts";
 import { requireCronSecret } from "../../shared/http/caller_secret.ts";
+import type { RunLimits } from "./run.ts";
 import type { JobDeps } from "./stage.ts";
 
 const PATH = "/api/cron/reminders";
@@ -14,17 +15,17 @@ const TEST_MAIL_PATH = "/api/health/mail";
 /** The platform ends a call after 60 s; work started before this finishes in time. */
 const WORK_MS = 50_000;
 
-/** @param options.workMs how long new work is started. */
+/** @param limits for tests. */
 export function createCronRemindersApp(
   deps: JobDeps,
-  { workMs = WORK_MS }: { workMs?: number } = {},
+  limits: Partial<RunLimits> = {},
 ): App {
   const app = createApp("cron-reminders", deps);
 
   app.get(PATH, async (c) => {
     requireCronSecret(c, deps.config);
     const { runReminders } = await import("./run.ts");
-    return c.json(await runReminders(deps, { workMs }), 200, { "cache-control": "no-store" });
+    return c.json(await runReminders(deps, { workMs: WORK_MS, ...limits }), 200, { "cache-control": "no-store" });
   });
 
   app.get(HEALTH_PATH, async (c) => {

@@ -25,6 +25,18 @@ export interface RunAnswer {
   errors: Problem[];
 }
 
+export interface RunLimits {
+  /** How long new work is started. */
+  workMs: number;
+  /** Milliseconds since the start of the run, for tests. */
+  elapsed?: () => number;
+}
+
+function stopwatch(): () => number {
+  const startedAt = performance.now();
+  return () => performance.now() - startedAt;
+}
+
 /** Rolling comes before sending, and must leave it this share of the time. */
 const SENDING_TIME_SHARE = 0.5;
 /** Somebody waits for these, and there are few. */
@@ -34,17 +46,16 @@ const RATES_TIME_SHARE = 0.75;
 const KEPT_FOR_PAST_RATES_MS = 5_000;
 
 /** @throws {AppError} `unavailable` when the database cannot be reached at all. */
-export async function runReminders(deps: JobDeps, { workMs }: { workMs: number }): Promise<RunAnswer> {
+export async function runReminders(deps: JobDeps, { workMs, elapsed = stopwatch() }: RunLimits): Promise<RunAnswer> {
   const { database } = deps;
   const job: Job = {
     ...deps,
     store: createRemindersStore(database),
     recordRun: createRecordRun(database, "reminders"),
   };
-  const startedAt = performance.now();
   const problems = new Problems();
   const at = job.clock();
-  const until = (ms: number): Stage => ({ problems, at, remainingMs: () => startedAt + ms - performance.now() });
+  const until = (ms: number): Stage => ({ problems, at, remainingMs: () => ms - elapsed() });
   const run = stageRunner(job, problems);
 
   const counted = await run("candidates", async () => ({ candidates: await job.store.countCandidates(at) }));

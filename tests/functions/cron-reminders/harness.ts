@@ -99,6 +99,8 @@ export interface JobOptions {
   now: () => Date;
   env?: Record<string, string>;
   workMs?: number;
+  /** Milliseconds since the start of the run: none, however slow the machine, unless the test is about it. */
+  elapsed?: () => number;
 }
 
 export interface JobHarness {
@@ -108,7 +110,7 @@ export interface JobHarness {
   lines: string[];
 }
 
-export function createJob({ database, fetch, now, env = {}, workMs }: JobOptions): JobHarness {
+export function createJob({ database, fetch, now, env = {}, workMs, elapsed = () => 0 }: JobOptions): JobHarness {
   const lines: string[] = [];
   const config = readConfig({
     NEXT_PUBLIC_SITE_URL: SITE,
@@ -120,7 +122,10 @@ export function createJob({ database, fetch, now, env = {}, workMs }: JobOptions
     ...env,
   }, []);
   const log = createLog((line) => lines.push(line));
-  const app = createCronRemindersApp({ config, database, clock: now, log, fetch }, { workMs });
+  const app = createCronRemindersApp({ config, database, clock: now, log, fetch }, {
+    ...(workMs && { workMs }),
+    elapsed,
+  });
   const request = async (path: string, init?: RequestInit) => await app.request(path, init);
   return {
     lines,

@@ -1,4 +1,5 @@
 /** Files as banks, programs and people write them, parsed to the same plain rows; assumptions are reported. */
+import process from "node:process";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import fc from "fast-check";
 import { presentError } from "../../../functions/mcp/present/error.ts";
@@ -323,10 +324,11 @@ Deno.test("readImport() is fast for any file within its size limit", async (t) =
   const mapping = { payee: "abc" + "s".repeat(100) };
   for (const [name, csv] of Object.entries(files)) {
     await t.step(name, () => {
-      const since = performance.now();
+      const since = process.cpuUsage();
       readImport(csv);
       readImport(csv, mapping);
-      const ms = performance.now() - since;
+      const { user, system } = process.cpuUsage(since);
+      const ms = (user + system) / 1000;
       assert(ms < 3000, `took ${ms} ms`);
     });
   }

@@ -88,9 +88,7 @@ Deno.test("a credential under an earlier key is used", async () => {
 
 Deno.test("an adapter that never ends is abandoned at the deadline, whether it honours the signal or not", async () => {
   const { ask } = setUp(() => new Promise(() => {}));
-  const startedAt = performance.now();
   assertEquals(await ask(await link(), 50), failed("timeout"));
-  assert(performance.now() - startedAt < 1000);
   const hanging = setUp(async ({ get }) => {
     await get({ url: "/", headers: {} });
     return statement;
