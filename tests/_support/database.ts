@@ -2,7 +2,6 @@
  * A database with every migration applied, one per test file: PGlite in memory, or a fresh database on the PostgreSQL
  * server that `TEST_DATABASE_URL` names. The first test after a schema change builds a template; the others load it.
  */
-import { PGlite } from "@electric-sql/pglite";
 import { createPgliteConnection } from "@supabase/lite/pglite";
 import { createPostgresConnection } from "@supabase/lite/postgres";
 import { type Migration, readMigrations } from "../../local/database/migrations.ts";
@@ -13,6 +12,7 @@ import type { Session, SqlDatabase } from "../../local/database/sql.ts";
 import { createLiteApp, type LiteSettings } from "../../local/lite/app.ts";
 import { cachedFile, digestOf } from "../../local/cache.ts";
 import { switchPlans } from "../../local/plans/switch_plans.ts";
+import { databaseInMemory } from "./memory_database.ts";
 import { hasPlatform, newDatabase, newMigratedDatabase, withParts } from "./new_database.ts";
 
 export interface TestDatabase extends SqlDatabase {
@@ -33,11 +33,20 @@ export interface TestDatabase extends SqlDatabase {
  * @param url of a server; without it the database is in memory.
  */
 export async function openDatabase(url = Deno.env.get("TEST_DATABASE_URL")): Promise<TestDatabase> {
-  const database = url ? await openOnServer(url) : await openInMemory();
-  // Without plans nothing is ever refused, which would hide what tests of rights look for.
-  await switchPlans(database, "on");
+  if (!url) {
+    const database = databaseInMemory({ template: databaseTemplate, prepare: switchPlansOn });
+    return withHelpers(database, await (emptyInMemory ??= emptyTables(database)));
+  }
+  const database = await openOnServer(url);
+  await switchPlansOn(database);
   return withHelpers(database, await emptyTables(database));
 }
+
+// Without plans nothing is ever refused, which would hide what tests of rights look for.
+const switchPlansOn = (database: SqlDatabase) => switchPlans(database, "on");
+
+/** The same for each of them. */
+let emptyInMemory: Promise<EmptyTable[]> | undefined;
 
 /** Opens one for some work, and closes it whatever comes of that. */
 export async function withDatabase(work: (database: TestDatabase) => Promise<void>): Promise<void> {
@@ -63,24 +72,6 @@ export const SETTINGS: LiteSettings = {
 const PGTAP = `
   create extension pgtap with schema extensions;
   grant execute on all functions in schema extensions to anon, authenticated, service_role`;
-
-async function openInMemory(): Promise<SqlDatabase> {
-  return ignoringExitCode(
-    await pgliteDatabase(new PGlite({ loadDataDir: await databaseTemplate(), extensions, parsers, serializers })),
-  );
-}
-
-/** PGlite sets an exit code at startup and after every SQL error, which would fail the test run. */
-function ignoringExitCode(database: SqlDatabase): SqlDatabase {
-  const forgive = <Result>(work: Promise<Result>) => work.finally(() => Deno.exitCode = 0);
-  return {
-    ...database,
-    query: <Result extends object>(sql: string, params?: readonly unknown[]) =>
-      forgive(database.query<Result>(sql, params)),
-    exec: (sql) => forgive(database.exec(sql)),
-    transaction: (work) => forgive(database.transaction(work)),
-  };
-}
 
 /**
  * The project's migrations, plus those in the folder that `TEST_FURTHER_MIGRATIONS` names: a future version
@@ -143,13 +134,17 @@ async function openOnServer(serverUrl: string): Promise<Opened> {
   };
 }
 
-function withHelpers(database: Opened, toEmpty: string[]): TestDatabase {
+function withHelpers(database: Opened, toEmpty: EmptyTable[]): TestDatabase {
   const asRole: TestDatabase["asRole"] = (role, claims, work) =>
     (database.api ?? database).transaction(async (session) => {
       await session.query("select set_config('request.jwt.claims', $1, true)", [JSON.stringify({ role, ...claims })]);
       await session.exec(`set local role ${role}`);
       return await work(session);
     });
+  const inUse = toEmpty.map(({ name, sequences }) => {
+    const counts = sequences.map((sequence) => ` or pg_sequence_last_value(${sequence}) is not null`).join("");
+    return `select '${name}' as name where exists (select from ${name})${counts}`;
+  });
   const signatures = new Map<string, Promise<Signature>>();
   return {
     ...database,
@@ -164,7 +159,11 @@ function withHelpers(database: Opened, toEmpty: string[]): TestDatabase {
       });
     },
     async reset() {
-      if (toEmpty.length > 0) await database.exec(`truncate ${toEmpty.join(", ")} restart identity`);
+      const [row] = await database.query<{ tables: string | null }>(
+        `select string_agg(name, ', ') as tables from (${inUse.join(" union all ")}) as used`,
+      );
+      // Only tables that were empty refer to these, or it would not be possible to empty them.
+      if (row?.tables) await database.exec(`truncate ${row.tables} restart identity cascade`);
     },
   };
 }
@@ -202,11 +201,26 @@ function callOf(name: string, args: Record<string, unknown>, types: Map<string, 
     (names.length > 0 ? `json_to_record($1::json) as args (${columns})` : "(select $1::text) as args");
 }
 
-async function emptyTables(database: SqlDatabase): Promise<string[]> {
-  const tables = await database.query<{ name: string }>(
-    `select format('%I.%I', schemaname, tablename) as name from pg_tables
+interface EmptyTable {
+  name: string;
+  /** Oids of the sequences of its identity columns. */
+  sequences: number[];
+}
+
+async function emptyTables(database: SqlDatabase): Promise<EmptyTable[]> {
+  const tables = await database.query<EmptyTable>(
+    `select
+      format('%I.%I', schemaname, tablename) as name,
+      array(
+        select objid::int from pg_depend
+        join pg_class on pg_class.oid = objid and relkind = 'S'
+        where refobjid = format('%I.%I', schemaname, tablename)::regclass and refclassid = 'pg_class'::regclass
+          and classid = 'pg_class'::regclass and deptype in ('a', 'i')
+      ) as sequences
+     from pg_tables
      where schemaname not in ('pg_catalog', 'information_schema', 'supabase_migrations', 'cron', 'net', 'vault')`,
   );
   const probes = tables.map(({ name }) => `select '${name}' as name where not exists (select from ${name})`);
-  return (await database.query<{ name: string }>(probes.join(" union all "))).map(({ name }) => name);
+  const empty = new Set((await database.query<{ name: string }>(probes.join(" union all "))).map(({ name }) => name));
+  return tables.filter(({ name }) => empty.has(name));
 }

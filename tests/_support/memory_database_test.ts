@@ -1,0 +1,40 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { openDatabase } from "./database.ts";
+
+const BOOKS = `create table public.book (name text primary key); insert into public.book values ('one')`;
+const names = async (database: Awaited<ReturnType<typeof openDatabase>>) =>
+  (await database.query<{ name: string }>("select name from public.book order by 1")).map(({ name }) => name);
+
+Deno.test("databases in one PGlite know nothing of each other, whoever comes when", async () => {
+  const [first, second] = [await openDatabase(), await openDatabase()];
+  await first.exec(BOOKS);
+  await assertRejects(() => names(second), Error, "does not exist");
+  await second.exec(BOOKS.replace("one", "other"));
+  for (let i = 0; i < 3; i++) {
+    await first.query("insert into public.book values ($1)", [`one ${i}`]);
+    await second.exec(`insert into public.book select 'row ' || n || '-${i}' from generate_series(1, 5000) as n`);
+    await first.exec("vacuum");
+    await first.exec("checkpoint");
+  }
+  assertEquals(await names(first), ["one", "one 0", "one 1", "one 2"]);
+  assertEquals((await names(second)).length, 15_001);
+  await first.close();
+  const third = await openDatabase();
+  await assertRejects(() => names(third), Error, "does not exist");
+  assertEquals((await names(second)).length, 15_001);
+  await second.close();
+  await third.close();
+});
+
+Deno.test("a database that loads another library goes on with it, and the next one without", async () => {
+  const [first, second] = [await openDatabase(), await openDatabase()];
+  await first.exec(`${BOOKS}; load 'dict_snowball'`);
+  await assertRejects(() => names(second), Error, "does not exist");
+  const stem = "select to_tsvector('english', 'paid bills')::text as words";
+  for (const database of [first, second, first]) {
+    assertEquals(await database.query(stem), [{ words: "'bill':2 'paid':1" }]);
+  }
+  assertEquals(await names(first), ["one"]);
+  await first.close();
+  await second.close();
+});
