@@ -2,21 +2,35 @@
  * `deno task test`: every test of units, functions and the database on the embedded PostgreSQL, side by side. What runs
  * whole stacks or measures has tasks of its own. Arguments go to `deno test`; with paths among them, only those run.
  */
-import { inGroups, testsBelow } from "./_support/test_files.ts";
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
+import type { ReadableStream as NodeStream } from "node:stream/web";
+import { inGroups, testsBelow, withoutGroup } from "./_support/test_files.ts";
 
 /**
  * Stories on running stacks and their upgrades (test:e2e); a stack's commands (test:stack); time and memory
  * (test:limits).
  */
 const OWN_TASKS = ["tests/e2e/", "tests/upgrade/", "tests/hostile/", "tests/local/"];
+/** Two groups run side by side; each has a PGlite, and what its files load. */
+const FILES_IN_A_GROUP = 28;
 /** `deno task check` looks at the types, once for all. */
 const TEST = ["test", "--lock=tests/deno.lock", "--quiet", "--no-prompt", "--no-check", "-A"];
 
 const args = Deno.args.filter((arg) => arg !== "--");
 const isChosen = args.some((arg) => arg.startsWith("tests/"));
-const groups = isChosen ? undefined : await inGroups(await testsBelow("tests/", OWN_TASKS), 10);
-const { success } = await new Deno.Command(Deno.execPath(), {
+const groups = isChosen ? undefined : await inGroups(await testsBelow("tests/", OWN_TASKS), FILES_IN_A_GROUP);
+const child = new Deno.Command(Deno.execPath(), {
   args: [...TEST, ...args, ...(groups ? ["--parallel", ...groups.args] : [])],
-}).spawn().status;
+  stdout: groups ? "piped" : "inherit",
+}).spawn();
+if (groups) {
+  const encoder = new TextEncoder();
+  const output = Readable.fromWeb(child.stdout as unknown as NodeStream);
+  for await (const line of createInterface({ input: output })) {
+    await Deno.stdout.write(encoder.encode(`${withoutGroup(line)}\n`));
+  }
+}
+const { success } = await child.status;
 await groups?.remove();
 Deno.exit(success ? 0 : 1);

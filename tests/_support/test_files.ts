@@ -1,4 +1,4 @@
-/** The project's test files, and groups of them that load what they have in common once: it took a quarter of the time. */
+/** The project's test files, and groups of them that load what they have in common once, which took a quarter of the time. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -22,20 +22,37 @@ export interface Groups {
 }
 
 /**
- * Modules that import the files. What is beside each other is spread, since it takes about as long.
- * @param files paths from the project's root. @param size files a group; each group opens the databases of its files at
- * its start, and keeps them to its end.
+ * Modules that load the files. Neighbors are spread, since they take about as long; files with a database come together,
+ * because a group opens one PGlite.
+ * @param files paths from the project's root. @param size files a group; each keeps what its files opened to its end.
  */
 export async function inGroups(files: readonly string[], size: number): Promise<Groups> {
   const folder = await Deno.makeTempDir({ prefix: "expense-tests-" });
-  const count = Math.ceil(files.length / size);
-  for (let group = 0; group < count; group++) {
-    const chosen = files.filter((_, at) => at % count === group);
-    const imports = chosen.map((file) => `import "${new URL(file, ROOT)}";\n`);
-    await Deno.writeTextFile(join(folder, `${group}_test.ts`), imports.join(""));
-  }
+  const { database = [], other = [] } = Object.groupBy(files, (file) => NO_DATABASE.test(file) ? "other" : "database");
+  const groups = [...split(database, size), ...split(other, size)];
+  const group = JSON.stringify(new URL("group.ts", import.meta.url));
+  await Promise.all(groups.map((paths, at) =>
+    Deno.writeTextFile(
+      join(folder, `${at}_test.ts`),
+      `import { loadGroup } from ${group};\nawait loadGroup(${JSON.stringify(ROOT)}, ${JSON.stringify(paths)});\n`,
+    )
+  ));
   return {
     args: ["--config", fileURLToPath(new URL("deno.json", ROOT)), folder],
     remove: () => Deno.remove(folder, { recursive: true }),
   };
 }
+
+const NO_DATABASE = /^tests\/(shared\/|[a-z_]+_test\.ts$)/;
+
+function split(files: readonly string[], size: number): string[][] {
+  const count = Math.ceil(files.length / size);
+  return Array.from({ length: count }, (_, group) => files.filter((_, at) => at % count === group));
+}
+
+const COLOR = String.raw`(?:\x1b\[[\d;]*m)*`;
+const OF_GROUP = new RegExp(String.raw`^${COLOR}\S*/\d+_test\.ts =>${COLOR} ${COLOR}(?=tests/)`);
+const OF_FAILURE = new RegExp(String.raw`^${COLOR}(tests/\S+) => (?=.*=> \./\1:\d+:\d+${COLOR}$)`);
+
+/** What `deno test` says of a test in a group, without the group, and without the path where it comes again. */
+export const withoutGroup = (line: string): string => line.replace(OF_GROUP, "").replace(OF_FAILURE, "");

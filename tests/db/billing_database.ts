@@ -4,7 +4,8 @@ import { openDatabase } from "../_support/database.ts";
 
 export const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
-Deno.test.beforeEach(() => resetBilling(database));
+/** In the test file, since it is about that file's tests. */
+export const resetEachTime = () => Deno.test.beforeEach(() => resetBilling(database));
 
 export const day = (n: number) => new Date(Date.UTC(2026, 9, n));
 export const iso = (n: number) => `2026-10-${String(n).padStart(2, "0")}T00:00:00+00:00`;

@@ -3,7 +3,9 @@
  */
 import { assertEquals } from "@std/assert";
 import { addOrganization, deliver, ORGANIZATION, planOf } from "../_support/billing.ts";
-import { count, database, day, iso } from "./billing_database.ts";
+import { count, database, day, iso, resetEachTime } from "./billing_database.ts";
+
+resetEachTime();
 
 Deno.test("events without effect are recorded and change nothing", async () => {
   await addOrganization(database);

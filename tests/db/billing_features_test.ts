@@ -1,7 +1,9 @@
 /** What plans include, and what becomes of it, and of provider links, when a payment fails or a plan ends. */
 import { assertEquals } from "@std/assert";
 import { addOrganization, deliver, ORGANIZATION, PLANS } from "../_support/billing.ts";
-import { count, database, day, TRIAL_ENDS_AT } from "./billing_database.ts";
+import { count, database, day, resetEachTime, TRIAL_ENDS_AT } from "./billing_database.ts";
+
+resetEachTime();
 
 const has = async (feature: string, at: Date) => {
   const [row] = await database.query<{ has: boolean }>(

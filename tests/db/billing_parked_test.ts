@@ -1,7 +1,9 @@
 /** Whose a subscription is, and payment events that are parked until that, the plan or their day is known. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { addOrganization, deliver, ORGANIZATION, planOf, PLANS } from "../_support/billing.ts";
-import { count, database, day, iso } from "./billing_database.ts";
+import { count, database, day, iso, resetEachTime } from "./billing_database.ts";
+
+resetEachTime();
 
 Deno.test("an event of 2100 is parked until its day and makes none stale; minutes ahead are no lie", async () => {
   await addOrganization(database, { trialEndsAt: null });

@@ -1,7 +1,9 @@
 /** The transition table: each payment event, from every prior state, for whatever an organization has beside it. */
 import { assertEquals } from "@std/assert";
 import { addOrganization, deliver, planOf, PLANS } from "../_support/billing.ts";
-import { database, day, iso, TRIAL_ENDS_AT } from "./billing_database.ts";
+import { database, day, iso, resetEachTime, TRIAL_ENDS_AT } from "./billing_database.ts";
+
+resetEachTime();
 
 const RUNNING = { plan: "of the event", plan_status: "active", past_due_since: null };
 const FAILING = { plan: "of the event", plan_status: "past_due", past_due_since: "of the event" };

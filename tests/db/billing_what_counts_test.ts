@@ -1,7 +1,9 @@
 /** Which of an organization's subscriptions, its trial and a plan set by hand counts. */
 import { assertEquals } from "@std/assert";
 import { addOrganization, deliver, ORGANIZATION, planOf, PLANS } from "../_support/billing.ts";
-import { count, database, day, TRIAL_ENDS_AT } from "./billing_database.ts";
+import { count, database, day, resetEachTime, TRIAL_ENDS_AT } from "./billing_database.ts";
+
+resetEachTime();
 
 const effective = async (at: Date) => {
   const [row] = await database.query<{ plan: string }>(

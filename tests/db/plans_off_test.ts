@@ -2,7 +2,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ARE_PLANS_UNDECIDED, SELL_PLANS, switchPlans } from "../../local/plans/switch_plans.ts";
 import { addOrganization, deliver, ORGANIZATION, PLANS } from "../_support/billing.ts";
-import { database, day } from "./billing_database.ts";
+import { database, day, resetEachTime } from "./billing_database.ts";
+
+resetEachTime();
 
 const FEATURES = ["ai:connector", "bills:variable", "reminders:email"];
 const OWNER = "00000000-0000-4000-8000-000000000001";
