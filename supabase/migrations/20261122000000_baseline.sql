@@ -15554,6 +15554,87 @@ end
 $$;
 comment on function app.parse_share is 'A share in percent as hundredths of a percent.';
 
+-- schemas/bills/first_mail.sql
+
+-- Who is mailed about a bill that somebody adds, and when first.
+
+create or replace function app.find_asker(context app.context, wishes jsonb) returns uuid
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select m.user_id
+    from identity.memberships as m
+    where m.organization_id = context.organization_id and m.user_id = context.actor_id and m.mails <> 'none'
+      and not app.hears_all(m)
+      and ((wishes ->> 'reminder_enabled')::boolean is true
+        or wishes ?| array['remind_days_before', 'remind_again'])
+  );
+end
+$$;
+comment on function app.find_asker is
+  'The person who asks to be reminded of a bill and would get no mail unless it is assigned to them; else null.';
+
+create or replace function app.had_digest(user_id uuid, day date) returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  -- Definer, because digests are the service's own. It answers yes or no, and of one's own organization only.
+  return exists (
+    select from jobs.reminder_digests as d
+    join identity.profiles as p on p.user_id = d.recipient_id
+    join identity.memberships as m on m.user_id = p.user_id
+      and m.organization_id = identity.find_organization_id()
+    where d.recipient_id = had_digest.user_id and (d.created_at at time zone p.timezone)::date >= day
+  );
+end
+$$;
+comment on function app.had_digest is
+  'Whether the mail of a day to a person of the organization at hand was made already: there is no second one.';
+
+create or replace function app.find_first_mail(context app.context, bill app.expenses, out user_id uuid,
+  out first_on date)
+  returns record
+language plpgsql stable set search_path = '' as $$
+declare
+  -- jobs: at 08:00 UTC, and again until 11:55.
+  midnight constant timestamp := date_trunc('day', context.at at time zone 'UTC');
+  run_at constant timestamptz := case
+    when context.at at time zone 'UTC' > midnight + interval '11 hours 55 minutes' then midnight + interval '32 hours'
+    else greatest(context.at at time zone 'UTC', midnight + interval '8 hours')
+  end at time zone 'UTC';
+  recipient identity.profiles;
+  earliest date;
+  later date;
+begin
+  select p.* into recipient
+  from identity.memberships as m
+  join identity.profiles as p on p.user_id = m.user_id
+  where m.organization_id = context.organization_id and app.concerns(bill, m) and p.email_enabled
+  order by m.user_id = context.actor_id desc, m.user_id = bill.assignee_id desc nulls last, m.role = 'owner' desc
+  limit 1;
+  if not found then
+    return;
+  end if;
+  user_id := recipient.user_id;
+  earliest := (run_at at time zone recipient.timezone)::date;
+  earliest := earliest + app.had_digest(user_id, earliest)::int;
+  first_on := greatest(
+    bill.next_due - coalesce(bill.remind_days_before, recipient.default_lead_days), earliest
+  );
+  if first_on > bill.next_due then
+    -- Too late for that date: said when it is overdue, or with the next one.
+    later := (app.next_due_dates(context, bill, 2))[2];
+    first_on := least(
+      case when not bill.autopay and not (bill.frequency = 'daily' and bill.every = 1) then bill.next_due + 3 end,
+      case when later is not null then
+        greatest(later - coalesce(bill.remind_days_before, recipient.default_lead_days), earliest)
+      end
+    );
+  end if;
+end
+$$;
+comment on function app.find_first_mail is
+  'To whom the first mail about a bill goes, the asking person if they get any, and on which of their days.';
+
 -- schemas/bills/parse_bill.sql
 
 create or replace function app.with_leads(bill app.expenses, again jsonb, default_lead_days int)
@@ -15608,7 +15689,8 @@ begin
   bill.tags := app.clean_tags(arguments -> 'tags', 'tags');
   bill.note := nullif(btrim(arguments ->> 'note'), '');
   bill.autopay := coalesce((arguments ->> 'autopay')::boolean, false);
-  bill.assignee_id := app.find_member(context, app.clean_text(arguments ->> 'assignee'), 'assignee');
+  bill.assignee_id := coalesce(app.find_member(context, app.clean_text(arguments ->> 'assignee'), 'assignee'),
+    app.find_asker(context, arguments));
   bill.payer_id := app.parse_payer(context, arguments ->> 'paid_by', 'paid_by');
   if arguments ? 'shared' then
     bill.sharing := app.parse_sharing(context, arguments -> 'shared', bill.amount_minor, bill.currency, 'shared');
@@ -15721,6 +15803,7 @@ declare
   bill app.expenses := app.parse_bill(context, arguments);
   existing app.expenses;
   warnings jsonb := '[]';
+  mailed record;
   max_bills constant int := 5000;
   has_reminders constant boolean := bill.reminder_enabled
     and identity.organization_has_feature(context.organization_id, 'reminders:email', context.at);
@@ -15763,6 +15846,13 @@ begin
   perform app.refresh_bill(bill.id, context.today);
   select * into bill from app.expenses as e where e.id = bill.id;
 
+  mailed := app.find_first_mail(context, bill);
+  if has_reminders and mailed.user_id is distinct from context.actor_id
+    and (arguments ?| array['remind_days_before', 'remind_again'] or (arguments ->> 'reminder_enabled')::boolean) then
+    warnings := warnings || app.warning('reminders_to_others', jsonb_strip_nulls(jsonb_build_object(
+      'who', app.member_name(mailed.user_id)
+    )));
+  end if;
   if bill.reminder_enabled and not has_reminders then
     warnings := warnings
       || app.warning('reminders_inactive', jsonb_build_object('organization', context.organization_name));
@@ -15786,9 +15876,7 @@ begin
       (app.describe_bills(context, array[bill.id]) -> 0)
         - case when (arguments ->> 'dry_run')::boolean then 'id' else '' end,
       'next_dates', app.next_due_dates(context, bill, 3),
-      'first_reminder_on', case when has_reminders and bill.next_due >= context.today then
-        greatest(bill.next_due - coalesce(bill.remind_days_before, app.default_lead_days(context)), context.today)
-      end
+      'first_reminder_on', case when has_reminders and bill.next_due >= context.today then mailed.first_on end
     ),
     'warnings', warnings,
     'facts', jsonb_build_object(
@@ -16993,6 +17081,7 @@ begin
   bill.reminder_enabled := coalesce((changes ->> 'reminder_enabled')::boolean, old.reminder_enabled);
   bill.remind_days_before := coalesce((changes ->> 'remind_days_before')::smallint, old.remind_days_before);
   bill := app.with_leads(bill, changes -> 'remind_again', app.default_lead_days(context));
+  bill.assignee_id := coalesce(old.assignee_id, app.find_asker(context, changes));
   if changes ? 'assignee' then
     bill.assignee_id := app.find_member(context, app.clean_text(changes ->> 'assignee'), 'set.assignee');
   end if;

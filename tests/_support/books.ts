@@ -33,6 +33,8 @@ export interface BooksOptions {
   timezone?: string;
   baseCurrency?: string;
   day?: string;
+  /** Of each day, in UTC; noon unless given, when the mails of the day are gone. */
+  time?: string;
   /** Turns the database's answer into words; English by default. */
   present?: (tool: string, facts: FactEnvelope, args: Record<string, unknown>) => Json;
 }
@@ -47,7 +49,12 @@ export async function openBooks(database: TestDatabase, options: BooksOptions = 
   await addMember(database, organization!.id, userId, "owner");
   await database.query("select app.create_default_categories($1, now())", [organization!.id]);
   const present = options.present ?? presentEnglish;
-  return booksOf(database, { organizationId: organization!.id, userId, clock: { day: options.day ?? TODAY }, present });
+  return booksOf(database, {
+    organizationId: organization!.id,
+    userId,
+    clock: { day: options.day ?? TODAY, time: options.time ?? "12:00" },
+    present,
+  });
 }
 
 /** A change as list_recent_changes describes it. */
@@ -92,7 +99,7 @@ const presentEnglish = (tool: string, facts: FactEnvelope) => presentPage(tool, 
 interface OpenedBooks {
   organizationId: string;
   userId: string;
-  clock: { day: string };
+  clock: { day: string; time: string };
   present: NonNullable<BooksOptions["present"]>;
 }
 
@@ -106,7 +113,7 @@ function booksOf(database: TestDatabase, opened: OpenedBooks): Books {
         const [row] = await session.query<{ result: Json }>("select app.run_tool($1, $2::text::jsonb, $3) as result", [
           tool,
           JSON.stringify(args),
-          `${clock.day}T12:00:00Z`,
+          `${clock.day}T${clock.time}:00Z`,
         ]);
         return row!.result;
       },

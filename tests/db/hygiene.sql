@@ -61,7 +61,7 @@ select is_empty($$ select signature from rules.functions where not is_resolved a
 -- planted: create function public.planted() returns int language sql security definer as 'select 1'
 
 select is_empty($$ select signature from rules.functions where prosecdef and name not in ('identity.is_active', 'identity.find_organization_id', 'identity.find_standing', 'billing.plans_enabled', 'app.list_hidden_categories', 'app.list_shared_expenses', 'app.forget_credential', 'app.note_refused_credential', 'app.refuse_closed_month', 'app.hold_organization',
-      'app.sync_paid_minor', 'app.derive_shares', 'app.find_excluded', 'app.list_subjects', 'app.find_own_latest', 'app.has_items', 'app.find_approvers', 'app.name_parties', 'app.list_line_payments', 'app.list_known_lines',
+      'app.sync_paid_minor', 'app.derive_shares', 'app.find_excluded', 'app.list_subjects', 'app.find_own_latest', 'app.has_items', 'app.find_approvers', 'app.name_parties', 'app.list_line_payments', 'app.list_known_lines', 'app.had_digest',
       'jobs.purge_expired', 'jobs.purge_organizations', 'jobs.purge_people', 'public.check_schedule') $$,
   'a function runs as its owner only when it is listed here');
 -- planted: create function public.planted() returns int language sql security definer set search_path = '' as 'select 1'

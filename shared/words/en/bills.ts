@@ -166,6 +166,11 @@ export const warnings = {
   "assignee_sees_nothing": ({ assignee }: { assignee: string }): string =>
     `${assignee} can’t see private categories, so this bill is in no list and no mail of theirs. Assign it to somebody ` +
     "who can see it, or choose another category.",
+  "reminders_to_others": ({ who }: { who?: string }): string =>
+    who
+      ? `Reminders of this bill go to ${who}, not to the person asking, whose mails of this organization are off or ` +
+        "who is not its assignee."
+      : "Nobody gets reminders of this bill: everybody whom it concerns has turned mails off.",
   "past_dates_not_tracked": ({ next_due }: { next_due: string }): string =>
     `Due dates before today count as settled. The first one tracked is ${next_due}.`,
   "applies_later": ({ name, from, ...old }: Named & Partial<Money> & { from: string }): string =>

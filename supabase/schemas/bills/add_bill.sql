@@ -42,6 +42,7 @@ declare
   bill app.expenses := app.parse_bill(context, arguments);
   existing app.expenses;
   warnings jsonb := '[]';
+  mailed record;
   max_bills constant int := 5000;
   has_reminders constant boolean := bill.reminder_enabled
     and identity.organization_has_feature(context.organization_id, 'reminders:email', context.at);
@@ -84,6 +85,13 @@ begin
   perform app.refresh_bill(bill.id, context.today);
   select * into bill from app.expenses as e where e.id = bill.id;
 
+  mailed := app.find_first_mail(context, bill);
+  if has_reminders and mailed.user_id is distinct from context.actor_id
+    and (arguments ?| array['remind_days_before', 'remind_again'] or (arguments ->> 'reminder_enabled')::boolean) then
+    warnings := warnings || app.warning('reminders_to_others', jsonb_strip_nulls(jsonb_build_object(
+      'who', app.member_name(mailed.user_id)
+    )));
+  end if;
   if bill.reminder_enabled and not has_reminders then
     warnings := warnings
       || app.warning('reminders_inactive', jsonb_build_object('organization', context.organization_name));
@@ -107,9 +115,7 @@ begin
       (app.describe_bills(context, array[bill.id]) -> 0)
         - case when (arguments ->> 'dry_run')::boolean then 'id' else '' end,
       'next_dates', app.next_due_dates(context, bill, 3),
-      'first_reminder_on', case when has_reminders and bill.next_due >= context.today then
-        greatest(bill.next_due - coalesce(bill.remind_days_before, app.default_lead_days(context)), context.today)
-      end
+      'first_reminder_on', case when has_reminders and bill.next_due >= context.today then mailed.first_on end
     ),
     'warnings', warnings,
     'facts', jsonb_build_object(

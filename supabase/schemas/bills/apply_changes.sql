@@ -31,6 +31,7 @@ begin
   bill.reminder_enabled := coalesce((changes ->> 'reminder_enabled')::boolean, old.reminder_enabled);
   bill.remind_days_before := coalesce((changes ->> 'remind_days_before')::smallint, old.remind_days_before);
   bill := app.with_leads(bill, changes -> 'remind_again', app.default_lead_days(context));
+  bill.assignee_id := coalesce(old.assignee_id, app.find_asker(context, changes));
   if changes ? 'assignee' then
     bill.assignee_id := app.find_member(context, app.clean_text(changes ->> 'assignee'), 'set.assignee');
   end if;

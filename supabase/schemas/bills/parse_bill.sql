@@ -50,7 +50,8 @@ begin
   bill.tags := app.clean_tags(arguments -> 'tags', 'tags');
   bill.note := nullif(btrim(arguments ->> 'note'), '');
   bill.autopay := coalesce((arguments ->> 'autopay')::boolean, false);
-  bill.assignee_id := app.find_member(context, app.clean_text(arguments ->> 'assignee'), 'assignee');
+  bill.assignee_id := coalesce(app.find_member(context, app.clean_text(arguments ->> 'assignee'), 'assignee'),
+    app.find_asker(context, arguments));
   bill.payer_id := app.parse_payer(context, arguments ->> 'paid_by', 'paid_by');
   if arguments ? 'shared' then
     bill.sharing := app.parse_sharing(context, arguments -> 'shared', bill.amount_minor, bill.currency, 'shared');
