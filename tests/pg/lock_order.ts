@@ -1,5 +1,5 @@
 /**
- * Who locks several rows does so in one order (decision 165), or asks instead of waiting: each pair that once waited
+ * Code that locks several rows follows one order (decision 165) or polls: each pair that once waited
  * for each other, brought together.
  */
 import { assertEquals } from "@std/assert";
