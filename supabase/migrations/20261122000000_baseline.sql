@@ -2874,7 +2874,8 @@ comment on column app.import_rows.item is
   'payee?, category?, note?, url?, is_refund?, tax?, text?, balance?}.';
 comment on column app.import_rows.draft is 'The item as app.parse_expense_item read it; null with an error.';
 comment on column app.import_rows.match is
-  'What it is in the books: {state: known | linked | likely | new, payment_ids?, bill_id?, due_on?, answer?}.';
+  'What it is in the books: {state: known | linked | likely | new, payment_ids?, bill_id?, due_on?, candidates?, '
+  'answer?}.';
 
 create table app.statement_lines (
   id text collate "C" primary key default app.new_id('lin')
@@ -7896,16 +7897,21 @@ comment on function app.describe_drafts is 'What becomes of each item of log_exp
 -- schemas/expenses/log_expenses.sql
 
 create or replace function app.warn_of_drafts(context app.context, drafts jsonb) returns jsonb
-language plpgsql stable set search_path = '' as $$
+-- Hashed: looked up one by one, the planner walks all payments for each where it takes them for few.
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop
+  = 'off' as $$
 declare
   skipped text[];
   unrated record;
   early text[];
+  first_day date;
+  last_day date;
   warnings jsonb := '[]';
 begin
   select array_agg(d.name order by d.place) filter (where d.id is null),
-    array_agg(d.name order by d.place) filter (where d.id is not null and d.paid_on > context.today)
-  into skipped, early
+    array_agg(d.name order by d.place) filter (where d.id is not null and d.paid_on > context.today),
+    min(d.paid_on), max(d.paid_on)
+  into skipped, early, first_day, last_day
   from jsonb_to_recordset(drafts) as d (place int, id text, name text, paid_on date);
   select array_agg(distinct p.currency order by p.currency) filter (where p.base_minor is null) as currencies,
     coalesce(bool_or(not p.is_final) filter (where p.base_minor is null), false) as is_awaited,
@@ -7913,7 +7919,8 @@ begin
     min(p.paid_on) filter (where not p.is_final and p.base_minor is not null) as since
   into unrated
   from jsonb_to_recordset(drafts) as d (id text)
-  cross join lateral (select p.* from app.payments as p where p.expense_id = d.id offset 0) as p;
+  join app.payments as p on p.expense_id = d.id and p.organization_id = context.organization_id
+    and p.deleted_at is null and p.paid_on between first_day and last_day;
   if skipped is not null then
     warnings := warnings || app.warning('duplicate.expenses', jsonb_build_object('names', skipped));
   end if;
@@ -12535,13 +12542,32 @@ $$;
 comment on function app.apply_import_rules is
   'Gives the rows of these lines the categories of the payee rules that came with their import.';
 
+create or replace function app.settle_match(match jsonb, answer jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return match - array['payment_ids', 'bill_id', 'due_on'] || jsonb_build_object('answer', answer) || coalesce(
+    (
+      select c - array['id', 'name', 'date', 'amount', 'currency'] || '{"state": "linked"}'
+      from jsonb_array_elements(match -> 'candidates') with ordinality as l (c, place)
+      where answer = '"same"' and place = 1 or c -> 'id' = answer
+      order by place
+      limit 1
+    ),
+    '{"state": "new"}'
+  );
+end
+$$;
+comment on function app.settle_match is
+  'A match as a person settled it, like one that nobody had to be asked about; the candidates stay, so that the answer '
+  'can change.';
+
 create or replace function app.answer_import_rows(batch app.import_batches, first int, last int) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  update app.import_rows as r set match = r.match || jsonb_build_object('answer', a.value)
+  update app.import_rows as r set match = app.settle_match(r.match, a.value)
   from jsonb_each(coalesce(batch.read -> 'row_answers', '{}')) as a
   where r.import_id = batch.id and r.line = a.key::int and r.line between first and last
-    and r.match ->> 'state' = 'likely' and app.match_options(r.match) @> a.value;
+    and r.match ? 'candidates' and app.match_options(r.match) @> a.value;
 end
 $$;
 comment on function app.answer_import_rows is
@@ -12892,12 +12918,7 @@ begin
     cross join lateral jsonb_to_record(coalesce(r.draft, '{}'))
       as d (paid_on date, direction text, amount_minor bigint, currency text)
     cross join lateral (
-      select case
-        when r.match ->> 'state' <> 'likely' then r.match ->> 'state'
-        when r.match ->> 'answer' is null then 'asked'
-        when r.match ->> 'answer' = 'new' then 'new'
-        else 'linked'
-      end as state
+      select case r.match ->> 'state' when 'likely' then 'asked' else r.match ->> 'state' end as state
     ) as m
     where r.import_id = batch.id;
 end
@@ -12995,7 +13016,7 @@ begin
   for id, answer in select a.key, a.value from jsonb_each(answers) as a loop
     if id ~ '^row_\d{1,9}$' then
       select app.match_options(r.match) into options from app.import_rows as r
-      where r.import_id = batch.id and r.line = substr(id, 5)::int and r.match ->> 'state' = 'likely';
+      where r.import_id = batch.id and r.line = substr(id, 5)::int and r.match ? 'candidates';
     else
       options := case id
         when 'negative_is_expense' then '[true, false]'::jsonb
@@ -13426,8 +13447,7 @@ begin
     with given as (
       update app.import_rows as r
       set draft = r.draft || jsonb_build_object('id', app.new_id('exp')),
-        match = case r.match ->> 'state' when 'likely' then r.match
-          else jsonb_strip_nulls(jsonb_build_object('state', 'new', 'line_id', r.match -> 'line_id')) end
+        match = jsonb_strip_nulls(jsonb_build_object('state', 'new', 'line_id', r.match -> 'line_id'))
       where r.import_id = batch.id and r.line between page[1] and page[cardinality(page)] and r.line = any (page)
       returning r.line, r.draft
     )
@@ -18428,26 +18448,6 @@ comment on function app.match_import_rows is
 -- Committing a statement: each of its lines is kept once, with the payments that it is. What a line is the payment of
 -- becomes paid, an estimate becomes the bank's amount, and a foreign payment gets what was charged for it.
 
-create or replace function app.settle_match(match jsonb) returns jsonb
-language plpgsql immutable set search_path = '' as $$
-begin
-  return case
-    when match ->> 'state' <> 'likely' then match
-    when match ->> 'answer' = 'same' then match #> '{candidates,0}' || '{"state": "linked"}'
-    else coalesce(
-      (
-        select c || '{"state": "linked"}' from jsonb_array_elements(match -> 'candidates') as c
-        where c ->> 'id' = match ->> 'answer'
-        limit 1
-      ), '{"state": "new"}'
-    )
-  end;
-end
-$$;
-comment on function app.settle_match is
-  'What a row is in the books after its question was answered: {state: known | linked | new, payment_ids?, bill_id?, '
-  'due_on?}.';
-
 create or replace function app.pay_matched_date(context app.context, row_match jsonb, draft jsonb, line_minor bigint,
   line_currency text) returns text
 language plpgsql volatile set search_path = '' as $$
@@ -18524,13 +18524,11 @@ declare
 begin
   select array_agg(r.line order by r.line) as lines into twice
   from app.import_rows as r
-  cross join lateral (select case when r.draft ? 'id' then '{"state": "new"}' else app.settle_match(r.match) end
-    as settled offset 0) as m
-  left join lateral jsonb_array_elements_text(m.settled -> 'payment_ids') as w (id) on true
-  where r.import_id = batch.id and not r.is_skipped and m.settled ->> 'state' = 'linked'
-  group by coalesce(w.id, (m.settled ->> 'bill_id') || (m.settled ->> 'due_on'))
+  left join lateral jsonb_array_elements_text(r.match -> 'payment_ids') as w (id) on true
+  where r.import_id = batch.id and not r.is_skipped and r.match ->> 'state' = 'linked'
+  group by coalesce(w.id, (r.match ->> 'bill_id') || (r.match ->> 'due_on'))
   -- Several rows may be one expense, but nobody says so of a row alone.
-  having count(*) > 1 and bool_or(r.match ->> 'state' = 'likely')
+  having count(*) > 1 and bool_or(r.match ? 'answer')
   order by 1
   limit 1;
   if found then
@@ -18547,17 +18545,20 @@ language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_cust
   = 'off' as $$
 declare
   change constant text := nullif(current_setting('app.change_id', true), '');
+  first_day date;
+  last_day date;
   missing int;
 begin
+  select min((r.draft ->> 'paid_on')::date), max((r.draft ->> 'paid_on')::date) into first_day, last_day
+  from app.import_rows as r
+  where r.import_id = batch.id and r.draft is not null;
   with staged as materialized (
     -- What is to be written once more is a line that is there.
-    select s.*, m.settled, s.match ->> 'line_id' as known_id, coalesce(s.match ->> 'line_id', app.new_id('lin')) as id
+    select s.*, s.match ->> 'line_id' as known_id, coalesce(s.match ->> 'line_id', app.new_id('lin')) as id
     from app.statement_rows(context, batch) as s
-    cross join lateral (select case when s.draft ? 'id' then '{"state": "new"}' else app.settle_match(s.match) end
-      as settled offset 0) as m
-    where m.settled ->> 'state' is distinct from 'known'
+    where s.match ->> 'state' is distinct from 'known'
       -- A row that is new has been written, or is none that was to be.
-      and (m.settled ->> 'state' is distinct from 'new' or s.draft ? 'id' or s.is_skipped)
+      and (s.match ->> 'state' is distinct from 'new' or s.draft ? 'id' or s.is_skipped)
   ), written as (
     insert into app.statement_lines (
       id, organization_id, account_id, booked_on, text, kind, direction, amount_minor, currency, nth, is_skipped,
@@ -18574,29 +18575,33 @@ begin
     from staged as s
     where l.id = s.known_id and not s.is_skipped
     returning l.id
+  ), paid as (
+    -- All at once: looked up for each row, the planner walks all payments where it takes them for few.
+    select s.id as line_id, p.id
+    from staged as s
+    cross join lateral jsonb_array_elements_text(s.match -> 'payment_ids') as k (id)
+    join app.payments as p on p.id = k.id
+    where s.match ->> 'state' = 'linked' and not s.is_skipped
+    union all
+    select s.id, p.id
+    from staged as s
+    cross join lateral (
+      select s.draft ->> 'id' union select part ->> 'id' from jsonb_array_elements(s.draft -> 'parts') as part
+    ) as d (id)
+    join app.payments as p
+      on p.expense_id = d.id and p.organization_id = batch.organization_id
+        and p.paid_on between first_day and last_day and p.deleted_at is null
+    where s.match ->> 'state' = 'new' and not s.is_skipped
   ), linked as (
     insert into app.statement_links (line_id, payment_id, organization_id)
-    select s.id, p.id, batch.organization_id
-    from staged as s
-    join (select id from written union all select id from counted) as w on w.id = s.id
-    cross join lateral (
-      select p.id from app.payments as p
-      where p.id in (select jsonb_array_elements_text(s.settled -> 'payment_ids'))
-        and s.settled ->> 'state' = 'linked'
-      union all
-      select p.id
-      from app.payments as p
-      where s.settled ->> 'state' = 'new' and p.deleted_at is null and p.expense_id in (
-        select s.draft ->> 'id' union select part ->> 'id' from jsonb_array_elements(s.draft -> 'parts') as part
-      )
-      offset 0
-    ) as p
-    where not s.is_skipped
+    select w.id, p.id, batch.organization_id
+    from (select id from written union all select id from counted) as w
+    join paid as p on p.line_id = w.id
     returning line_id
   )
   select count(*) into missing
   from staged as s
-  where batch.account_id is not null and s.settled is not null and not s.is_skipped
+  where batch.account_id is not null and s.match is not null and not s.is_skipped
     and not exists (select from linked as l where l.line_id = s.id);
   return missing;
 end
@@ -18610,17 +18615,15 @@ begin
   perform
   from app.expenses as e
   where e.kind = 'bill' and e.id in (
-    select m.settled ->> 'bill_id'
+    select r.match ->> 'bill_id'
     from app.import_rows as r
-    cross join lateral (select app.settle_match(r.match) as settled offset 0) as m
-    where r.import_id = batch.id and r.match ->> 'state' in ('linked', 'likely')
+    where r.import_id = batch.id and r.match ->> 'state' = 'linked'
     union all
     select p.expense_id
     from app.import_rows as r
-    cross join lateral (select app.settle_match(r.match) as settled offset 0) as m
-    cross join lateral jsonb_array_elements_text(m.settled -> 'payment_ids') as w (id)
+    cross join lateral jsonb_array_elements_text(r.match -> 'payment_ids') as w (id)
     join app.payments as p on p.id = w.id
-    where r.import_id = batch.id and r.match ->> 'state' in ('linked', 'likely')
+    where r.import_id = batch.id and r.match ->> 'state' = 'linked'
   )
   order by e.id for no key update;
 end
@@ -18629,7 +18632,8 @@ comment on function app.lock_import_bills is
   'Locks the bills that an import''s rows are payments of, before the first payment is written.';
 
 create or replace function app.link_import_rows(context app.context, batch app.import_batches) returns void
-language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop
+  = 'off' as $$
 declare
   matched record;
   payment_id text;
@@ -18637,26 +18641,22 @@ begin
   perform app.refuse_matched_twice(batch);
   -- Bills in one order, as everybody locks them.
   for matched in
-    select s.line, s.draft, s.amount_minor, s.currency, m.settled, paid.ids
+    select s.line, s.draft, s.amount_minor, s.currency, s.match, array_agg(p.id) as ids
     from app.statement_rows(context, batch) as s
-    cross join lateral (select case when s.draft ? 'id' then '{"state": "new"}' else app.settle_match(s.match) end
-      as settled offset 0) as m
-    cross join lateral (
-      select array_agg(p.id) as ids, coalesce(bool_or(p.is_estimate or p.currency <> s.currency), false) as is_open
-      from app.payments as p
-      where p.id in (select jsonb_array_elements_text(m.settled -> 'payment_ids'))
-      offset 0
-    ) as paid
-    where not s.is_skipped and m.settled ->> 'state' = 'linked' and (m.settled ? 'bill_id' or paid.is_open)
-    order by m.settled ->> 'bill_id', s.line
+    left join lateral jsonb_array_elements_text(s.match -> 'payment_ids') as k (id) on true
+    left join app.payments as p on p.id = k.id
+    where not s.is_skipped and s.match ->> 'state' = 'linked'
+    group by s.line, s.draft, s.amount_minor, s.currency, s.match
+    having s.match ? 'bill_id' or bool_or(p.is_estimate or p.currency <> s.currency)
+    order by s.match ->> 'bill_id', s.line
   loop
-    if matched.settled ? 'bill_id' then
+    if matched.match ? 'bill_id' then
       payment_id := app.pay_matched_date(
-        context, matched.settled, matched.draft, matched.amount_minor, matched.currency
+        context, matched.match, matched.draft, matched.amount_minor, matched.currency
       );
       matched.ids := array[payment_id];
       update app.import_rows as r
-      set match = matched.settled || jsonb_build_object('payment_ids', matched.ids)
+      set match = matched.match || jsonb_build_object('payment_ids', matched.ids)
       where r.import_id = batch.id and r.line = matched.line;
     end if;
     perform app.correct_matched(context, matched.ids, matched.amount_minor, matched.currency);

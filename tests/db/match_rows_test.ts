@@ -198,6 +198,23 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     assertEquals([row(near!).charged, row(near!).base_amount], [{ amount: "17.94", currency: "EUR" }, "17.94"]);
     assertEquals(row(far!).charged, undefined);
   },
+  "an estimate that a person says is a row of another amount is corrected": async (books, database) => {
+    books.goTo("2026-10-01");
+    await books.ok("add_bill", {
+      ...{ name: "Electricity", payee: "Vattenfall", amount: "84.00", amount_mode: "estimated", autopay: true },
+      first_due: "2026-10-18",
+    });
+    books.goTo("2026-10-20");
+    const matched = await match(books, database, [["2026-10-19", "VATTENFALL", "-119.90"], [
+      "2026-10-19",
+      "Book shop",
+      "-12.00",
+    ]]);
+    assertEquals(matched.states, ["likely", "new"]);
+    const { data, error } = await matched.commit({ row_2: "same" });
+    assertEquals([error, data?.linked], [undefined, 1]);
+    assertEquals(await totals(books), { EUR: "131.90" });
+  },
   "a bill's open date is paid by the bank, an estimate becomes what it took": async (books, database) => {
     books.goTo("2026-10-01");
     const { bill } = await books.ok("add_bill", { name: "Rent", amount: "950", first_due: "2026-10-03" });

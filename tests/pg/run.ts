@@ -32,6 +32,7 @@ const RUNNING = [
   "tests/pg/large_digests.ts",
   "tests/pg/provider_sync.ts",
   "tests/pg/plans.ts",
+  "tests/pg/statistics.ts",
   "tests/pg/growth.ts",
   "tests/pg/job_costs.ts",
   "tests/pg/same_answers.ts",

@@ -11,7 +11,7 @@ begin
   for id, answer in select a.key, a.value from jsonb_each(answers) as a loop
     if id ~ '^row_\d{1,9}$' then
       select app.match_options(r.match) into options from app.import_rows as r
-      where r.import_id = batch.id and r.line = substr(id, 5)::int and r.match ->> 'state' = 'likely';
+      where r.import_id = batch.id and r.line = substr(id, 5)::int and r.match ? 'candidates';
     else
       options := case id
         when 'negative_is_expense' then '[true, false]'::jsonb

@@ -103,8 +103,7 @@ begin
     with given as (
       update app.import_rows as r
       set draft = r.draft || jsonb_build_object('id', app.new_id('exp')),
-        match = case r.match ->> 'state' when 'likely' then r.match
-          else jsonb_strip_nulls(jsonb_build_object('state', 'new', 'line_id', r.match -> 'line_id')) end
+        match = jsonb_strip_nulls(jsonb_build_object('state', 'new', 'line_id', r.match -> 'line_id'))
       where r.import_id = batch.id and r.line between page[1] and page[cardinality(page)] and r.line = any (page)
       returning r.line, r.draft
     )

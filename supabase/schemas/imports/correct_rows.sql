@@ -58,13 +58,32 @@ $$;
 comment on function app.apply_import_rules is
   'Gives the rows of these lines the categories of the payee rules that came with their import.';
 
+create or replace function app.settle_match(match jsonb, answer jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return match - array['payment_ids', 'bill_id', 'due_on'] || jsonb_build_object('answer', answer) || coalesce(
+    (
+      select c - array['id', 'name', 'date', 'amount', 'currency'] || '{"state": "linked"}'
+      from jsonb_array_elements(match -> 'candidates') with ordinality as l (c, place)
+      where answer = '"same"' and place = 1 or c -> 'id' = answer
+      order by place
+      limit 1
+    ),
+    '{"state": "new"}'
+  );
+end
+$$;
+comment on function app.settle_match is
+  'A match as a person settled it, like one that nobody had to be asked about; the candidates stay, so that the answer '
+  'can change.';
+
 create or replace function app.answer_import_rows(batch app.import_batches, first int, last int) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  update app.import_rows as r set match = r.match || jsonb_build_object('answer', a.value)
+  update app.import_rows as r set match = app.settle_match(r.match, a.value)
   from jsonb_each(coalesce(batch.read -> 'row_answers', '{}')) as a
   where r.import_id = batch.id and r.line = a.key::int and r.line between first and last
-    and r.match ->> 'state' = 'likely' and app.match_options(r.match) @> a.value;
+    and r.match ? 'candidates' and app.match_options(r.match) @> a.value;
 end
 $$;
 comment on function app.answer_import_rows is

@@ -21,12 +21,7 @@ begin
     cross join lateral jsonb_to_record(coalesce(r.draft, '{}'))
       as d (paid_on date, direction text, amount_minor bigint, currency text)
     cross join lateral (
-      select case
-        when r.match ->> 'state' <> 'likely' then r.match ->> 'state'
-        when r.match ->> 'answer' is null then 'asked'
-        when r.match ->> 'answer' = 'new' then 'new'
-        else 'linked'
-      end as state
+      select case r.match ->> 'state' when 'likely' then 'asked' else r.match ->> 'state' end as state
     ) as m
     where r.import_id = batch.id;
 end

@@ -1,26 +1,6 @@
 -- Committing a statement: each of its lines is kept once, with the payments that it is. What a line is the payment of
 -- becomes paid, an estimate becomes the bank's amount, and a foreign payment gets what was charged for it.
 
-create or replace function app.settle_match(match jsonb) returns jsonb
-language plpgsql immutable set search_path = '' as $$
-begin
-  return case
-    when match ->> 'state' <> 'likely' then match
-    when match ->> 'answer' = 'same' then match #> '{candidates,0}' || '{"state": "linked"}'
-    else coalesce(
-      (
-        select c || '{"state": "linked"}' from jsonb_array_elements(match -> 'candidates') as c
-        where c ->> 'id' = match ->> 'answer'
-        limit 1
-      ), '{"state": "new"}'
-    )
-  end;
-end
-$$;
-comment on function app.settle_match is
-  'What a row is in the books after its question was answered: {state: known | linked | new, payment_ids?, bill_id?, '
-  'due_on?}.';
-
 create or replace function app.pay_matched_date(context app.context, row_match jsonb, draft jsonb, line_minor bigint,
   line_currency text) returns text
 language plpgsql volatile set search_path = '' as $$
@@ -97,13 +77,11 @@ declare
 begin
   select array_agg(r.line order by r.line) as lines into twice
   from app.import_rows as r
-  cross join lateral (select case when r.draft ? 'id' then '{"state": "new"}' else app.settle_match(r.match) end
-    as settled offset 0) as m
-  left join lateral jsonb_array_elements_text(m.settled -> 'payment_ids') as w (id) on true
-  where r.import_id = batch.id and not r.is_skipped and m.settled ->> 'state' = 'linked'
-  group by coalesce(w.id, (m.settled ->> 'bill_id') || (m.settled ->> 'due_on'))
+  left join lateral jsonb_array_elements_text(r.match -> 'payment_ids') as w (id) on true
+  where r.import_id = batch.id and not r.is_skipped and r.match ->> 'state' = 'linked'
+  group by coalesce(w.id, (r.match ->> 'bill_id') || (r.match ->> 'due_on'))
   -- Several rows may be one expense, but nobody says so of a row alone.
-  having count(*) > 1 and bool_or(r.match ->> 'state' = 'likely')
+  having count(*) > 1 and bool_or(r.match ? 'answer')
   order by 1
   limit 1;
   if found then
@@ -120,17 +98,20 @@ language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_cust
   = 'off' as $$
 declare
   change constant text := nullif(current_setting('app.change_id', true), '');
+  first_day date;
+  last_day date;
   missing int;
 begin
+  select min((r.draft ->> 'paid_on')::date), max((r.draft ->> 'paid_on')::date) into first_day, last_day
+  from app.import_rows as r
+  where r.import_id = batch.id and r.draft is not null;
   with staged as materialized (
     -- What is to be written once more is a line that is there.
-    select s.*, m.settled, s.match ->> 'line_id' as known_id, coalesce(s.match ->> 'line_id', app.new_id('lin')) as id
+    select s.*, s.match ->> 'line_id' as known_id, coalesce(s.match ->> 'line_id', app.new_id('lin')) as id
     from app.statement_rows(context, batch) as s
-    cross join lateral (select case when s.draft ? 'id' then '{"state": "new"}' else app.settle_match(s.match) end
-      as settled offset 0) as m
-    where m.settled ->> 'state' is distinct from 'known'
+    where s.match ->> 'state' is distinct from 'known'
       -- A row that is new has been written, or is none that was to be.
-      and (m.settled ->> 'state' is distinct from 'new' or s.draft ? 'id' or s.is_skipped)
+      and (s.match ->> 'state' is distinct from 'new' or s.draft ? 'id' or s.is_skipped)
   ), written as (
     insert into app.statement_lines (
       id, organization_id, account_id, booked_on, text, kind, direction, amount_minor, currency, nth, is_skipped,
@@ -147,29 +128,33 @@ begin
     from staged as s
     where l.id = s.known_id and not s.is_skipped
     returning l.id
+  ), paid as (
+    -- All at once: looked up for each row, the planner walks all payments where it takes them for few.
+    select s.id as line_id, p.id
+    from staged as s
+    cross join lateral jsonb_array_elements_text(s.match -> 'payment_ids') as k (id)
+    join app.payments as p on p.id = k.id
+    where s.match ->> 'state' = 'linked' and not s.is_skipped
+    union all
+    select s.id, p.id
+    from staged as s
+    cross join lateral (
+      select s.draft ->> 'id' union select part ->> 'id' from jsonb_array_elements(s.draft -> 'parts') as part
+    ) as d (id)
+    join app.payments as p
+      on p.expense_id = d.id and p.organization_id = batch.organization_id
+        and p.paid_on between first_day and last_day and p.deleted_at is null
+    where s.match ->> 'state' = 'new' and not s.is_skipped
   ), linked as (
     insert into app.statement_links (line_id, payment_id, organization_id)
-    select s.id, p.id, batch.organization_id
-    from staged as s
-    join (select id from written union all select id from counted) as w on w.id = s.id
-    cross join lateral (
-      select p.id from app.payments as p
-      where p.id in (select jsonb_array_elements_text(s.settled -> 'payment_ids'))
-        and s.settled ->> 'state' = 'linked'
-      union all
-      select p.id
-      from app.payments as p
-      where s.settled ->> 'state' = 'new' and p.deleted_at is null and p.expense_id in (
-        select s.draft ->> 'id' union select part ->> 'id' from jsonb_array_elements(s.draft -> 'parts') as part
-      )
-      offset 0
-    ) as p
-    where not s.is_skipped
+    select w.id, p.id, batch.organization_id
+    from (select id from written union all select id from counted) as w
+    join paid as p on p.line_id = w.id
     returning line_id
   )
   select count(*) into missing
   from staged as s
-  where batch.account_id is not null and s.settled is not null and not s.is_skipped
+  where batch.account_id is not null and s.match is not null and not s.is_skipped
     and not exists (select from linked as l where l.line_id = s.id);
   return missing;
 end
@@ -183,17 +168,15 @@ begin
   perform
   from app.expenses as e
   where e.kind = 'bill' and e.id in (
-    select m.settled ->> 'bill_id'
+    select r.match ->> 'bill_id'
     from app.import_rows as r
-    cross join lateral (select app.settle_match(r.match) as settled offset 0) as m
-    where r.import_id = batch.id and r.match ->> 'state' in ('linked', 'likely')
+    where r.import_id = batch.id and r.match ->> 'state' = 'linked'
     union all
     select p.expense_id
     from app.import_rows as r
-    cross join lateral (select app.settle_match(r.match) as settled offset 0) as m
-    cross join lateral jsonb_array_elements_text(m.settled -> 'payment_ids') as w (id)
+    cross join lateral jsonb_array_elements_text(r.match -> 'payment_ids') as w (id)
     join app.payments as p on p.id = w.id
-    where r.import_id = batch.id and r.match ->> 'state' in ('linked', 'likely')
+    where r.import_id = batch.id and r.match ->> 'state' = 'linked'
   )
   order by e.id for no key update;
 end
@@ -202,7 +185,8 @@ comment on function app.lock_import_bills is
   'Locks the bills that an import''s rows are payments of, before the first payment is written.';
 
 create or replace function app.link_import_rows(context app.context, batch app.import_batches) returns void
-language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop
+  = 'off' as $$
 declare
   matched record;
   payment_id text;
@@ -210,26 +194,22 @@ begin
   perform app.refuse_matched_twice(batch);
   -- Bills in one order, as everybody locks them.
   for matched in
-    select s.line, s.draft, s.amount_minor, s.currency, m.settled, paid.ids
+    select s.line, s.draft, s.amount_minor, s.currency, s.match, array_agg(p.id) as ids
     from app.statement_rows(context, batch) as s
-    cross join lateral (select case when s.draft ? 'id' then '{"state": "new"}' else app.settle_match(s.match) end
-      as settled offset 0) as m
-    cross join lateral (
-      select array_agg(p.id) as ids, coalesce(bool_or(p.is_estimate or p.currency <> s.currency), false) as is_open
-      from app.payments as p
-      where p.id in (select jsonb_array_elements_text(m.settled -> 'payment_ids'))
-      offset 0
-    ) as paid
-    where not s.is_skipped and m.settled ->> 'state' = 'linked' and (m.settled ? 'bill_id' or paid.is_open)
-    order by m.settled ->> 'bill_id', s.line
+    left join lateral jsonb_array_elements_text(s.match -> 'payment_ids') as k (id) on true
+    left join app.payments as p on p.id = k.id
+    where not s.is_skipped and s.match ->> 'state' = 'linked'
+    group by s.line, s.draft, s.amount_minor, s.currency, s.match
+    having s.match ? 'bill_id' or bool_or(p.is_estimate or p.currency <> s.currency)
+    order by s.match ->> 'bill_id', s.line
   loop
-    if matched.settled ? 'bill_id' then
+    if matched.match ? 'bill_id' then
       payment_id := app.pay_matched_date(
-        context, matched.settled, matched.draft, matched.amount_minor, matched.currency
+        context, matched.match, matched.draft, matched.amount_minor, matched.currency
       );
       matched.ids := array[payment_id];
       update app.import_rows as r
-      set match = matched.settled || jsonb_build_object('payment_ids', matched.ids)
+      set match = matched.match || jsonb_build_object('payment_ids', matched.ids)
       where r.import_id = batch.id and r.line = matched.line;
     end if;
     perform app.correct_matched(context, matched.ids, matched.amount_minor, matched.currency);

@@ -87,7 +87,8 @@ comment on column app.import_rows.item is
   'payee?, category?, note?, url?, is_refund?, tax?, text?, balance?}.';
 comment on column app.import_rows.draft is 'The item as app.parse_expense_item read it; null with an error.';
 comment on column app.import_rows.match is
-  'What it is in the books: {state: known | linked | likely | new, payment_ids?, bill_id?, due_on?, answer?}.';
+  'What it is in the books: {state: known | linked | likely | new, payment_ids?, bill_id?, due_on?, candidates?, '
+  'answer?}.';
 
 create table app.statement_lines (
   id text collate "C" primary key default app.new_id('lin')

@@ -1,0 +1,67 @@
+/**
+ * Plans follow the statistics of the tables, and those of a new project lag behind: it was never analyzed, or was while
+ * it was small. Counts the pages that large writes and reads touch in each state: a plan that is right for few rows only
+ * walks the whole table for each row.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { type Books, type Json, openBooks } from "../_support/books.ts";
+import { type TestDatabase, withDatabase } from "../_support/database.ts";
+import { importOf } from "../_support/import_args.ts";
+
+const ROWS = 2000;
+/** Of each row also whether its month is closed, its payee has a rule, and it was split or merged. */
+const MOST_A_ROW = 200;
+const STATES = ["never analyzed", "analyzed while small", "analyzed when large"] as const;
+
+/** Rows over most of a year. */
+const rowsOf = (count: number, year: number, name: string) =>
+  Array.from({ length: count }, (_, i) => ({
+    line: i + 2,
+    name: `${name} ${i % 300}`,
+    amount: `${1 + i % 90}.${10 + i % 90}`,
+    date: new Date(Date.UTC(year, 0, 1 + Math.floor(i * 300 / count))).toISOString().slice(0, 10),
+  }));
+
+/** The pages that a call touches, whatever it calls in turn. */
+async function pagesOf(database: TestDatabase, books: Books, tool: string, args: Json = {}): Promise<number> {
+  const claims = { sub: books.userId, organization_id: books.organizationId };
+  return await database.asRole("authenticated", claims, async (session) => {
+    await session.exec("set local statement_timeout = 0");
+    const [row] = await session.query<{ "QUERY PLAN": Json }>(
+      `explain (analyze, buffers, timing off, format json) select app.run_tool('${tool}', $1::text::jsonb, $2)`,
+      [JSON.stringify(args), `${books.today()}T12:00:00Z`],
+    );
+    const { Plan } = row!["QUERY PLAN"][0];
+    return Plan["Shared Hit Blocks"] + Plan["Shared Read Blocks"];
+  });
+}
+
+for (const state of STATES) {
+  Deno.test(`large writes and reads touch few pages a row on tables ${state}`, async () => {
+    await withDatabase(async (database) => {
+      const books = await openBooks(database);
+      const analyze = (when: typeof state) => state === when && database.exec("analyze");
+      const pages = async (tool: string, args: Json, most = MOST_A_ROW) => {
+        const each = await pagesOf(database, books, tool, args) / ROWS;
+        assert(each <= most, `${tool}: ${each} pages a row`);
+      };
+      await books.ok("log_expenses", { items: rowsOf(60, 2025, "Said").map(({ line: _, ...item }) => item) });
+      await analyze("analyzed while small");
+      const file = { ...importOf(rowsOf(ROWS, 2026, "Shop")), account: "Visa" };
+      await pages("import_expenses", file);
+      await analyze("analyzed when large");
+      const [batch] = await database.query<{ id: string }>("select id from app.import_batches");
+      const { preview } = await books.ok("import_expenses", { import_id: batch!.id });
+      assertEquals(preview.rows_ok, ROWS);
+      await pages("import_expenses", preview.commit_with);
+      await analyze("analyzed when large");
+      assertEquals((await books.call("list_expenses")).total_count, 60 + ROWS);
+      await pages("summarize_spending", { period: "this_year" });
+      await pages("reconcile", { account: "Visa" });
+      // Each row is a line that is there.
+      await pages("import_expenses", file);
+      await pages("undo_change", {}, 2 * MOST_A_ROW);
+      assertEquals((await books.call("list_expenses")).total_count, 60);
+    });
+  });
+}
