@@ -2,7 +2,7 @@
 import type { CsvRow } from "./read_csv.ts";
 import { readDate } from "./date_text.ts";
 import type { Role } from "./header_words.ts";
-import { directionOf } from "./kinds.ts";
+import { directionOf, stateOf } from "./kinds.ts";
 import { isKnownCurrency, readCurrency, readMoney } from "./money_text.ts";
 import { readUrl } from "./url_text.ts";
 
@@ -81,6 +81,36 @@ export function currencyInHeader(header: string): string | undefined {
     ? readCurrency(word)
     : undefined;
 }
+
+/** Marks of the side that only some rows have, in a cell beside the amount. */
+const MARK = /^(cr|dr|c|d|\+|-)\.?$/i;
+const IN = /^(cr|c|\+)\.?$/i;
+
+/** Whether a column marks credits or debits in some rows; all others then are the opposite, and are marked so. */
+export function fillMarks(rows: CsvRow[], column: number): boolean {
+  const marks = someCellsOf(rows, column);
+  if (marks.length === 0 || !cellsOf(rows, column).every((cell) => MARK.test(cell))) return false;
+  const isIn = IN.test(marks[0]!);
+  const isEven = cellsOf(rows, column).every((cell) => IN.test(cell) === isIn);
+  if (!isEven && cellsOf(rows, column).length < rows.length) return false;
+  for (const { cells } of rows) {
+    const says = cells[column] ? IN.test(cells[column]) : !isIn;
+    while (cells.length <= column) cells.push("");
+    cells[column] = says ? "cr" : "dr";
+  }
+  return true;
+}
+
+/** Whether every row says a state, and one of them is not booked. */
+export function isStates(rows: CsvRow[], column: number): boolean {
+  const some = someCellsOf(rows, column).map(stateOf);
+  if (some.length === 0 || some.includes(undefined)) return false;
+  const all = cellsOf(rows, column).map(stateOf);
+  return all.length === rows.length && !all.includes(undefined) && all.some((state) => state !== "expense");
+}
+
+/** How many different texts a column's first cells have. */
+export const distinctTexts = (rows: CsvRow[], column: number): number => new Set(someCellsOf(rows, column)).size;
 
 export const isText = (rows: CsvRow[], column: number) => {
   const cells = someCellsOf(rows, column);

@@ -89,19 +89,24 @@ export interface SignHints {
   /** A card's balance is what is owed, which proves nothing about its sign. */
   isCard?: boolean | undefined;
   isStatement?: boolean | undefined;
+  isAccount?: boolean | undefined;
 }
 
 /**
  * Whether money spent is negative. A list with one sign is a list of expenses, unless something shows that it is an
  * account's statement; two signs are a question.
  */
-export function findSign(lines: SignedLine[], { told, isCard, isStatement }: SignHints): Convention<boolean> {
+export function findSign(
+  lines: SignedLine[],
+  { told, isCard, isStatement, isAccount }: SignHints,
+): Convention<boolean> {
   const proven = isCard ? undefined : provenSign(lines);
   if (told && (proven === undefined || proven === told)) return { value: told === "negative" };
   if (!told && proven) return { value: proven === "negative" };
   if (!told && lines.some(({ money }) => money.isMarked)) return { value: true };
   const negative = lines.find(({ money }) => money.isNegative);
   const positive = lines.find(({ money }) => !money.isNegative);
+  if (!told && isAccount && negative) return { value: true };
   const isList = !(negative && positive) && !isStatement && !lines.some(({ namesIncome }) => namesIncome);
   if (!told && isList) return { value: negative !== undefined };
   const sample = negative ?? positive;

@@ -88,5 +88,5 @@ export function readYearlessDay(text: string): string | undefined {
 
 const daysIn = (year: number, month: number) => new Date(Date.UTC(year, month, 0)).getUTCDate();
 const pad = (value: number) => String(value).padStart(2, "0");
-/** Two-digit years are in this century. */
-const yearOf = (text: string) => text.length === 2 ? 2000 + Number(text) : Number(text);
+/** Nobody's statement is older than 1970, or of 2070. */
+const yearOf = (text: string) => text.length === 2 ? (Number(text) < 70 ? 2000 : 1900) + Number(text) : Number(text);

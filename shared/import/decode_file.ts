@@ -1,4 +1,5 @@
 /** Decodes a file's bytes into text: what it says of itself, then what its bytes allow. */
+import { guessEncoding } from "./guess_encoding.ts";
 import { type RepairedText, repairText } from "./repair_text.ts";
 
 const MARKS: [number[], string][] = [[[0xef, 0xbb, 0xbf], "utf-8"], [[0xff, 0xfe], "utf-16le"], [
@@ -9,7 +10,7 @@ const MARKS: [number[], string][] = [[[0xef, 0xbb, 0xbf], "utf-8"], [[0xff, 0xfe
 const SAMPLE = 1024;
 
 /**
- * UTF-8 and UTF-16 with or without a mark; what is neither is Windows-1252, which holds Latin-1. Mojibake is undone.
+ * UTF-8 and UTF-16 with or without a mark; what is neither is in the encoding of its letters. Mojibake is undone.
  */
 export function decodeFile(bytes: Uint8Array): RepairedText {
   const marked = MARKS.find(([mark]) => mark.every((byte, i) => bytes[i] === byte))?.[1];
@@ -19,7 +20,8 @@ export function decodeFile(bytes: Uint8Array): RepairedText {
   try {
     return repairText(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
-    return { text: new TextDecoder("windows-1252").decode(bytes) };
+    const encoding = guessEncoding(bytes);
+    return { text: new TextDecoder(encoding).decode(bytes), ...(encoding !== "windows-1252" && { encoding }) };
   }
 }
 

@@ -1,13 +1,24 @@
 /**
- * Maps columns to what they hold: by the caller's mapping, by the export that the header line belongs to, else by the
- * words of the header and the contents of the cells.
+ * Maps columns to what they hold. A column is a day or an amount when the caller or a known export says so, its header
+ * names it, or a balance proves it in every row; contents alone would take a reference number for an amount.
  */
 import type { Said } from "../words/message.ts";
 import type { Assumption } from "../words/words.ts";
-import { FOREIGN, isCurrencies, isDirections, isText, looksLike, saysCurrency } from "./cell_looks.ts";
+import {
+  distinctTexts,
+  fillMarks,
+  FOREIGN,
+  isCurrencies,
+  isDirections,
+  isStates,
+  isText,
+  looksLike,
+  saysCurrency,
+} from "./cell_looks.ts";
 import { findHeader } from "./find_header.ts";
 import { type Field, FIELDS, isSameHeader, plainHeader, rankOf, type Role } from "./header_words.ts";
 import type { KnownLayout, RoleColumns } from "./layouts/mod.ts";
+import { complementOf, proveAmounts } from "./prove_columns.ts";
 import type { CsvRow } from "./read_csv.ts";
 import type { DecimalSign } from "./money_text.ts";
 
@@ -121,14 +132,29 @@ function guessColumns(
     if (column) columns[role] = [column.column];
   }
   columns = settleSides(columns, told.amount?.[0]);
-  for (const field of ["date", "amount"] as const) {
-    if (columns[field] !== undefined || (field === "amount" && (columns.out || columns.in))) continue;
-    const column = headers.findIndex((_, column) => isFree(column) && looksLike(rows, column, field));
-    if (column >= 0) assume(field, column);
+  const free = () => headers.flatMap((_, column) => isFree(column) ? column : []);
+  if (!hasHeader && !columns.date) {
+    const days = free().filter((column) => looksLike(rows, column, "date"));
+    if (days.length > 0) columns.date = [days[0]!];
+  }
+  if (!columns.amount) {
+    // Of two sides, one alone is half of the file.
+    const [side] = columns.out ?? columns.in ?? [];
+    if (side === undefined) columns = { ...columns, ...proveAmounts(rows, free(), columns.balance?.[0], !hasHeader) };
+    else if (!(columns.out && columns.in)) {
+      const other = complementOf(rows, side, free());
+      if (other !== undefined) columns[columns.out ? "in" : "out"] = [other];
+    }
   }
   if (columns.amount?.length) {
-    const column = headers.findIndex((_, column) => !columns.amount!.includes(column) && isDirections(rows, column));
+    const column = headers.findIndex((_, column) =>
+      !columns.amount!.includes(column) && (isDirections(rows, column) || (isFree(column) && fillMarks(rows, column)))
+    );
     if (column >= 0) columns.direction = [column];
+  }
+  if (!columns.state) {
+    const state = free().find((column) => isStates(rows, column));
+    if (state !== undefined) columns.state = [state];
   }
   if (
     columns.currency === undefined && !saysCurrency(rows, headers, (columns.amount ?? columns.out ?? columns.in)?.[0])
@@ -141,9 +167,25 @@ function guessColumns(
       assumed.push({ code: "several_currencies", params: { headers: found.map((column) => headers[column]) } });
     }
   }
-  if (!columns.name?.length && !columns.payee?.length) {
-    const column = headers.findIndex((_, column) => isFree(column) && isText(rows, column));
-    if (column >= 0 && mapping.name !== "") assume("name", column);
+  const distinct = (column: number | undefined) => column === undefined ? 0 : distinctTexts(rows, column);
+  const [name] = columns.name ?? columns.payee ?? [];
+  // What most rows say, such as the owner's name, names none of them.
+  const isConstant = name !== undefined && told.name === undefined && rows.length > 2 &&
+    distinct(name) <= rows.length * 0.2;
+  if ((name === undefined || isConstant) && mapping.name !== "") {
+    const [best] = free().filter((column) => isText(rows, column) && distinct(column) > distinct(name))
+      .toSorted((one, other) => distinct(other) - distinct(one));
+    if (best !== undefined) {
+      if (isConstant && columns.name && !columns.note) columns.note = columns.name;
+      assume("name", best);
+    }
+  }
+  // A row whose name is empty is called by its next best text.
+  if (columns.name?.length && told.name === undefined) {
+    const texts = free().filter((column) => isText(rows, column) && distinct(column) > 1);
+    const [next, ...others] = texts.toSorted((one, other) => distinct(other) - distinct(one));
+    if (next !== undefined) columns.name = [...columns.name, next, ...others];
+    if (next !== undefined && !columns.note) columns.note = [next];
   }
   return { columns, assumed };
 }

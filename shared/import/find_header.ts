@@ -6,7 +6,7 @@ import { findBareLayout, findLayout, type KnownLayout } from "./layouts/mod.ts";
 import { readMoney } from "./money_text.ts";
 
 /** Exports may start with lines about the account; the header is searched for down to this row. */
-export const MAX_HEADER_ROW = 25;
+export const MAX_HEADER_ROW = 200;
 /** A file without a header is recognized by these. */
 const SAMPLED_ROWS = 5;
 

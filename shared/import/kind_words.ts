@@ -128,3 +128,12 @@ export const INCOME_WORDS = [
   ...["salary", "payroll", "wages", "direct deposit", "interest paid", "dividend", "gehalt", "lohn", "bezuge"],
   ...["gehalt rente", "salaire", "nomina", "stipendio", "salaris", "salario", "wynagrodzenie", "pensja", "income"],
 ];
+
+/** Texts by which a card's list says that its bill was paid, whatever the sign of the amount. */
+export const PAYMENT_WORDS = [
+  ...["payment received", "payment thank you", "payment thank", "autopay payment", "autopay pymt", "autopay thank you"],
+  ...["thank you for your payment", "zahlung erhalten", "gutschrift lastschrift", "danke fur ihre zahlung"],
+  ...["paiement recu", "prelevement recu", "merci de votre paiement", "pago recibido", "gracias por su pago"],
+  ...["pagamento ricevuto", "betaling ontvangen", "pagamento recebido", "splata karty", "betaling mottatt"],
+  ...["indbetaling modtaget", "inbetalning mottagen", "maksu vastaanotettu", "platba prijata", "fizetes koszonjuk"],
+];

@@ -13,6 +13,8 @@ export interface MoneyText {
   currency?: string;
   /** Its direction is a word, "DR" or "CR". */
   isMarked?: true;
+  /** It has a plus, which is said of the opposite of what the others are. */
+  hasPlus?: true;
 }
 
 /** Signs of a single currency, in lower case. */
@@ -106,7 +108,14 @@ export function readMoney(cell: string): MoneyText | undefined {
   const words = [before, marker ? "" : after].filter(Boolean) as string[];
   const currency = words[0] && readCurrency(words[0]);
   if (words.length > 1 || (words.length === 1 && !currency)) return undefined;
-  return { digits: digits!, isNegative, ...(currency && { currency }), ...(marker && { isMarked: true as const }) };
+  const hasPlus = [sign1, sign2, sign3, sign4].includes("+");
+  return {
+    digits: digits!,
+    isNegative,
+    ...(currency && { currency }),
+    ...(marker && { isMarked: true as const }),
+    ...(hasPlus && { hasPlus: true as const }),
+  };
 }
 
 /**

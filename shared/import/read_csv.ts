@@ -78,7 +78,9 @@ function* rowsOf(
         if (cells.length > 0) at++;
         const cell = text.charCodeAt(at) === QUOTE ? readQuoted(text, at, separator) : readPlain(text, at, separator);
         at = cell.end;
-        cells.push(cell.text.trim());
+        // A spreadsheet is kept from reading ="0123" as a number.
+        const read = cell.text.trim();
+        cells.push(read.startsWith('="') && read.endsWith('"') ? read.slice(2, -1) : read);
       } while (text.charCodeAt(at) === separator && cells.length <= maxCells);
       const isTooWide = cells.length > maxCells;
       if (isTooWide || cells.some((cell) => cell !== "")) yield { line, cells };

@@ -6,8 +6,8 @@
 
 export interface RepairedText {
   text: string;
-  /** The wrong decoding that was detected; absent when the text was fine. */
-  encoding?: "utf-8 read as windows-1252" | "utf-16 read byte by byte" | "damaged";
+  /** The wrong decoding that was detected, or the encoding of bytes that say none; absent when the text was fine. */
+  encoding?: string;
 }
 
 /** Windows-1252 for 0x80 to 0x9f (Encoding §9.1, index windows-1252); all other bytes map to themselves. */

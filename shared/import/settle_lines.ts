@@ -82,10 +82,19 @@ function readLines({ lines, currency: common }: Statement): Reading[] {
   });
 }
 
+/** A plus that only some of the amounts have, of which none has a minus, is the opposite of no sign. */
+function opposePluses(read: Reading[]): Reading[] {
+  const all = read.flatMap(({ raw, money }) => money && !raw.direction ? money : []);
+  const isOpposed = all.some(({ hasPlus }) => hasPlus) && !all.every(({ hasPlus }) => hasPlus) &&
+    !all.some(({ isNegative }) => isNegative);
+  if (!isOpposed) return read;
+  return read.map((one) => one.money?.hasPlus ? { ...one, money: { ...one.money, isNegative: true } } : one);
+}
+
 /** @param latest the last day a row may have, YYYY-MM-DD; a date order that passes it is wrong. */
 export function settleLines(statement: Statement, mapping: Mapping, latest: string | undefined): Settled {
   const { conventions: told } = statement;
-  const read = readLines(statement);
+  const read = opposePluses(readLines(statement));
   const booked = read.filter(({ raw }) => !raw.problem && !NOT_BOOKED.has(raw.kind));
   const order = mapping.date_format
     ? { value: ORDERS[mapping.date_format] }
@@ -93,7 +102,8 @@ export function settleLines(statement: Statement, mapping: Mapping, latest: stri
   const decimal = mapping.decimal
     ? { value: mapping.decimal }
     : findDecimalSign(booked.flatMap(({ money }) => money ?? []), told.decimal);
-  const sign = settleSign(booked, decimal.value, { told, mapping });
+  const isOpposed = read.some(({ money }) => money?.hasPlus && money.isNegative);
+  const sign = isOpposed ? { value: false } : settleSign(booked, decimal.value, { told, mapping });
   const kindOf = settleKinds(read, sign.value, told);
   const lines = read.map((one): SettledLine => {
     const { raw, day, money, balance, currency } = one;
@@ -158,9 +168,12 @@ const directionOf = ({ raw, money }: Reading, negativeIsExpense: boolean): Direc
 /** What each line is, in the light of all. */
 function settleKinds(read: Reading[], negativeIsExpense: boolean, told: Conventions) {
   const isList = told.isKnown && !told.isStatement;
+  const isUnsigned = !told.isKnown && !read.some(({ raw, money }) => raw.direction || money?.isNegative);
   /** What the file says it is, by a column or in words. */
   const said = ({ raw, says }: Reading, direction: Direction | undefined): Kind | undefined => {
     if (raw.kind || isList) return raw.kind;
+    // On a list without signs, the payment of the card is among the charges.
+    if (isUnsigned && says.isPayment) return "card_payment";
     const kind = says[direction ?? "none"];
     // Into an account that is known to be no card's, a "mobile payment" is an income like any other.
     return kind === "card_payment" && direction === "in" && told.isKnown && !told.isCard ? undefined : kind;

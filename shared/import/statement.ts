@@ -74,6 +74,8 @@ export interface Conventions {
   hasSpendingCategories?: boolean;
   /** A reversal is a line of its own, beside the one that it takes back. */
   booksReversals?: boolean;
+  /** Its header is that of a bank account, on which money spent is negative. */
+  isAccount?: boolean;
   /** An account's statement rather than a list of expenses: it may hold money that came in. */
   isStatement?: boolean;
 }

@@ -1,13 +1,14 @@
 /** Reads CSV, of a known export or any other, into lines as their cells say them. */
-import { currencyInHeader, mayBeIncome } from "../cell_looks.ts";
+import { currencyInHeader, isText, looksLike, mayBeIncome } from "../cell_looks.ts";
 import { findColumns, type Mapping } from "../find_columns.ts";
 import { FIELDS, plainHeader, type Role } from "../header_words.ts";
 import { findLayout } from "../layouts/mod.ts";
 import { MAX_HEADER_ROW } from "../find_header.ts";
-import { readCsv } from "../read_csv.ts";
+import { type CsvRow, readCsv } from "../read_csv.ts";
 import { shorten } from "../shorten.ts";
 import { type ImportProblem, type Statement, tooLong } from "../statement.ts";
-import { findAccount, findBalances, splitFooter } from "./csv_account.ts";
+import { currencyAbove, findAccount, findBalances, splitFooter } from "./csv_account.ts";
+import { joinContinued } from "./continued_rows.ts";
 import { refuseBills } from "./bills.ts";
 import { accountHints } from "./csv_hints.ts";
 import { readLines } from "./csv_lines.ts";
@@ -20,13 +21,13 @@ const DELIMITERS: Record<string, string> = { "\t": "tab" };
 
 export function readCsvStatement(csv: string, mapping: Mapping, mostRows: number): Statement | ImportProblem {
   const limits = { maxRows: MAX_HEADER_ROW + mostRows, maxCells: MAX_COLUMNS };
-  const { rows: all, delimiter: sign, stoppedAt } = readCsv(csv, { ...limits, delimiter: knownDelimiter(csv) });
-  if (all.length === 0) return { code: "invalid_argument.file_empty", field: "csv" };
+  const { rows: read, delimiter: sign, stoppedAt } = readCsv(csv, { ...limits, delimiter: knownDelimiter(csv) });
+  if (read.length === 0) return { code: "invalid_argument.file_empty", field: "csv" };
   if (stoppedAt === "cells") {
-    const params = { line: all.at(-1)!.line, most: MAX_COLUMNS };
+    const params = { line: read.at(-1)!.line, most: MAX_COLUMNS };
     return { code: "invalid_argument.too_many_columns", params, field: "csv" };
   }
-  const found = findColumns(all, mapping);
+  const found = findColumns(read, mapping);
   if ("missing" in found) {
     const params = { name: mapping[found.missing], columns: columnNames(found.headers) };
     return { code: "invalid_argument.no_such_column", params, field: `mapping.${found.missing}` };
@@ -36,18 +37,19 @@ export function readCsvStatement(csv: string, mapping: Mapping, mostRows: number
     const names = headers.map(plainHeader);
     return refuseBills(found.rows.map(({ cells }) => new Map(names.map((name, i) => [name, cells[i] ?? ""]))));
   }
-  const { rows, footer } = splitFooter(found.rows, columns.date?.[0] ?? 0);
+  const { rows: all, footer } = splitFooter(found.rows, columns.date?.[0] ?? 0);
+  const rows = layout ? all : joinContinued(all, columns);
   if (stoppedAt === "rows" || rows.length > mostRows) return tooLong(mostRows);
   if (rows.length === 0) return { code: "invalid_argument.file_without_rows", field: "csv" };
   const has = (role: Role) => columns[role] !== undefined && columns[role].length > 0;
-  if (!has("date")) return unclear("date", headers);
-  if (!has("amount") && !has("out") && !has("in")) return unclear("amount", headers);
-  if (!has("name") && !has("payee")) return unclear("name", headers);
+  if (!has("date")) return unclear("date", headers, rows);
+  if (!has("amount") && !has("out") && !has("in")) return unclear("amount", headers, rows);
+  if (!has("name") && !has("payee")) return unclear("name", headers, rows);
 
   const delimiter = DELIMITERS[sign] ?? sign;
   const lines = readLines(rows, { ...found, delimiter });
   const money = (columns.amount?.[0] ?? columns.out?.[0] ?? columns.in?.[0])!;
-  const currency = currencyInHeader(headers[money]!) ?? layout?.currency;
+  const currency = currencyInHeader(headers[money]!) ?? layout?.currency ?? currencyAbove(found.preamble);
   const isMoved = mapping.amount !== undefined && layout !== undefined;
   const hints = layout ? undefined : accountHints(headers, found.preamble, has("balance"));
   const isCard = layout?.isCard ?? hints?.isCard ?? false;
@@ -64,6 +66,7 @@ export function readCsvStatement(csv: string, mapping: Mapping, mostRows: number
       isStatement: layout
         ? !layout.isList
         : hints!.isStatement || headers.some((_, column) => mayBeIncome(rows, column)),
+      isAccount: hints?.isAccount ?? false,
       isKnown: layout !== undefined,
       hasSpendingCategories: layout?.hasSpendingCategories ?? false,
     },
@@ -93,15 +96,24 @@ function knownDelimiter(csv: string): string | undefined {
   );
 }
 
-const unclear = (field: "date" | "amount" | "name", headers: string[]): ImportProblem => ({
-  code: "invalid_argument.column_unclear",
-  params: { column: field, columns: columnNames(headers) },
-  field: `mapping.${field}`,
-});
+/** Lists the columns that may be the field, each with what its first rows say. */
+function unclear(field: "date" | "amount" | "name", headers: string[], rows: CsvRow[]): ImportProblem {
+  const looks = (column: number) => field === "name" ? isText(rows, column) : looksLike(rows, column, field);
+  const candidates = headers.flatMap((_, column) => looks(column) ? column : []).slice(0, MAX_CANDIDATES)
+    .map((column) => ({
+      header: shorten(headers[column]!, 40),
+      samples: rows.flatMap(({ cells }) => cells[column] || []).slice(0, 3).map((cell) => shorten(cell, 30)),
+    }));
+  const params = { column: field, columns: columnNames(headers), candidates };
+  return { code: "invalid_argument.column_unclear", params, field: `mapping.${field}` };
+}
+/** How many of them a person can tell apart. */
+const MAX_CANDIDATES = 8;
 /** How many columns an answer lists. */
 const MAX_NAMED = 30;
 const columnNames = (headers: string[]) => headers.slice(0, MAX_NAMED).map((header) => shorten(header, 40));
 const ignoredColumns = (headers: string[], columns: Partial<Record<Role, number[]>>) => {
-  const used = new Set(Object.values(columns).flat());
+  // Further columns of texts only stand in for an empty name.
+  const used = new Set(Object.values({ ...columns, name: columns.name?.slice(0, 1) ?? [] }).flat());
   return columnNames(headers.filter((_, column) => !used.has(column)));
 };

@@ -1,11 +1,11 @@
 /** Finds the account that a table is of: in a column, in the lines above it, or by the export alone. */
 import { describeAccount, isIban, isMasked } from "../account_name.ts";
-import { plainHeader, type Role } from "../header_words.ts";
+import { plainHeader, rankOf, type Role } from "../header_words.ts";
 import type { KnownLayout } from "../layouts/mod.ts";
 import type { CsvRow } from "../read_csv.ts";
 import type { Account, BalanceText } from "../statement.ts";
 import { readDate } from "../date_text.ts";
-import { readMoney } from "../money_text.ts";
+import { isKnownCurrency, readCurrency, readMoney } from "../money_text.ts";
 import { cut } from "../shorten.ts";
 
 /** Headers and labels of an own account's number, plain as by `plainHeader`, in eight languages. */
@@ -27,7 +27,7 @@ const NUMBER_WORDS = new Set([
   ...["kaartnummer", "conta", "numero da conta", "cartao", "rachunek", "numer rachunku", "numer konta", "karta"],
 ]);
 /** Labels of what the bank calls the account. */
-const NAME_WORDS = new Set([
+export const NAME_WORDS = new Set([
   ...["account name", "kontoname", "kontobezeichnung", "account type", "nom du compte", "nombre de la cuenta"],
   ...["nome conto", "rekeningnaam", "nome da conta", "nazwa rachunku", "kartenname", "card name"],
 ]);
@@ -117,6 +117,19 @@ function readPreamble(preamble: CsvRow[]): { number?: string; name?: string } {
   return { ...((iban || number) && { number: iban || number }), ...(name && { name }) };
 }
 
+/** The currency that a label above a table says: beside it, or in the row below. */
+export function currencyAbove(preamble: CsvRow[]): string | undefined {
+  for (const [i, { cells }] of preamble.entries()) {
+    for (const { label, value } of labelled([{ line: 0, cells }])) {
+      if (rankOf("currency", label) === undefined) continue;
+      const [below = ""] = preamble[i + 1]?.cells.filter(Boolean) ?? [];
+      const said = [value, below].find(isKnownCurrency);
+      if (said) return readCurrency(said);
+    }
+  }
+  return undefined;
+}
+
 /** Whether a row below a table says a balance rather than being one of its lines. */
 const isBalance = ({ cells }: CsvRow): boolean => {
   const label = plainHeader((cells.find(Boolean) ?? "").slice(0, MAX_CELL));
@@ -130,7 +143,9 @@ const MAX_FOOTER = 5;
 export function splitFooter(all: CsvRow[], date: number): { rows: CsvRow[]; footer: CsvRow[] } {
   const isLine = ({ cells }: CsvRow) => readDate(cells[date] ?? "") !== undefined;
   const last = all.slice(-MAX_FOOTER);
-  const from = last.findIndex((row, i) => isBalance(row) && !last.slice(i).some(isLine));
+  // A single cell below the table is a sentence about it.
+  const isRemark = (row: CsvRow) => isBalance(row) || row.cells.filter(Boolean).length === 1;
+  const from = last.findIndex((_, i) => last.slice(i).every((row) => isRemark(row) && !isLine(row)));
   const length = from < 0 ? all.length : all.length - last.length + from;
   return { rows: all.slice(0, length), footer: all.slice(length) };
 }

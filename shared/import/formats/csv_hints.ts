@@ -73,8 +73,19 @@ const VALUE_DATE =
   /\b(value date|wertstellung|valuta\p{L}*|date de valeur|fecha valor|data valuta|rentedatum|data valor)\b/u;
 const CARD = /\b(card|credit limit|\p{L}*karten?\p{L}*|carte|tarjeta|carta|creditcard|cartao|karta)\b/u;
 
+const BOOKING_DAY =
+  /\b(\p{L}*buchung\p{L}*|booking|posting|posted|bokf\p{L}*|bogf\p{L}*|boek\p{L}*|comptable|contab\p{L}*|ksieg\p{L}*|zauct\p{L}*)\b/u;
+
 /** Whether a table of no known export looks like an account's statement, and whether like a card's. */
 export function accountHints(headers: string[], preamble: CsvRow[], hasBalance: boolean) {
+  const names = headers.map(plainHeader).join(" | ");
   const words = [...headers, ...preamble.flatMap(({ cells }) => cells.slice(0, 4))].map(plainHeader).join(" | ");
-  return { isCard: CARD.test(words), isStatement: hasBalance || ACCOUNT.test(words) || VALUE_DATE.test(words) };
+  const isCard = CARD.test(words);
+  const isAccount = ACCOUNT.test(names) || VALUE_DATE.test(names) || BOOKING_DAY.test(names);
+  return {
+    isCard,
+    isStatement: hasBalance || isAccount || ACCOUNT.test(words) || VALUE_DATE.test(words),
+    // A balance that does not prove the sign contradicts it.
+    isAccount: isAccount && !isCard && !hasBalance,
+  };
 }

@@ -1,5 +1,6 @@
 /** Reads a table's rows into lines: what each column says of them. */
-import type { Role } from "../header_words.ts";
+import { plainHeader, type Role } from "../header_words.ts";
+import { NAME_WORDS } from "./csv_account.ts";
 import { directionOf, stateOf } from "../kinds.ts";
 import type { KnownLayout, RoleColumns } from "../layouts/mod.ts";
 import type { CsvRow } from "../read_csv.ts";
@@ -23,6 +24,7 @@ export function readLines(rows: CsvRow[], { headers, columns, headerLine, layout
   const cell = cellReader(columns);
   const has = (role: Role) => columns[role] !== undefined && columns[role].length > 0;
   const isOwn = ownAccounts(rows, cell);
+  const isSpace = ownSpaces(headers, rows);
   const sideOf = findSides(rows, cell, layout?.isMinusOpposite === true);
   const kinds = kindsOfLayout(layout ?? {});
   const stated = statesOf(layout);
@@ -41,7 +43,7 @@ export function readLines(rows: CsvRow[], { headers, columns, headerLine, layout
     const kind = (said === "expense" ? undefined : said) ??
       (hasDirection ? directed(cell(cells, "direction")) : undefined) ??
       kinds.ofType(type) ?? kinds.ofCategory(category) ?? kinds.ofTexts([name, payee, note]) ??
-      (isOwn(cell(cells, "counter_account")) ? "own_transfer" : side.kind);
+      (isOwn(cell(cells, "counter_account")) ? "own_transfer" : isSpace(payee) ? "savings" : side.kind);
     const problem: RefusalFacts | undefined = headerLine !== undefined && isWider(cells, headers.length)
       ? { code: "invalid_argument.row_too_wide", params: { cells: cells.length, columns: headers.length, delimiter } }
       : needsState && state && said === undefined
@@ -95,6 +97,14 @@ function ownAccounts(rows: CsvRow[], cell: Cell): (account: string) => boolean {
     last = account;
   }
   return own.size === 0 ? () => false : (account) => account !== "" && own.has(plainAccount(account));
+}
+
+/** Tells whether a name is that of one of the accounts, spaces or pockets that the file has rows of. */
+function ownSpaces(headers: string[], rows: CsvRow[]): (name: string) => boolean {
+  const column = headers.findIndex((header) => NAME_WORDS.has(plainHeader(header)));
+  const own = new Set(column < 0 ? [] : rows.map(({ cells }) => plainHeader(cells[column] ?? "")));
+  own.delete("");
+  return own.size < 2 ? () => false : (name) => name !== "" && own.has(plainHeader(name));
 }
 
 const plainAccount = (account: string) => account.replace(/[\s-]+/g, "").toUpperCase();

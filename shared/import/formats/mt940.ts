@@ -25,6 +25,8 @@ export function readMt940(text: string, mostRows: number): Statement | ImportPro
   const balances: BalanceText[] = [];
   const numbers = new Set<string>();
   let currency: string | undefined;
+  /** What the next text describes; after the closing balance it is of the whole statement. */
+  let described: RawLine | undefined;
   for (const { tag, line, text: value } of fieldsOf(text)) {
     if (tag === "60F" || tag === "60M" || tag === "34F") {
       currency = /[A-Z]{3}/.exec(value.slice(0, 12))?.[0] ?? currency;
@@ -34,15 +36,15 @@ export function readMt940(text: string, mostRows: number): Statement | ImportPro
       const { amount: opening, currency = "" } = balanceOf(value);
       balances.push({ opening, currency, from: lines.length, to: lines.length });
     }
+    if (tag.startsWith("62")) described = undefined;
     if ((tag === "62F" || tag === "62M") && balances.length > 0) {
       Object.assign(balances.at(-1)!, { closing: balanceOf(value).amount, to: lines.length });
     }
     if (tag === "61") {
       if (lines.length === mostRows) return tooLong(mostRows);
-      lines.push(lineOf(value, line, currency));
+      lines.push(described = lineOf(value, line, currency));
     }
-    const last = lines.at(-1);
-    if (tag === "86" && last) Object.assign(last, describe(value, last));
+    if (tag === "86" && described) Object.assign(described, describe(value, described));
   }
   if (lines.length === 0) return { code: "invalid_argument.file_without_rows", field: "csv" };
   const number = numbers.size === 1 ? [...numbers][0]! : undefined;
@@ -93,7 +95,7 @@ function fieldsOf(text: string): Field[] {
 /** `YYMMDD[MMDD]`, the mark C, D, RC or RD, a letter of the currency, the amount. */
 function lineOf(field: string, line: number, currency: string | undefined): RawLine {
   const text = cut(field, MAX_LINE);
-  const parts = /^(\d{6})(?:\d{4})?(R?[CD])[A-Z]?(\d{1,12},\d{0,3})/.exec(text);
+  const parts = /^(\d{6})(?:\d{4}| {4})?(R?[CD])[A-Z]?(\d{1,12},\d{0,3})/.exec(text);
   const [, day = "", mark = "", amount = ""] = parts ?? [];
   const kind: Kind | undefined = mark === "RC" ? "reverted" : mark === "RD" ? "refund" : undefined;
   return {
@@ -101,7 +103,8 @@ function lineOf(field: string, line: number, currency: string | undefined): RawL
     date: day && `20${day.slice(0, 2)}-${day.slice(2, 4)}-${day.slice(4)}`,
     amount: amount.endsWith(",") ? amount.slice(0, -1) : amount,
     direction: mark === "D" || mark === "RC" ? "out" : "in",
-    name: oneLine(text.slice(parts?.[0].length ?? 0).split("//")[0]!.split("\n")[0]!.replace(/^[A-Z]\w{3}/, "")),
+    name: oneLine(text.slice(parts?.[0].length ?? 0).split("//")[0]!.split("\n")[0]!.replace(/^[A-Z]\w{3}/, ""))
+      .replace(/^(NONREF|NOTPROVIDED)$/i, ""),
     ...(currency && { currency }),
     ...(kind && { kind }),
     ...(!parts && { problem: { code: "invalid_argument.row_broken", params: { value: cut(oneLine(text), 40) } } }),

@@ -13,7 +13,7 @@ export const isOfx = (text: string): boolean =>
   /^\s*(OFXHEADER|<\?OFX|(<\?xml[^>]{0,200}>\s*)?(<\?OFX|<OFX>))/i.test(text);
 
 export function readOfx(text: string, mostRows: number): Statement | ImportProblem {
-  const begin = Math.max(text.search(/<OFX>/i), 0);
+  const begin = Math.max(text.search(/<(OFX|BANKTRANLIST)>/i), 0);
   const skipped = text.slice(0, begin).split("\n").length - 1;
   const lines: RawLine[] = [];
   const places = new Map<Element, { from: number; to: number }>();
@@ -21,8 +21,8 @@ export function readOfx(text: string, mostRows: number): Statement | ImportProbl
     isSgml: true,
     each: {
       STMTTRN(transaction, around) {
-        const statement = around.findLast(({ name }) => name === "STMTRS" || name === "CCSTMTRS");
-        if (!statement) return;
+        // Some exports write the list of transactions alone.
+        const statement = around.findLast(({ name }) => name === "STMTRS" || name === "CCSTMTRS") ?? around[0]!;
         const { from } = places.get(statement) ?? { from: lines.length };
         lines.push(lineOf(transaction, textAt(statement, "CURDEF"), statement.name === "CCSTMTRS", skipped));
         places.set(statement, { from, to: lines.length });
@@ -42,7 +42,7 @@ export function readOfx(text: string, mostRows: number): Statement | ImportProbl
   const currency = only("CURDEF");
   const account = describeAccount({ number: only("ACCTID"), bank: valueOf(root, "ORG"), isCard, currency });
   return {
-    lines: numberLines(lines),
+    lines: numberLines(directLines(lines)),
     // What the account had before is not said.
     balances: [...places].flatMap(([statement, place]) => {
       const [closing] = everyElement(statement, "LEDGERBAL").map((balance) => valueOf(balance, "BALAMT"));
@@ -56,12 +56,25 @@ export function readOfx(text: string, mostRows: number): Statement | ImportProbl
 }
 
 const KINDS: Record<string, Kind> = {
-  XFER: "own_transfer",
   HOLD: "pending",
   INT: "income",
   DIV: "income",
   DIRECTDEP: "income",
 };
+
+const OUT = new Set("DEBIT POS ATM CHECK PAYMENT CASH FEE SRVCHG DIRECTDEBIT REPEATPMT".split(" "));
+const IN = new Set("CREDIT DEP DIRECTDEP INT DIV".split(" "));
+
+/** Where no amount has a minus, the types say which way the money went. */
+function directLines(lines: RawLine[]): RawLine[] {
+  const isUnsigned = !lines.some(({ amount }) => amount.startsWith("-")) &&
+    lines.some(({ type = "" }) => OUT.has(type));
+  if (!isUnsigned) return lines;
+  return lines.map((line) => {
+    const direction = OUT.has(line.type ?? "") ? "out" : IN.has(line.type ?? "") ? "in" : undefined;
+    return direction ? { ...line, direction } : line;
+  });
+}
 
 /** At any depth: an element without a value is not closed in SGML, and holds what follows. */
 const valueOf = (element: Element, name: string) => everyElement(element, name)[0]?.text ?? "";

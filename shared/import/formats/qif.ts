@@ -14,12 +14,14 @@ export function readQif(text: string, mostRows: number): Statement | ImportProbl
   const lines: RawLine[] = [];
   let record: Map<string, string> | undefined;
   let begin = 0;
+  let parts: Part[] = [];
   let isAccount = false;
   let isCard = false;
   let isNames = false;
   const names = new Set<string>();
   const finish = () => {
-    if (isAccount && record) lines.push(lineOf(record, begin));
+    if (isAccount && record) lines.push(...linesOf(record, begin, parts));
+    parts = [];
     if (isNames && record?.get("N")) names.add(record.get("N")!);
     record = undefined;
   };
@@ -33,7 +35,11 @@ export function readQif(text: string, mostRows: number): Statement | ImportProbl
     } else if (row === "^") finish();
     else if (row !== "") {
       if (!record) [record, begin] = [new Map(), index + 1];
-      // The parts of a split repeat S, E and $; the first T is the whole.
+      if (row.startsWith("S")) parts.push({ line: index + 1, category: row.slice(1).trim(), amount: "", note: "" });
+      const part = parts.at(-1);
+      if (part && row.startsWith("$")) part.amount ||= row.slice(1).trim();
+      if (part && row.startsWith("E")) part.note ||= row.slice(1).trim();
+      // The first T is the whole.
       if (!record.has(row[0]!)) record.set(row[0]!, row.slice(1).trim());
     }
     if (lines.length > mostRows) return tooLong(mostRows);
@@ -47,6 +53,27 @@ export function readQif(text: string, mostRows: number): Statement | ImportProbl
     conventions: { spends: "negative", isCard, isStatement: true, isKnown: true },
     mapping: { format: "QIF" },
   };
+}
+
+interface Part {
+  line: number;
+  category: string;
+  amount: string;
+  note: string;
+}
+
+/** A payment that is in part a transfer, such as cash back, is a line for each part. */
+function linesOf(record: Map<string, string>, begin: number, parts: Part[]): RawLine[] {
+  const isTransfer = ({ category }: Part) => /^\[.*\]/.test(category);
+  if (!parts.some(isTransfer) || parts.every(isTransfer)) {
+    // The first part says of a split what it is, not the account that another part went to.
+    const [first] = parts;
+    return [lineOf(first && !isTransfer(first) ? new Map([...record, ["L", first.category]]) : record, begin)];
+  }
+  return parts.map(({ line, category, amount, note }) => {
+    const memo = note || record.get("M") || "";
+    return lineOf(new Map([...record, ["L", category], ["T", amount], ["U", amount], ["M", memo]]), line);
+  });
 }
 
 function lineOf(record: Map<string, string>, line: number): RawLine {

@@ -78,12 +78,18 @@ export const refusals = {
     hint: columnsHint(columns),
   }),
   "invalid_argument.column_unclear": (
-    { column, columns }: { column: "date" | "amount" | "name"; columns: string[] },
+    { column, columns, candidates }: {
+      column: "date" | "amount" | "name";
+      columns: string[];
+      candidates: { header: string; samples: string[] }[];
+    },
   ): Refusal => ({
-    message: column === "name"
-      ? "No column of the file says what the money was for."
-      : `No column of the file is clearly the ${column}.`,
-    hint: columnsHint(columns),
+    message: candidates.length === 0
+      ? `No column of the file looks like ${column === "name" ? "a name" : `the ${column}`}.`
+      : `Which column is the ${column}: ${
+        candidates.map(({ header, samples }) => `"${header}" (${samples.join(", ")})`).join(", ")
+      }, or none of these? Neither its header nor a balance says so.`,
+    hint: candidates.length === 0 ? columnsHint(columns) : `Ask the user, then name the column in mapping.${column}.`,
   }),
   // Why a row cannot be read.
   "invalid_argument.row_too_wide": (

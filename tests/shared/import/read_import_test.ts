@@ -94,12 +94,8 @@ Deno.test("readImport() reads statements of banks, preamble and all", () => {
     "1 incoming payment (salary or other income)",
     [7],
   ]]);
-  // Two signs, and no balance: the bank may mean either.
-  assertEquals(german.questions.map(({ id, message, default: usual }) => [id, message, usual]), [[
-    "negative_is_expense",
-    'Line 6, "EINKAUF SAGT DANKE", is -1.234,56: are negative amounts money spent, or are positive ones?',
-    true,
-  ]]);
+  // A booking day and a party are of an account, on which money spent is negative.
+  assertEquals(asked(german), []);
   const british = read("Date,Description,Paid out,Paid in\n13/10/2026,SHOP,£12.00,\n14/10/2026,SALARY,,900.00\n");
   assertEquals([short(british), british.rows_bad, asked(british), british.left_out.map(({ kind }) => kind)], [
     ["2026-10-13 12GBP SHOP"],

@@ -1,0 +1,28 @@
+/** Joins the rows of a table that only go on with the text of the row above them. */
+import { readDate } from "../date_text.ts";
+import type { Role } from "../header_words.ts";
+import type { RoleColumns } from "../layouts/mod.ts";
+import type { CsvRow } from "../read_csv.ts";
+
+const MONEY: Role[] = ["amount", "out", "in", "balance"];
+/** A row that goes on for longer is none of a statement. */
+const MOST_TEXT = 1000;
+
+export function joinContinued(rows: CsvRow[], columns: RoleColumns): CsvRow[] {
+  const [date] = columns.date ?? [];
+  const [name] = columns.name ?? columns.payee ?? [];
+  if (date === undefined || name === undefined) return rows;
+  const silent = [date, ...MONEY.flatMap((role) => columns[role] ?? [])];
+  const joined: CsvRow[] = [];
+  for (const row of rows) {
+    const above = joined.at(-1);
+    const text = row.cells[name] ?? "";
+    const isContinued = above && text && silent.every((column) => !row.cells[column]) &&
+      readDate(above.cells[date] ?? "");
+    if (!isContinued) joined.push(row);
+    else if ((above.cells[name] ?? "").length < MOST_TEXT) {
+      above.cells[name] = `${above.cells[name] ?? ""} ${text}`.trim();
+    }
+  }
+  return joined;
+}

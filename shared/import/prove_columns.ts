@@ -1,0 +1,98 @@
+/** Finds columns of money whose headers say nothing, as far as the cells prove which they are. */
+import { provenSign } from "./balance_proof.ts";
+import { findDecimalSign } from "./conventions.ts";
+import { readDate } from "./date_text.ts";
+import type { RoleColumns } from "./layouts/mod.ts";
+import { type MoneyText, readMoney } from "./money_text.ts";
+import type { CsvRow } from "./read_csv.ts";
+import { unitsOf } from "./units.ts";
+
+/** Each candidate is tried with each other one. */
+const MOST_CANDIDATES = 8;
+const MOST_ROWS = 200;
+
+const moneyOf = ({ cells }: CsvRow, column: number): MoneyText | undefined => {
+  const cell = cells[column] ?? "";
+  return cell === "" ? undefined : readMoney(cell);
+};
+const isZero = (cell: string | undefined) => !cell || !/[1-9]/.test(cell);
+
+/** Columns that hold nothing but numbers, some rows of which may be empty. */
+export function moneyColumns(rows: CsvRow[], columns: number[]): number[] {
+  const some = rows.slice(0, MOST_ROWS);
+  return columns.filter((column) => {
+    const filled = some.filter(({ cells }) => cells[column]);
+    return filled.length > 0 && filled.every((row) => moneyOf(row, column)) &&
+      !filled.every(({ cells }) => isDay(cells[column]!));
+  }).slice(0, MOST_CANDIDATES);
+}
+const isDay = (cell: string) => readDate(cell) !== undefined && !/^\d{1,3}[.,]\d/.test(cell);
+
+/** The column of which each row is filled where this one is empty. */
+export const complementOf = (rows: CsvRow[], side: number, columns: number[]): number | undefined =>
+  moneyColumns(rows, columns).find((column) => areSides(rows, side, column));
+
+const areSides = (rows: CsvRow[], one: number, other: number): boolean => {
+  let [inOne, inOther] = [0, 0];
+  for (const { cells } of rows) {
+    const [a, b] = [isZero(cells[one]), isZero(cells[other])];
+    if (a === b) return false;
+    if (a) inOther++;
+    else inOne++;
+  }
+  return inOne > 0 && inOther > 0;
+};
+
+/**
+ * The amounts, or the two sides, that a balance confirms in every row.
+ * @param isBare there is no header; then a column that is the only one of money is its amount.
+ */
+export function proveAmounts(
+  rows: CsvRow[],
+  free: number[],
+  balance: number | undefined,
+  isBare: boolean,
+): Pick<RoleColumns, "amount" | "out" | "in" | "balance"> {
+  const found = moneyColumns(rows, free);
+  const balances = balance === undefined ? found : [balance];
+  for (const after of balances) {
+    for (const [i, one] of found.entries()) {
+      if (one === after) continue;
+      if (isProven(rows, after, (row) => moneyOf(row, one))) return { amount: [one], balance: [after] };
+      for (const other of found.slice(i + 1)) {
+        if (other === after || !areSides(rows, one, other)) continue;
+        for (const [out, into] of [[one, other], [other, one]] as const) {
+          const signed = (row: CsvRow) => signedOf(row, out, into);
+          if (isProven(rows, after, signed, "negative")) return { out: [out], in: [into], balance: [after] };
+        }
+      }
+    }
+  }
+  return isBare && found.length === 1 ? { amount: [found[0]!] } : {};
+}
+
+const signedOf = (row: CsvRow, out: number, into: number): MoneyText | undefined => {
+  const isOut = !isZero(row.cells[out]);
+  const money = moneyOf(row, isOut ? out : into);
+  return money && { ...money, isNegative: isOut };
+};
+
+/** @param wanted the sign that the balance has to confirm; without it either. */
+function isProven(
+  rows: CsvRow[],
+  balance: number,
+  amountOf: (row: CsvRow) => MoneyText | undefined,
+  wanted?: "negative",
+): boolean {
+  const some = rows.slice(0, MOST_ROWS).map((row) => ({ amount: amountOf(row), balance: moneyOf(row, balance) }));
+  const read = some.filter(({ amount, balance }) => amount && balance);
+  if (read.length < 2 || read.length < some.length * 0.9) return false;
+  const decimal = findDecimalSign(read.flatMap((one) => [one.amount!, one.balance!])).value;
+  const steps = read.map((one) => ({
+    ...{ amount: unitsOf(one.amount!, decimal), balance: unitsOf(one.balance!, decimal), account: "" },
+  }));
+  // Numbers of rows count up by one.
+  if (new Set(steps.map(({ amount }) => amount)).size === 1) return false;
+  const sign = provenSign(steps);
+  return sign !== undefined && (wanted === undefined || sign === wanted);
+}
