@@ -94,6 +94,7 @@ export const COLUMN_WORDS: Record<Role, string[]> = {
   direction: [],
   account: [],
   counter_account: [],
+  payer: [],
   // Only of our own export: in others a column of this name may hold rates or codes.
   tax: [],
   original_amount: [

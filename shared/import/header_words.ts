@@ -15,6 +15,7 @@ export const HINTS = [
   "direction",
   "account",
   "counter_account",
+  "payer",
   "tax",
   "original_amount",
   "original_currency",

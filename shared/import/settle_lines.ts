@@ -113,7 +113,7 @@ export function settleLines(statement: Statement, mapping: Mapping, latest: stri
       ? readOriginal(raw.original, { charged: currency, decimal: decimal.value })
       : undefined;
     return {
-      raw,
+      raw: direction === "in" && raw.payer !== undefined ? { ...raw, payee: raw.payer } : raw,
       date: day && toIsoDate(day, order.value),
       amount: money && toDecimal(money.digits, decimal.value),
       fee: NOT_BOOKED.has(kind) ? undefined : feeOf(raw, decimal.value),

@@ -41,6 +41,8 @@ export interface RawLine {
   kind?: Kind;
   currency?: string;
   payee?: string;
+  /** Of money that came in, where a column of its own says it; the payee then is the account's owner. */
+  payer?: string;
   note?: string;
   category?: string;
   url?: string;

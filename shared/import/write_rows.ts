@@ -59,6 +59,7 @@ export function writeRows({ lines, conventions }: Settled): WrittenRows {
   const rows_bad: WrittenRows["rows_bad"] = [];
   const leftOut: LeftOutLine[] = [];
   const leftOutRows: LeftOutRow[] = [];
+  const common = commonName(lines);
   for (const settled of lines) {
     const { raw: { line }, kind, amount, currency } = settled;
     const error = settled.raw.problem;
@@ -67,19 +68,38 @@ export function writeRows({ lines, conventions }: Settled): WrittenRows {
       leftOut.push({ line, kind, amount, currency });
       // The fee of an exchange or a transfer was spent.
       if (settled.fee && settled.date && labelOf(settled)) {
-        rows.push(rowOf({ ...settled, kind: "expense", amount: "0" }));
+        rows.push(rowOf({ ...settled, kind: "expense", amount: "0" }, common));
       } else leftOutRows.push(...leftOutRowOf(settled, kind));
     } else {
       const refusal = refusalOf(settled, conventions);
       if (refusal) rows_bad.push({ line, error: refusal });
-      else rows.push(rowOf(settled));
+      else rows.push(rowOf(settled, common));
     }
   }
   const brokenLinks = lines.filter(({ raw: { url }, kind }) => url && !isLeftOut(kind) && !readUrl(url.trim())).length;
   return { rows, rows_bad, left_out: sumLeftOut(leftOut), leftOutRows, brokenLinks };
 }
 
-const labelOf = ({ raw: { name, payee = "" } }: SettledLine) => oneLine(name) || oneLine(payee);
+/** The bank's own words for a card's purchase, and a dash, name nothing: the shop is the payee. */
+const WORDLESS =
+  /^(zweck|(visa|mastercard|maestro) ?(debit\p{L}*|umsatz)?|kartenzahlung|kartenumsatz|girocard|card (payment|purchase)|pos|lastschrift|sepa lastschrift)$/iu;
+/** "Auftraggeber: REWE Buchungstext: …" */
+const LABEL = /^(auftraggeber|empf[äa]nger|zahlungs\p{L}+)\s?: ?/iu;
+
+function labelOf({ raw: { name, payee = "" } }: SettledLine, common?: string): string {
+  const said = oneLine(name).replace(LABEL, "");
+  const party = oneLine(payee);
+  const isWordless = name === common || !/\p{L}{2}/u.test(said) || WORDLESS.test(said);
+  return party && isWordless ? party : said || party;
+}
+
+/** What more than four in five rows are called, such as "Pin", names none of them. */
+function commonName(lines: SettledLine[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const { raw: { name } } of lines) if (name) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const [name, count] = [...counts].reduce((most, one) => one[1] > most[1] ? one : most, ["", 0] as [string, number]);
+  return lines.length > 2 && count > lines.length * 0.8 ? name : undefined;
+}
 
 function refusalOf(settled: SettledLine, { date_format, decimal }: Settled["conventions"]): RefusalFacts | undefined {
   const { raw, date, amount } = settled;
@@ -93,10 +113,10 @@ function refusalOf(settled: SettledLine, { date_format, decimal }: Settled["conv
 }
 
 /** @param settled a line with a date, an amount and a name. */
-function rowOf(settled: SettledLine): ImportRow {
+function rowOf(settled: SettledLine, common: string | undefined): ImportRow {
   const { raw, date, fee, kind, currency, original } = settled;
   const amount = fee ? withFee(settled.amount!, fee, kind === "refund") : settled.amount!;
-  const label = labelOf(settled);
+  const label = labelOf(settled, common);
   const payee = raw.payee && oneLine(raw.payee);
   const category = raw.category && oneLine(raw.category);
   const note = raw.note || (label.length > MAX_NAME ? label : "");

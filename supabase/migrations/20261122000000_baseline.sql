@@ -6203,7 +6203,7 @@ insert into app.category_keywords (category, keyword)
     ('Internet and phone', 'internet broadband wifi phone mobile sim telekom vodafone verizon airtel jio'),
     ('Transport',
       'taxi cab uber lyft bolt ola bus metro subway tram train parking toll fuel petrol diesel gasoline car bicycle'),
-    ('Travel', 'flight airline hotel hostel airbnb booking visa luggage ryanair lufthansa indigo'),
+    ('Travel', 'flight airline hotel hostel airbnb booking luggage ryanair lufthansa indigo'),
     ('Health', 'doctor dentist pharmacy medicine hospital gym fitness optician therapy'),
     ('Insurance', 'insurance premium'),
     ('Shopping', 'clothes shoes electronics amazon flipkart zalando'),

@@ -35,6 +35,10 @@ const manyRows = (n: number) =>
   );
 
 testBooks("import_expenses", { day: "2026-10-06" }, {
+  "a card's scheme chooses no category, the shop does": async (books) => {
+    const shown = await preview(books, "Date,Name,Amount\n2026-10-01,VISA REWE,-5\n2026-10-02,VISA FRESSNAPF,-6\n");
+    assertEquals(shown.sample.map(({ category }: Json) => category), ["Groceries", "Uncategorized"]);
+  },
   "what the account was charged for a foreign amount is its value, where the file has columns named so": async (
     books,
   ) => {

@@ -32,6 +32,7 @@ export function readLines(rows: CsvRow[], { headers, columns, headerLine, layout
   // A day that says "pending" is no state that must be known.
   const needsState = layout && columns.state?.[0] !== columns.date?.[0];
   const [hasAmount, hasDirection] = [has("amount"), has("direction")];
+  const hasPayer = has("payer");
   const hasOriginal = has("original_amount") && has("original_currency");
 
   return rows.map(({ line, cells }): RawLine => {
@@ -63,6 +64,7 @@ export function readLines(rows: CsvRow[], { headers, columns, headerLine, layout
     if (hasOriginal) {
       read.original = { amount: cell(cells, "original_amount"), currency: cell(cells, "original_currency") };
     }
+    if (hasPayer) read.payer = oneLine(cell(cells, "payer"));
     if (currency) read.currency = currency;
     if (side.direction) read.direction = side.direction;
     if (kind) read.kind = kind;

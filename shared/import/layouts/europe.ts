@@ -129,6 +129,7 @@ export const EUROPE: Layout[] = [
     name: "DKB",
     columns: {
       ...{ date: "buchungsdatum", state: "status", payee: "zahlungsempfanger in", name: "verwendungszweck" },
+      payer: "zahlungspflichtige r?",
       ...{ type: "umsatztyp", counter_account: "iban?", amount: "betrag" },
     },
     ...german,

@@ -23,6 +23,8 @@ interface Expected {
       account?: Account;
       balances?: { opening?: string; closing?: string; currency?: string };
       balance_proof?: "proven";
+      /** Each row's name, and its payee where it is another; of typical files. */
+      names?: string[];
       questions?: string[];
       bad?: number;
     }
@@ -39,6 +41,9 @@ const netOf = (rows: ImportRow[]) => {
   const currencies = new Set([...Object.keys(spent), ...Object.keys(back)]);
   return Object.fromEntries([...currencies].map((currency) => [currency, fromUnits(net(currency), 2)]));
 };
+
+const namesOf = (rows: ImportRow[]) =>
+  rows.map(({ name, payee }) => payee && payee !== name ? `${name} | ${payee}` : name);
 
 /** A line is one row, one that cannot be read, or one that is left out: its number says which. */
 function assertLinesAreOnce({ rows, rows_bad, leftOutRows }: ReadImport) {
@@ -71,6 +76,7 @@ Deno.test("statements of all known layouts and formats are read right, without a
             left_out_totals: Object.fromEntries(
               read.left_out.flatMap(({ kind, totals }) => Object.keys(totals).length > 0 ? [[kind, totals]] : []),
             ),
+            names: file.startsWith("typical") ? namesOf(read.rows) : undefined,
             questions: read.questions.map(({ id }) => id),
             bad: read.rows_bad.length,
             account: read.account,
@@ -80,6 +86,7 @@ Deno.test("statements of all known layouts and formats are read right, without a
           },
           {
             layout,
+            names: undefined,
             questions: [],
             bad: 0,
             account,
