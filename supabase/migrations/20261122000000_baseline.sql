@@ -3092,7 +3092,10 @@ begin
   return query
     select l.* from app.statement_lines as l
     where l.account_id = list_known_lines.account_id and l.organization_id = identity.current_organization_id()
-      and l.booked_on between list_known_lines.first and list_known_lines.last;
+      and l.booked_on between list_known_lines.first and list_known_lines.last
+      -- A line that the books could not take, as in a closed month, may still come into them.
+      and (l.kind not in ('expense', 'refund') or l.is_skipped or l.is_forgotten
+        or exists (select from app.statement_links as k where k.line_id = l.id));
 end
 $$;
 comment on function app.list_known_lines is
@@ -13674,7 +13677,7 @@ begin
       from app.import_rows as r
       -- Corrected or not, the line is the bank's.
       cross join lateral (select coalesce(r.item -> 'as_read', r.item) as item) as b
-      where r.import_id = batch.id and r.error is null
+      where r.import_id = batch.id
         and (days is null or coalesce(r.draft ->> 'paid_on', r.item ->> 'date') = any (days))
     ), named as (
       select s.*, case when c.code ~ '^[A-Z]{3}$' then c.code else app.currency_of_sign(c.code, home) end as currency
@@ -13697,12 +13700,12 @@ begin
       ),
       v.is_skipped, v.match, v.draft
     from valued as v
-    where v.day is not null and v.amount_minor is not null;
+    where v.day is not null and v.amount_minor <= 1000000000000000;
 end
 $$;
 comment on function app.statement_rows is
   'The rows of an import, of some days or all, as lines of its account: what was booked there, and of equal lines of a '
-  'day which one. Rows that cannot be read are none.';
+  'day which one. A row without a day or an amount is none.';
 
 create or replace function app.match_known_rows(context app.context, batch app.import_batches, first int, last int)
   returns void
@@ -18554,11 +18557,16 @@ begin
   where r.import_id = batch.id and r.draft is not null;
   with staged as materialized (
     -- What is to be written once more is a line that is there.
-    select s.*, s.match ->> 'line_id' as known_id, coalesce(s.match ->> 'line_id', app.new_id('lin')) as id
+    select s.*, coalesce(s.match ->> 'line_id', l.id) as known_id,
+      coalesce(s.match ->> 'line_id', l.id, app.new_id('lin')) as id
     from app.statement_rows(context, batch) as s
+    -- Kept by an import before the books could take it.
+    left join app.statement_lines as l
+      on l.account_id = batch.account_id and l.organization_id = batch.organization_id and l.booked_on = s.booked_on
+        and l.amount_minor = s.amount_minor and l.currency = s.currency and l.direction = s.direction
+        and l.text = s.text and l.nth = s.nth and not l.is_skipped and not l.is_forgotten
+        and not exists (select from app.statement_links as k where k.line_id = l.id)
     where s.match ->> 'state' is distinct from 'known'
-      -- A row that is new has been written, or is none that was to be.
-      and (s.match ->> 'state' is distinct from 'new' or s.draft ? 'id' or s.is_skipped)
   ), written as (
     insert into app.statement_lines (
       id, organization_id, account_id, booked_on, text, kind, direction, amount_minor, currency, nth, is_skipped,
@@ -18601,7 +18609,9 @@ begin
   )
   select count(*) into missing
   from staged as s
+  -- A new row without an id is of a closed month: the bank has it, and the books do not.
   where batch.account_id is not null and s.match is not null and not s.is_skipped
+    and (s.match ->> 'state' <> 'new' or s.draft ? 'id')
     and not exists (select from linked as l where l.line_id = s.id);
   return missing;
 end

@@ -215,6 +215,28 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     assertEquals([error, data?.linked], [undefined, 1]);
     assertEquals(await totals(books), { EUR: "131.90" });
   },
+  "a row of a closed month is the bank's alone until the month is reopened": async (books, database) => {
+    await books.ok("update_settings", { closed_through: "2026-09" });
+    const rows: Row[] = [["2026-09-20", "Chairs", "-79.02"], ["2026-10-05", "Book shop", "-20.00"]];
+    const first = await match(books, database, rows);
+    assertEquals([first.preview.rows_ok, first.preview.rows_bad_count], [1, 1]);
+    assertEquals((await first.commit()).data.created, 1);
+    const proof = async () => {
+      const { bank_only, totals } = await books.ok("reconcile", { account: "Giro" });
+      return [bank_only.map(({ amount }: Json) => amount), totals.difference];
+    };
+    assertEquals(await proof(), [["79.02"], { EUR: "79.02" }]);
+    // The same file again, with the month still closed, adds nothing.
+    const closed = await match(books, database, rows);
+    assertEquals((await closed.commit()).data.created, 0);
+    assertEquals(await proof(), [["79.02"], { EUR: "79.02" }]);
+    await books.ok("update_settings", { closed_through: "" });
+    const reopened = await match(books, database, rows);
+    assertEquals([reopened.preview.rows_ok, reopened.states], [1, ["new", "known"]]);
+    assertEquals((await reopened.commit()).data.created, 1);
+    assertEquals(await proof(), [[], { EUR: "0.00" }]);
+    assertEquals(await totals(books), { EUR: "99.02" });
+  },
   "a bill's open date is paid by the bank, an estimate becomes what it took": async (books, database) => {
     books.goTo("2026-10-01");
     const { bill } = await books.ok("add_bill", { name: "Rent", amount: "950", first_due: "2026-10-03" });

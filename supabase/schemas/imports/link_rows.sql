@@ -107,11 +107,16 @@ begin
   where r.import_id = batch.id and r.draft is not null;
   with staged as materialized (
     -- What is to be written once more is a line that is there.
-    select s.*, s.match ->> 'line_id' as known_id, coalesce(s.match ->> 'line_id', app.new_id('lin')) as id
+    select s.*, coalesce(s.match ->> 'line_id', l.id) as known_id,
+      coalesce(s.match ->> 'line_id', l.id, app.new_id('lin')) as id
     from app.statement_rows(context, batch) as s
+    -- Kept by an import before the books could take it.
+    left join app.statement_lines as l
+      on l.account_id = batch.account_id and l.organization_id = batch.organization_id and l.booked_on = s.booked_on
+        and l.amount_minor = s.amount_minor and l.currency = s.currency and l.direction = s.direction
+        and l.text = s.text and l.nth = s.nth and not l.is_skipped and not l.is_forgotten
+        and not exists (select from app.statement_links as k where k.line_id = l.id)
     where s.match ->> 'state' is distinct from 'known'
-      -- A row that is new has been written, or is none that was to be.
-      and (s.match ->> 'state' is distinct from 'new' or s.draft ? 'id' or s.is_skipped)
   ), written as (
     insert into app.statement_lines (
       id, organization_id, account_id, booked_on, text, kind, direction, amount_minor, currency, nth, is_skipped,
@@ -154,7 +159,9 @@ begin
   )
   select count(*) into missing
   from staged as s
+  -- A new row without an id is of a closed month: the bank has it, and the books do not.
   where batch.account_id is not null and s.match is not null and not s.is_skipped
+    and (s.match ->> 'state' <> 'new' or s.draft ? 'id')
     and not exists (select from linked as l where l.line_id = s.id);
   return missing;
 end

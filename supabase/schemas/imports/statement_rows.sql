@@ -26,7 +26,7 @@ begin
       from app.import_rows as r
       -- Corrected or not, the line is the bank's.
       cross join lateral (select coalesce(r.item -> 'as_read', r.item) as item) as b
-      where r.import_id = batch.id and r.error is null
+      where r.import_id = batch.id
         and (days is null or coalesce(r.draft ->> 'paid_on', r.item ->> 'date') = any (days))
     ), named as (
       select s.*, case when c.code ~ '^[A-Z]{3}$' then c.code else app.currency_of_sign(c.code, home) end as currency
@@ -49,12 +49,12 @@ begin
       ),
       v.is_skipped, v.match, v.draft
     from valued as v
-    where v.day is not null and v.amount_minor is not null;
+    where v.day is not null and v.amount_minor <= 1000000000000000;
 end
 $$;
 comment on function app.statement_rows is
   'The rows of an import, of some days or all, as lines of its account: what was booked there, and of equal lines of a '
-  'day which one. Rows that cannot be read are none.';
+  'day which one. A row without a day or an amount is none.';
 
 create or replace function app.match_known_rows(context app.context, batch app.import_batches, first int, last int)
   returns void
