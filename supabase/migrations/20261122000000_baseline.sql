@@ -13320,6 +13320,17 @@ begin
     'left_out', app.describe_left_out(coalesce(batch.read -> 'left_out', '[]'), home),
     'questions', questions,
     'questions_count', case when questions_count > jsonb_array_length(questions) then questions_count end,
+    -- Committing writes these payments too, though no row of them is new.
+    'pays', (
+      select jsonb_agg(jsonb_build_object(
+        'line', r.line, 'bill_id', e.id, 'name', e.name, 'due_on', r.match -> 'due_on',
+        'amount', app.format_amount((r.draft ->> 'amount_minor')::numeric, r.draft ->> 'currency'),
+        'currency', r.draft -> 'currency'
+      ) order by r.line)
+      from app.import_rows as r
+      join app.expenses as e on e.id = r.match ->> 'bill_id'
+      where r.import_id = batch.id and r.match ->> 'state' = 'linked' and not r.is_skipped
+    ),
     'duplicates', app.describe_import_rows(batch, counted -> 'in_books'),
     'duplicates_count', counted -> 'in_books_count',
     'skipped_count', outcomes -> 'skipped',

@@ -253,6 +253,8 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
       ["2026-10-06", "VATTENFALL EUROPE", "-83.17"],
     ]);
     assertEquals(states, ["linked", "linked"], JSON.stringify(preview));
+    const rent = { line: 2, bill_id: bill.id, name: "Rent", due_on: "2026-10-03", amount: "950.00", currency: "EUR" };
+    assertEquals(preview.pays, [rent]);
     const { data, change_id, error } = await commit();
     assertEquals(error, undefined);
     assertEquals([data.created, data.linked], [0, 2]);
