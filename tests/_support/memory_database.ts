@@ -9,19 +9,23 @@ import { type Imaged, imaged, type ProcessImage } from "./process_image.ts";
 
 interface Machine extends Imaged {
   database: SqlDatabase;
-  owner?: Owner;
-  /** What emscripten loaded at the first image; it knows libraries by itself, so what loads another keeps its PGlite. */
-  libraries: number;
+  /** Whose state it has now. */
+  current?: Owner;
+  /** Those who began on it and are not closed; their images fit no other. */
+  owners: Set<Owner>;
+  /** Libraries loaded since the first image. Emscripten keeps a list of its own, which no image restores. */
+  loaded: number;
+  /** New ones don't begin on it. */
+  isSpoiled: boolean;
 }
 interface Owner {
-  image?: ProcessImage;
-  /** A PGlite of its own. */
   machine?: Machine;
+  image?: ProcessImage & { loaded: number };
 }
 
 /** What the migrations and tests use. */
 const LIBRARIES = ["plpgsql", "pgcrypto", "citext"];
-/** A PGlite that grew larger is not used again. */
+/** On a PGlite that grew larger, none begins. */
 const MOST_BYTES = 400 * 1024 * 1024;
 
 let shared: Machine | undefined;
@@ -36,22 +40,25 @@ interface Beginning {
 export function databaseInMemory(beginning: Beginning): SqlDatabase {
   const owner: Owner = {};
   /** Statements and transactions of all databases, one after the other. */
-  const inTurn = <Result>(work: (database: SqlDatabase) => Promise<Result>): Promise<Result> => {
+  const inTurn = <Result>(work: (machine: Machine) => Promise<Result>): Promise<Result> => {
     // PGlite sets an exit code at its start and after every SQL error, which would fail the test run.
-    const result = turn.then(async () => await work((await machineOf(owner, beginning)).database))
-      .finally(() => Deno.exitCode = 0);
+    const result = turn.then(async () => {
+      const machine = await machineOf(owner, beginning);
+      const before = libraries;
+      return await work(machine).finally(() => machine.loaded += libraries - before);
+    }).finally(() => Deno.exitCode = 0);
     turn = result.catch(() => {});
     return result;
   };
   return {
     query: <Result extends object>(sql: string, params?: readonly unknown[]) =>
-      inTurn((database) => database.query<Result>(sql, params)),
-    exec: (sql) => inTurn((database) => database.exec(sql)),
-    transaction: (work) => inTurn((database) => database.transaction(work)),
+      inTurn(({ database }) => database.query<Result>(sql, params)),
+    exec: (sql) => inTurn(({ database }) => database.exec(sql)),
+    transaction: (work) => inTurn(({ database }) => database.transaction(work)),
     listen: (channel, onNotify) =>
-      inTurn(async (database) => {
-        keep(owner);
-        await database.listen(channel, onNotify);
+      inTurn(async (machine) => {
+        machine.isSpoiled = true;
+        await machine.database.listen(channel, onNotify);
       }),
     async close() {
       const closing = turn.then(() => release(owner)).finally(() => Deno.exitCode = 0);
@@ -62,43 +69,47 @@ export function databaseInMemory(beginning: Beginning): SqlDatabase {
 }
 
 async function machineOf(owner: Owner, beginning: Beginning): Promise<Machine> {
-  if (owner.machine) return owner.machine;
-  if (shared && shared.owner !== owner && isSpoiled(shared)) {
-    if (shared.owner) keep(shared.owner);
-    else await shared.database.close();
-    shared = undefined;
+  if (!owner.machine) {
+    if (shared && (shared.isSpoiled || shared.loaded > 0 || shared.memoryBytes() > MOST_BYTES)) await leaveShared();
+    owner.machine = shared ??= await start(beginning);
+    owner.machine.owners.add(owner);
   }
-  const machine = shared ??= await start(beginning);
-  if (machine.owner === owner) return machine;
-  if (machine.owner) machine.owner.image = machine.save();
+  const machine = owner.machine;
+  if (machine.current === owner) return machine;
+  if (machine.loaded !== (owner.image?.loaded ?? 0)) {
+    throw new Error("Another database in this process loaded a library: add it to LIBRARIES in memory_database.ts");
+  }
+  if (machine.current) machine.current.image = { ...machine.save(), loaded: machine.loaded };
   machine.restore(owner.image ?? machine.first);
   owner.image = undefined;
-  machine.owner = owner;
+  machine.current = owner;
   return machine;
 }
 
-/** Leaves the shared PGlite to the one whose state it has. */
-function keep(owner: Owner): void {
-  if (shared?.owner !== owner) return;
-  owner.machine = shared;
+/** It ends with the last of those who began on it. */
+async function leaveShared(): Promise<void> {
+  const left = shared!;
   shared = undefined;
+  if (left.owners.size === 0) await left.database.close();
 }
 
 async function release(owner: Owner): Promise<void> {
+  const { machine } = owner;
+  if (!machine) return;
   owner.image = undefined;
-  if (shared?.owner === owner) shared.owner = undefined;
-  await owner.machine?.database.close();
+  machine.owners.delete(owner);
+  if (machine.current === owner) machine.current = undefined;
+  if (machine !== shared && machine.owners.size === 0) await machine.database.close();
 }
 
-const isSpoiled = (machine: Machine) => instances !== machine.libraries || machine.memoryBytes() > MOST_BYTES;
-
-/** WebAssembly instances made at once, which is how PGlite loads a library. */
-let instances = 0;
+/** How many libraries PGlite loaded in this process. */
+let libraries = 0;
 const Instance = WebAssembly.Instance;
 WebAssembly.Instance = class extends Instance {
-  constructor(...args: ConstructorParameters<typeof Instance>) {
-    super(...args);
-    instances++;
+  constructor(module: WebAssembly.Module, imports?: WebAssembly.Imports) {
+    super(module, imports);
+    // Others make instances too, but only libraries are linked.
+    if (imports && "GOT.mem" in imports) libraries++;
   }
 };
 
@@ -107,5 +118,5 @@ async function start({ template, prepare }: Beginning): Promise<Machine> {
   const database = await pgliteDatabase(pglite);
   await database.exec(LIBRARIES.map((name) => `load '${name}';`).join(" "));
   await prepare(database);
-  return { database, libraries: instances, ...imaged(pglite) };
+  return { database, owners: new Set(), loaded: 0, isSpoiled: false, ...imaged(pglite) };
 }

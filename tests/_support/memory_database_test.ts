@@ -38,3 +38,25 @@ Deno.test("a database that loads another library goes on with it, and the next o
   await first.close();
   await second.close();
 });
+
+Deno.test("a database that waits while another one loads a library fails with what to do", async () => {
+  const [first, second] = [await openDatabase(), await openDatabase()];
+  await second.exec(BOOKS);
+  await first.exec("load 'dict_snowball'");
+  await assertRejects(() => names(second), Error, "add it to LIBRARIES");
+  await first.close();
+  await second.close();
+});
+
+Deno.test("a database that waits while another one grows comes back as it was", async () => {
+  const [first, second] = [await openDatabase(), await openDatabase()];
+  await first.exec(BOOKS);
+  await second.exec(
+    "create table public.large as select repeat('x', 150000000) as text; select length(text || 'y') from public.large",
+  );
+  const third = await openDatabase();
+  await assertRejects(() => names(third), Error, "does not exist");
+  assertEquals(await names(first), ["one"]);
+  assertEquals(await second.query("select length(text) as length from public.large"), [{ length: 150_000_000 }]);
+  for (const database of [first, second, third]) await database.close();
+});
