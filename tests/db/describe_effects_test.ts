@@ -142,7 +142,7 @@ testBooks("the effects of a change", {}, {
        order by 1`,
       [books.userId],
     );
-    // What a thing is called is its name, what is merged is gone, and the others say where a row belongs.
+    // Names, merged records, places of rows, and the price until a coming one, which the amount tells.
     assertEquals(
       [...new Set(silent.map(({ column }) => column.split(".")[1]!))].toSorted(),
       [
@@ -152,6 +152,7 @@ testBooks("the effects of a change", {}, {
         "created_at",
         "created_by",
         "deleted_at",
+        "earlier_minor",
         "expense_id",
         "external_id",
         "archived_at",
@@ -161,6 +162,7 @@ testBooks("the effects of a change", {}, {
         "name",
         "occurrence_id",
         "organization_id",
+        "price_from",
         "recorded_seq",
         "scheduled_on",
         "source",
