@@ -79,6 +79,7 @@ Deno.test("add_bill", async (t) => {
         tags: ["sport", "me"],
         note: "two\nlines",
         amount: "89.50",
+        is_estimate: true,
         currency: "CHF",
         amount_mode: "estimated",
         schedule_text:
