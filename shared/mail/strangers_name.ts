@@ -12,18 +12,19 @@ const READ = 1000;
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]+/gu;
 /** What ends our own quotation marks. */
 const QUOTATION_MARKS = /["\u201c-\u201f\u00ab\u00bb\u2039\u203a\u300c-\u300f\uff02]/gu;
-/** Inside an address of the web or of a mailbox; a space after each breaks the link. */
-const JOINTS = /([.:/@\\\u3002\uff61])(?=\S)/gu;
-
 /** The longest line of a list. */
 const LONGEST_LINE = 240;
-/** The same inside an address; figures such as 14.50 are not addresses. */
-const JOINTS_OF_WORDS = /(?<!\d)([.:/@\\\u3002\uff61])(?=\S)|([.:/@\\\u3002\uff61])(?=[^\s\d])/gu;
+/**
+ * Inside an address of the web or of a mailbox; a space after each breaks the link. Figures such as 14.50 are no
+ * addresses, but those of an IP address are.
+ */
+const JOINTS =
+  /(?<!\d)([.:/@\\\u3002\uff61])(?=\S)|([.:/@\\\u3002\uff61])(?=[^\s\d])|(?<=\d[.\u3002\uff61]\d{1,3})([.\u3002\uff61])(?=\d)/gu;
 
 /** A line that holds names and notes of a stranger's beside amounts and days. */
 export function strangersLine(line: string): string {
   const seen = line.slice(0, READ).replace(/\s+/gu, " ").replace(INVISIBLE, "").normalize("NFKC");
-  return oneLine(seen, LONGEST_LINE).replace(JOINTS_OF_WORDS, "$1$2 ");
+  return oneLine(seen, LONGEST_LINE).replace(JOINTS, "$& ");
 }
 
 /** @return one line in double quotation marks, or undefined when nothing legible is left. */
@@ -36,5 +37,5 @@ export function strangersName(name: string): string | undefined {
 export function legibleName(name: string, longest: number): string {
   const seen = name.slice(0, READ).replace(/\s+/gu, " ").replace(INVISIBLE, "");
   const legible = seen.normalize("NFKC").replace(QUOTATION_MARKS, "’");
-  return oneLine(legible, longest).replace(JOINTS, "$1 ");
+  return oneLine(legible, longest).replace(JOINTS, "$& ");
 }

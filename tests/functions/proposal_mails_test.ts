@@ -7,7 +7,7 @@ import type { ClaimedMail, ProposalMail, RemovalMail } from "../../shared/mail/c
 import { composeProposalMail } from "../../shared/mail/proposal_mail.ts";
 import { composeRemovalMail } from "../../shared/mail/removal_mail.ts";
 import { sendAllClaimedMails, sendClaimedMails } from "../../shared/mail/send_claimed_mails.ts";
-import { strangersLine } from "../../shared/mail/strangers_name.ts";
+import { legibleName, strangersLine } from "../../shared/mail/strangers_name.ts";
 import { wordsOf } from "../../shared/words/words.ts";
 import { createCronRemindersApp } from "../../functions/cron-reminders/app.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
@@ -115,6 +115,8 @@ Deno.test("what strangers wrote becomes no link and no words of ours", () => {
     "Lunch: amount 14.50 EUR → 1,250.00 EUR, at 12:30",
   );
   assert(strangersLine("x".repeat(5000)).length <= 240);
+  assertEquals(legibleName("Office 2.0 at 19.90", 60), "Office 2.0 at 19.90");
+  assertEquals(legibleName("Pay at 93.184.216.34/pay", 60), "Pay at 93.184. 216. 34/ pay");
 });
 
 Deno.test("members are called by their addresses", () => {
