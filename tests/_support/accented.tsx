@@ -49,6 +49,8 @@ function pass(value: unknown, facts: unknown[]): unknown {
     return value;
   }
   if (Array.isArray(value)) return value.map((one) => pass(one, facts));
+  // Sums are listed by their currency.
+  facts.push(...Object.keys(value).filter((key) => /^[A-Z]{3}$/.test(key)));
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, pass(one, facts)]));
 }
 
