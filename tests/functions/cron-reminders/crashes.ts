@@ -118,9 +118,9 @@ function crashingDatabase(database: Database, process: Process): Database {
   };
 }
 
-/** The bills that a mail reminds of, each once: from its row, where a space keeps mail programs from making a link. */
+/** The bills that a mail reminds of: each once, from its table row; the sentences around it name bills too. */
 export const billsIn = (text: string): string[] =>
-  [...text.matchAll(/^ {2}(Bill \d+\. ?\d+) /gm)].map(([, name]) => name!);
+  [...text.matchAll(/^ {2}(Bill \d+\.\d+) /gm)].map(([, name]) => name!);
 
 /** How often each bill is named in delivered texts. */
 export function countBills(texts: readonly string[]): Map<string, number> {
