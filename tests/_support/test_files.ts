@@ -28,8 +28,11 @@ export interface Groups {
  */
 export async function inGroups(files: readonly string[], size: number): Promise<Groups> {
   const folder = await Deno.makeTempDir({ prefix: "expense-tests-" });
-  const { database = [], other = [] } = Object.groupBy(files, (file) => NO_DATABASE.test(file) ? "other" : "database");
-  const groups = [...split(database, size), ...split(other, size)];
+  const { database = [], other = [], alone = [] } = Object.groupBy(
+    files,
+    (file) => ALONE.test(file) ? "alone" : NO_DATABASE.test(file) ? "other" : "database",
+  );
+  const groups = [...split(database, size), ...split(other, size), ...alone.map((file) => [file])];
   const group = JSON.stringify(new URL("group.ts", import.meta.url));
   await Promise.all(groups.map((paths, at) =>
     Deno.writeTextFile(
@@ -43,6 +46,8 @@ export async function inGroups(files: readonly string[], size: number): Promise<
   };
 }
 
+/** Loads a library into the PGlite that a group shares, which ends every database that began on it. */
+const ALONE = /\/memory_database_test\.ts$/;
 const NO_DATABASE = /^tests\/(shared\/|[a-z_]+_test\.ts$)/;
 
 function split(files: readonly string[], size: number): string[][] {
