@@ -640,7 +640,7 @@ testBooks("an approval writes no more than a call could", {}, {
     const refused = await waits("log_expenses", big);
     assertEquals((await decide(database, owner, refused, "refuse")).outcome, "refused");
     const answer = await member.fails("not_decided", "log_expenses", big);
-    assertEquals(answer.message, "This proposal has already been refused. Nothing was changed.");
+    assertEquals(answer.message, "This proposal has already been rejected. Nothing was changed.");
     const late = { items: [item("901")], idempotency_key: "key-00000002" };
     const expired = await waits("log_expenses", late);
     const { hash } = await readProposal(database, owner, expired);

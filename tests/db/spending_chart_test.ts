@@ -15,7 +15,7 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
       ["2026-10-01", "Rent", "900", "Housing"],
       ["2026-10-02", "Lunch", "14.50", "Food"],
       ["2026-10-06", "Dinner", "35.50", "Food"],
-      ["2026-09-03", "Rent", "1000", "Housing"],
+      ["2026-09-01", "Rent", "1000", "Housing"],
       ["2026-09-20", "Late", "5000", "Travel"],
     ]);
     const data = await books.ok("show_spending_chart", { chart: "by_category", period: "this_month" });

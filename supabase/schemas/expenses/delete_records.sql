@@ -46,6 +46,13 @@ begin
     perform app.fail('invalid_argument.bill_among_others', field => 'ids');
   end if;
   perform app.require_records(context, ids);
+  -- A share shows a record to its bearer, but leaves its deletion to those who recorded it or look after it.
+  if identity.sees_own_only() and exists (
+    select from app.expenses as e
+    where e.id = any (ids) and (select auth.uid()) not in (e.created_by, e.assignee_id) is not false
+  ) then
+    perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'), 'ids');
+  end if;
   if starts_with(ids[1], 'bill_') then
     perform app.refresh_bill(ids[1], context.today);
   end if;

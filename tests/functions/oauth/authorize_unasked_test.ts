@@ -37,7 +37,7 @@ Deno.test("nobody is sent on to a stranger's website unasked: what is wrong is s
     for (const [request, error] of EARLY_ERRORS) {
       const { status, location, text } = await ask({ client_id: id, redirect_uri, ...request }, visitor);
       assertEquals([status, location], [400, null]);
-      assertStringIncludes(text, "An app of evil.example sent you here");
+      assertStringIncludes(text, "An app from evil.example sent you here");
       const link = /href="(https:\/\/evil[^"]+)"[^>]*>Go to evil\.example</.exec(text)![1]!.replaceAll("&amp;", "&");
       const expected = !visitor && error === "consent_required" ? "login_required" : error;
       const { error_description, ...answer } = Object.fromEntries(new URL(link).searchParams);

@@ -128,7 +128,7 @@ Deno.test("en-XA: no tool says a word that is not in the catalog", async (t) => 
       };
       await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: "2026-12-01" });
       const csv = [
-        "When,What,Cost,Kind of thing",
+        "Date,What,Cost,Kind of thing",
         "01/02/2026,Lunch,14.50,Nothing known",
         "02/02/2026,Rent,1200.00,",
         ",Tea,1,",
@@ -144,7 +144,7 @@ Deno.test("en-XA: no tool says a word that is not in the catalog", async (t) => 
       const shown = await send({ csv, mapping: { category: "Kind of thing" } });
       assertEquals(shown.ok, true, JSON.stringify(shown.error));
       const { preview } = shown.data;
-      assert(preview.rows_bad.length >= 7 && preview.mapping.assumed.length >= 1, JSON.stringify(preview));
+      assert(preview.rows_bad.length >= 7, JSON.stringify(preview));
       assert(codesOf(shown).includes("encoding"), JSON.stringify(shown.warnings));
       assert(codesOf(shown).includes("category_not_found"), JSON.stringify(shown.warnings));
       assertEquals((await send(preview.commit_with)).error.code, "category_not_found");
@@ -414,7 +414,7 @@ Deno.test("en-XA: no tool says a word that is not in the catalog", async (t) => 
         { payee: "x".repeat(121) },
         { colour: "red" },
         { amount: 5, name: 5 },
-        { is_refund: "yes" },
+        { is_refund: "perhaps" },
       ]
     ) refused("log_expenses", item(more));
     refused("log_expenses", {});
