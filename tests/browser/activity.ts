@@ -23,7 +23,7 @@ journey("what an assistant did is seen, undone, and done again", async (page) =>
   await page.getByRole("navigation", { name: "Pages of Elm Street" }).getByRole("link", { name: "Activity" }).click();
   assertEquals(await heading(page), "Activity in Elm Street");
   const list = await main(page);
-  for (const text of ["Logged Lunch, 14.50 EUR", "Changed Lunch: amount", "Test client", "Logged 6 expenses"]) {
+  for (const text of ["Logged Lunch, €14.50", "Changed Lunch: amount", "Test client", "Logged 6 expenses"]) {
     assertStringIncludes(list, text);
   }
   assertStringIncludes(list, "Test client for mira@example.com");

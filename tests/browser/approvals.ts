@@ -49,7 +49,7 @@ journey(
 
     // From the mail, through sign-in, to the page.
     const mail = await mailAbout("anna@example.com", "wants to add 1 expense");
-    assertStringIncludes(mail.text, "Projector added: amount 450.00 EUR");
+    assertStringIncludes(mail.text, "Projector added: amount €450.00");
     assertStringIncludes(mail.text, "in “Elm Street”");
     const anna = await visitor();
     await openSignedOut(anna, linkIn(mail), "anna@example.com");
@@ -71,7 +71,7 @@ journey(
     assertStringIncludes(await said(anna), "Approved by anna@example.com");
     // The other window still has its buttons, and so has the page before.
     await press(page, "Reject");
-    assertStringIncludes(await said(page), "Somebody had already decided");
+    assertStringIncludes(await said(page), "Somebody else had already decided");
     await anna.goBack();
     if (await anna.getByRole("button", { name: "Approve" }).count() > 0) {
       await press(anna, "Approve");
