@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { createCheckSchedule } from "../../shared/db/schedule_store.ts";
 import type { Config } from "../../shared/config.ts";
 import type { AppContext } from "../../shared/http/app.ts";
-import { isOneOf } from "../../shared/http/caller_secret.ts";
+import { isOneOf } from "../../shared/http/front_door.ts";
 import { judgeSchedule } from "../../shared/jobs/schedule_health.ts";
 import { FRONT_DOOR_HEADER } from "../../shared/routes.ts";
 import type { JobDeps } from "./stage.ts";

@@ -6,6 +6,7 @@ import type { FollowUpServices } from "../../shared/connector/tool.ts";
 import { createCredentialStore } from "../../shared/db/credential_store.ts";
 import type { Envelope } from "../../shared/credentials/envelope.ts";
 import type { Deps } from "../../shared/deps.ts";
+import { outsidePlace } from "../../shared/http/place.ts";
 import { type Answer, createAsk, isAboutOneMonth, type PendingLink } from "../../shared/providers/ask.ts";
 import { PROVIDERS, type Registry } from "../../shared/providers/registry.ts";
 
@@ -33,7 +34,7 @@ export function createAskProviders(deps: Deps, registry: Registry = PROVIDERS): 
       for (const month of months) {
         const deadlineMs = endsAt - performance.now();
         if (deadlineMs <= 0 || signal.aborted) return;
-        const answer = await ask({ ...month, envelope }, { deadlineMs });
+        const answer = await outsidePlace(() => ask({ ...month, envelope }, { deadlineMs }));
         answers.set(month, answer);
         if (!isAboutOneMonth(answer)) return;
       }

@@ -1,5 +1,5 @@
 /** Rules about what needs approval and proposals that wait for it, as the database tells them. */
-import type { OrganizationState } from "../pages/organization_state.tsx";
+import type { OrganizationState } from "../organization_state.ts";
 import type { Role } from "../roles.ts";
 import type { Facts } from "../words/message.ts";
 

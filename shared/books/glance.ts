@@ -1,5 +1,5 @@
 /** What the page of the books shows: the envelopes of the tools that it reads by (`public.read_books`). */
-import type { OrganizationState } from "../pages/organization_state.tsx";
+import type { OrganizationState } from "../organization_state.ts";
 import type { Sharing } from "../words/effects.ts";
 import type { Words } from "../words/words.ts";
 

@@ -1,7 +1,7 @@
 /** Database calls of the activity page. */
 import type { ChangeFacts } from "../words/change.ts";
 import type { Facts } from "../words/message.ts";
-import type { OrganizationState } from "../pages/organization_state.tsx";
+import type { OrganizationState } from "../organization_state.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 

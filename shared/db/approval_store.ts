@@ -1,6 +1,6 @@
 /** Database calls of the pages and mails about approvals. */
 import type { ApprovalPolicy, Decided, Decision, NewRule, Proposal, Proposals } from "../approvals/proposal.ts";
-import type { OrganizationState } from "../pages/organization_state.tsx";
+import type { OrganizationState } from "../organization_state.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 

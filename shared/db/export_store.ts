@@ -1,5 +1,5 @@
 /** The export page's database calls, read as the signed-in person (`public.read_export`). */
-import type { OrganizationState } from "../pages/organization_state.tsx";
+import type { OrganizationState } from "../organization_state.ts";
 import type { BookPage } from "../export/books_archive.ts";
 import type { Part } from "../export/books.ts";
 import type { Period } from "../export/period.ts";

@@ -1,7 +1,7 @@
 /** Database calls of the pages about members, invitations and further organizations: one per page view or change. */
 import type { Proposal } from "../approvals/proposal.ts";
 import type { OwnBalance } from "../mail/claimed_mail.ts";
-import type { OrganizationState } from "../pages/organization_state.tsx";
+import type { OrganizationState } from "../organization_state.ts";
 import type { Role } from "../roles.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";

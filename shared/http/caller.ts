@@ -10,7 +10,7 @@ import { Buffer } from "node:buffer";
 import ipaddr from "ipaddr.js";
 import type { Config } from "../config.ts";
 import { parseAddress } from "../net/ip_address.ts";
-import { isFromFrontDoor } from "./caller_secret.ts";
+import { isFromFrontDoor } from "./front_door.ts";
 
 export interface Caller {
   /**

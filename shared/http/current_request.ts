@@ -1,11 +1,10 @@
 /** The request that is being answered. Kept beside the call chain, so that no function has to hand it on. */
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Place } from "./place.ts";
 
 export interface CurrentRequest {
   readonly id: string;
   /** Its place among the requests that run; only behind `admission`. */
-  place?: Place;
+  place?: { outside<Result>(wait: () => Promise<Result>): Promise<Result> };
   /** How long its database calls may still take together; only while a page is made. */
   databaseMs?: number | undefined;
 }

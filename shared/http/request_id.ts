@@ -4,7 +4,7 @@
  */
 import type { Config } from "../config.ts";
 import { REQUEST_ID_HEADER } from "../routes.ts";
-import { isFromFrontDoor } from "./caller_secret.ts";
+import { isFromFrontDoor } from "./front_door.ts";
 
 /** A UUID, with or without its hyphens: what our front door, Caddy and nginx make. */
 const FORM = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/;

@@ -2,10 +2,8 @@
  * Column names in exports of banks and expense programs, in the languages of the banks that are listed and many others;
  * the most distinctive words of each role first. As written, or plain as by `plainHeader`, which all are made to be.
  */
-import type { Role } from "./header_words.ts";
-
 /** Separated by "|"; English, German, French, Spanish, Italian, Dutch, Portuguese and Polish first. */
-export const COLUMN_WORDS: Record<Role, string[]> = {
+export const COLUMN_WORDS = {
   date: [
     "date|transaction date|booking date|completed date|posting date|posted date|value date|paid on|day|datum",
     "buchungstag|buchungsdatum|belegdatum|wertstellung|valuta|valutadatum|tag|date operation|date d operation",

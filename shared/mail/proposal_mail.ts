@@ -13,8 +13,8 @@ import { pageFormat } from "../words/page_format.ts";
 import type { Words } from "../words/words.ts";
 import type { ProposalMail } from "./claimed_mail.ts";
 import type { Mail } from "./send_mail.ts";
-import { oneLine } from "./one_line.ts";
-import { strangersLine, strangersName } from "./strangers_name.ts";
+import { oneLine } from "../words/one_line.ts";
+import { strangersLine, strangersName } from "../words/strangers_name.ts";
 
 /** The page has the others. */
 const MOST_LINES = 20;

@@ -4,7 +4,7 @@ import { localeOf } from "../words/locale.ts";
 import type { Words } from "../words/words.ts";
 import type { RemovalMail } from "./claimed_mail.ts";
 import type { Mail } from "./send_mail.ts";
-import { strangersName } from "./strangers_name.ts";
+import { strangersName } from "../words/strangers_name.ts";
 
 /** @param link the account page. */
 export function composeRemovalMail(

@@ -1,22 +1,10 @@
 /** @jsxImportSource hono/jsx */
 /** What every page of an organization says first: that it is being deleted, or that its plan takes no changes. */
+import type { OrganizationState } from "../organization_state.ts";
 import type { Urls } from "../urls.ts";
 import { organizationPath } from "../urls.ts";
 import type { Reader } from "../words/reader.ts";
 import { DateText, Name, Notice } from "./components.tsx";
-
-/** As `identity.describe_state` tells it. */
-export interface OrganizationState {
-  name: string;
-  deletes_at: string | null;
-  /** The owner's address. */
-  owner: string;
-  is_owner: boolean;
-  /** Whether anything can be written: not while it is being deleted, nor without a plan that includes it. */
-  takes_changes: boolean;
-  /** Whether the reader's role may write. */
-  writes: boolean;
-}
 
 interface StateProps {
   id: string;

@@ -5,7 +5,6 @@
  */
 import type { Clock } from "../clock.ts";
 import { type Envelope, openCredential } from "../credentials/envelope.ts";
-import { outsidePlace } from "../http/place.ts";
 import type { Log } from "../log.ts";
 import { before } from "../net/deadline.ts";
 import type { GuardedFetch } from "../net/guarded_fetch.ts";
@@ -69,7 +68,7 @@ export function createAsk(deps: AskDeps): Ask {
       const credential = await open(link, deps.keys);
       if (typeof credential === "string") return failed(provider, credential);
       const asked = { provider, credential, period: link.period };
-      const { amount, currency, dueOn } = await outsidePlace(() => fetchMonth(asked, deps, options));
+      const { amount, currency, dueOn } = await fetchMonth(asked, deps, options);
       return {
         outcome: "statement",
         amount,

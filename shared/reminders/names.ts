@@ -2,7 +2,7 @@
  * Names in a digest. Members choose them, and others read them: none may look like words of ours or become a link, as
  * in mails between strangers.
  */
-import { legibleName } from "../mail/strangers_name.ts";
+import { legibleName } from "../words/strangers_name.ts";
 
 const LONGEST = 40;
 const LONGEST_LINE = 120;

@@ -12,7 +12,7 @@ import {
   type PlanEnd,
   type ProviderWord,
 } from "./content.ts";
-import { oneLine } from "../mail/one_line.ts";
+import { oneLine } from "../words/one_line.ts";
 import { nameAlone } from "./names.ts";
 import type { Wording } from "./wording.ts";
 

@@ -6070,10 +6070,11 @@ begin
     select
       coalesce(
       jsonb_agg(
-      app.warning('plan_ending.' || e.reason, jsonb_build_object(
+      app.warning(case e.reason when 'trial' then 'plan_ending.trial' when 'past_due' then 'plan_ending.past_due'
+        else 'plan_ending.canceled' end, jsonb_build_object(
       'plan', e.plan, 'ends_on', (e.ends_at at time zone context.timezone)::date, 'organization', o.name, 'features',
       to_jsonb(e.features)
-      )) order by e.ends_at), '[]')
+        )) order by e.ends_at), '[]')
     from identity.organizations as o
     cross join lateral billing.plan_endings(o, context.at, context.at + interval '7 days') as e
     where o.id = context.organization_id

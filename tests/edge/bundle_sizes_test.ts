@@ -7,12 +7,12 @@ import { type Slug, SLUGS } from "../../shared/routes.ts";
 
 /** Of what is always loaded: kB after minifying and gzip, and modules. */
 const LIMITS: Record<Slug, { kb: number; modules: number }> = {
-  "mcp": { kb: 75, modules: 127 },
-  "oauth": { kb: 23, modules: 71 },
-  "payment-webhook": { kb: 14, modules: 40 },
-  "auth-callback": { kb: 94, modules: 170 },
-  "cron-reminders": { kb: 12, modules: 34 },
-  "cron-provider-sync": { kb: 12, modules: 35 },
+  "mcp": { kb: 79, modules: 140 },
+  "oauth": { kb: 24, modules: 80 },
+  "payment-webhook": { kb: 15, modules: 48 },
+  "auth-callback": { kb: 98, modules: 185 },
+  "cron-reminders": { kb: 13, modules: 42 },
+  "cron-provider-sync": { kb: 13, modules: 43 },
 };
 /** Below this part of its limit, a bundle shrank and the limit should follow. */
 const LEAST = 0.9;

@@ -7,7 +7,7 @@ import type { ClaimedMail, ProposalMail, RemovalMail } from "../../shared/mail/c
 import { composeProposalMail } from "../../shared/mail/proposal_mail.ts";
 import { composeRemovalMail } from "../../shared/mail/removal_mail.ts";
 import { sendAllClaimedMails, sendClaimedMails } from "../../shared/mail/send_claimed_mails.ts";
-import { legibleName, strangersLine } from "../../shared/mail/strangers_name.ts";
+import { legibleName, strangersLine } from "../../shared/words/strangers_name.ts";
 import { wordsOf } from "../../shared/words/words.ts";
 import { createCronRemindersApp } from "../../functions/cron-reminders/app.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";

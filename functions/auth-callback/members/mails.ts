@@ -7,7 +7,7 @@ import { claimAttempt } from "../../../shared/http/attempts.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { describeError } from "../../../shared/log.ts";
 import { type Mail, sendMail } from "../../../shared/mail/send_mail.ts";
-import { strangersName } from "../../../shared/mail/strangers_name.ts";
+import { strangersName } from "../../../shared/words/strangers_name.ts";
 import { hashToken } from "../../../shared/oauth/tokens.ts";
 import { wordsOf } from "../../../shared/words/words.ts";
 import type { PageDeps } from "../page_guards.ts";

@@ -28,4 +28,6 @@ export const warnings = {
   "plan_ending.past_due": ({ plan, ends_on, organization, features }: PlanEnding): string =>
     `A payment for the ${capitalized(plan)} plan did not arrive. Unless one does by ${ends_on}, ${organization} ` +
     `loses ${listed(features)}.`,
+  "plan_ending.canceled": ({ ends_on, organization, features }: PlanEnding): string =>
+    `The subscription was cancelled. From ${ends_on} on ${organization} is without ${listed(features)}.`,
 };

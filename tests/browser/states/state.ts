@@ -1,5 +1,5 @@
 /** A page to look at, over a fake identity provider and a database that returns what a state needs. */
-import type { OrganizationState } from "../../../shared/pages/organization_state.tsx";
+import type { OrganizationState } from "../../../shared/organization_state.ts";
 import type { Config } from "../../../shared/config.ts";
 import { PROVIDERS } from "../../../shared/providers/registry.ts";
 import type { Languages } from "../../../shared/words/words.ts";

@@ -75,5 +75,6 @@ Deno.test("an endless body is read only up to the limit", async () => {
   const response = await harness.request("/api/oauth/register", { method: "POST", body: endless });
   assertEquals(response.status, 413);
   await response.body?.cancel();
-  assertEquals(sent < 64 * 1024, true);
+  // The first 64 KiB of any body are read before it is known which limit holds.
+  assertEquals(sent <= 68 * 1024, true, `${sent} bytes`);
 });

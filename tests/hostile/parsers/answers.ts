@@ -17,7 +17,7 @@ import { parseCentralBanks } from "../../../shared/rates/central_banks.ts";
 import { parseEcb } from "../../../shared/rates/ecb.ts";
 import { parseFrankfurter } from "../../../shared/rates/frankfurter.ts";
 import { rateSet } from "../../../shared/rates/rate_set.ts";
-import { oneLine } from "../../../shared/mail/one_line.ts";
+import { oneLine } from "../../../shared/words/one_line.ts";
 import { asking } from "../../shared/providers/asking.ts";
 import type { Run } from "../cost.ts";
 import { bytes, chunks, each, EVENT, HEADER, LINE, type Parser, pieces, RATES } from "./limits.ts";

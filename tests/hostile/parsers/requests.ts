@@ -19,7 +19,7 @@ import { isDay } from "../../../shared/iso_day.ts";
 import { safeNextPath } from "../../../shared/next_path.ts";
 import { isTimezone } from "../../../functions/auth-callback/profile/timezone.ts";
 import { createLog } from "../../../shared/log.ts";
-import { strangersLine, strangersName } from "../../../shared/mail/strangers_name.ts";
+import { strangersLine, strangersName } from "../../../shared/words/strangers_name.ts";
 import { isHostName, judgeUrl } from "../../../shared/net/guarded_url.ts";
 import { isLoopback } from "../../../shared/net/loopback.ts";
 import { parseJson } from "../../../shared/parse_json.ts";

@@ -1,5 +1,6 @@
 /** Queries a provider once for last month with a newly entered credential, exactly as later runs will. */
 import type { Envelope } from "../../../../shared/credentials/envelope.ts";
+import { outsidePlace } from "../../../../shared/http/place.ts";
 import { type AskFailure, createAsk } from "../../../../shared/providers/ask.ts";
 import { lastPeriod } from "../../../../shared/providers/period.ts";
 import type { Provider } from "../../../../shared/providers/provider.ts";
@@ -26,7 +27,7 @@ export async function tryCredential(
     log,
   });
   const asked = { link_id: linkId, provider_key: provider.key, period: lastPeriod(clock()), envelope };
-  const answer = await ask(asked, { deadlineMs: DEADLINE_MS });
+  const answer = await outsidePlace(() => ask(asked, { deadlineMs: DEADLINE_MS }));
   if (answer.outcome === "statement") return { outcome: "accepted", isWaiting: false };
   if (answer.code === "not_ready") return { outcome: "accepted", isWaiting: true };
   return { outcome: answer.code, retryAfterSeconds: answer.retry_after };

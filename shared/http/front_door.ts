@@ -1,0 +1,22 @@
+/** Whether a request comes from our own front door, and the comparison of secrets that tells it. */
+import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
+import type { Config } from "../config.ts";
+import { FRONT_DOOR_HEADER } from "../routes.ts";
+import { sha256 } from "../std/sha256.ts";
+
+/**
+ * Whether any of `given` is one of `own`. Compares digests of equal length, and every pair, so that timing reveals
+ * nothing.
+ */
+export function isOneOf(given: readonly string[], own: readonly string[]): boolean {
+  const ownHashes = own.map(sha256);
+  let known = false;
+  for (const one of given.map(sha256)) for (const other of ownHashes) known = timingSafeEqual(one, other) || known;
+  return known;
+}
+
+/** Whether the server before us is our own front door, whose headers can be trusted. */
+export function isFromFrontDoor(headers: Headers, { frontDoorSecrets }: Pick<Config, "frontDoorSecrets">): boolean {
+  const proof = headers.get(FRONT_DOOR_HEADER);
+  return proof !== null && isOneOf([proof], frontDoorSecrets);
+}
