@@ -8596,13 +8596,13 @@ $$;
 comment on function app.compared_period is
   'The period to compare what was spent with: of one that still runs, the same days as have passed.';
 
-create or replace function app.books_begin(period app.period, earlier app.period) returns date
+create or replace function app.books_begin(earlier app.period) returns date
 language plpgsql stable set search_path = '' as $$
 declare
   first_on constant date :=
     (select p.paid_on from app.payments as p where p.deleted_at is null order by p.paid_on limit 1);
 begin
-  -- Who begins on the second of a month can compare with it all the same, but not with its first days alone.
+  -- Books that begin within the first tenth of a period can be compared with it.
   return case when first_on > earlier.from_on + (earlier.to_on - earlier.from_on + 1) / 10 then first_on end;
 end
 $$;
@@ -9159,7 +9159,7 @@ declare
     case when (arguments ->> 'include_upcoming')::boolean then app.earlier_period(period, arguments ->> 'compare')
     else app.compared_period(period, arguments ->> 'compare', context.today) end;
   is_compared constant boolean := earlier.from_on is not null;
-  books_begin constant date := case when is_compared then app.books_begin(period, earlier) end;
+  books_begin constant date := case when is_compared then app.books_begin(earlier) end;
   -- Only then do a budget and the rows speak of the same spending.
   is_about_categories constant boolean := filter.tags = '{}' and num_nonnulls(
     filter.query, filter.payee, filter.member_id, filter.not_category_ids, filter.min_minor, filter.max_minor,
@@ -14081,7 +14081,7 @@ declare
   period constant app.period := app.parse_period(context, arguments, filter);
   days constant int := period.to_on - period.from_on + 1;
   earlier constant app.period := app.compared_period(period, 'previous_period', context.today);
-  books_begin constant date := app.books_begin(period, earlier);
+  books_begin constant date := app.books_begin(earlier);
   -- Null for dates.
   period_name constant text :=
     case when not arguments ?| array['from', 'to'] then coalesce(arguments ->> 'period', 'this_month') end;

@@ -82,7 +82,9 @@ const FALSE_POSITIVES = [
 ];
 
 async function lint(): Promise<string[]> {
-  const { stdout } = await cli("db", "lint", "--schema", SCHEMAS, "--level", "warning");
+  const { ok, stdout, output } = await cli("db", "lint", "--schema", SCHEMAS, "--level", "warning");
+  // Without plpgsql_check the command fails and lists nothing.
+  assert(ok || stdout !== "", output);
   return listIn<Lint>(stdout).flatMap(({ function: name, issues }) =>
     issues.filter(({ message }) => !FALSE_POSITIVES.includes(message)).map(({ level, message, statement }) =>
       `${name} line ${statement?.lineNumber ?? "?"}: ${level}: ${message}`

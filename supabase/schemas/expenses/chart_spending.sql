@@ -9,7 +9,7 @@ declare
   period constant app.period := app.parse_period(context, arguments, filter);
   days constant int := period.to_on - period.from_on + 1;
   earlier constant app.period := app.compared_period(period, 'previous_period', context.today);
-  books_begin constant date := app.books_begin(period, earlier);
+  books_begin constant date := app.books_begin(earlier);
   -- Null for dates.
   period_name constant text :=
     case when not arguments ?| array['from', 'to'] then coalesce(arguments ->> 'period', 'this_month') end;

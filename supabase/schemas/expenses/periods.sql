@@ -145,13 +145,13 @@ $$;
 comment on function app.compared_period is
   'The period to compare what was spent with: of one that still runs, the same days as have passed.';
 
-create or replace function app.books_begin(period app.period, earlier app.period) returns date
+create or replace function app.books_begin(earlier app.period) returns date
 language plpgsql stable set search_path = '' as $$
 declare
   first_on constant date :=
     (select p.paid_on from app.payments as p where p.deleted_at is null order by p.paid_on limit 1);
 begin
-  -- Who begins on the second of a month can compare with it all the same, but not with its first days alone.
+  -- Books that begin within the first tenth of a period can be compared with it.
   return case when first_on > earlier.from_on + (earlier.to_on - earlier.from_on + 1) / 10 then first_on end;
 end
 $$;

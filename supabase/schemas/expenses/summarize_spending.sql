@@ -86,7 +86,7 @@ declare
     case when (arguments ->> 'include_upcoming')::boolean then app.earlier_period(period, arguments ->> 'compare')
     else app.compared_period(period, arguments ->> 'compare', context.today) end;
   is_compared constant boolean := earlier.from_on is not null;
-  books_begin constant date := case when is_compared then app.books_begin(period, earlier) end;
+  books_begin constant date := case when is_compared then app.books_begin(earlier) end;
   -- Only then do a budget and the rows speak of the same spending.
   is_about_categories constant boolean := filter.tags = '{}' and num_nonnulls(
     filter.query, filter.payee, filter.member_id, filter.not_category_ids, filter.min_minor, filter.max_minor,
