@@ -10,9 +10,14 @@ const INVISIBLE = /(?![\t\n\r])\p{Cc}|[\p{Bidi_Control}\u2028\u2029\ufeff]/gu;
 const HIDDEN_LETTERS = /(\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{1,6}\u{e007f})|[\u{e0000}-\u{e007f}]+/gu;
 const PILED_SELECTORS = /([\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]+/gu;
 
+/** Most texts have nothing else, and to look is several times faster than to replace. */
+const PLAIN = /^[\t\n\r -~]*$/;
+
 /** Multi-line text. */
 export const cleanText = (text: string): string =>
-  text.replace(INVISIBLE, "").replace(HIDDEN_LETTERS, "$1").replace(PILED_SELECTORS, "$1").toWellFormed();
+  PLAIN.test(text)
+    ? text
+    : text.replace(INVISIBLE, "").replace(HIDDEN_LETTERS, "$1").replace(PILED_SELECTORS, "$1").toWellFormed();
 
 /** Single-line text, such as a name or a form field: line breaks become spaces. */
 export const cleanLine = (text: string): string =>

@@ -162,7 +162,9 @@ const isNothing = (value: unknown, { type }: JsonSchema) =>
 const agrees = (given: unknown, currency: string) =>
   given === undefined || given === null || given === "" || understandCurrency(given) === currency;
 
-function understandList(value: unknown, { items }: JsonSchema, note: Note): unknown {
+function understandList(value: unknown, { items, maxItems }: JsonSchema, note: Note): unknown {
+  // Such a list is refused, however its items read.
+  if (Array.isArray(value) && value.length > Number(maxItems ?? Infinity)) return value;
   if (Array.isArray(value)) return refundsAmong(value, items, note).map((item) => understand(item, items, note));
   if (isObject(value)) return items?.type === "object" ? [understand(value, items, note)] : value;
   if (value === null || value === undefined || items?.type === "object") return value;

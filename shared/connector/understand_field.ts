@@ -29,6 +29,14 @@ const speaker = (name: string): Reader => ({ value }) =>
 
 const isId = (value: unknown) => /^[a-z]{2,5}_[0-9a-z]{8,32}$/.test(String(value));
 
+let zones: Map<string, string[]> | undefined;
+function zonesByCity(): Map<string, string[]> {
+  return zones ??= Map.groupBy(
+    Intl.supportedValuesOf("timeZone"),
+    (zone) => zone.slice(zone.lastIndexOf("/") + 1).toLowerCase(),
+  );
+}
+
 const READERS: Record<string, Reader> = {
   from: firstOfMonth("from"),
   apply_from: firstOfMonth("apply_from"),
@@ -60,7 +68,7 @@ const READERS: Record<string, Reader> = {
   },
   timezone: ({ value }) => {
     const city = String(value).trim().replaceAll(" ", "_").toLowerCase();
-    const zones = Intl.supportedValuesOf("timeZone").filter((zone) => zone.toLowerCase().endsWith(`/${city}`));
+    const zones = zonesByCity().get(city) ?? [];
     return zones.length === 1 ? { timezone: zones[0] } : undefined;
   },
   shared: ({ value }) => {

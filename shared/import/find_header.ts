@@ -1,7 +1,7 @@
 /** Finds a table's header line, and the known export that it belongs to. */
 import type { CsvRow } from "./read_csv.ts";
 import { readDate } from "./date_text.ts";
-import { isSameHeader, plainHeader, rankOf, ROLES } from "./header_words.ts";
+import { isSameHeader, plainHeader, rolesOf } from "./header_words.ts";
 import { findBareLayout, findLayout, type KnownLayout } from "./layouts/mod.ts";
 import { readMoney } from "./money_text.ts";
 
@@ -9,6 +9,9 @@ import { readMoney } from "./money_text.ts";
 export const MAX_HEADER_ROW = 200;
 /** A file without a header is recognized by these. */
 const SAMPLED_ROWS = 5;
+
+/** Lines about the account are short, so that a table of many columns is not searched that far. */
+const MAX_HEADER_CELLS = 5_000;
 
 export interface FoundHeader {
   /** Row of the header; -1 without one. */
@@ -18,7 +21,7 @@ export interface FoundHeader {
 
 /** @param named columns that the caller named. */
 export function findHeader(all: CsvRow[], named: string[]): FoundHeader {
-  const first = all.slice(0, MAX_HEADER_ROW).map(({ cells }) => cells.map(plainHeader));
+  const first = firstRows(all).map(({ cells }) => cells.map(plainHeader));
   for (const [index, plain] of first.entries()) {
     const known = findLayout(plain);
     if (known) return { index, known };
@@ -27,11 +30,18 @@ export function findHeader(all: CsvRow[], named: string[]): FoundHeader {
   if (bare) return { index: -1, known: bare };
   const wanted = named.map(plainHeader);
   const scores = first.map((plain) =>
-    ROLES.filter((role) => plain.some((cell) => rankOf(role, cell) !== undefined)).length +
+    new Set(plain.flatMap(rolesOf)).size +
     plain.filter((cell) => wanted.some((name) => isSameHeader(cell, name))).length
   );
   const best = Math.max(...scores);
   // A row of unknown words is still a header if no cell could be a date or an amount.
   const isHeader = all[0]!.cells.every((cell) => !readDate(cell) && !readMoney(cell));
   return { index: best >= 2 ? scores.indexOf(best) : isHeader ? 0 : -1 };
+}
+
+/** The rows that may be headers; one at least. */
+function firstRows(all: CsvRow[]): CsvRow[] {
+  let cells = 0;
+  const end = all.slice(0, MAX_HEADER_ROW).findIndex((row) => (cells += row.cells.length) > MAX_HEADER_CELLS);
+  return all.slice(0, end < 0 ? MAX_HEADER_ROW : Math.max(end, 1));
 }

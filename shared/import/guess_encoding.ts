@@ -3,7 +3,7 @@
  * and has letters where words have them. Our own, because detectors judge by the letters of long texts, and a statement
  * has few; its header is the best evidence.
  */
-import { plainHeader, rankOf, ROLES } from "./header_words.ts";
+import { plainHeader, rolesOf } from "./header_words.ts";
 
 /** The letters that each holds besides those of ASCII, as far as its languages use them; the commonest first. */
 const LETTERS: [encoding: string, letters: RegExp][] = [
@@ -63,5 +63,5 @@ function scoreOf(sample: Uint8Array, encoding: string, letters: RegExp): number 
 
 const isHeader = (cell: string): boolean => {
   const plain = plainHeader(cell);
-  return plain !== "" && ROLES.some((role) => rankOf(role, plain) !== undefined);
+  return plain !== "" && rolesOf(plain).length > 0;
 };

@@ -379,7 +379,7 @@ Deno.test("the task itself: what is wrong with its command line is said, and a d
   const { code, text } = await task(...where, "--env-file", path, "--dry-run", "--front-door", "workers");
   assertEquals(code, 0, text);
   assertEquals((await Deno.stat(join(root, ".local"))).mode! & 0o777, 0o700);
-  assertMatch(text, /6\. Functions[^]*7\. Front door[^]*wrangler deploy[^]*selfcheck -- https:\/\/expenses/);
+  assertMatch(text, /6\. Plans[^]*7\. Functions[^]*8\. Front door[^]*wrangler deploy[^]*selfcheck -- https:\/\/expenses/);
   for (const [name, value] of Object.entries(settings)) {
     if (/SECRET|KEY|MAIL_URL/.test(name)) assert(!text.includes(value), name);
   }
@@ -390,12 +390,12 @@ Deno.test("a rotated secret reaches the vault while no migration is pending, and
   await writeSettings({ ...settings, CRON_SECRET: `${PUBLISHED_ENTRY},${settings.CRON_SECRET}` });
   const { ok, outcomes, text } = await run();
   assert(ok, text);
-  assertEquals(outcomes, ["unchanged", "changed", "unchanged", "unchanged", "changed", "unchanged"], text);
+  assertEquals(outcomes, ["unchanged", "changed", "unchanged", "unchanged", "changed", "unchanged", "unchanged"], text);
   await database.query(
     "select vault.update_secret(id, 'https://elsewhere.example') from vault.secrets where name = 'project_url'",
   );
   const again = await run();
-  assertEquals(again.outcomes.map((outcome) => outcome === "changed"), [false, false, false, false, true, false]);
+  assertEquals(again.outcomes.map((outcome) => outcome === "changed"), [false, false, false, false, true, false, false]);
 });
 
 Deno.test("every key is rotated in three edits, and only the last needs --replace", async () => {
@@ -451,7 +451,7 @@ Deno.test("a setting whose line is deleted leaves the project, and a service to 
   assertMatch(dry.text, /SUPPORT_URL \(removed\)[^]*would run: \$ supabase secrets unset .*SUPPORT_URL/);
   assertMatch(dry.text, /differs: auth\.external\.google\.enabled/);
   const { outcomes, text } = await run();
-  assertEquals(outcomes, ["unchanged", "changed", "unchanged", "changed", "unchanged", "unchanged"], text);
+  assertEquals(outcomes, ["unchanged", "changed", "unchanged", "changed", "unchanged", "unchanged", "unchanged"], text);
   const names = [...api.settings.secrets.keys()];
   assertEquals(
     names.toSorted(),

@@ -59,7 +59,9 @@ export async function joinMember(
   database: TestDatabase,
   { email, organizationId, clock }: { email: string; organizationId: string; clock?: () => Date },
 ): Promise<Member> {
-  const { userId } = await newMember(database, { email, organization: "Another" });
+  const { userId, organizationId: own } = await newMember(database, { email, organization: "Another" });
+  // A trial that ends is a mail.
+  await database.query("update identity.organizations set plan = 'team' where id = $1", [own]);
   await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')", [
     organizationId,
     userId,

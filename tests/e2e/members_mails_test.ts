@@ -96,7 +96,7 @@ You’re getting this email because bills in “Garden Street” are assigned to
   );
   assertStringIncludes(mails[ANNA]!.text, "€1,310.00 (assigned to ben@example.com)");
   assertStringIncludes(mails[ANNA]!.html, "assigned to ben@example.com");
-  assertMatch(mails[ANNA]!.text, /because you own Garden Street and reminders are on/);
+  assertMatch(mails[ANNA]!.text, /because you own “Garden Street” and reminders are on/);
 
   // Nobody paid: both are told again. Ben pays, and both are left alone.
   assertEquals(await mailsOf("2026-11-02"), {});

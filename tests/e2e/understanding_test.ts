@@ -65,7 +65,7 @@ Deno.test('connecting "aws" is refused, says which providers there are, and offe
   const bill_id = data.bill.id;
   const { message, hint } = await fails("update_bill", { bill_id, provider: { action: "connect", provider: "aws" } });
   assertMatch(message, /must be one of: openai, anthropic, .*http_json/);
-  assertMatch(hint, /^http_json: any other/);
+  assertMatch(hint, /^http_json: any JSON address/);
   const { data: { connect_url } } = await ok("update_bill", {
     bill_id,
     provider: { action: "connect", provider: "OpenAI" },

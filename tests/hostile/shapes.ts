@@ -107,6 +107,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   "joined emoji": run("👩\u200d"),
   "marks of direction": run("\u202e\u2066"),
   "lost letters": run("abc\ufffd,"),
+  "lost first letters": run("\ufffdab\ufffdc"),
   "many lost letters": mismatch("\ufffd", "z", "abc"),
   "zeros": run("a\0"),
   "wrong encoding": run("Ã¤"),

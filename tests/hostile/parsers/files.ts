@@ -2,7 +2,9 @@
 import { TOOLS } from "../../../functions/mcp/tools/mod.ts";
 import { cleanText } from "../../../shared/clean_text.ts";
 import { amount, currency, date, object, oneOf } from "../../../shared/connector/schema.ts";
+import { choicesFor, currencyNamed, fieldsFor } from "../../../shared/connector/habits.ts";
 import { understand } from "../../../shared/connector/understand.ts";
+import { nearDay, readField } from "../../../shared/connector/understand_field.ts";
 import { writeCsv } from "../../../shared/export/csv.ts";
 import { readDate, toIsoDate } from "../../../shared/import/date_text.ts";
 import { findDecimalSign } from "../../../shared/import/conventions.ts";
@@ -28,6 +30,8 @@ import { proveBalances } from "../../../shared/import/balances.ts";
 import { MAX_UPLOAD_BYTES, readUpload } from "../../../shared/import/read_upload.ts";
 import { isPart, readXlsx } from "../../../shared/import/xlsx/read_xlsx.ts";
 import { dateStyles, isDateFormat } from "../../../shared/import/xlsx/number_format.ts";
+import { guessEncoding } from "../../../shared/import/guess_encoding.ts";
+import { proveAmounts } from "../../../shared/import/prove_columns.ts";
 import { readShared, readSheet } from "../../../shared/import/xlsx/sheet.ts";
 import { readOfx } from "../../../shared/import/formats/ofx.ts";
 import { readQif } from "../../../shared/import/formats/qif.ts";
@@ -55,6 +59,11 @@ const files: Record<string, Run> = {
   "readImport() of a long cell": (text) => readImport(`date,amount,name\n2026-10-01,5,"${text}\n`),
   "repairText()": repairText,
   "decodeFile()": (text) => decodeFile(new TextEncoder().encode(text)),
+  "guessEncoding()": (text) => guessEncoding(new TextEncoder().encode(text)),
+  "proveAmounts()": (text) => {
+    const rows = pieces(text, 400).map((row, line) => ({ line, cells: pieces(row, 40) }));
+    return proveAmounts(rows, rows[0]?.cells.map((_, column) => column) ?? [], undefined, false);
+  },
   "readFormat()": (text) => readFormat(text, {}, MAX_ROWS),
   "readOfx()": (text) => readOfx(text, MAX_ROWS),
   "readOfx() of a transaction": (text) => readImport(`OFXHEADER:100\n<OFX><STMTRS><STMTTRN>${text}`),
@@ -179,6 +188,11 @@ const cells: Record<string, Run> = {
     [amount(), currency(), date(), oneOf(["month", "year"])].map((schema) => understand(text, schema)),
   "understand() of fields": (text) =>
     understand({ [text]: text, amount: text }, object({ amount: amount(), currency: currency() })),
+  "readField()": (text) =>
+    ["frequency", "period", "bill_id", "change_id", "closed_through", "timezone"].map((name) =>
+      readField(name, { value: text, schema: undefined, isFree: () => true })
+    ),
+  "habits": (text) => [choicesFor(text), currencyNamed(text), fieldsFor(text), nearDay(text)],
   "readUrl()": (text) => [readUrl(text), readUrl(`https://${text}`)],
 };
 
@@ -197,6 +211,7 @@ const CELLS = [
   "enclosed digits",
   "lone surrogates",
   "lost letters",
+  "lost first letters",
   "many lost letters",
 ];
 
@@ -222,7 +237,8 @@ export const FILE_PARSERS: readonly Parser[] = [
     shapes: UPLOADED,
   },
   ...all(files, CSV),
-  ...all(tables, CSV).map((parser) => ({ ...parser, shapes: CELLS })),
+  // Every cell of the first rows may be a header or a value of each kind.
+  ...all(tables, CSV, 400).map((parser) => ({ ...parser, shapes: CELLS })),
   ...all(cells, LINE),
   ...Object.entries(cells).map(([name, run]) => ({ name: `${name} of short cells`, limit: LINE, run: each(40, run) })),
 ];

@@ -42,6 +42,7 @@ import { isAccessToken, isRefreshToken } from "../../../shared/oauth/tokens.ts";
 import { failureOfStatus } from "../../../shared/providers/failure.ts";
 import { readPeriod } from "../../../shared/providers/period.ts";
 import { PROVIDERS } from "../../../shared/providers/registry.ts";
+import { innerName, nameAlone, quotedName } from "../../../shared/reminders/names.ts";
 import { isScope } from "../../../shared/reminders/unsubscribe_token.ts";
 import { localPath } from "../../../shared/routes.ts";
 import { readToken } from "../../../shared/signed_token.ts";
@@ -69,6 +70,7 @@ export const forms: Record<string, Run> = {
   "cleanLine()": cleanLine,
   "strangersLine()": strangersLine,
   "strangersName()": strangersName,
+  "names in digests": (text) => [nameAlone(text), quotedName(text), innerName(text)],
   "customPeriod()": (text) => customPeriod(text, "2026-10-01"),
   "isDay()": isDay,
   "isLoopback()": isLoopback,
