@@ -11,6 +11,7 @@ import {
   type PlanEnd,
   unlistedOf,
 } from "./content.ts";
+import { daysAfter } from "../iso_day.ts";
 import { quotedName } from "./names.ts";
 import type { Wording } from "./wording.ts";
 
@@ -75,14 +76,15 @@ function countsOf(content: DigestContent, { words, format }: Wording): string {
   const unlisted = unlistedOf(content);
   const due = bills.filter((bill) => !isOverdue(bill));
   const later = due.filter(({ days }) => days >= A_WEEK);
+  const isUnlistedSoon = unlisted.due_until !== null && unlisted.due_until < daysAfter(content.today, A_WEEK);
   const count = (kind: DigestNotice["kind"]) => noticesOf(content).filter((notice) => notice.kind === kind).length;
   const usedUp = budgetsOf(content).filter(({ used_percent: used }) => used === null || used >= 100).length;
   const until = [...later.map((bill: DigestBill) => bill.due_on), ...(unlisted.due_until ? [unlisted.due_until] : [])]
     .toSorted().at(-1);
   return words.counts({
     today: due.filter(({ days }) => days === 0).length,
-    week: due.filter(({ days }) => days > 0 && days < A_WEEK).length,
-    later: later.length + unlisted.due,
+    week: due.filter(({ days }) => days > 0 && days < A_WEEK).length + (isUnlistedSoon ? unlisted.due : 0),
+    later: later.length + (isUnlistedSoon ? 0 : unlisted.due),
     until: until === undefined ? "" : format.date(until, { style: "shortDay", today: content.today }),
     overdue: bills.filter(isOverdue).length + unlisted.overdue,
     trial: count("trial"),

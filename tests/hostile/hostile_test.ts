@@ -72,7 +72,6 @@ const NOT_TRIED: Readonly<Record<string, string>> = {
   "shared/rates/sources.ts": "what an operator configures",
   "shared/urls.ts": "what an operator configures",
   "shared/words/en/log_expenses.ts": "a difference of amounts that we wrote ourselves",
-  "shared/words/en/mails/digest.ts": "the first word of a sentence that we wrote ourselves",
   "shared/words/en/phrases.ts": "the sign of an amount that we wrote ourselves",
 };
 

@@ -16,7 +16,12 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 const cluster = await startCluster({ settings: { log_line_prefix: "[%a] " } });
 const { url } = await newMigratedDatabase(cluster.urlOf("postgres", "supabase_closed"), await readMigrations());
 const database = postgresDatabase(url, { max: 1 });
-const stack = await startStack({ args: ["--db", url, "--no-demo", "--no-schedules"] });
+// Without it, the functions don't take a front door's id.
+const FRONT_DOOR_SECRET = "a-secret-of-more-than-thirty-two-bytes";
+const stack = await startStack({
+  args: ["--db", url, "--no-demo", "--no-schedules"],
+  env: { FRONT_DOOR_SECRET },
+});
 const door = await startFrontDoor();
 Deno.test.afterAll(async () => {
   await door.stop();
@@ -30,7 +35,7 @@ async function startFrontDoor() {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["serve", "--no-prompt", "--allow-net", "--allow-env", "--host", "127.0.0.1", "--port", "0"]
       .concat(`${ROOT}local/front_door/serve.ts`),
-    env: { FUNCTIONS_URL: stack.functions_url, NO_COLOR: "1" },
+    env: { FUNCTIONS_URL: stack.functions_url, FRONT_DOOR_SECRET, NO_COLOR: "1" },
     stdin: "null",
     stdout: "null",
     stderr: "piped",

@@ -164,7 +164,10 @@ begin
         'currency', r.draft -> 'currency'
       ) order by r.line)
       from app.import_rows as r
-      join app.expenses as e on e.id = r.match ->> 'bill_id'
+      -- By its id for each row: joined, all bills of all organizations would be read.
+      cross join lateral (
+        select e.id, e.name from app.expenses as e where e.id = r.match ->> 'bill_id' offset 0
+      ) as e
       where r.import_id = batch.id and r.match ->> 'state' = 'linked' and not r.is_skipped
     ),
     'duplicates', app.describe_import_rows(batch, counted -> 'in_books'),
