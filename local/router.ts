@@ -1,5 +1,5 @@
 /** Routes the single port: the front door, and what Supabase serves at the same address in production. */
-import { METHODS } from "../shared/routes.ts";
+import { FRONT_DOOR_HEADER, METHODS } from "../shared/routes.ts";
 import { createFrontDoor } from "./front_door/front_door.ts";
 import { refuseMethod } from "./front_door/methods.ts";
 import { forward } from "./front_door/proxy.ts";
@@ -27,7 +27,9 @@ export function createRouter({ functions, dataUrl, frontDoorSecret }: Parts): An
     if (isData) return forward(request, { target: dataUrl + pathname + search, client });
     if (pathname.startsWith("/functions/v1/")) {
       const target = FUNCTIONS_ORIGIN + pathname.slice("/functions/v1".length) + search;
-      return forward(request, { target, client, fetch: functions });
+      // As in production, the functions judge the proof of a front door that calls them.
+      const secret = request.headers.get(FRONT_DOOR_HEADER);
+      return forward(request, { target, client, ...(secret && { secret }), fetch: functions });
     }
     return frontDoor(request, { ...client, isDirect: !isForwarded(request.headers) });
   };
