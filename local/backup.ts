@@ -3,7 +3,7 @@
  * the settings file are no part of it; without them the backup's credentials can't be opened.
  */
 import { BackupError } from "./backup/postgres_tool.ts";
-import { restore } from "./backup/restore.ts";
+import { counts, restore } from "./backup/restore.ts";
 import { save } from "./backup/save.ts";
 import { ENV_FILE_OPTION, fail, print, readCommandLine, taskCommand } from "./command_line.ts";
 import { DatabaseUrlError, readDatabaseUrl, splitPassword } from "./database_url.ts";
@@ -30,11 +30,9 @@ try {
     );
   } else {
     if (!await Deno.stat(path).catch(() => undefined)) fail(`There is no ${path}.`);
-    const { people, organizations } = await restore(server, path);
+    const restored = await restore(server, path);
     print(
-      `Restored: ${people} people and ${organizations} organizations. Next: ${
-        taskCommand("selfcheck")
-      } -- https://<SITE> --env-file ${envPath}`,
+      `Restored: ${counts(restored)}. Next: ${taskCommand("selfcheck")} -- https://<SITE> --env-file ${envPath}`,
     );
   }
 } catch (thrown) {

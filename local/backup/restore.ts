@@ -1,4 +1,5 @@
 /** Puts a backup into a project that was deployed and that nobody has used: all of it, or nothing. */
+import { count } from "../../shared/words/en/phrases.ts";
 import { BackupError, run, type Server, start } from "./postgres_tool.ts";
 import { SCHEMAS } from "./save.ts";
 
@@ -12,22 +13,30 @@ const EMPTY = `do $$ begin
   );
 end $$`;
 
+interface Counted {
+  people: number;
+  organizations: number;
+}
+
+/** "1 person and 2 organizations" */
+export const counts = ({ people, organizations }: Counted): string =>
+  `${people} ${people === 1 ? "person" : "people"} and ${count(organizations, "organization")}`;
+
 /** @returns how many people and organizations there are now. @throws {BackupError} */
-export async function restore(
-  { target, env }: Server,
-  path: string,
-): Promise<{ people: number; organizations: number }> {
-  const count = "select (select count(*) from auth.users), (select count(*) from identity.organizations)";
+export async function restore({ target, env }: Server, path: string): Promise<Counted> {
+  const query = "select (select count(*) from auth.users), (select count(*) from identity.organizations)";
   const counted = async () => {
-    const answer = await run("psql", [...PSQL, `--command=${count}`, `--dbname=${target}`], { env });
+    const answer = await run("psql", [...PSQL, `--command=${query}`, `--dbname=${target}`], { env });
     const [people, organizations] = answer.trim().split("|").map(Number) as [number, number];
     return { people, organizations };
   };
   const before = await counted();
   if (before.people > 0 || before.organizations > 0) {
     throw new BackupError(
-      `There are ${before.people} people and ${before.organizations} organizations in that database already. A backup is ` +
-        `restored into a new project: deploy to it, and restore before anybody signs in.`,
+      `That database already has ${
+        counts(before)
+      }. A backup is restored into a new project: deploy to it, and restore ` +
+        `before anybody signs in.`,
     );
   }
   const reading = start("pg_restore", ["--data-only", "--file=-", path]);

@@ -166,7 +166,7 @@ linkTest("a bill that now has a fixed amount needs no key", async ({ database, h
   assertStringIncludes(await shown(household), "no longer accepts our key");
   await database.query("update app.expenses set amount_mode = 'fixed', amount_minor = 500");
   const page = await shown(household);
-  assertStringIncludes(page, "the bill has a fixed amount now, so nothing is looked up");
+  assertStringIncludes(page, "the bill has a fixed amount now, so nothing is fetched");
   assert(!page.includes("no longer accepts") && !page.includes("Connect again"), page);
 });
 
@@ -175,7 +175,7 @@ linkTest(
   async ({ database, household, linkId }) => {
     for (const ending of ["status = 'cancelled'", "status = 'active', deleted_at = now()"]) {
       await database.query(`update app.expenses set ${ending}`);
-      assertStringIncludes(await shown(household), "the bill has ended, so nothing is looked up");
+      assertStringIncludes(await shown(household), "the bill has ended, so nothing is fetched");
     }
     await household.browser.submit(await (await household.browser.get(removePath(linkId))).text(), "Keep it");
     assertEquals((await linksOf(database)).map((link) => [link.status, link.has_credential]), [["revoked", false]]);

@@ -23,7 +23,7 @@ export const frontPage = {
   costs: "What it costs",
   includes: {
     pro: "Connect assistants, import statements, get reminders by email.",
-    team: "Everything in Pro for everybody you invite, and amounts looked up at bill providers.",
+    team: "Everything in Pro for everybody you invite, and amounts fetched from bill providers.",
   },
   trial: "Everything is free to try for 14 days, without a card.",
   seePrices: "See plans and prices",

@@ -5,7 +5,7 @@ import { wait } from "./problems.ts";
 
 export const providerLinks = {
   none:
-    "No bill provider is connected. If a bill’s amount changes every time, it can be looked up: tell your assistant " +
+    "No bill provider is connected. If a bill’s amount changes every time, it can be fetched: tell your assistant " +
     "to add it as a variable bill, then connect it here.",
   state: (provider: string, account: Child, status: string) => <>{provider}, {account}: {status}</>,
   status: {
@@ -15,8 +15,8 @@ export const providerLinks = {
     paused: "paused",
     paused_by_plan: "paused, needs the Team plan",
   },
-  billIsOver: "the bill has ended, so nothing is looked up",
-  billIsFixed: "the bill has a fixed amount now, so nothing is looked up",
+  billIsOver: "the bill has ended, so nothing is fetched",
+  billIsFixed: "the bill has a fixed amount now, so nothing is fetched",
   keyRefused: (provider: string): string =>
     `${provider} no longer accepts our key, so no amounts arrive. Connect it again.`,
   keyRefusedOwner: (provider: string): string =>
@@ -164,7 +164,7 @@ export const connectRefusals = {
     title: "This bill has a fixed amount",
     message: (bill: Child) => (
       <>
-        There is nothing to look up for{" "}
+        There is nothing to fetch for{" "}
         {bill}. If its amount changes, tell your assistant to make it variable, then open this page again.
       </>
     ),
@@ -173,8 +173,8 @@ export const connectRefusals = {
     title: "The plan doesn’t include this",
     message: (bill: Child, organization: Child) => (
       <>
-        Amounts of bills are looked up on the Team plan, which {organization} isn’t on now. Meanwhile the amount of{" "}
-        {bill} is entered by hand.
+        Fetching amounts needs the Team plan, which {organization} isn’t on now. Meanwhile the amount of {bill}{" "}
+        is entered by hand.
       </>
     ),
     seePlans: "See the plans",
