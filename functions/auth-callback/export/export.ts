@@ -69,6 +69,7 @@ async function sendPayments(c: AppContext, deps: PageDeps, exporting: Exporting,
   const { uncategorized } = c.get("reader").words.fileLabels;
   // Before the first byte, so that a refusal is a page.
   const first = await readPage(deps, exporting, { part: "payments", after: null, period });
+  if (first.rows.length === 0) return await renderExport(c, deps, { ...exporting, empty: period });
   const parts = async function* () {
     const utf8 = new TextEncoder();
     for (let page = first;; page = await readPage(deps, exporting, { part: "payments", after: page.next, period })) {

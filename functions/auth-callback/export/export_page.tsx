@@ -3,8 +3,8 @@
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
-import { PERIODS } from "../../../shared/export/period.ts";
-import { Buttons, Name, SelectField, TextField } from "../../../shared/pages/components.tsx";
+import { type Period, PERIODS } from "../../../shared/export/period.ts";
+import { Buttons, DateText, Name, Notice, SelectField, TextField } from "../../../shared/pages/components.tsx";
 import { renderProblem } from "../../../shared/pages/error_page.tsx";
 import type { OrganizationState } from "../../../shared/organization_state.ts";
 import { StateNotice } from "../../../shared/pages/organization_state.tsx";
@@ -21,9 +21,12 @@ export interface Exporting {
 export async function renderExport(
   c: AppContext,
   { config, clock }: PageDeps,
-  { user, organizationId, organization }: Exporting,
+  { user, organizationId, organization, empty }: Exporting & {
+    /** The period that was asked for, if it has no payments. */
+    empty?: Period;
+  },
 ): Promise<Response> {
-  const { exportBooks: words, frame } = c.get("reader").words;
+  const { words: { exportBooks: words, frame }, format } = c.get("reader");
   const formToken = await createFormToken(config, { userId: user.id, at: clock() });
   const Hidden = ({ what }: { what: "everything" | "payments" }) => (
     <>
@@ -44,6 +47,16 @@ export async function renderExport(
           urls={createUrls(config)}
           reader={c.get("reader")}
         />
+        {empty && (
+          <Notice>
+            <p>
+              {words.noPayments(
+                <DateText at={empty.from} format={format} />,
+                <DateText at={empty.to} format={format} />,
+              )}
+            </p>
+          </Notice>
+        )}
         <p class="lead">{words.lead}</p>
         <section>
           <h2>{words.payments}</h2>

@@ -114,13 +114,27 @@ accountTest("the accountant's file has a period's payments, net, tax and gross",
   assert(rows.every((row) => /^exp_/.test(row[12]!)));
   const lengths = async (fields: Record<string, string>) =>
     readCsv(await (await download(mira.browser, path, "payments", fields)).text()).length - 1;
-  assertEquals(await lengths({ period: "this_month" }), 0);
-  assertEquals(await lengths({ period: "last_quarter" }), 0);
   assertEquals(await lengths({ period: "this_year" }), 3);
   assertEquals(await lengths({ from: "2026-10-15", to: "2026-10-15" }), 3);
   for (const [from, to] of [["2026-10-16", "2026-10-15"], ["2026-02-30", "2026-10-15"], ["2026-10-15", ""]] as const) {
     assertEquals((await download(mira.browser, path, "payments", { from, to })).status, 400);
   }
+});
+
+accountTest("a period without payments gives a page that says so instead of an empty file", async (pages, database) => {
+  const mira = await onboarded(pages, database);
+  const organizationId = await organizationOf(database, mira.id);
+  await addExpenses(database, organizationId, ["Printer"]);
+  const path = `/organizations/${organizationId}/export`;
+  const response = await download(mira.browser, path, "payments", { period: "this_month" });
+  assertEquals([response.status, response.headers.get("content-disposition")], [200, null]);
+  const page = await response.text();
+  assertStringIncludes(
+    page.replaceAll(/<[^>]*>/g, "").replaceAll(/\s+/g, " "),
+    "There are no payments from 1 November 2026 to 30 November 2026, so there is nothing to download.",
+  );
+  const again = await mira.browser.submit(page, 'value="payments"', { period: "last_month" });
+  assertEquals(readCsv(await again.text()).length, 2, "the page offers the next try");
 });
 
 accountTest("role, membership and sign-in decide, the plan does not", async (pages, database) => {

@@ -22,6 +22,9 @@ export const exportBooks = {
   to: "Last day",
   daysReason: "For any other period, fill in both days. They replace the period above.",
   downloadPayments: "Download CSV",
+  noPayments: (first: Child, last: Child) => (
+    <>There are no payments from {first} to {last}, so there is nothing to download. Choose another period.</>
+  ),
   everything: "Everything",
   everythingAbout:
     "One ZIP file with expenses, bills, due dates, payments, categories, budgets, payee rules, statements, exchange rates, members, settings and changes. Each comes as CSV for spreadsheets and as JSON Lines for programs, with a README and a schema.",
