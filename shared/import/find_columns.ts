@@ -18,7 +18,7 @@ import {
 import { findHeader } from "./find_header.ts";
 import { type Field, FIELDS, isSameHeader, plainHeader, rankOf, type Role } from "./header_words.ts";
 import type { KnownLayout, RoleColumns } from "./layouts/mod.ts";
-import { complementOf, proveAmounts } from "./prove_columns.ts";
+import { complementOf, findBalance, proveAmounts } from "./prove_columns.ts";
 import type { CsvRow } from "./read_csv.ts";
 import type { DecimalSign } from "./money_text.ts";
 
@@ -144,8 +144,11 @@ function guessColumns(
     else if (!(columns.out && columns.in)) {
       const other = complementOf(rows, side, free());
       if (other !== undefined) columns[columns.out ? "in" : "out"] = [other];
+      else if (rows.some(({ cells }) => !cells[side])) columns[columns.out ? "out" : "in"] = [];
     }
   }
+  const balance = columns.balance ? undefined : findBalance(rows, columns, free());
+  if (balance !== undefined) columns.balance = [balance];
   if (columns.amount?.length) {
     const column = headers.findIndex((_, column) =>
       !columns.amount!.includes(column) && (isDirections(rows, column) || (isFree(column) && fillMarks(rows, column)))

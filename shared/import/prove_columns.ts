@@ -71,6 +71,20 @@ export function proveAmounts(
   return isBare && found.length === 1 ? { amount: [found[0]!] } : {};
 }
 
+/** The column that is the balance after each row, whatever its header says. */
+export function findBalance(
+  rows: CsvRow[],
+  { amount, out, in: into }: RoleColumns,
+  free: number[],
+): number | undefined {
+  const amountOf = amount?.length
+    ? (row: CsvRow) => moneyOf(row, amount[0]!)
+    : out?.length && into?.length
+    ? (row: CsvRow) => signedOf(row, out[0]!, into[0]!)
+    : undefined;
+  return amountOf && moneyColumns(rows, free).find((column) => isProven(rows, column, amountOf));
+}
+
 const signedOf = (row: CsvRow, out: number, into: number): MoneyText | undefined => {
   const isOut = !isZero(row.cells[out]);
   const money = moneyOf(row, isOut ? out : into);
@@ -86,7 +100,8 @@ function isProven(
 ): boolean {
   const some = rows.slice(0, MOST_ROWS).map((row) => ({ amount: amountOf(row), balance: moneyOf(row, balance) }));
   const read = some.filter(({ amount, balance }) => amount && balance);
-  if (read.length < 2 || read.length < some.length * 0.9) return false;
+  // Two rows fit by chance, such as numbers of rows in two columns.
+  if (read.length < 3 || read.length < some.length * 0.9) return false;
   const decimal = findDecimalSign(read.flatMap((one) => [one.amount!, one.balance!])).value;
   const steps = read.map((one) => ({
     ...{ amount: unitsOf(one.amount!, decimal), balance: unitsOf(one.balance!, decimal), account: "" },
