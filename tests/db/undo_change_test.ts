@@ -1,5 +1,5 @@
 import { importOf } from "../_support/import_args.ts";
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
@@ -314,7 +314,7 @@ testBooks("undo_change", { day: TODAY }, {
   },
 
   "goes back no further when it is repeated": async (books) => {
-    await log(books, { name: "Dinner", amount: "40" });
+    const dinner = await books.call("log_expenses", { items: [{ name: "Dinner", amount: "40" }] });
     await log(books, { name: "Tea", amount: "2" });
     const args = { idempotency_key: "undo-0001" };
     const first = await books.call("undo_change", args);
@@ -324,7 +324,9 @@ testBooks("undo_change", { day: TODAY }, {
     assertEquals([error.retryable, error.details], [false, {
       change_id: first.data.undone.change_id,
       undone_by: first.change_id,
+      earlier: { change_id: dinner.change_id, summary: "Logged Dinner, 40.00 EUR" },
     }]);
+    assertStringIncludes(error.hint, `"Logged Dinner, 40.00 EUR": to undo that one too, give change_id`);
     // Redone, it is not undone by a late repeat either.
     await books.ok("undo_change", { change_id: first.change_id });
     assertEquals((await books.call("undo_change", args)).replayed, true);

@@ -64,6 +64,10 @@ function presentDetails(details: Facts, words: Words): Facts {
     const named = { ...current, category: current.category ?? words.labels.uncategorized };
     return { ...details, current: current.schedule ? presentBill(current, words) : named };
   }
+  if (details?.earlier) {
+    const { change_id, change } = details.earlier;
+    return { ...details, earlier: { change_id, summary: presentChange(change, words) } };
+  }
   if (details?.rows_bad) {
     const { rows_bad, mapping } = details;
     return { ...details, rows_bad: presentBadRows(rows_bad, words), mapping: presentMapping(mapping, words) };

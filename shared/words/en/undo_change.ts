@@ -41,6 +41,13 @@ export const refusals = {
     message: `${quoted(summary)} has already been undone.`,
     hint: "To do it again, undo change details.undone_by; to undo an earlier change, give its change_id.",
   }),
+  "already_undone.with_earlier": (
+    { summary, details }: Changed & { details: { earlier: { change_id: string; summary: string } } },
+  ): Refusal => ({
+    message: `${quoted(summary)} has already been undone.`,
+    hint: `The change before it is ${quoted(details.earlier.summary)}: to undo that one too, give change_id ` +
+      `"${details.earlier.change_id}". To do the undone change again, undo change details.undone_by.`,
+  }),
   "already_undone.and_redone": ({ summary, details }: Changed & { details: { change_id: string } }): Refusal => ({
     message: `${quoted(summary)} was undone and then done again. Nothing was changed.`,
     hint: `To undo it once more, give change_id "${details.change_id}".`,

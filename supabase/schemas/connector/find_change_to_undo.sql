@@ -2,22 +2,36 @@ create or replace function app.fail_already_undone(target app.change_sets) retur
 language plpgsql stable set search_path = '' as $$
 declare
   root app.change_sets := target;
+  earlier app.change_sets;
 begin
   -- An undo stands for what it undid: undoing the same again would only take it back.
   while root.undoes is not null loop
     select * into root from app.change_sets as s where s.id = root.undoes;
   end loop;
+  -- "And the one before" is never done on a repeated call, but named for the next.
+  select * into earlier from app.change_sets as s
+  where s.organization_id = root.organization_id and s.actor_id = root.actor_id
+    and s.grant_id is not distinct from root.grant_id and s.recorded_seq < root.recorded_seq
+    and s.tool not in ('autopay', 'provider_sync') and s.undoes is null and s.undone_by is null and not s.is_emptied
+  order by s.recorded_seq desc
+  limit 1;
   perform app.fail(
-    case when root.undone_by is null then 'already_undone.and_redone' else 'already_undone' end,
+    case when root.undone_by is null then 'already_undone.and_redone'
+      when earlier.id is not null then 'already_undone.with_earlier'
+      else 'already_undone' end,
     jsonb_build_object(
       'change', app.change_facts(root),
-      'details', jsonb_build_object('change_id', root.id, 'undone_by', root.undone_by)
+      'details', jsonb_strip_nulls(jsonb_build_object(
+        'change_id', root.id, 'undone_by', root.undone_by, 'earlier',
+        case when earlier.id is not null and root.undone_by is not null
+          then jsonb_build_object('change_id', earlier.id, 'change', app.change_facts(earlier)) end
+      ))
     ), 'change_id'
   );
 end
 $$;
 comment on function app.fail_already_undone is
-  'Ends the tool with already_undone, of the change that was undone, and possibly redone.';
+  'Ends the tool with already_undone, of the change that was undone, and possibly redone; names the one before it.';
 
 create or replace function app.find_latest_change(context app.context) returns app.change_sets
 language plpgsql stable set search_path = '' as $$
