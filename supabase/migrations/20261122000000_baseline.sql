@@ -16577,11 +16577,12 @@ begin
   where o.expense_id = bill.id and o.status = 'paid' and o.due_on < occurrence.due_on
   order by o.due_on desc, o.scheduled_on desc
   limit 1;
-  if is_ahead and not in_advance and paid.id is null then
+  -- A bill with one date leaves no doubt which is meant.
+  if is_ahead and not in_advance and paid.id is null and bill.frequency <> 'once' then
     perform app.fail('not_due', jsonb_build_object(
       'name', bill.name, 'details', jsonb_build_object('bill_id', bill.id, 'next_due', occurrence.due_on)
     ), 'due_on');
-  elsif is_ahead and not in_advance then
+  elsif is_ahead and not in_advance and paid.id is not null then
     perform app.fail_already_paid(
       'already_paid.until_next', bill, app.latest_payment(paid.id), paid.due_on, occurrence.due_on
     );

@@ -238,6 +238,18 @@ test("mark_bill_paid", async (t, database) => {
     await books.ok("mark_bill_paid", { bill_id: bill.id, advance: true });
   });
 
+  await step("a bill with one date is paid ahead of time, and only once", async (books) => {
+    const { bill } = await books.ok("add_bill", {
+      name: "Plumber",
+      amount: "380",
+      first_due: "2026-11-30",
+      frequency: "once",
+    });
+    assertEquals((await books.ok("mark_bill_paid", { bill_name: "Plumber" })).occurrence.due_on, "2026-11-30");
+    await books.fails("already_paid", "mark_bill_paid", { bill_name: "Plumber" });
+    assertEquals((await paymentsOf(database, bill.id)).length, 1);
+  });
+
   await step("asks back for a payment half a year from its date", async (books, rent) => {
     const far = { bill_id: rent.id, paid_on: "2020-01-01" };
     const error = await books.fails("date_out_of_range", "mark_bill_paid", far);
