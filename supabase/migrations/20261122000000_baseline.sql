@@ -12363,7 +12363,13 @@ begin
   elsif wanted is not null then
     return app.make_account(context, wanted, key_of_name, facts);
   elsif key_of_file is not null then
-    return app.make_account(context, concat_ws(' ', export, '…' || right(number, 4)), key_of_file, facts);
+    -- Most formats name it by the end of its number already.
+    return app.make_account(
+      context,
+      case when strpos(upper(export), right(number, 4)) > 0 then export
+        else concat_ws(' ', export, '…' || right(number, 4)) end,
+      key_of_file, facts
+    );
   end if;
   return null;
 end
