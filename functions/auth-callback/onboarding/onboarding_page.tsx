@@ -5,8 +5,8 @@ import type { AppContext } from "../../../shared/http/app.ts";
 import { createBrowserToken } from "../../../shared/http/browser_token.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
-import { countriesByName } from "../profile/country.ts";
-import { RENAMED_TIMEZONES, timezones } from "../profile/timezone.ts";
+import { countriesByName, currencyOptions } from "../profile/country.ts";
+import { countryOfTimezone, RENAMED_TIMEZONES, timezones } from "../profile/timezone.ts";
 import { BrowserToken, Buttons, Name, Notice, SelectField, TextField } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import type { PageDeps } from "../page_guards.ts";
@@ -91,7 +91,11 @@ export async function renderOnboarding(
             required
             selected={values.timezone}
             unchosen={frame.choose}
-            options={timezones(values.timezone).map((zone) => ({ value: zone, label: zone.replaceAll("_", " ") }))}
+            options={timezones(values.timezone).map((zone) => ({
+              value: zone,
+              label: zone.replaceAll("_", " "),
+              "data-country": countryOfTimezone(zone) ?? "",
+            }))}
           />
           {!isInvited && (
             <SelectField
@@ -102,7 +106,7 @@ export async function renderOnboarding(
               required
               selected={values.base_currency}
               unchosen={frame.choose}
-              options={currencies.map((code) => ({ value: code, label: `${code} – ${format.currency(code)}` }))}
+              options={currencyOptions(currencies, c.get("reader"))}
             />
           )}
           <TextField
@@ -131,7 +135,8 @@ export async function renderOnboarding(
   });
 }
 
-// The browser knows its time zone; a changed country suggests its currency until one is chosen by hand.
+// The browser knows its time zone, and so where it is: many a language is left at "English (United States)". A changed
+// country suggests its currency until one is chosen by hand.
 const SUGGEST = `{
 const [country, zone, currency] = ["country", "timezone", "base_currency"].map((id) => document.getElementById(id));
 const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -142,8 +147,14 @@ if (name) {
 }
 let chosen = false;
 currency?.addEventListener("change", () => { chosen = true; });
-country.addEventListener("change", () => {
+const suggest = () => {
   const suggested = country.selectedOptions[0].dataset.currency;
   if (!chosen && currency && [...currency.options].some((option) => option.value === suggested)) currency.value = suggested;
-});
+};
+country.addEventListener("change", suggest);
+const here = name && zone.selectedOptions[0].dataset.country;
+if (here) {
+  country.value = here;
+  suggest();
+}
 }`;

@@ -9,7 +9,7 @@ import { safeNextPath } from "../../../shared/next_path.ts";
 import { Buttons, Notice, SelectField, TextField } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
-import { currencyOfCountry } from "../profile/country.ts";
+import { currencyOfCountry, currencyOptions } from "../profile/country.ts";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
 
 interface Values {
@@ -54,7 +54,8 @@ async function render(
   const asked = await members.readNewOrganization({ userId: user.id, at });
   // Not back to here: whoever is suspended would be sent to and fro.
   if (!asked) return c.redirect("/onboarding", 303);
-  const { words: { newOrganization: words, frame }, format } = livingIn(c, asked.country);
+  const reader = livingIn(c, asked.country);
+  const { newOrganization: words, frame } = reader.words;
   const hasProblems = Object.keys(problems).length > 0;
   return await renderPage(c, {
     title: words.title,
@@ -92,7 +93,7 @@ async function render(
             required
             selected={values.baseCurrency ?? currencyOfCountry(asked.country)}
             unchosen={frame.choose}
-            options={asked.currencies.map((code) => ({ value: code, label: `${code} – ${format.currency(code)}` }))}
+            options={currencyOptions(asked.currencies, reader)}
           />
           <Buttons>
             <button class="primary" type="submit">{words.create}</button>

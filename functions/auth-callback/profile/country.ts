@@ -1,6 +1,7 @@
 /** Countries and the currency each suggests. Any combination is valid. */
 import countryToCurrency from "country-to-currency";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
+import type { Reader } from "../../../shared/words/reader.ts";
 
 export interface Country {
   /** ISO 3166-1 alpha-2. */
@@ -30,6 +31,10 @@ export function countryOfLanguages(acceptLanguage: string | undefined): string |
   );
   return regions.map((region) => region?.toUpperCase()).find((region) => region !== undefined && isCountry(region));
 }
+
+/** Choices of a currency: "EUR – Euro". */
+export const currencyOptions = (codes: readonly string[], { words, format }: Reader) =>
+  codes.map((code) => ({ value: code, label: `${code} – ${words.currencies[code] ?? format.currency(code)}` }));
 
 export const currencyOfCountry = (code: string | undefined): string | undefined =>
   COUNTRIES.find((country) => country.code === code)?.currency;

@@ -1,5 +1,6 @@
 /** Time zones by IANA name: the available ones, and the one a country suggests. */
-import { isCountry } from "./country.ts";
+import { once } from "../../../shared/words/remember.ts";
+import { COUNTRIES, isCountry } from "./country.ts";
 
 /**
  * Zones that CLDR, and so every browser, still lists under the older name (IANA `backward`). We show and store the
@@ -45,12 +46,23 @@ const MOST_POPULOUS_ZONE: Readonly<Record<string, string>> = {
 };
 
 /** The most populous time zone of a country, or UTC. */
-export function timezoneOfCountry(code: string | undefined): string {
+export const timezoneOfCountry = (code: string | undefined): string =>
+  code === undefined ? "UTC" : MOST_POPULOUS_ZONE[code] ?? timezonesOfCountry(code)[0] ?? "UTC";
+
+function timezonesOfCountry(code: string): string[] {
   // Intl.Locale throws on anything else.
-  if (!code || !isCountry(code)) return "UTC";
+  if (!isCountry(code)) return [];
   const locale = new Intl.Locale(`und-${code}`) as Intl.Locale & { getTimeZones?(): string[] | undefined };
-  return MOST_POPULOUS_ZONE[code] ?? renamed(locale.getTimeZones?.()?.[0] ?? "UTC");
+  return locale.getTimeZones?.()?.map(renamed) ?? [];
 }
+
+// Of all countries this takes 0.1 s.
+const countries = once(() =>
+  new Map(COUNTRIES.flatMap(({ code }) => timezonesOfCountry(code).map((zone) => [zone, code])))
+);
+
+/** The country that a time zone is of; undefined for UTC. @param zone as `timezones()` has it. */
+export const countryOfTimezone = (zone: string): string | undefined => countries().get(zone);
 
 /** All selectable time zones, including `current` under its own name. */
 export function timezones(current: string): string[] {

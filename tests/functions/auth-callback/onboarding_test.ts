@@ -18,8 +18,49 @@ accountTest("GET /onboarding fills in what the browser's language suggests", asy
     reminder_email: "mira@example.com",
   });
   assertEquals(page.match(/<option value="[A-Z]{2}"/g)?.length, 249);
+  const currencies = [...page.matchAll(/<option value="([A-Z]{3})"[^>]*>\1 – ([^<]+)</g)];
+  assertEquals(currencies.filter(([, code, name]) => code === name), [], "a currency has no name");
+  assertEquals(currencies.find(([, code]) => code === "ZWG")?.[2], "Zimbabwean Gold");
   const unknown = formsOf(await (await browser.get("/onboarding")).text())[0]!;
   assertEquals([unknown.fields.country, unknown.fields.timezone], ["", "UTC"]);
+});
+
+/** Runs the page's script in a browser in a time zone. @returns what the form has selected then. */
+function suggestedIn(page: string, timeZone: string): Record<string, string> {
+  const { fields } = formsOf(page)[0]!;
+  const select = (id: string) => {
+    const [html] = page.match(new RegExp(`<select[^>]* id="${id}".*?</select>`, "s"))!;
+    const options = [...html.matchAll(/<option value="([^"]+)"([^>]*)>/g)].map(([, value, attributes]) => ({
+      value: value!,
+      dataset: Object.fromEntries([...attributes!.matchAll(/data-(\w+)="([^"]*)"/g)].map(([, key, of]) => [key, of])),
+    }));
+    return {
+      value: fields[id]!,
+      options,
+      addEventListener: () => {},
+      get selectedOptions() {
+        return options.filter(({ value }) => value === this.value);
+      },
+    };
+  };
+  const selects = Object.fromEntries(["country", "timezone", "base_currency"].map((id) => [id, select(id)]));
+  const browser = { DateTimeFormat: () => ({ resolvedOptions: () => ({ timeZone }) }) };
+  const [, script] = page.match(/<script[^>]*>(.*?)<\/script>/s)!;
+  new Function("document", "Intl", script!)({ getElementById: (id: string) => selects[id] }, browser);
+  return Object.fromEntries(Object.entries(selects).map(([id, { value }]) => [id, value]));
+}
+
+accountTest("the browser's time zone suggests the country, whatever its language says", async (pages, database) => {
+  const { browser } = await newPerson(pages, database, "mira@example.com");
+  const page = async (language: string) =>
+    await (await browser.get("/onboarding", { "accept-language": language })).text();
+  const english = await page("en-US");
+  const inBerlin = { country: "DE", timezone: "Europe/Berlin", base_currency: "EUR" };
+  assertEquals(suggestedIn(english, "Europe/Berlin"), inBerlin);
+  assertEquals(suggestedIn(await page("de"), "Europe/Berlin"), inBerlin);
+  const inIndia = { country: "IN", timezone: "Asia/Kolkata", base_currency: "INR" };
+  assertEquals(suggestedIn(english, "Asia/Calcutta"), inIndia);
+  assertEquals(suggestedIn(english, "UTC"), { country: "US", timezone: "UTC", base_currency: "USD" });
 });
 
 accountTest(

@@ -7,7 +7,12 @@ import {
   isCountry,
 } from "../../../functions/auth-callback/profile/country.ts";
 import { pageFormat } from "../../../shared/words/page_format.ts";
-import { isTimezone, timezoneOfCountry, timezones } from "../../../functions/auth-callback/profile/timezone.ts";
+import {
+  countryOfTimezone,
+  isTimezone,
+  timezoneOfCountry,
+  timezones,
+} from "../../../functions/auth-callback/profile/timezone.ts";
 
 Deno.test("COUNTRIES is ISO 3166-1, each with a currency and a name in the reader's language", () => {
   assertEquals(COUNTRIES.length, 249);
@@ -40,6 +45,12 @@ Deno.test("a country suggests the currency and the time zone that most people th
   ]);
   assertEquals([currencyOfCountry(undefined), timezoneOfCountry(undefined)], [undefined, "UTC"]);
   for (const { code } of COUNTRIES) assert(isTimezone(timezoneOfCountry(code)), code);
+});
+
+Deno.test("every selectable time zone except UTC is of one country", () => {
+  assertEquals(timezones("UTC").filter((zone) => !isCountry(countryOfTimezone(zone) ?? "")), ["UTC"]);
+  const zones = ["Europe/Berlin", "Asia/Kolkata", "America/Denver", "Mars/Olympus"];
+  assertEquals(zones.map(countryOfTimezone), ["DE", "IN", "US", undefined]);
 });
 
 Deno.test("timezones() lists today's names, each once, and always the current one", () => {

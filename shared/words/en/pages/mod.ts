@@ -16,6 +16,7 @@ export { books } from "./books.tsx";
 export { connecting, firstSteps } from "./first_steps.ts";
 export { calendarCreated, calendarFeed, calendars } from "./calendar.tsx";
 export { consent, consentRefusals } from "./consent.tsx";
+export { currencies } from "./currencies.ts";
 export { exportBooks, exportFiles, exportRefusals } from "./export.tsx";
 export { changeAddress, confirmAddress } from "./address.tsx";
 export { deleteAccount, deleteOrganization } from "./deletion.tsx";
