@@ -368,10 +368,23 @@ testBooks("what is kept from somebody", {}, {
   "names a former member": async (ana, database) => {
     const ben = await ana.join();
     await log(ana, "10.00", { shared: { between: ["me", mail(ben)] }, paid_by: mail(ben) });
+    const between = ["me", mail(ben)];
+    await ana.ok("add_bill", {
+      name: "Rent",
+      amount: "900",
+      currency: "EUR",
+      first_due: "2026-10-20",
+      shared: { between },
+    });
     await database.query("delete from identity.memberships where user_id = $1", [ben.userId]);
-    const [{ shared }] = (await ana.ok("list_expenses")).rows;
-    assertEquals(shared.paid_by, "a former member");
-    assertEquals(shared.shares.map(({ member }: Json) => member).toSorted(), ["a former member", mail(ana)].toSorted());
+    const named = (bearers: Json[]) => bearers.map(({ member }) => member).toSorted();
+    const [{ id, shared }] = (await ana.ok("list_expenses")).rows;
+    const [{ before, after }] = (await ana.ok("update_expenses", { ids: [id], set: { amount: "12.00" } })).updated;
+    for (const { paid_by, shares } of [shared, before.shared, after.shared]) {
+      assertEquals([paid_by, named(shares)], ["a former member", ["a former member", mail(ana)].toSorted()]);
+    }
+    const [bill] = (await ana.ok("list_bills")).bills;
+    assertEquals(named(bill.shared.between), ["a former member", mail(ana)].toSorted());
   },
 });
 

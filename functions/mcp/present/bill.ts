@@ -1,10 +1,11 @@
-/** A bill as all tools show it: schedule in words, and a label for a missing category. */
+/** A bill as all tools show it: schedule in words, and labels for a missing category and former members. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
+import { nameShared } from "./shared.ts";
 
 /** @param bill from `app.describe_bills`. */
 export const presentBill = ({ schedule, ...bill }: Facts, words: Words): Facts => ({
-  ...bill,
+  ...nameShared(bill, words.labels),
   category: bill.category ?? words.labels.uncategorized,
   schedule_text: words.schedule(schedule),
   ...(bill.provider?.needs_review && {
@@ -31,5 +32,5 @@ export const presentAddedBill = ({ bill, ...data }: Facts, words: Words): Facts 
 export const presentUpdatedBill = ({ bill, before: { schedule, ...before }, ...data }: Facts, words: Words): Facts => ({
   ...data,
   bill: presentBill(bill, words),
-  before: { ...before, ...(schedule && { schedule_text: words.schedule(schedule) }) },
+  before: { ...nameShared(before, words.labels), ...(schedule && { schedule_text: words.schedule(schedule) }) },
 });

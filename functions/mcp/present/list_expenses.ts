@@ -2,20 +2,12 @@
 import { writeExpenses } from "../../../shared/export/expense_file.ts";
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
-
-const presentShares = ({ paid_by, shares }: Facts, { formerMember }: Words["labels"]): Facts => ({
-  paid_by: paid_by ?? formerMember,
-  shares: shares.map(({ member, ...share }: Facts) => ({ member: member ?? formerMember, ...share })),
-});
+import { nameShared } from "./shared.ts";
 
 export const presentExpenses = ({ rows, csv, ...data }: Facts, { labels }: Words): Facts => ({
   ...data,
   ...(rows && {
-    rows: rows.map(({ shared, ...row }: Facts) => ({
-      ...row,
-      category: row.category ?? labels.uncategorized,
-      ...(shared && { shared: presentShares(shared, labels) }),
-    })),
+    rows: rows.map((row: Facts) => ({ ...nameShared(row, labels), category: row.category ?? labels.uncategorized })),
   }),
   ...(csv && { csv: writeExpenses(csv, labels) }),
 });

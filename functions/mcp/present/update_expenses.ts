@@ -1,6 +1,7 @@
-/** `update_expenses`: labels a missing category, before and after. */
+/** `update_expenses`: labels a missing category and former members, before and after. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
+import { nameShared } from "./shared.ts";
 
 export function presentUpdatedExpenses({ updated, split, ...data }: Facts, { labels }: Words): Facts {
   const named = (fields: Facts, other: Facts) =>
@@ -12,8 +13,8 @@ export function presentUpdatedExpenses({ updated, split, ...data }: Facts, { lab
     }),
     updated: updated.map((row: Facts) => ({
       ...row,
-      before: named(row.before, row.after),
-      after: named(row.after, row.before),
+      before: named(nameShared(row.before, labels), row.after),
+      after: named(nameShared(row.after, labels), row.before),
     })),
   };
 }
