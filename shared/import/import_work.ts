@@ -32,6 +32,8 @@ export interface FileToKeep {
   mapping?: Mapping;
   /** What was seen before reading, such as lost letters. */
   warnings?: Said[];
+  /** Which encoding its bytes were read in, if not the usual ones. */
+  encoding?: string;
 }
 
 /** What the database has of an import, as its steps answer. */
@@ -58,14 +60,14 @@ export type Problem = { problem: RefusalFacts };
 
 /** Reads a file and keeps it; also one that takes an answer before any of its rows is spending. */
 export async function keepFile(step: Step, file: FileToKeep, clock: Clock): Promise<Kept | Problem> {
-  const { text, name, importId, account, defaultCurrency, mapping = {}, warnings } = file;
+  const { text, name, importId, account, defaultCurrency, mapping = {}, warnings, encoding } = file;
   const read = readFile(text, mapping, latestDay(clock()));
   const isRead = !("code" in read);
   if (!isRead && read.code !== "needs_answer.import") return { problem: read };
   const described = isRead ? describeRead(read, warnings) : { mapping: {}, warnings, ...read.params.details };
   const { ok, data, error } = await step({
     ...{ step: "keep", file: text, row_count: isRead ? countRows(read) : 0, mapping },
-    read: { ...described, ...(name && { name }) },
+    read: { ...described, ...(name && { name }), ...(encoding && { encoding }) },
     ...(importId && { import_id: importId }),
     ...(account && { account }),
     ...(defaultCurrency && { default_currency: defaultCurrency }),

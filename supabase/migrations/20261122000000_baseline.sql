@@ -2839,7 +2839,7 @@ comment on table app.import_batches is
   'A file on its way into the books, for 24 hours: asked for, read, matched, ready, and what committing it answered.';
 comment on column app.import_batches.file is 'Its text, so that it can be read again by what was answered.';
 comment on column app.import_batches.read is
-  'What reading it said of the whole: {name?, mapping, default_currency?, answers, questions, warnings, left_out, '
+  'What reading it said of the whole: {name?, encoding?, mapping, default_currency?, answers, questions, warnings, left_out, '
   'balances?}.';
 comment on column app.import_batches.staged_through is 'The last line whose rows are in import_rows.';
 comment on column app.import_batches.result is
@@ -13374,7 +13374,8 @@ begin
     'balances', batch.read -> 'balances',
     'sample',
     app.describe_import_rows(batch, jsonb_path_query_array(counted -> 'new', '$[0 to 4]')),
-    'mapping', batch.read -> 'mapping',
+    'mapping',
+    (batch.read -> 'mapping') || jsonb_strip_nulls(jsonb_build_object('encoding', batch.read -> 'encoding')),
     'commit_with',
     jsonb_build_object('import_id', batch.id, 'expected_count', count, 'expected_totals', counted -> 'totals')
   )) || app.describe_unknown_categories(unknown)), 'warnings', coalesce(batch.read -> 'warnings', '[]')

@@ -7,10 +7,12 @@ import { connectFor, newPerson } from "./person.ts";
 const STATEMENT = [
   "Date,Description,Amount,Balance,Currency",
   "2026-10-01,LIDL SAGT DANKE 4411,-23.80,976.20,EUR",
-  "2026-10-02,Stadtwerke,-54.90,921.30,EUR",
+  "2026-10-02,Księgarnia Łódź,-54.90,921.30,EUR",
   "2026-10-15,Salary,2500.00,3421.30,EUR",
 ].join("\n");
-const file = (text = STATEMENT) => new File([text], "october.csv", { type: "text/csv" });
+const file = (text = STATEMENT) => new File([inWindows1250(text)], "october.csv", { type: "text/csv" });
+const WINDOWS_1250: Record<string, number> = { ę: 0xea, Ł: 0xa3, ó: 0xf3, ź: 0x9f };
+const inWindows1250 = (text: string) => Uint8Array.from(text, (letter) => WINDOWS_1250[letter] ?? letter.charCodeAt(0));
 const takesFile = (form: { fields: Record<string, string> }) => "file" in form.fields;
 
 Deno.test("a person uploads a statement by their assistant's link, and it is in the books after the preview", async () => {
@@ -39,6 +41,7 @@ Deno.test("a person uploads a statement by their assistant's link, and it is in 
     const { data: { preview } } = await call("import_expenses", { import_id: upload.import_id });
     assertEquals([preview.rows_ok, preview.questions, preview.totals], [2, [], { EUR: "78.70" }]);
     assertEquals(preview.period, { from: "2026-10-01", to: "2026-10-02" });
+    assertEquals([preview.mapping.encoding, preview.sample[1].name], ["windows-1250", "Księgarnia Łódź"]);
     const { data } = await call("import_expenses", preview.commit_with);
     assertEquals([data.created, data.totals], [2, { EUR: "78.70" }]);
     const { total_count, totals_by_currency } = await call("list_expenses", { from: "2026-10-01", to: "2026-10-31" });

@@ -49,7 +49,13 @@ async function receive(c: AppContext, deps: PageDeps, found: Found): Promise<Res
   const text = cleanText(upload.text);
   const kept = await keepFile(
     step,
-    { text, name: file.name, importId: opened.import_id, warnings: upload.warnings },
+    {
+      text,
+      name: file.name,
+      importId: opened.import_id,
+      warnings: upload.warnings,
+      ...(upload.encoding && { encoding: upload.encoding }),
+    },
     deps.clock,
   );
   if (!("problem" in kept)) return await work(c, deps, found, kept);

@@ -140,7 +140,7 @@ function readText({ csv, mapping, answers, ...rest }: Arguments, sent: Arguments
       file: csv,
       mapping: given,
       row_count: countRows(read),
-      read: { ...described, mapping: { ...described.mapping, ...(encoding && { encoding }) } },
+      read: { ...described, ...(encoding && { encoding }) },
     },
   };
 }

@@ -182,7 +182,8 @@ begin
     'balances', batch.read -> 'balances',
     'sample',
     app.describe_import_rows(batch, jsonb_path_query_array(counted -> 'new', '$[0 to 4]')),
-    'mapping', batch.read -> 'mapping',
+    'mapping',
+    (batch.read -> 'mapping') || jsonb_strip_nulls(jsonb_build_object('encoding', batch.read -> 'encoding')),
     'commit_with',
     jsonb_build_object('import_id', batch.id, 'expected_count', count, 'expected_totals', counted -> 'totals')
   )) || app.describe_unknown_categories(unknown)), 'warnings', coalesce(batch.read -> 'warnings', '[]')

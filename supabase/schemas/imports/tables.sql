@@ -52,7 +52,8 @@ comment on table app.import_batches is
   'A file on its way into the books, for 24 hours: asked for, read, matched, ready, and what committing it answered.';
 comment on column app.import_batches.file is 'Its text, so that it can be read again by what was answered.';
 comment on column app.import_batches.read is
-  'What reading it said of the whole: {name?, mapping, default_currency?, answers, questions, warnings, left_out, '
+  'What reading it said of the whole: {name?, encoding?, mapping, default_currency?, answers, questions, warnings, '
+  'left_out, '
   'balances?}.';
 comment on column app.import_batches.staged_through is 'The last line whose rows are in import_rows.';
 comment on column app.import_batches.result is
