@@ -4,6 +4,7 @@
  * text for the code.
  */
 import { type ErrorCode, type ErrorStatus, STATUS } from "./error_codes.ts";
+import type { OrganizationState } from "./organization_state.ts";
 import type { Words } from "./words/words.ts";
 
 /** An expected failure. Anything else that is thrown is answered as `internal`. */
@@ -18,6 +19,8 @@ export class AppError extends Error {
       headers?: Record<string, string>;
       /** The message for people, in their language. */
       says?: (failures: Words["pages"]["failures"]) => string;
+      /** The organization that takes no changes: pages say why, and who can change that. */
+      unchangeable?: { id: string; state: OrganizationState };
     } = {},
   ) {
     super(message, { cause: options.cause });

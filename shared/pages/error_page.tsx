@@ -4,6 +4,7 @@ import type { Child } from "hono/jsx";
 import type { AppContext, RenderError } from "../http/app.ts";
 import type { AppError } from "../errors.ts";
 import { type PageConfig, renderPage } from "./layout.tsx";
+import { StateText } from "./organization_state.tsx";
 
 export interface Problem {
   title: string;
@@ -55,16 +56,21 @@ export function renderProblem(
 /** The error renderer of page surfaces; pass it to `createApp`. */
 export function pageErrors(config: PageConfig): RenderError {
   return (error, c) => {
-    const { problems, failures } = c.get("reader").words;
-    const { title, message, changed } = problems.codes[error.code];
-    const said = error.options.says?.(failures) ?? message;
+    const reader = c.get("reader");
+    const { problems, failures } = reader.words;
+    const { message, changed, ...code } = problems.codes[error.code];
+    const { says, unchangeable } = error.options;
+    const title = unchangeable ? reader.words.organizationState.refusedTitle : code.title;
+    const said = unchangeable ? <StateText {...unchangeable} reader={reader} /> : says?.(failures) ?? message;
     const problem = { title, message: said, changed, next: nextOf(c, config, error) };
     return renderProblem(c, { config, status: error.status, problem });
   };
 }
 
-function nextOf(c: AppContext, config: PageConfig, { code }: AppError): Problem["next"] {
+function nextOf(c: AppContext, config: PageConfig, { code, options }: AppError): Problem["next"] {
   const { problems, frame } = c.get("reader").words;
+  // The same again would be refused again.
+  if (options.unchangeable) return { label: frame.goToAccount, href: "/account", isQuiet: true };
   switch (code) {
     case "unauthorized":
       return { label: problems.signIn, href: "/login" };

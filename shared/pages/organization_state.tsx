@@ -1,38 +1,43 @@
 /** @jsxImportSource hono/jsx */
 /** What every page of an organization says first: that it is being deleted, or that its plan takes no changes. */
 import type { OrganizationState } from "../organization_state.ts";
-import type { Urls } from "../urls.ts";
 import { organizationPath } from "../urls.ts";
 import type { Reader } from "../words/reader.ts";
 import { DateText, Name, Notice } from "./components.tsx";
 
 interface StateProps {
   id: string;
-  state: OrganizationState;
-  urls: Pick<Urls, "plans">;
+  /** Without what only the notice asks. */
+  state: Omit<OrganizationState, "takes_changes" | "writes">;
   reader: Reader;
 }
 
-export function StateNotice({ id, state, urls, reader: { words: { organizationState: words }, format } }: StateProps) {
-  const name = <Name>{state.name}</Name>;
-  const owner = <Name>{state.owner}</Name>;
-  if (state.deletes_at) {
-    return (
-      <Notice kind="warning">
-        <p>
-          {words.deleting(name, <DateText at={state.deletes_at} format={format} />)}{" "}
-          {state.is_owner ? <a href={organizationPath(id, "delete")}>{words.keep}</a> : words.ownerKeeps(owner)}
-        </p>
-      </Notice>
-    );
-  }
-  if (state.takes_changes || !state.writes) return null;
+export function StateNotice({ state, ...props }: StateProps & { state: OrganizationState }) {
+  if (!state.deletes_at && (state.takes_changes || !state.writes)) return null;
   return (
-    <Notice>
+    <Notice kind={state.deletes_at ? "warning" : "plain"}>
       <p>
-        {words.noChanges(name)}{" "}
-        {state.is_owner ? <a href={urls.plans(id)}>{words.choosePlan}</a> : words.ownerChooses(owner)}
+        <StateText state={state} {...props} />
       </p>
     </Notice>
   );
+}
+
+/** Why an organization takes no changes, and who can change that. */
+export function StateText({ id, state, reader: { words: { organizationState: words }, format } }: StateProps) {
+  const name = <Name>{state.name}</Name>;
+  const owner = <Name>{state.owner}</Name>;
+  return state.deletes_at
+    ? (
+      <>
+        {words.deleting(name, <DateText at={state.deletes_at} format={format} />)}{" "}
+        {state.is_owner ? <a href={organizationPath(id, "delete")}>{words.keep}</a> : words.ownerKeeps(owner)}
+      </>
+    )
+    : (
+      <>
+        {words.noChanges(name)}{" "}
+        {state.is_owner ? <a href={organizationPath(id, "plan")}>{words.choosePlan}</a> : words.ownerChooses(owner)}
+      </>
+    );
 }

@@ -560,7 +560,36 @@ $$;
 comment on function identity.describe_state is
   'What the pages of an organization tell a member before anything else: {name, deletes_at, owner, is_owner, '
   'takes_changes: whether anything can be written, writes: whether their role may}.';
-revoke all on function identity.describe_state from authenticated;
+
+create or replace function identity.refuse_change(organization_id text, user_id uuid, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object('outcome', 'no_changes', 'id', m.organization_id, 'state', s.state)
+    from identity.memberships as m
+    cross join lateral (
+      select identity.describe_state(m.organization_id, m.user_id, refuse_change.at) as state
+    ) as s
+    where m.organization_id = refuse_change.organization_id and m.user_id = refuse_change.user_id
+      and not (s.state ->> 'takes_changes')::boolean
+  );
+end
+$$;
+comment on function identity.refuse_change is
+  'What a call answers to a member whose organization takes no changes: {"outcome":"no_changes","id","state"}, with '
+  'state as identity.describe_state has it; null when it takes them, and for everybody else.';
+
+create or replace function identity.refuse_deleting(organization_id text, user_id uuid, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  refusal constant jsonb := identity.refuse_change(organization_id, user_id, at);
+begin
+  return case when refusal #>> '{state,deletes_at}' is not null then refusal end;
+end
+$$;
+comment on function identity.refuse_deleting is
+  'identity.refuse_change for what every plan includes: only of an organization that is being deleted.';
+revoke all on function identity.describe_state, identity.refuse_change, identity.refuse_deleting from authenticated;
 
 create type identity.standing as (
   organization_id text,
@@ -2839,7 +2868,8 @@ comment on table app.import_batches is
   'A file on its way into the books, for 24 hours: asked for, read, matched, ready, and what committing it answered.';
 comment on column app.import_batches.file is 'Its text, so that it can be read again by what was answered.';
 comment on column app.import_batches.read is
-  'What reading it said of the whole: {name?, encoding?, mapping, default_currency?, answers, questions, warnings, left_out, '
+  'What reading it said of the whole: {name?, encoding?, mapping, default_currency?, answers, questions, warnings, '
+  'left_out, '
   'balances?}.';
 comment on column app.import_batches.staged_through is 'The last line whose rows are in import_rows.';
 comment on column app.import_batches.result is
@@ -4132,6 +4162,17 @@ $$;
 comment on function identity.lock_members is
   'Makes this transaction the only one that changes who belongs to an organization. Each that does takes it first.';
 
+create or replace function identity.hold_members(organization_id text, user_id uuid, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform identity.lock_members(organization_id);
+  return identity.refuse_deleting(organization_id, user_id, at);
+end
+$$;
+comment on function identity.hold_members is
+  'identity.lock_members for a person who changes members: answers identity.refuse_deleting, which holds until the '
+  'transaction ends.';
+
 create or replace function public.invite_member(
   user_id uuid, organization_id text, address text, role text, token_hash text, at timestamptz
 ) returns jsonb
@@ -4140,8 +4181,11 @@ declare
   most_open constant int := 20;
   invited constant text := lower(address);
   new_hash constant bytea := decode(token_hash, 'hex');
+  refusal constant jsonb := identity.hold_members(organization_id, user_id, at);
 begin
-  perform identity.lock_members(organization_id);
+  if refusal is not null then
+    return refusal;
+  end if;
   if not identity.may_give_role(organization_id, user_id, role, at) then
     return '{"outcome":"not_allowed"}';
   end if;
@@ -4195,13 +4239,17 @@ create or replace function public.resend_invitation(user_id uuid, invitation_id 
 language plpgsql volatile set search_path = '' as $$
 declare
   sent identity.invitations;
+  refusal jsonb;
 begin
   select * into sent from identity.invitations as i
   where i.id = invitation_id and identity.member_may(i.organization_id, user_id, 'members:manage');
   if not found then
     return '{"outcome":"unknown"}';
   end if;
-  perform identity.lock_members(sent.organization_id);
+  refusal := identity.hold_members(sent.organization_id, user_id, at);
+  if refusal is not null then
+    return refusal;
+  end if;
   if not identity.may_give_role(sent.organization_id, user_id, sent.role, at) then
     return '{"outcome":"not_allowed"}';
   end if;
@@ -4229,13 +4277,17 @@ create or replace function public.withdraw_invitation(user_id uuid, invitation_i
 language plpgsql volatile set search_path = '' as $$
 declare
   withdrawn identity.invitations;
+  refusal jsonb;
 begin
   select * into withdrawn from identity.invitations as i
   where i.id = invitation_id and identity.member_may(i.organization_id, user_id, 'members:manage');
   if not found then
     return '{"outcome":"unknown"}';
   end if;
-  perform identity.lock_members(withdrawn.organization_id);
+  refusal := identity.hold_members(withdrawn.organization_id, user_id, at);
+  if refusal is not null then
+    return refusal;
+  end if;
   if not identity.may_give_role(withdrawn.organization_id, user_id, withdrawn.role, at) then
     return '{"outcome":"not_allowed"}';
   end if;
@@ -4409,8 +4461,12 @@ create or replace function public.propose_owner(
   user_id uuid, organization_id text, member_id uuid, at timestamptz
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
+declare
+  refusal constant jsonb := identity.hold_members(organization_id, user_id, at);
 begin
-  perform identity.lock_members(organization_id);
+  if refusal is not null then
+    return refusal;
+  end if;
   if not exists (
     select from identity.organizations as o
     where o.id = propose_owner.organization_id and o.owner_id = propose_owner.user_id
@@ -4446,7 +4502,11 @@ create or replace function public.end_handover(user_id uuid, organization_id tex
 language plpgsql volatile set search_path = '' as $$
 declare
   ended identity.handovers;
+  refusal constant jsonb := identity.hold_members(organization_id, user_id, at);
 begin
+  if refusal is not null then
+    return refusal;
+  end if;
   delete from identity.handovers as h
   where h.organization_id = end_handover.organization_id and h.id = handover_id
     and end_handover.user_id in (h.from_id, h.to_id)
@@ -4469,8 +4529,11 @@ create or replace function public.accept_handover(user_id uuid, organization_id 
 language plpgsql volatile set search_path = '' as $$
 declare
   accepted identity.handovers;
+  refusal constant jsonb := identity.hold_members(organization_id, user_id, at);
 begin
-  perform identity.lock_members(organization_id);
+  if refusal is not null then
+    return refusal;
+  end if;
   -- Once, and only while the one who asked is still the owner.
   delete from identity.handovers as h
   where h.organization_id = accept_handover.organization_id and h.id = handover_id and h.to_id = user_id
@@ -4556,8 +4619,11 @@ create or replace function public.change_member_role(
 language plpgsql volatile set search_path = '' as $$
 declare
   member identity.memberships;
+  refusal constant jsonb := identity.hold_members(organization_id, user_id, at);
 begin
-  perform identity.lock_members(organization_id);
+  if refusal is not null then
+    return refusal;
+  end if;
   select * into member from identity.memberships as m
   where m.organization_id = change_member_role.organization_id and m.user_id = member_id
     and identity.member_may(m.organization_id, change_member_role.user_id, 'members:manage');
@@ -4589,8 +4655,12 @@ create or replace function public.open_private(
   user_id uuid, organization_id text, member_id uuid, sees_private boolean, at timestamptz
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
+declare
+  refusal constant jsonb := identity.hold_members(organization_id, user_id, at);
 begin
-  perform identity.lock_members(organization_id);
+  if refusal is not null then
+    return refusal;
+  end if;
   if not exists (
     select from identity.organizations as o
     where o.id = open_private.organization_id and o.owner_id = open_private.user_id
@@ -4750,8 +4820,13 @@ create or replace function public.remove_member(user_id uuid, organization_id te
   returns jsonb
 language plpgsql volatile set search_path = '' set lock_timeout = '5s' as $$
 declare
+  refusal constant jsonb := identity.refuse_deleting(organization_id, user_id, at);
   unassigned bigint;
 begin
+  -- Who wants to leave before it is deleted still can.
+  if refusal is not null and member_id <> user_id then
+    return refusal;
+  end if;
   if not identity.may_remove(organization_id, user_id, member_id, at) then
     return '{"outcome":"unknown"}';
   end if;
@@ -4924,7 +4999,12 @@ grant execute on function identity.is_timezone to authenticated;
 create or replace function public.rename_organization(user_id uuid, organization_id text, name text, at timestamptz)
   returns jsonb
 language plpgsql set search_path = '' as $$
+declare
+  refusal constant jsonb := identity.hold_members(organization_id, user_id, at);
 begin
+  if refusal is not null then
+    return refusal;
+  end if;
   update identity.organizations as o set name = btrim(rename_organization.name), updated_at = at
   where o.id = organization_id and o.owner_id = user_id;
   if not found then
@@ -5702,7 +5782,7 @@ declare
 begin
   -- What is in the books stays readable without a plan.
   if app.is_write(tool) and not identity.organization_has_feature(organization_id, 'ai:connector', at) then
-    return '{"outcome": "refused"}';
+    return coalesce(identity.refuse_change(organization_id, user_id, at), '{"outcome": "refused"}');
   end if;
   perform app.act_as(user_id, organization_id);
   result := app.run_tool(tool, arguments, at);
@@ -5713,7 +5793,8 @@ end
 $$;
 comment on function public.run_page_tool is
   'A tool for a page, as its signed-in person under row-level security: {outcome: ok | refused, result?}, judged anew '
-  'for each call; result is the tool''s envelope. A write needs a plan that includes the connector.';
+  'for each call; result is the tool''s envelope. A write needs a plan that includes the connector: without one the '
+  'answer is identity.refuse_change.';
 
 -- schemas/connector/read_expense_file.sql
 
@@ -20417,6 +20498,7 @@ declare
   bill app.expenses;
   organization identity.organizations;
   described jsonb;
+  refusal jsonb;
 begin
   select e.* into bill from app.expenses as e where e.id = bill_id and e.kind = 'bill' and e.deleted_at is null;
   select o.* into organization
@@ -20426,6 +20508,10 @@ begin
   -- Bills of others are as unknown as those that never were.
   if organization.id is null then
     return '{"outcome":"unknown_bill"}';
+  end if;
+  refusal := identity.refuse_deleting(organization.id, user_id, at);
+  if refusal is not null then
+    return refusal;
   end if;
   described := jsonb_build_object(
     'bill', bill.name, 'organization', organization.name, 'organization_id', organization.id,
@@ -20442,7 +20528,8 @@ end
 $$;
 comment on function app.judge_connection is
   'Whether a person may connect a bill now: {"outcome": open, unknown_bill, not_owner, ended, not_variable or '
-  'feature_not_in_plan} with bill, organization and who owns it, all but for an unknown one.';
+  'feature_not_in_plan} with bill, organization and who owns it, all but for an unknown one; or '
+  'identity.refuse_deleting.';
 
 create or replace function public.open_connection(user_id uuid, bill_id text, provider_key text, quotas jsonb,
   at timestamptz) returns jsonb

@@ -46,6 +46,21 @@ Deno.test("withdrawing and accepting at once: either there is a member, or the i
   });
 });
 
+Deno.test("an organization that begins to be deleted changes no member who waited for it", async () => {
+  for (const name of ["propose_owner", "open_private"] as const) {
+    const home = await household(database);
+    const asked = { user_id: home.anna.userId, organization_id: home.organizationId, name: "Household", at: AT };
+    const member = name === "propose_owner" ? home.member : home.viewer;
+    const [deleted, changed] = await inLine(
+      database,
+      organizationOf(home.organizationId),
+      () => database.asService<Json>("delete_organization", asked),
+      () => about(name, home, { by: home.anna.userId, member, ...(name === "open_private" && { sees_private: true }) }),
+    );
+    assertEquals([deleted.outcome, changed], ["scheduled", "no_changes"]);
+  }
+});
+
 Deno.test("removing the inviter and accepting at once leaves no member by a right that had ended", async () => {
   await rounds(async () => {
     const home = await household(database);

@@ -56,7 +56,7 @@ export function Organizations(
               <p class="muted small">{words[organization.role](organization.base_currency)}</p>
             </div>
             <OrganizationLinks organization={organization} isSold={isSold} words={words} />
-            {organization.rights.includes("organization:manage") && (
+            {organization.rights.includes("organization:manage") && !organization.deletes_at && (
               <details>
                 <summary aria-label={words.renameOf(organization.name)}>{words.rename}</summary>
                 <form method="post" action="/account">

@@ -9,9 +9,11 @@ import { AppError } from "../../../shared/errors.ts";
 import { withNext } from "../../../shared/next_path.ts";
 import { Buttons, Name, Notice } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
+import { StateText } from "../../../shared/pages/organization_state.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
 import { createUrls } from "../../../shared/urls.ts";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
+import type { Reader } from "../../../shared/words/reader.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { type Handler, type PageDeps, signedIn } from "../page_guards.ts";
 import { planText } from "./plan_text.ts";
@@ -33,7 +35,8 @@ export const showPlan = (deps: PageDeps): Handler =>
     if (!organization) throw new AppError("not_found", "no organization of theirs");
     if (!account.plans_enabled) return c.redirect("/account", 303);
     const { config } = deps;
-    const { words, format } = livingIn(c, account.profile.country);
+    const reader = livingIn(c, account.profile.country);
+    const { words, format } = reader;
     const view = { organization, features: account.plan_features, config, words, format };
     return await renderPage(c, {
       title: words.planPage.title,
@@ -42,15 +45,20 @@ export const showPlan = (deps: PageDeps): Handler =>
       children: (
         <>
           <h1>{words.planPage.heading(<Name>{organization.name}</Name>)}</h1>
-          <p class="lead">{planText(organization, { words: words.plan, format })}.</p>
-          <NextStep {...view} />
-          <section>
-            <h2>{words.planPage.plans}</h2>
-            <ul class="rows">
-              {(["free", "pro", "team"] as const).map((plan) => <PlanRow {...view} plan={plan} />)}
-            </ul>
-          </section>
-          <Paying {...view} />
+          {organization.deletes_at ? <Deleting organization={organization} reader={reader} /> : (
+            <>
+              <p class="lead">{planText(organization, { words: words.plan, format })}.</p>
+              <NextStep {...view} />
+              <section>
+                <h2>{words.planPage.plans}</h2>
+                <ul class="rows">
+                  {(["free", "pro", "team"] as const).map((plan) => <PlanRow {...view} plan={plan} />)}
+                </ul>
+              </section>
+            </>
+          )}
+          {/* What is paid for stays cancellable: deleting an organization doesn’t end its subscription. */}
+          {(!organization.deletes_at || organization.plan !== "free") && <Paying {...view} />}
           <p class="back">
             <a href="/account">{words.planPage.back}</a>
           </p>
@@ -58,6 +66,17 @@ export const showPlan = (deps: PageDeps): Handler =>
       ),
     });
   });
+
+function Deleting({ organization, reader }: { organization: AccountOrganization; reader: Reader }) {
+  const { id, name, deletes_at, owner_email: owner, role } = organization;
+  return (
+    <Notice kind="warning">
+      <p>
+        <StateText id={id} state={{ name, deletes_at, owner, is_owner: role === "owner" }} reader={reader} />
+      </p>
+    </Notice>
+  );
+}
 
 /** Which of the sentences about what comes next applies; undefined when all is well. */
 function nextStep({ organization, words: { planPage: { next }, plan: { names } }, format }: PlanView) {

@@ -9,7 +9,7 @@ import { EffectList } from "../../../shared/pages/effects.tsx";
 import { StateNotice } from "../../../shared/pages/organization_state.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
-import { activityPath, createUrls } from "../../../shared/urls.ts";
+import { activityPath } from "../../../shared/urls.ts";
 import { tellEffects } from "../../../shared/words/effects.ts";
 import type { PageDeps } from "../page_guards.ts";
 import { ActivityFilterForm, searchOf } from "./activity_filter.tsx";
@@ -46,7 +46,7 @@ export async function renderActivity(
     children: (
       <>
         <h1>{words.heading(<Name>{page.organization.name}</Name>)}</h1>
-        <StateNotice id={page.organization.id} state={page.state} urls={createUrls(config)} reader={reader} />
+        <StateNotice id={page.organization.id} state={page.state} reader={reader} />
         <p class="lead">{words.lead} {page.may_write && words.leadUndo}</p>
         {others.length > 0 && (
           <p class="actions">

@@ -9,7 +9,7 @@ import { EffectList } from "../../../shared/pages/effects.tsx";
 import { StateNotice } from "../../../shared/pages/organization_state.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
-import { activityPath, createUrls } from "../../../shared/urls.ts";
+import { activityPath } from "../../../shared/urls.ts";
 import { tellEffects } from "../../../shared/words/effects.ts";
 import type { Facts } from "../../../shared/words/message.ts";
 import type { PageDeps } from "../page_guards.ts";
@@ -71,7 +71,7 @@ export async function renderChange(
             )}
           </Notice>
         )}
-        <StateNotice id={page.organization.id} state={page.state} urls={createUrls(config)} reader={reader} />
+        <StateNotice id={page.organization.id} state={page.state} reader={reader} />
         <h1>
           <Name>{summaryOf(change, reader)}</Name>
         </h1>

@@ -10,7 +10,7 @@ import { Buttons, DateText, Name, Notice, Row } from "../../../shared/pages/comp
 import { StateNotice } from "../../../shared/pages/organization_state.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
-import { createUrls, organizationPath, proposalPath } from "../../../shared/urls.ts";
+import { organizationPath, proposalPath } from "../../../shared/urls.ts";
 import { tellAct, tellRule, tellWhole } from "../../../shared/words/approvals.ts";
 import { tellEffects } from "../../../shared/words/effects.ts";
 import type { Reader } from "../../../shared/words/reader.ts";
@@ -62,7 +62,7 @@ export async function renderApprovals(
           </Notice>
         )}
         <h1>{words.heading(<Name>{waiting.name}</Name>)}</h1>
-        <StateNotice id={waiting.id} state={waiting.state} urls={createUrls(config)} reader={reader} />
+        <StateNotice id={waiting.id} state={waiting.state} reader={reader} />
         <p class="lead">{policy ? words.lead : words.leadOfMember}</p>
         <section>
           <h2>{words.waiting}</h2>

@@ -12,7 +12,7 @@ import type { OrganizationState } from "../../../shared/organization_state.ts";
 import { StateNotice } from "../../../shared/pages/organization_state.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
-import { createUrls, organizationPath, proposalPath } from "../../../shared/urls.ts";
+import { organizationPath, proposalPath } from "../../../shared/urls.ts";
 import { tellAct, tellReason, tellWhole } from "../../../shared/words/approvals.ts";
 import { tellEffects } from "../../../shared/words/effects.ts";
 import type { Reader } from "../../../shared/words/reader.ts";
@@ -63,7 +63,7 @@ export async function renderProposal(
           })}
         </h1>
         <p class="lead">{state === "pending" ? words.in(name) : words.inDone(name)}</p>
-        <StateNotice id={organization.id} state={organizationState} urls={createUrls(config)} reader={reader} />
+        <StateNotice id={organization.id} state={organizationState} reader={reader} />
         <ProposalState proposal={proposal} reader={reader} />
         <section>
           <h2>{state === "pending" ? words.what : words.whatOf[state === "approved" ? "approved" : "over"]}</h2>

@@ -9,7 +9,7 @@ import { renderProblem } from "../../../shared/pages/error_page.tsx";
 import { StateNotice } from "../../../shared/pages/organization_state.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
-import { activityPath, booksPath, createUrls, organizationPath } from "../../../shared/urls.ts";
+import { activityPath, booksPath, organizationPath } from "../../../shared/urls.ts";
 import type { PageDeps } from "../page_guards.ts";
 import { BalancesSection } from "./balances_section.tsx";
 import { DueSection } from "./due_section.tsx";
@@ -49,7 +49,7 @@ export async function renderBooks(
           </Notice>
         )}
         <h1>{words.heading(<Name>{glance.organization.name}</Name>)}</h1>
-        <StateNotice id={glance.organization.id} state={glance.state} urls={createUrls(config)} reader={reader} />
+        <StateNotice id={glance.organization.id} state={glance.state} reader={reader} />
         <p class="lead">{glance.may_write ? words.lead : words.leadOfReader}</p>
         {glance.organizations.length > 1 && <Chooser {...part} />}
         <form method="get" action="/books" class="asked">

@@ -9,7 +9,6 @@ import { renderProblem } from "../../../shared/pages/error_page.tsx";
 import type { OrganizationState } from "../../../shared/organization_state.ts";
 import { StateNotice } from "../../../shared/pages/organization_state.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
-import { createUrls } from "../../../shared/urls.ts";
 import type { PageDeps } from "../page_guards.ts";
 
 export interface Exporting {
@@ -44,7 +43,6 @@ export async function renderExport(
         <StateNotice
           id={organizationId}
           state={organization.state}
-          urls={createUrls(config)}
           reader={c.get("reader")}
         />
         {empty && (

@@ -1,5 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** Where an owner asks a member to take the organization over. The other side confirms it on the members page. */
+import { takesNoChanges } from "../../../shared/db/answer.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import { Buttons, Name, SelectField } from "../../../shared/pages/components.tsx";
@@ -16,6 +17,7 @@ export const showHandOver = (deps: PageDeps): Handler =>
     const organizationId = organizationOf(c);
     const shown = await members.read({ userId: user.id, organizationId, at: clock() });
     if (shown?.role !== "owner") throw noPage();
+    if (shown.state.deletes_at) throw takesNoChanges(shown);
     const others = shown.members.filter(({ role }) => role !== "owner");
     const { handOver: words, frame } = c.get("reader").words;
     const formToken = await createFormToken(config, { userId: user.id, at: clock() });
@@ -64,6 +66,7 @@ export const postHandOver = (deps: PageDeps): Handler =>
     const at = deps.clock();
     const shown = await deps.members.read({ userId: user.id, organizationId, at });
     if (shown?.role !== "owner") throw noPage();
+    if (shown.state.deletes_at) throw takesNoChanges(shown);
     const member = shown.members.find(({ user_id }) => user_id === memberId);
     if (!member) throw noMember();
     await claimMemberMail(c, deps, { user, address: member.email });

@@ -1,4 +1,5 @@
 /** The members page of an organization and its changes: each one form, one database call and a redirect back. */
+import { takesNoChanges } from "../../../shared/db/answer.ts";
 import type { Members } from "../../../shared/db/members_store.ts";
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
@@ -62,9 +63,16 @@ async function read(c: AppContext, { members, clock }: PageDeps, user: SignedInU
   return found;
 }
 
+/** @throws {AppError} `forbidden` while it is being deleted, and as `read`. */
+async function readToChange(c: AppContext, deps: PageDeps, user: SignedInUser): Promise<Members> {
+  const found = await read(c, deps, user);
+  if (found.state.deletes_at) throw takesNoChanges(found);
+  return found;
+}
+
 async function invite(c: AppContext, deps: PageDeps, asked: Asked): Promise<Response> {
   const { user, form, organizationId } = asked;
-  const shown = await read(c, deps, user);
+  const shown = await readToChange(c, deps, user);
   if (!shown.may_manage) throw notAllowed();
   const { problems: words } = c.get("reader").words.members;
   const address = (form.get("address") ?? "").toLowerCase();
@@ -94,7 +102,7 @@ async function invite(c: AppContext, deps: PageDeps, asked: Asked): Promise<Resp
 }
 
 async function resend(c: AppContext, deps: PageDeps, { user, form }: Asked): Promise<Done> {
-  const invitation = (await read(c, deps, user)).invitations.find(({ id }) => id === form.get("invitation_id"));
+  const invitation = (await readToChange(c, deps, user)).invitations.find(({ id }) => id === form.get("invitation_id"));
   if (!invitation) throw noInvitation();
   await claimMemberMail(c, deps, { user, address: invitation.address });
   const { token, tokenHash } = newInvitationToken();

@@ -81,8 +81,8 @@ export async function renderMembers(
           </Notice>
         )}
         <h1>{words.heading(<Name>{members.name}</Name>)}</h1>
-        <StateNotice id={members.id} state={members.state} urls={createUrls(config)} reader={reader} />
-        <Handover {...parts} />
+        <StateNotice id={members.id} state={members.state} reader={reader} />
+        {members.state.deletes_at === null && <Handover {...parts} />}
         <ul class="rows">
           {members.members.map((member) => <MemberRow member={member} {...parts} />)}
         </ul>

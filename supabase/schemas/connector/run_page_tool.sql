@@ -21,7 +21,7 @@ declare
 begin
   -- What is in the books stays readable without a plan.
   if app.is_write(tool) and not identity.organization_has_feature(organization_id, 'ai:connector', at) then
-    return '{"outcome": "refused"}';
+    return coalesce(identity.refuse_change(organization_id, user_id, at), '{"outcome": "refused"}');
   end if;
   perform app.act_as(user_id, organization_id);
   result := app.run_tool(tool, arguments, at);
@@ -32,4 +32,5 @@ end
 $$;
 comment on function public.run_page_tool is
   'A tool for a page, as its signed-in person under row-level security: {outcome: ok | refused, result?}, judged anew '
-  'for each call; result is the tool''s envelope. A write needs a plan that includes the connector.';
+  'for each call; result is the tool''s envelope. A write needs a plan that includes the connector: without one the '
+  'answer is identity.refuse_change.';

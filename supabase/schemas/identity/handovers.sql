@@ -25,8 +25,12 @@ create or replace function public.propose_owner(
   user_id uuid, organization_id text, member_id uuid, at timestamptz
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
+declare
+  refusal constant jsonb := identity.hold_members(organization_id, user_id, at);
 begin
-  perform identity.lock_members(organization_id);
+  if refusal is not null then
+    return refusal;
+  end if;
   if not exists (
     select from identity.organizations as o
     where o.id = propose_owner.organization_id and o.owner_id = propose_owner.user_id
@@ -62,7 +66,11 @@ create or replace function public.end_handover(user_id uuid, organization_id tex
 language plpgsql volatile set search_path = '' as $$
 declare
   ended identity.handovers;
+  refusal constant jsonb := identity.hold_members(organization_id, user_id, at);
 begin
+  if refusal is not null then
+    return refusal;
+  end if;
   delete from identity.handovers as h
   where h.organization_id = end_handover.organization_id and h.id = handover_id
     and end_handover.user_id in (h.from_id, h.to_id)
@@ -85,8 +93,11 @@ create or replace function public.accept_handover(user_id uuid, organization_id 
 language plpgsql volatile set search_path = '' as $$
 declare
   accepted identity.handovers;
+  refusal constant jsonb := identity.hold_members(organization_id, user_id, at);
 begin
-  perform identity.lock_members(organization_id);
+  if refusal is not null then
+    return refusal;
+  end if;
   -- Once, and only while the one who asked is still the owner.
   delete from identity.handovers as h
   where h.organization_id = accept_handover.organization_id and h.id = handover_id and h.to_id = user_id

@@ -69,6 +69,17 @@ $$;
 comment on function identity.lock_members is
   'Makes this transaction the only one that changes who belongs to an organization. Each that does takes it first.';
 
+create or replace function identity.hold_members(organization_id text, user_id uuid, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform identity.lock_members(organization_id);
+  return identity.refuse_deleting(organization_id, user_id, at);
+end
+$$;
+comment on function identity.hold_members is
+  'identity.lock_members for a person who changes members: answers identity.refuse_deleting, which holds until the '
+  'transaction ends.';
+
 create or replace function public.invite_member(
   user_id uuid, organization_id text, address text, role text, token_hash text, at timestamptz
 ) returns jsonb
@@ -77,8 +88,11 @@ declare
   most_open constant int := 20;
   invited constant text := lower(address);
   new_hash constant bytea := decode(token_hash, 'hex');
+  refusal constant jsonb := identity.hold_members(organization_id, user_id, at);
 begin
-  perform identity.lock_members(organization_id);
+  if refusal is not null then
+    return refusal;
+  end if;
   if not identity.may_give_role(organization_id, user_id, role, at) then
     return '{"outcome":"not_allowed"}';
   end if;
@@ -132,13 +146,17 @@ create or replace function public.resend_invitation(user_id uuid, invitation_id 
 language plpgsql volatile set search_path = '' as $$
 declare
   sent identity.invitations;
+  refusal jsonb;
 begin
   select * into sent from identity.invitations as i
   where i.id = invitation_id and identity.member_may(i.organization_id, user_id, 'members:manage');
   if not found then
     return '{"outcome":"unknown"}';
   end if;
-  perform identity.lock_members(sent.organization_id);
+  refusal := identity.hold_members(sent.organization_id, user_id, at);
+  if refusal is not null then
+    return refusal;
+  end if;
   if not identity.may_give_role(sent.organization_id, user_id, sent.role, at) then
     return '{"outcome":"not_allowed"}';
   end if;
@@ -166,13 +184,17 @@ create or replace function public.withdraw_invitation(user_id uuid, invitation_i
 language plpgsql volatile set search_path = '' as $$
 declare
   withdrawn identity.invitations;
+  refusal jsonb;
 begin
   select * into withdrawn from identity.invitations as i
   where i.id = invitation_id and identity.member_may(i.organization_id, user_id, 'members:manage');
   if not found then
     return '{"outcome":"unknown"}';
   end if;
-  perform identity.lock_members(withdrawn.organization_id);
+  refusal := identity.hold_members(withdrawn.organization_id, user_id, at);
+  if refusal is not null then
+    return refusal;
+  end if;
   if not identity.may_give_role(withdrawn.organization_id, user_id, withdrawn.role, at) then
     return '{"outcome":"not_allowed"}';
   end if;

@@ -55,8 +55,11 @@ create or replace function public.change_member_role(
 language plpgsql volatile set search_path = '' as $$
 declare
   member identity.memberships;
+  refusal constant jsonb := identity.hold_members(organization_id, user_id, at);
 begin
-  perform identity.lock_members(organization_id);
+  if refusal is not null then
+    return refusal;
+  end if;
   select * into member from identity.memberships as m
   where m.organization_id = change_member_role.organization_id and m.user_id = member_id
     and identity.member_may(m.organization_id, change_member_role.user_id, 'members:manage');
@@ -88,8 +91,12 @@ create or replace function public.open_private(
   user_id uuid, organization_id text, member_id uuid, sees_private boolean, at timestamptz
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
+declare
+  refusal constant jsonb := identity.hold_members(organization_id, user_id, at);
 begin
-  perform identity.lock_members(organization_id);
+  if refusal is not null then
+    return refusal;
+  end if;
   if not exists (
     select from identity.organizations as o
     where o.id = open_private.organization_id and o.owner_id = open_private.user_id
@@ -249,8 +256,13 @@ create or replace function public.remove_member(user_id uuid, organization_id te
   returns jsonb
 language plpgsql volatile set search_path = '' set lock_timeout = '5s' as $$
 declare
+  refusal constant jsonb := identity.refuse_deleting(organization_id, user_id, at);
   unassigned bigint;
 begin
+  -- Who wants to leave before it is deleted still can.
+  if refusal is not null and member_id <> user_id then
+    return refusal;
+  end if;
   if not identity.may_remove(organization_id, user_id, member_id, at) then
     return '{"outcome":"unknown"}';
   end if;

@@ -73,7 +73,36 @@ $$;
 comment on function identity.describe_state is
   'What the pages of an organization tell a member before anything else: {name, deletes_at, owner, is_owner, '
   'takes_changes: whether anything can be written, writes: whether their role may}.';
-revoke all on function identity.describe_state from authenticated;
+
+create or replace function identity.refuse_change(organization_id text, user_id uuid, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object('outcome', 'no_changes', 'id', m.organization_id, 'state', s.state)
+    from identity.memberships as m
+    cross join lateral (
+      select identity.describe_state(m.organization_id, m.user_id, refuse_change.at) as state
+    ) as s
+    where m.organization_id = refuse_change.organization_id and m.user_id = refuse_change.user_id
+      and not (s.state ->> 'takes_changes')::boolean
+  );
+end
+$$;
+comment on function identity.refuse_change is
+  'What a call answers to a member whose organization takes no changes: {"outcome":"no_changes","id","state"}, with '
+  'state as identity.describe_state has it; null when it takes them, and for everybody else.';
+
+create or replace function identity.refuse_deleting(organization_id text, user_id uuid, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  refusal constant jsonb := identity.refuse_change(organization_id, user_id, at);
+begin
+  return case when refusal #>> '{state,deletes_at}' is not null then refusal end;
+end
+$$;
+comment on function identity.refuse_deleting is
+  'identity.refuse_change for what every plan includes: only of an organization that is being deleted.';
+revoke all on function identity.describe_state, identity.refuse_change, identity.refuse_deleting from authenticated;
 
 create type identity.standing as (
   organization_id text,

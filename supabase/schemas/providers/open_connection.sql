@@ -8,6 +8,7 @@ declare
   bill app.expenses;
   organization identity.organizations;
   described jsonb;
+  refusal jsonb;
 begin
   select e.* into bill from app.expenses as e where e.id = bill_id and e.kind = 'bill' and e.deleted_at is null;
   select o.* into organization
@@ -17,6 +18,10 @@ begin
   -- Bills of others are as unknown as those that never were.
   if organization.id is null then
     return '{"outcome":"unknown_bill"}';
+  end if;
+  refusal := identity.refuse_deleting(organization.id, user_id, at);
+  if refusal is not null then
+    return refusal;
   end if;
   described := jsonb_build_object(
     'bill', bill.name, 'organization', organization.name, 'organization_id', organization.id,
@@ -33,7 +38,8 @@ end
 $$;
 comment on function app.judge_connection is
   'Whether a person may connect a bill now: {"outcome": open, unknown_bill, not_owner, ended, not_variable or '
-  'feature_not_in_plan} with bill, organization and who owns it, all but for an unknown one.';
+  'feature_not_in_plan} with bill, organization and who owns it, all but for an unknown one; or '
+  'identity.refuse_deleting.';
 
 create or replace function public.open_connection(user_id uuid, bill_id text, provider_key text, quotas jsonb,
   at timestamptz) returns jsonb

@@ -156,6 +156,38 @@ providerTest(
   },
 );
 
+providerTest(
+  "nothing is connected in an organization that is being deleted, and its members hear who can stop that",
+  async ({ pages, database, household }) => {
+    const path = connectPath(household.billId);
+    const member = await openHousehold(pages, database, "member@example.com");
+    await addMember(database, { ...household, userId: member.userId, role: "member" });
+    const tokens = [
+      tokenOf(await (await household.browser.get(path)).text()),
+      tokenOf(await (await member.browser.get(connectPath(member.billId))).text()),
+    ];
+    await database.query("update identity.organizations set deletes_at = '2026-12-04T10:00:00Z' where id = $1", [
+      household.organizationId,
+    ]);
+    for (const [n, { browser }] of [household, member].entries()) {
+      const answers = [
+        await read(browser.get(path)),
+        await read(browser.get(connectPath(household.billId, ""))),
+        await read(browser.post(path, { form_token: tokens[n]!, credential_key: CANARY })),
+      ];
+      for (const { status, page } of answers) {
+        assertEquals(status, 403);
+        const text = page.replaceAll(/<[^>]+>/g, "");
+        assertStringIncludes(text, "will be deleted on 4 December 2026. Until then");
+        assertStringIncludes(text, n ? "Only its owner, mira@example.com, can stop that." : "Keep it after all");
+        assert(!page.includes("credential_key"));
+      }
+    }
+    assertEquals(pages.ask.asked.length, 0);
+    await assertNothingSaved(database);
+  },
+);
+
 // Choosing a provider
 
 providerTest("without a provider, or with an unknown one, the page asks for one", async ({ household }) => {

@@ -77,7 +77,7 @@ uploadTest("membership, plan and suspension are judged when the file is sent", a
   const path = await linkFor(test, mira);
   const trial = "update identity.organizations set trial_ends_at = $2 where id = $1";
   await database.query(trial, [mira.organizationId, "2026-01-01T00:00:00Z"]);
-  assertStringIncludes(await refused(mira.browser, path, 403), "its plan doesn’t include");
+  assertStringIncludes(await refused(mira.browser, path, 403), "Choose a plan");
   assertEquals((await mira.browser.get(path)).status, 403);
   await database.query(trial, [mira.organizationId, "2027-01-01T00:00:00Z"]);
   await database.query("update auth.users set banned_until = '2030-01-01' where id = $1", [mira.id]);
@@ -85,6 +85,36 @@ uploadTest("membership, plan and suspension are judged when the file is sent", a
   await database.query("update auth.users set banned_until = null where id = $1", [mira.id]);
   await database.query("delete from identity.memberships where user_id = $1", [mira.id]);
   assertStringIncludes(await refused(mira.browser, path, 403), "no longer in that organization");
+});
+
+uploadTest("after a plan's end, or while it is being deleted, the page says so and who can change it", async (test) => {
+  const { pages, database, mira } = test;
+  const eva = { ...await uploader(pages, database, "eva@example.com"), organizationId: mira.organizationId };
+  await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')", [
+    mira.organizationId,
+    eva.id,
+  ]);
+  const path = await linkFor(test, eva);
+  const textOf = (html: string) => html.replaceAll(/<style.*?<\/style>/gs, "").replaceAll(/<[^>]+>/g, "");
+  for (
+    const [change, words] of [
+      ["trial_ends_at = '2026-01-01'", [
+        "doesn’t include adding or changing anything. Its owner, mira@example.com, can choose another one.",
+      ]],
+      ["deletes_at = '2026-12-04T10:00:00Z', plan = 'team'", [
+        "will be deleted on 4 December 2026. Until then",
+        "Only its owner, mira@example.com, can stop that.",
+      ]],
+    ] as const
+  ) {
+    await database.query(`update identity.organizations set ${change} where id = $1`, [mira.organizationId]);
+    const opened = await eva.browser.get(path);
+    assertEquals(opened.status, 403);
+    for (const html of [await opened.text(), await refused(eva.browser, path, 403)]) {
+      for (const said of words) assertStringIncludes(textOf(html), said);
+      assertEquals(formsOf(html).map(({ action }) => action).filter((action) => action !== "/logout"), []);
+    }
+  }
 });
 
 uploadTest("only our own form, shown to this person, is taken", async (test) => {

@@ -3,6 +3,7 @@
 import type { Child } from "hono/jsx";
 
 export const organizationState = {
+  refusedTitle: "Nothing can be changed here now",
   deleting: (name: Child, on: Child) => (
     <>
       {name} will be deleted on {on}. Until then you can read it, but nothing can be added or changed.
