@@ -4,7 +4,18 @@ import type { Deletion } from "../../../shared/db/deletion_store.ts";
 import { confirmationUrl } from "../../../functions/auth-callback/account/address/addresses.ts";
 import type { Config } from "../../../shared/config.ts";
 import { NOW, signIn } from "../../functions/auth-callback/harness.ts";
-import { EMAIL, HOSTILE, LONG, LONG_ADDRESS, page, RIGHT_TO_LEFT, signedIn, type State, UNBROKEN } from "./state.ts";
+import {
+  DELETING,
+  EMAIL,
+  HOSTILE,
+  LONG,
+  LONG_ADDRESS,
+  page,
+  RIGHT_TO_LEFT,
+  signedIn,
+  type State,
+  UNBROKEN,
+} from "./state.ts";
 
 const profile: Account["profile"] = {
   email: EMAIL,
@@ -284,6 +295,15 @@ export const ACCOUNT_STATES: readonly State[] = [
   plan("unsold", { name: "over", config: {} }),
   plan("of-member", { name: "used", id: "org_work00000000" }),
   plan("unpaid", { name: "awkward", id: "org_2" }),
+  signedIn("plan-deleting", `/organizations/${home.id}/plan`, {
+    answers: {
+      read_account: {
+        ...ACCOUNTS.new,
+        organizations: [{ ...home, name: LONG, plan: "team", deletes_at: DELETING.deletes_at }],
+      },
+    },
+    config: SOLD,
+  }),
   signedIn("account-without-plans", "/account", {
     answers: { read_account: { ...ACCOUNTS.used, plans_enabled: false } },
   }),

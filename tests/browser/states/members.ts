@@ -133,7 +133,14 @@ export const MEMBERS_STATES: readonly State[] = [
     visit(`members-${name}`, `/organizations/${ID}/members${name === "owner" ? "?done=invited" : ""}`, { read_members })
   ),
   visit("members-deleting", `/organizations/${ID}/members`, {
-    read_members: { ...MEMBERS.owner!, may_manage: false, state: DELETING, invitations: [], handover: null },
+    read_members: {
+      ...MEMBERS.owner!,
+      may_manage: false,
+      state: DELETING,
+      members: MEMBERS.owner!.members.map((member) => ({ ...member, may_change: false })),
+      invitations: [],
+      handover: null,
+    },
   }),
   visit("members-refused", `/organizations/${ID}/members`, { read_members: MEMBERS.owner }, { address: HOSTILE }),
   visit("members-remove", `/organizations/${ID}/members/remove?member=${uuid(3)}`, { read_removal: removal }),
@@ -151,6 +158,9 @@ export const MEMBERS_STATES: readonly State[] = [
   }),
   visit("members-hand-over", `/organizations/${ID}/hand-over`, { read_members: MEMBERS.owner }),
   visit("members-hand-over-alone", `/organizations/${ID}/hand-over`, { read_members: MEMBERS.alone }),
+  visit("members-hand-over-deleting", `/organizations/${ID}/hand-over`, {
+    read_members: { ...MEMBERS.owner!, state: DELETING },
+  }),
   invited("open", shown),
   invited("hostile", { ...shown, organization_name: HOSTILE, role: "manager" }),
   invited("other", { outcome: "for_another", masked_address: "g…@e….com" }),

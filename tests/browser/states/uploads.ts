@@ -2,7 +2,18 @@
 import type { OpenImport, Preview } from "../../../functions/auth-callback/import/steps.ts";
 import { LEFT_OUT } from "../../../shared/import/statement.ts";
 import { signIn } from "../../functions/auth-callback/harness.ts";
-import { EMAIL, HOSTILE, LONG, page, RIGHT_TO_LEFT, signedIn, type State, UNBROKEN } from "./state.ts";
+import {
+  EMAIL,
+  HOSTILE,
+  LONG,
+  LONG_ADDRESS,
+  ORGANIZATION_STATE,
+  page,
+  RIGHT_TO_LEFT,
+  signedIn,
+  type State,
+  UNBROKEN,
+} from "./state.ts";
 
 const PATH = "/account/import/imp_000000000001";
 const waiting: OpenImport = {
@@ -90,6 +101,15 @@ export const UPLOAD_STATES: readonly State[] = [
   sent("pdf", new File(["%PDF-1.7"], "statement.pdf", { type: "application/pdf" })),
   signedIn("upload-unknown", PATH, { answers: { open_upload: { outcome: "unknown" } } }),
   signedIn("upload-refused", PATH, { answers: { open_upload: { outcome: "refused" } } }),
+  signedIn("upload-without-plan", PATH, {
+    answers: {
+      open_upload: {
+        outcome: "no_changes",
+        id: "org_home00000000",
+        state: { ...ORGANIZATION_STATE, name: LONG, owner: LONG_ADDRESS, is_owner: false, takes_changes: false },
+      },
+    },
+  }),
   page("upload-used", async ({ pages }) => {
     const { browser } = await signIn(pages, EMAIL);
     return await browser.send(PATH, new FormData());
