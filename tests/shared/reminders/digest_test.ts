@@ -229,7 +229,7 @@ Deno.test("bills without a line are counted everywhere", async () => {
       unlisted: { overdue: 7, due: 12, due_until: "2026-10-08" },
     })),
   };
-  assertEquals(subjectOf(content, american), "2 bills due this week, 12 more by Oct 8, 9 overdue");
+  assertEquals(subjectOf(content, american), "14 bills due this week, 9 overdue");
   const { text, html } = await compose(content);
   assertEquals(text.match(/^ {2}and .*$/gm), ["  and 7 more", "  and 12 more"]);
   assertEquals(html.match(/and \d+ more<\/td>/g)?.length, 2);
@@ -240,9 +240,12 @@ Deno.test("bills without a line are counted everywhere", async () => {
   assertEquals(
     subjectOf({
       ...due,
-      organizations: due.organizations.map((one) => ({ ...one, unlisted: { ...one.unlisted, overdue: 0 } })),
+      organizations: due.organizations.map((one) => ({
+        ...one,
+        unlisted: { overdue: 0, due: 12, due_until: "2026-10-20" },
+      })),
     }, american),
-    "2 bills due this week, 12 more by Oct 8",
+    "2 bills due this week, 12 more by Oct 20",
   );
 });
 
