@@ -379,7 +379,10 @@ Deno.test("the task itself: what is wrong with its command line is said, and a d
   const { code, text } = await task(...where, "--env-file", path, "--dry-run", "--front-door", "workers");
   assertEquals(code, 0, text);
   assertEquals((await Deno.stat(join(root, ".local"))).mode! & 0o777, 0o700);
-  assertMatch(text, /6\. Plans[^]*7\. Functions[^]*8\. Front door[^]*wrangler deploy[^]*selfcheck -- https:\/\/expenses/);
+  assertMatch(
+    text,
+    /6\. Plans[^]*7\. Functions[^]*8\. Front door[^]*wrangler deploy[^]*selfcheck -- https:\/\/expenses/,
+  );
   for (const [name, value] of Object.entries(settings)) {
     if (/SECRET|KEY|MAIL_URL/.test(name)) assert(!text.includes(value), name);
   }
@@ -395,7 +398,15 @@ Deno.test("a rotated secret reaches the vault while no migration is pending, and
     "select vault.update_secret(id, 'https://elsewhere.example') from vault.secrets where name = 'project_url'",
   );
   const again = await run();
-  assertEquals(again.outcomes.map((outcome) => outcome === "changed"), [false, false, false, false, true, false, false]);
+  assertEquals(again.outcomes.map((outcome) => outcome === "changed"), [
+    false,
+    false,
+    false,
+    false,
+    true,
+    false,
+    false,
+  ]);
 });
 
 Deno.test("every key is rotated in three edits, and only the last needs --replace", async () => {
