@@ -18,8 +18,6 @@ export interface TestStack extends RunningStack {
   folder: string;
   /** Everything written to standard error so far: one JSON line per event. */
   log(): string;
-  /** Milliseconds from process start to the ready line. */
-  readyMs: number;
   /** Ends it with SIGTERM and returns its exit code; the folder is removed unless `keep`. */
   stop(options?: { keep?: boolean }): Promise<number>;
   /** Kills it at once, like a power cut; the folder stays. */
@@ -61,7 +59,6 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
 async function launch(folder: string, options: StackOptions): Promise<TestStack> {
   const rates = serveRates();
   await unlessInterrupted();
-  const startedAt = performance.now();
   const child = new Deno.Command(Deno.execPath(), {
     args: ["task", "--quiet", "start", "--json", "--port", "0", "--data", folder, ...(options.args ?? [])],
     cwd: ROOT,
@@ -89,7 +86,6 @@ async function launch(folder: string, options: StackOptions): Promise<TestStack>
   const running: RunningStack = JSON.parse(line);
   pid = running.pid;
   rates.follow(running.local_url);
-  const readyMs = performance.now() - startedAt;
   const ended = async () => {
     await logged;
     await rates.close();
@@ -98,7 +94,6 @@ async function launch(folder: string, options: StackOptions): Promise<TestStack>
   return {
     ...running,
     folder,
-    readyMs,
     log: () => log,
     async stop({ keep = false } = {}) {
       Deno.kill(running.pid, "SIGTERM");

@@ -39,7 +39,7 @@ Deno.test("the embedded stack keeps its contract", async (t) => {
     const file = join(stack.folder, "running.json");
     const { mode } = await Deno.stat(file);
     assertEquals(mode! & 0o777, 0o600);
-    const { folder: _, readyMs: __, log: ___, stop: ____, kill: _____, restart: ______, ...printed } = stack;
+    const { folder: _, log: __, stop: ___, kill: ____, restart: _____, ...printed } = stack;
     assertEquals(JSON.parse(await Deno.readTextFile(file)), printed);
     assertEquals((await Deno.stat(join(stack.folder, "secrets.json"))).mode! & 0o777, 0o600);
   });
