@@ -122,7 +122,7 @@ DATABASE_URL=${url}?sslmode=disable\n`,
     assertEquals(api.live.size, 0);
     const deployed = await folder.run(command);
     assertEquals(deployed.code, 0, deployed.output);
-    assertMatch(deployed.output, /7\. Front door[^]*Deployed\./);
+    assertMatch(deployed.output, /8\. Front door[^]*Deployed\./);
     assertEquals(api.live.size, 6);
     const again = await folder.run(command);
     assertEquals(again.code, 0, again.output);
