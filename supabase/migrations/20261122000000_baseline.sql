@@ -4823,7 +4823,7 @@ declare
   refusal constant jsonb := identity.refuse_deleting(organization_id, user_id, at);
   unassigned bigint;
 begin
-  -- Who wants to leave before it is deleted still can.
+  -- A member may still leave.
   if refusal is not null and member_id <> user_id then
     return refusal;
   end if;
@@ -13437,7 +13437,7 @@ begin
         'currency', r.draft -> 'currency'
       ) order by r.line)
       from app.import_rows as r
-      -- By its id for each row: joined, all bills of all organizations would be read.
+      -- A join would read the bills of all organizations.
       cross join lateral (
         select e.id, e.name from app.expenses as e where e.id = r.match ->> 'bill_id' offset 0
       ) as e

@@ -259,7 +259,7 @@ declare
   refusal constant jsonb := identity.refuse_deleting(organization_id, user_id, at);
   unassigned bigint;
 begin
-  -- Who wants to leave before it is deleted still can.
+  -- A member may still leave.
   if refusal is not null and member_id <> user_id then
     return refusal;
   end if;

@@ -164,7 +164,7 @@ begin
         'currency', r.draft -> 'currency'
       ) order by r.line)
       from app.import_rows as r
-      -- By its id for each row: joined, all bills of all organizations would be read.
+      -- A join would read the bills of all organizations.
       cross join lateral (
         select e.id, e.name from app.expenses as e where e.id = r.match ->> 'bill_id' offset 0
       ) as e

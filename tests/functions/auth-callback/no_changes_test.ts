@@ -1,4 +1,4 @@
-/** Organizations that take no changes: their pages say so and who can change that, and what is posted writes nothing. */
+/** Pages of organizations that take no changes say so, name who can change that, and refuse every form. */
 import { assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import type { TestDatabase } from "../../_support/database.ts";
 import { accountTest, onboarded } from "./account_harness.ts";

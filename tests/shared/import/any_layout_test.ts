@@ -133,7 +133,7 @@ function write(made: Layout): string {
   return [shuffled.map(({ header }) => header).join(";"), ...made.isNewestFirst ? rows.toReversed() : rows].join("\n");
 }
 
-/** Of a file that nobody is asked about: what is wrong with it, or how it ended. */
+/** Compares the reading with the invented statement; a wrong total or day comes with its details. */
 function judge(made: Layout): "right" | "asked" | "refused" | { wrong: unknown } {
   const read = readImport(write(made), {}, LATEST);
   if ("code" in read) {
