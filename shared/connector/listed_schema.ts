@@ -22,16 +22,17 @@ const UNLISTED = new Set([
 /** @param isBare whether another tool describes the fields. */
 export function listedSchema(schema: JsonSchema, isBare = false): JsonSchema {
   if (schema[LISTED_AS]) return listedSchema(schema[LISTED_AS], isBare);
-  const { type, enum: options, properties, items, required = [], [LISTED_IN]: tool } = schema;
-  const description = isBare ? undefined : tool ? `As in ${tool}.` : schema.description;
+  const { type, enum: options, properties, items, required = [], [LISTED_IN]: elsewhere } = schema;
+  const description = isBare ? undefined : elsewhere ? `As in ${elsewhere.tool}.` : schema.description;
   const fields = Object.entries(properties ?? {}).filter(([name]) => !UNLISTED.has(name));
-  const below = (field: JsonSchema) => listedSchema(field, isBare || tool !== undefined);
+  const below = (field: JsonSchema, name = "") =>
+    listedSchema(field, isBare || (elsewhere !== undefined && !elsewhere.own.includes(name)));
   return {
     type,
     // Gemini refuses choices that are not strings.
-    ...(options && type === "string" && { enum: options }),
+    ...(options && type === "string" && !isBare && { enum: options }),
     ...(description && { description }),
-    ...(properties && { properties: Object.fromEntries(fields.map(([name, field]) => [name, below(field)])) }),
+    ...(properties && { properties: Object.fromEntries(fields.map(([name, field]) => [name, below(field, name)])) }),
     ...(items && { items: below(items) }),
     ...(required.length > 0 && !isBare && { required }),
   };

@@ -13,8 +13,8 @@ export interface JsonSchema {
   additionalProperties?: boolean | JsonSchema;
   /** Another schema that `tools/list` shows instead. */
   [LISTED_AS]?: JsonSchema;
-  /** The tool whose listing describes the fields. */
-  [LISTED_IN]?: string;
+  /** The tool whose listing describes the fields, except for the own ones. */
+  [LISTED_IN]?: { tool: string; own: readonly string[] };
   [keyword: string]: unknown;
 }
 
@@ -145,8 +145,11 @@ export const shared: JsonSchema = object(
   { description: "Equally unless shares or amounts." },
 );
 
-/** A schema whose fields the listing of another tool describes. */
-export const listedIn = (tool: string, schema: JsonSchema): JsonSchema => ({ ...schema, [LISTED_IN]: tool });
+/** A schema whose fields the listing of another tool describes. @param own fields that the other tool does not have */
+export const listedIn = (tool: string, schema: JsonSchema, own: readonly string[] = []): JsonSchema => ({
+  ...schema,
+  [LISTED_IN]: { tool, own },
+});
 
 export const query = text(120, { description: "Text in name, payee or note." });
 export const limit = integer({ minimum: 1, maximum: 100, default: 25 });

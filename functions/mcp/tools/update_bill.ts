@@ -62,6 +62,7 @@ const inputSchema = object({
       [],
       { minProperties: 1 },
     ),
+    ["status"],
   ),
   apply_from: date("Default: the next open date."),
   occurrence: object({
