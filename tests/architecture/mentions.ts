@@ -4,6 +4,8 @@
  */
 import { eachFile, onlyIn, type Rule } from "./rule.ts";
 
+/** PostgreSQL's own timeouts run by the clock; load is measured by it. */
+const MEASURED = /^tests\/(pg|load)\/|^tests\/(_support\/machine|fuzz\/fuzz|readme\/fresh_folder)\.ts$/;
 const DEPLOYED = /^(functions|shared)\//;
 const OUTWARD = /^shared\/((db|http|pages|mail)\/|net\/deno_network\.ts$|credentials\/nonce\.ts$|[^/]+$)/;
 
@@ -56,6 +58,12 @@ export const mentionRules: Rule[] = [
       "functions/oauth/planted.ts": `const at = new Date();`,
       "shared/oauth/planted.ts": `const at = Date.now();`,
     },
+  }),
+  onlyIn("no test judges how long something takes by the clock", {
+    mention: /^performance\.now$/,
+    places: MEASURED,
+    where: /^tests\//,
+    planted: { "tests/db/planted_test.ts": `assert(performance.now() - startedAt < 5000);` },
   }),
   eachFile("rules take clock, random and fetch as arguments", {
     where: DEPLOYED,

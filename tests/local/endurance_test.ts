@@ -73,19 +73,16 @@ Deno.test("no acknowledged write is lost when the stack is killed while writing"
   await stack.stop();
 });
 
-Deno.test("functions answer while the database is busy", async (t) => {
+Deno.test("functions answer while the database is busy", async () => {
   const stack = await startStack({ args: ["--no-demo"] });
   // Sixty mails keep the data service busy; the discovery document needs no database.
   const { auth } = authClient(stack);
   const mails = Promise.all(
     Array.from({ length: 60 }, (_, index) => auth.signInWithOtp({ email: `${index}@example.com` })),
   );
-  const startedAt = performance.now();
   const response = await fetch(`${stack.site_url}/.well-known/oauth-protected-resource`);
   await response.body?.cancel();
-  await t.step(`answered in ${Math.round(performance.now() - startedAt)} ms meanwhile`, () => {
-    assertEquals(response.status, 200);
-  });
+  assertEquals(response.status, 200);
   assert((await mails).every(({ error }) => error === null));
   await stack.stop();
 });

@@ -65,11 +65,13 @@ Deno.test("the clock moves, keeps ticking and goes back to real time", async () 
   const target = Date.parse("2030-05-01T08:00:00Z");
   assertEquals((await move("2030-05-01T08:00:00Z")).status, 200);
   const before = clock.now().getTime();
-  assert(before >= target && before < target + 1000);
+  assert(before >= target);
   await new Promise((resolve) => setTimeout(resolve, 5));
   assert(clock.now().getTime() > before);
   await move(null);
-  assert(Math.abs(clock.now().getTime() - Date.now()) < 1000);
+  const earliest = Date.now();
+  const back = clock.now().getTime();
+  assert(back >= earliest && back <= Date.now());
   assertEquals(offsets.length, 2);
   for (const wrong of ["soon", 5, undefined, {}]) {
     assertEquals((await move(wrong)).status, 400);

@@ -108,10 +108,10 @@ Deno.test("readSession() gives the identity provider 3 seconds", async () => {
   const browser = await returning(pages);
   pages.provider.failure = (signal) =>
     new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
-  const startedAt = performance.now();
+  const startedAt = Date.now();
   const response = await browser.get("/account");
-  const seconds = (performance.now() - startedAt) / 1000;
-  // The provider would never answer.
+  const seconds = (Date.now() - startedAt) / 1000;
+  // The provider would never answer. A lower limit, which no slow machine breaks.
   assert(seconds >= 2.9, `it took ${seconds} s`);
   assertEquals([response.status, response.headers.getSetCookie()], [503, []]);
   assertStringIncludes(await response.text(), "If you were saving something, check before trying again.");

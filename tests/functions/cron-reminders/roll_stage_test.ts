@@ -92,14 +92,15 @@ Deno.test("what does not fit into the time is left for the next run, and reporte
 });
 
 Deno.test("locked bills are retried after the others and after a delay", async () => {
-  const since = performance.now();
+  const since = Date.now();
   const { rolling, asked, told } = stage(4, {
     roll: (page, look) => page !== 1 ? {} : look < 3 ? { advanced: 4, passed_over: 3 } : { advanced: 2 },
   });
   assertEquals(await rolling, { advanced: 40, complete: true });
   assertEquals([asked.length, asked.slice(-2)], [6, [1, 1]]);
   assertEquals(told(), []);
-  assert(performance.now() - since > 90);
+  // A lower limit, which no slow machine breaks.
+  assert(Date.now() - since > 90);
 });
 
 Deno.test("permanently locked bills are left for the next run, and reported", async () => {
