@@ -14,6 +14,7 @@ const UNLISTED = new Set([
   "expected_version",
   "external_id",
   "expected",
+  "changes_limit",
   "confirm_days",
   "create_missing_categories",
   "my_share_percent",

@@ -6064,8 +6064,7 @@ comment on function app.read_cursor is
 
 -- schemas/connector/plan_warnings.sql
 
--- get_context: who is asking, for which organization, under which plan, and the words to use: categories, payees,
--- recent changes.
+-- get_context: who is asking, for which organization, under which plan, and the words to use: categories, payees.
 
 create or replace function app.member_name(user_id uuid) returns text
 language plpgsql stable set search_path = '' as $$
@@ -6096,25 +6095,6 @@ begin
 end
 $$;
 comment on function app.list_payees is 'Payees of the last 1000 payments, the latest first, each with its category.';
-
-create or replace function app.list_changes(changes_limit int) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return (
-    select coalesce(jsonb_agg(jsonb_build_object(
-      'change_id', s.id, 'facts', s.facts, 'tool', s.tool,
-      'at', to_char(s.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
-      'by', case when s.tool not in ('autopay', 'provider_sync') then app.member_name(s.actor_id) end,
-      -- Anybody can register a client under any name, and other members' assistants read it here.
-      'client', app.plain_words(s.client_name, 60), 'undone', s.undone_by is not null
-    ) order by s.recorded_seq desc), '[]')
-    from (select * from app.change_sets as s where not s.is_emptied order by s.recorded_seq desc limit changes_limit)
-      as s
-  );
-end
-$$;
-comment on function app.list_changes is
-  'The latest changes of the organization, whoever made them, as far back as they can be undone.';
 
 create or replace function app.read_settings(context app.context) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -6165,12 +6145,117 @@ $$;
 comment on function app.plan_warnings is
   'What ends within a week with a trial or a grace period, and nothing else includes, as warnings.';
 
+-- schemas/connector/list_changes.sql
+
+-- The log of changes in get_context: who changed what, when and with which client.
+
+create or replace function app.rows_of_record(record text) returns text[]
+language plpgsql stable set search_path = '' as $$
+declare
+  max_rows constant int := 1000;
+  wanted constant text := lower(app.clean_text(record));
+  expense_ids text[];
+begin
+  if wanted ~ '^[a-z]{2,5}_[0-9a-z]{8,32}$' then
+    expense_ids := array[wanted];
+  else
+    -- Deleted ones included: their deletion is a change.
+    expense_ids := array(
+      select e.id from app.expenses as e
+      where strpos(lower(concat_ws(E'\n', e.name, e.payee)), wanted) > 0
+      order by e.kind = 'bill' desc, e.recorded_seq desc limit max_rows
+    ) || array(select c.id from app.categories as c where lower(c.name) = wanted);
+  end if;
+  return expense_ids || array(
+    select p.id from app.payments as p where p.expense_id = any (expense_ids) order by p.recorded_seq desc
+      limit max_rows
+  ) || array(
+    select p.expense_id from app.payments as p where p.id = any (expense_ids) and not starts_with(p.expense_id, 'bill_')
+  ) || array(
+    select o.id from app.expense_occurrences as o where o.expense_id = any (expense_ids) limit max_rows
+  );
+end
+$$;
+comment on function app.rows_of_record is
+  'Ids of the rows that belong to a record, named by its id or by a part of its name or payee.';
+
+create or replace function app.list_changes(context app.context, wanted jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  -- Older changes are not looked through for a client, a person or a record.
+  most_looked constant int := 2000;
+  most_effects constant int := 3;
+  automatic constant text[] := array['autopay', 'provider_sync'];
+  from_on constant date := app.parse_date(context, wanted ->> 'from', 'changes.from', true);
+  to_on constant date := app.parse_date(context, wanted ->> 'to', 'changes.to', true);
+  member_id constant uuid := app.find_member(context, app.clean_text(wanted ->> 'member'), 'changes.member');
+  client constant text := lower(app.clean_text(wanted ->> 'client'));
+  row_ids constant text[] := case when wanted ? 'record' then app.rows_of_record(wanted ->> 'record') end;
+  kept_since constant date :=
+    ((context.at - app.kept_for('change_contents')) at time zone context.timezone)::date;
+  changes jsonb;
+  all_count int;
+begin
+  if from_on > to_on then
+    perform app.fail('invalid_argument.period_backwards', jsonb_build_object('from', from_on, 'to', to_on),
+      'changes.to');
+  end if;
+  with looked as (
+    select s.* from app.change_sets as s
+    where s.organization_id = context.organization_id and not s.is_emptied
+      and (from_on is null or s.created_at >= from_on::timestamp at time zone context.timezone)
+      and (to_on is null or s.created_at < (to_on + 1)::timestamp at time zone context.timezone)
+    order by s.recorded_seq desc
+    limit most_looked
+  ), found as (
+    select l.id, l.recorded_seq from looked as l
+    where (member_id is null or l.actor_id = member_id and l.tool <> all (automatic))
+      and case
+        when client is null then true
+        when client = 'other' then l.client_name is not null
+          and (l.client_name, l.actor_id) is distinct from (context.client_name, context.actor_id)
+        else strpos(lower(l.client_name), client) > 0
+      end
+      and (row_ids is null or exists (
+        select from app.change_items as i
+        where i.change_id = l.id
+          and (i.row_id = any (row_ids) or coalesce(i.after, i.before) ->> 'expense_id' = any (row_ids))
+      ))
+  )
+  select (select count(*) from found), (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'change_id', s.id, 'facts', s.facts, 'tool', s.tool,
+      'at', to_char(s.created_at at time zone context.timezone, 'YYYY-MM-DD HH24:MI'),
+      'by', case when s.tool <> all (automatic) then app.member_name(s.actor_id) end,
+      -- Anybody can register a client under any name, and other members' assistants read it here.
+      'client', app.plain_words(s.client_name, 60), 'undone', s.undone_by is not null
+    ) || app.read_effects(s.id, most_effects) order by s.recorded_seq desc), '[]')
+    from (
+      select f.id from found as f order by f.recorded_seq desc limit coalesce((wanted ->> 'limit')::int, 10)
+    ) as f
+    join app.change_sets as s on s.id = f.id
+  )
+  into all_count, changes;
+  return jsonb_build_object('recent_changes', changes) || jsonb_strip_nulls(jsonb_build_object(
+    'more_changes', nullif(all_count - jsonb_array_length(changes), 0),
+    'changes_kept_since', case when from_on < kept_since then kept_since end
+  ));
+end
+$$;
+comment on function app.list_changes is
+  'The latest changes that a filter {from?, to?, member?, client?, record?, limit?} lets through, whoever made them, '
+  'as '
+  'far back as they can be undone: {recent_changes, more_changes?, changes_kept_since?}. client "other" means those of '
+  'other assistants.';
+
 -- schemas/connector/get_context.sql
 
 create or replace function app.get_context(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  included constant jsonb := coalesce(arguments -> 'include', '["categories", "settings"]');
+  included constant jsonb := coalesce(
+    arguments -> 'include', case when arguments ? 'changes' then '[]' else '["categories", "settings"]' end::jsonb
+  );
   organization identity.organizations;
   counting_plan text;
   plans_enabled constant boolean := billing.plans_enabled();
@@ -6183,7 +6268,10 @@ begin
   is_trial := plans_enabled and context.at < organization.trial_ends_at
     and (organization.plan, organization.plan_status) <> ('team', 'active');
   data := jsonb_build_object(
-    'user', jsonb_build_object('id', context.actor_id, 'email', app.member_name(context.actor_id)),
+    'user', jsonb_build_object(
+      'id', context.actor_id, 'email', app.member_name(context.actor_id),
+      'client', app.plain_words(context.client_name, 60)
+    ),
     'role', context.role, 'read_only', case when not identity.may('books:write') then true end,
     'plan', jsonb_build_object(
       'name', case when is_trial or not plans_enabled then 'team' else organization.plan end,
@@ -6216,9 +6304,12 @@ begin
   if included ? 'settings' then
     data := data || jsonb_build_object('settings', app.read_settings(context));
   end if;
-  if included ? 'recent_changes' then
-    data := data
-      || jsonb_build_object('recent_changes', app.list_changes(coalesce((arguments ->> 'changes_limit')::int, 10)));
+  if included ? 'recent_changes' or arguments ? 'changes' then
+    data := data || app.list_changes(
+      context,
+      jsonb_strip_nulls(jsonb_build_object('limit', arguments -> 'changes_limit'))
+        || coalesce(arguments -> 'changes', '{}')
+    );
   end if;
   if included ? 'provider_links' then
     data := data || jsonb_build_object('provider_links', (

@@ -26,6 +26,8 @@ export interface Books {
   fails(code: string, tool: string, args?: Record<string, unknown>): Promise<Json>;
   /** The same organization as another person sees it, a member by default. */
   join(role?: Role): Promise<Books>;
+  /** The same person with another client. */
+  through(client: string): Books;
 }
 
 export interface BooksOptions {
@@ -100,15 +102,16 @@ interface OpenedBooks {
   organizationId: string;
   userId: string;
   clock: { day: string; time: string };
+  client?: string;
   present: NonNullable<BooksOptions["present"]>;
 }
 
 function booksOf(database: TestDatabase, opened: OpenedBooks): Books {
-  const { organizationId, userId, clock, present } = opened;
+  const { organizationId, userId, clock, client = "Tests", present } = opened;
   const facts: Books["facts"] = (tool, args = {}) =>
     database.asRole(
       "authenticated",
-      { sub: userId, organization_id: organizationId, client_name: "Tests" },
+      { sub: userId, organization_id: organizationId, client_name: client },
       async (session) => {
         const [row] = await session.query<{ result: Json }>("select app.run_tool($1, $2::text::jsonb, $3) as result", [
           tool,
@@ -149,6 +152,7 @@ function booksOf(database: TestDatabase, opened: OpenedBooks): Books {
       await addMember(database, organizationId, member, role);
       return booksOf(database, { ...opened, userId: member });
     },
+    through: (other) => booksOf(database, { ...opened, client: other }),
   };
 }
 

@@ -8,10 +8,14 @@ type Args = Record<string, unknown>;
 
 /** Each tool's arguments for an organization. The first call of each must succeed for one's own. */
 const CALLS: Record<string, (one: Tenant) => Args[]> = {
-  get_context: () => [{
-    include: ["categories", "settings", "payees", "recent_changes", "provider_links", "members"],
-    changes_limit: 50,
-  }],
+  get_context: () => [
+    {
+      include: ["categories", "settings", "payees", "recent_changes", "provider_links", "members"],
+      changes: { limit: 50 },
+    },
+    { changes: { client: "other" } },
+    { changes: { record: "a" } },
+  ],
   list_expenses:
     () => [{ from: "2026-01-01", to: "2026-12-31" }, { format: "csv", from: "2026-01-01" }, { query: "a" }],
   summarize_spending: () => [{ from: "2026-01-01", to: "2026-12-31" }],

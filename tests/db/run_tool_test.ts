@@ -267,7 +267,7 @@ testBooks("get_context", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolk
     const data = await books.ok("get_context");
     const { categories, settings, ...rest } = data;
     assertEquals(rest, {
-      user: { id: books.userId, email: `${books.userId}@example.com` },
+      user: { id: books.userId, email: `${books.userId}@example.com`, client: "Tests" },
       role: "owner",
       plan: { name: "team", status: "active", trial_ends_on: "2026-10-21" },
       features: ["ai:connector", "bills:variable", "reminders:email"],
@@ -366,11 +366,13 @@ testBooks("get_context", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolk
       change_id: change.change_id,
       summary: "Logged 2 expenses: Dinner and Old",
       tool: "log_expenses",
-      at: "2026-10-06T12:00:00Z",
+      at: "2026-10-06 17:30",
       by: `${member.userId}@example.com`,
       client: "Tests",
       undone: false,
+      effect: change.effect,
     }]);
+    assertEquals(change.effect.split("; ").length, 2);
     assertEquals(
       data.members.map(({ id, role }: Json) => [id, role]).toSorted(),
       [[books.userId, "owner"], [member.userId, "member"]].toSorted(),

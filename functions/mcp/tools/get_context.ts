@@ -1,6 +1,6 @@
 /** The contract of `get_context`; `app.get_context` does the work. */
 import { defineTool, READ } from "../../../shared/connector/tool.ts";
-import { integer, list, object, oneOf } from "../../../shared/connector/schema.ts";
+import { date, integer, list, object, oneOf, text } from "../../../shared/connector/schema.ts";
 
 export const getContext = defineTool({
   name: "get_context",
@@ -10,7 +10,19 @@ export const getContext = defineTool({
       oneOf(["categories", "payees", "settings", "recent_changes", "provider_links", "members", "balances"]),
       { uniqueItems: true },
     ),
-    changes_limit: integer({ minimum: 1, maximum: 50, default: 10 }),
+    changes: object(
+      {
+        from: date(),
+        to: date(),
+        member: text(254),
+        client: text(60, { description: '"other": not this one.' }),
+        record: text(120, { description: "Id or name." }),
+        limit: integer({ minimum: 1, maximum: 50, default: 10 }),
+      },
+      [],
+      { description: "The log, filtered." },
+    ),
+    changes_limit: integer({ minimum: 1, maximum: 50 }),
   }),
   data: { user: "object", role: "string", plan: "object", features: "array" },
 });

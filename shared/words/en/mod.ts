@@ -95,7 +95,12 @@ export const en = {
   /** What the import leaves out, by kind. */
   leftOut: importExpenses.leftOut,
   /** Placeholders for missing names. */
-  labels: { uncategorized: "Uncategorized", automatic: "automatic", formerMember: "a former member" },
+  labels: {
+    uncategorized: "Uncategorized",
+    automatic: "automatic",
+    formerMember: "a former member",
+    site: "the website",
+  },
   /** Names of the unnamed groups of `summarize_spending`. */
   groups: {
     category: "Uncategorized",

@@ -1,7 +1,9 @@
 create or replace function app.get_context(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  included constant jsonb := coalesce(arguments -> 'include', '["categories", "settings"]');
+  included constant jsonb := coalesce(
+    arguments -> 'include', case when arguments ? 'changes' then '[]' else '["categories", "settings"]' end::jsonb
+  );
   organization identity.organizations;
   counting_plan text;
   plans_enabled constant boolean := billing.plans_enabled();
@@ -14,7 +16,10 @@ begin
   is_trial := plans_enabled and context.at < organization.trial_ends_at
     and (organization.plan, organization.plan_status) <> ('team', 'active');
   data := jsonb_build_object(
-    'user', jsonb_build_object('id', context.actor_id, 'email', app.member_name(context.actor_id)),
+    'user', jsonb_build_object(
+      'id', context.actor_id, 'email', app.member_name(context.actor_id),
+      'client', app.plain_words(context.client_name, 60)
+    ),
     'role', context.role, 'read_only', case when not identity.may('books:write') then true end,
     'plan', jsonb_build_object(
       'name', case when is_trial or not plans_enabled then 'team' else organization.plan end,
@@ -47,9 +52,12 @@ begin
   if included ? 'settings' then
     data := data || jsonb_build_object('settings', app.read_settings(context));
   end if;
-  if included ? 'recent_changes' then
-    data := data
-      || jsonb_build_object('recent_changes', app.list_changes(coalesce((arguments ->> 'changes_limit')::int, 10)));
+  if included ? 'recent_changes' or arguments ? 'changes' then
+    data := data || app.list_changes(
+      context,
+      jsonb_strip_nulls(jsonb_build_object('limit', arguments -> 'changes_limit'))
+        || coalesce(arguments -> 'changes', '{}')
+    );
   end if;
   if included ? 'provider_links' then
     data := data || jsonb_build_object('provider_links', (

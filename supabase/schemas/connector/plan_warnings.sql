@@ -1,5 +1,4 @@
--- get_context: who is asking, for which organization, under which plan, and the words to use: categories, payees,
--- recent changes.
+-- get_context: who is asking, for which organization, under which plan, and the words to use: categories, payees.
 
 create or replace function app.member_name(user_id uuid) returns text
 language plpgsql stable set search_path = '' as $$
@@ -30,25 +29,6 @@ begin
 end
 $$;
 comment on function app.list_payees is 'Payees of the last 1000 payments, the latest first, each with its category.';
-
-create or replace function app.list_changes(changes_limit int) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return (
-    select coalesce(jsonb_agg(jsonb_build_object(
-      'change_id', s.id, 'facts', s.facts, 'tool', s.tool,
-      'at', to_char(s.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
-      'by', case when s.tool not in ('autopay', 'provider_sync') then app.member_name(s.actor_id) end,
-      -- Anybody can register a client under any name, and other members' assistants read it here.
-      'client', app.plain_words(s.client_name, 60), 'undone', s.undone_by is not null
-    ) order by s.recorded_seq desc), '[]')
-    from (select * from app.change_sets as s where not s.is_emptied order by s.recorded_seq desc limit changes_limit)
-      as s
-  );
-end
-$$;
-comment on function app.list_changes is
-  'The latest changes of the organization, whoever made them, as far back as they can be undone.';
 
 create or replace function app.read_settings(context app.context) returns jsonb
 language plpgsql stable set search_path = '' as $$

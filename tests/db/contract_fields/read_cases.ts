@@ -22,6 +22,12 @@ export const readCases = (ids: Ids): Cases => ({
   get_context: {
     include: between(["categories"], ["members"]),
     changes_limit: between(1, 2, { include: ["recent_changes"] }),
+    "changes.from": between("2026-11-20", "2026-09-01"),
+    "changes.to": between("2026-11-20", "2026-10-01"),
+    "changes.member": between("me", "nobody"),
+    "changes.client": between("Tests", "nobody"),
+    "changes.record": between(ids.Rent, ids.Water),
+    "changes.limit": between(1, 2),
   },
   list_expenses: {
     ...PAYMENTS,

@@ -167,7 +167,7 @@ Deno.test("parse() fills in defaults, but not in changes", () => {
     ok: true,
     value: { ids: ["exp_12345678"], set: { payee: "Bakery" }, dry_run: false },
   });
-  assertEquals(getContext.parse(undefined), { ok: true, value: { changes_limit: 10 } });
+  assertEquals(getContext.parse(undefined), { ok: true, value: {} });
 });
 
 Deno.test("parse() refuses endless nesting instead of traversing it", () => {
