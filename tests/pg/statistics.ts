@@ -5,6 +5,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
+import { type Part, PARTS } from "../../shared/export/books.ts";
 import { type TestDatabase, withDatabase } from "../_support/database.ts";
 import { importOf } from "../_support/import_args.ts";
 
@@ -22,18 +23,42 @@ const rowsOf = (count: number, year: number, name: string) =>
     date: new Date(Date.UTC(year, 0, 1 + Math.floor(i * 300 / count))).toISOString().slice(0, 10),
   }));
 
-/** The pages that a call touches, whatever it calls in turn. */
-async function pagesOf(database: TestDatabase, books: Books, tool: string, args: Json = {}): Promise<number> {
+/** As somebody says them. */
+const itemsOf = (count: number, year: number, name: string) =>
+  rowsOf(count, year, name).map(({ line: _, ...item }) => item);
+
+/** Runs a SQL function as the signed-in person, and counts the pages that it touches with all that it calls. */
+async function pagesOf(database: TestDatabase, books: Books, call: string, args: unknown[]): Promise<number> {
   const claims = { sub: books.userId, organization_id: books.organizationId };
   return await database.asRole("authenticated", claims, async (session) => {
     await session.exec("set local statement_timeout = 0");
     const [row] = await session.query<{ "QUERY PLAN": Json }>(
-      `explain (analyze, buffers, timing off, format json) select app.run_tool('${tool}', $1::text::jsonb, $2)`,
-      [JSON.stringify(args), `${books.today()}T12:00:00Z`],
+      `explain (analyze, buffers, timing off, format json) select ${call}`,
+      args,
     );
     const { Plan } = row!["QUERY PLAN"][0];
     return Plan["Shared Hit Blocks"] + Plan["Shared Read Blocks"];
   });
+}
+
+/** The pages that a part of the archive touches, from its first page to its last. */
+async function pagesOfPart(database: TestDatabase, books: Books, part: Part): Promise<{ pages: number; rows: number }> {
+  const claims = { sub: books.userId, organization_id: books.organizationId };
+  const total = { pages: 0, rows: 0 };
+  for (let after: unknown = null, isLast = false; !isLast;) {
+    const args = [part, JSON.stringify(after)];
+    const call = "app.read_export_page($1, nullif($2::text::jsonb, 'null'), null, null)";
+    total.pages += await pagesOf(database, books, call, args);
+    const [row] = await database.asRole(
+      "authenticated",
+      claims,
+      (session) => session.query<{ page: Json }>(`select ${call} as page`, args),
+    );
+    total.rows += row!.page.rows.length;
+    after = row!.page.next;
+    isLast = after === null;
+  }
+  return total;
 }
 
 for (const state of STATES) {
@@ -41,11 +66,12 @@ for (const state of STATES) {
     await withDatabase(async (database) => {
       const books = await openBooks(database);
       const analyze = (when: typeof state) => state === when && database.exec("analyze");
-      const pages = async (tool: string, args: Json, most = MOST_A_ROW) => {
-        const each = await pagesOf(database, books, tool, args) / ROWS;
+      const pages = async (tool: string, args: Json, { rows = ROWS, most = MOST_A_ROW } = {}) => {
+        const call = [tool, JSON.stringify(args), `${books.today()}T12:00:00Z`];
+        const each = await pagesOf(database, books, "app.run_tool($1, $2::text::jsonb, $3)", call) / rows;
         assert(each <= most, `${tool}: ${each} pages a row`);
       };
-      await books.ok("log_expenses", { items: rowsOf(60, 2025, "Said").map(({ line: _, ...item }) => item) });
+      await books.ok("log_expenses", { items: itemsOf(60, 2025, "Said") });
       await analyze("analyzed while small");
       const file = { ...importOf(rowsOf(ROWS, 2026, "Shop")), account: "Visa" };
       await pages("import_expenses", file);
@@ -56,11 +82,23 @@ for (const state of STATES) {
       await pages("import_expenses", preview.commit_with);
       await analyze("analyzed when large");
       assertEquals((await books.call("list_expenses")).total_count, 60 + ROWS);
+      await pages("list_expenses", { limit: 100 });
+      await pages("list_expenses", { query: "shop 7", limit: 100 });
       await pages("summarize_spending", { period: "this_year" });
       await pages("reconcile", { account: "Visa" });
+      for (const part of PARTS) {
+        const read = await pagesOfPart(database, books, part);
+        const each = read.pages / Math.max(read.rows, 100);
+        assert(each <= MOST_A_ROW, `${part}: ${each} pages a row`);
+      }
       // Each row is a line that is there.
       await pages("import_expenses", file);
-      await pages("undo_change", {}, 2 * MOST_A_ROW);
+      await pages("log_expenses", { items: itemsOf(100, 2026, "Shop") }, { rows: 100, most: 2 * MOST_A_ROW });
+      await pages("undo_change", {}, { rows: 100, most: 2 * MOST_A_ROW });
+      const [{ id }] = await database.query<{ id: string }>(
+        "select id from app.change_sets where tool = 'import_expenses' order by recorded_seq desc limit 1",
+      ) as [{ id: string }];
+      await pages("undo_change", { change_id: id }, { most: 2 * MOST_A_ROW });
       assertEquals((await books.call("list_expenses")).total_count, 60);
     });
   });

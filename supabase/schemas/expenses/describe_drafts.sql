@@ -23,8 +23,12 @@ begin atomic
   union all
   select (array_agg(p.id order by p.recorded_seq))[1], (array_agg(p.expense_id order by p.recorded_seq))[1],
     sum(p.amount_minor)::bigint, p.currency, p.direction, min(p.recorded_seq)
-  from app.payments as p
-  where p.paid_on = day and p.deleted_at is null and p.split_id is not null
+  from (
+    -- In the order of the index of days: planned on an empty table, indexes of other columns look as cheap.
+    select p.* from app.payments as p
+    where p.paid_on = day and p.deleted_at is null and p.split_id is not null
+    order by p.recorded_seq offset 0
+  ) as p
   group by p.split_id, p.currency, p.direction;
 end;
 comment on function app.former_payments is
