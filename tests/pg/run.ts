@@ -27,6 +27,7 @@ const RUNNING = [
   "tests/pg/sharing_races.ts",
   "tests/pg/import_races.ts",
   "tests/pg/registrations.ts",
+  "tests/pg/plan_end_races.ts",
   "tests/pg/purge_races.ts",
   "tests/pg/busy_books.ts",
   "tests/pg/large_digests.ts",
