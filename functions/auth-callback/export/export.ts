@@ -33,7 +33,7 @@ export const postExport = (deps: PageDeps): Handler =>
       throw new AppError("invalid_request", "unknown export", { says: ({ unknownChange }) => unknownChange });
     }
     await claimAttempt(c, deps, { attempt: "export", subject: user.id });
-    const opened = await open(c, deps, { user, wanted: what });
+    const opened = await open(c, deps, { user, ...(what === "everything" && { wanted: what }) });
     if ("refusal" in opened) return await renderExportRefusal(c, deps, { user, refusal: opened.refusal });
     return what === "everything" ? sendEverything(c, deps, opened) : await sendPayments(c, deps, opened, form);
   });
@@ -70,6 +70,11 @@ async function sendPayments(c: AppContext, deps: PageDeps, exporting: Exporting,
   // Before the first byte, so that a refusal is a page.
   const first = await readPage(deps, exporting, { part: "payments", after: null, period });
   if (first.rows.length === 0) return await renderExport(c, deps, { ...exporting, empty: period });
+  // An empty period is no export: only now is one recorded.
+  const recorded = await open(c, deps, { user: exporting.user, wanted: "payments" });
+  if ("refusal" in recorded) {
+    return await renderExportRefusal(c, deps, { user: exporting.user, refusal: recorded.refusal });
+  }
   const parts = async function* () {
     const utf8 = new TextEncoder();
     for (let page = first;; page = await readPage(deps, exporting, { part: "payments", after: page.next, period })) {

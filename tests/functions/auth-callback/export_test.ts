@@ -133,8 +133,11 @@ accountTest("a period without payments gives a page that says so instead of an e
     page.replaceAll(/<[^>]*>/g, "").replaceAll(/\s+/g, " "),
     "There are no payments from 1 November 2026 to 30 November 2026, so there is nothing to download.",
   );
+  const exported = async () => (await auditOf(database)).filter((event) => event === "books.exported").length;
+  assertEquals(await exported(), 0);
   const again = await mira.browser.submit(page, 'value="payments"', { period: "last_month" });
   assertEquals(readCsv(await again.text()).length, 2, "the page offers the next try");
+  assertEquals(await exported(), 1);
 });
 
 accountTest("role, membership and sign-in decide, the plan does not", async (pages, database) => {
