@@ -8039,6 +8039,15 @@ begin
       'tax', app.format_minor(d.tax_minor, c.exponent),
       'tax_percent', trim_scale(d.tax_percent),
       'split', own.parts,
+      'tags', nullif(i.draft -> 'tags', '[]'),
+      'reimbursement', d.reimbursement,
+      'paid_by', case when d.paid_by <> context.actor_id then app.member_name(d.paid_by) end,
+      'shared', case when d.sharing is not null then coalesce(
+        case when own.parts is null then (
+          select app.describe_shares(p.id) from app.payments as p where p.expense_id = d.id and p.deleted_at is null
+        ) end,
+        app.describe_sharing(d.sharing)
+      ) end,
       'category', category.name,
       'category_source', case when own.parts is null then d.category_source end,
       'base_amount', app.format_minor(own.base_minor, base.exponent)
@@ -8046,7 +8055,8 @@ begin
     from jsonb_array_elements(drafts) as i (draft)
     cross join lateral jsonb_to_record(i.draft) as d (
       place int, id text, existing_id text, name text, paid_on date, amount_minor bigint, currency text,
-      category_id text, category_source text, tax_minor bigint, tax_percent numeric
+      category_id text, category_source text, tax_minor bigint, tax_percent numeric,
+      reimbursement text, paid_by uuid, sharing jsonb
     )
     join app.currencies as c on c.code = d.currency
     join app.currencies as base on base.code = context.base_currency
@@ -9518,7 +9528,9 @@ declare
   wanted constant jsonb := jsonb_build_object('count', weight -> 'count', 'total', total);
 begin
   if not arguments ? 'filter' and (action = 'update' or (
-    (weight ->> 'count')::int <= max_count and total::numeric <= max_total and weight ->> 'unknown' is null
+    -- The payments of a bill leave every total with it.
+    not (starts_with(ids[1], 'bill_') and (weight ->> 'count')::int > 1)
+    and (weight ->> 'count')::int <= max_count and total::numeric <= max_total and weight ->> 'unknown' is null
   )) then
     return null;
   end if;
@@ -9945,7 +9957,12 @@ begin
   end if;
 
   select
-    jsonb_agg(jsonb_build_object('id', a.id, 'before', old.fields, 'after', new.fields, 'version', a.version)
+    jsonb_agg((
+      -- Which expense it is, beside what changed of it.
+      select coalesce(jsonb_object_agg(f.key, f.value), '{}')
+      from jsonb_each(a.fields) as f
+      where f.key in ('name', 'amount', 'currency', 'date') and not new.fields ? f.key
+    ) || jsonb_build_object('id', a.id, 'before', old.fields, 'after', new.fields, 'version', a.version)
       order by array_position(ids, a.id)),
     array_agg(a.name order by array_position(ids, a.id)) filter (where old.fields <> new.fields)
   into updated, changed
@@ -10068,9 +10085,15 @@ begin
   return jsonb_build_object(
     'data', jsonb_build_object(
       'deleted', app.first_few((
-        select jsonb_agg(jsonb_strip_nulls(jsonb_build_object('id', e.id, 'name', e.name, 'payments', payments))
-          order by array_position(ids, e.id))
-        from app.expenses as e where e.id = any (ids)
+        select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+          'id', e.id, 'name', e.name, 'payee', e.payee,
+          'amount', app.format_amount(p.amount_minor, p.currency), 'currency', p.currency, 'date', p.paid_on,
+          'payments', payments
+        )) order by array_position(ids, e.id))
+        from app.expenses as e
+        left join app.payments as p
+          on p.expense_id = e.id and p.deleted_at = context.at and not starts_with(e.id, 'bill_')
+        where e.id = any (ids)
       )),
       'count', cardinality(ids),
       'restorable_until', ((context.at + app.kept_for('deleted_records')) at time zone context.timezone)::date,
@@ -15677,7 +15700,14 @@ begin
     left join app.currencies as own on own.code = u.currency and u.currency <> b.currency
     cross join lateral app.this_month(b.id, b.autopay, b.next_due, coalesce(overdue.earliest_due, u.due_on),
       context.today) as this_month
-    cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as usual
+    -- A price that holds later is next_price; until then the bill costs what its next date does.
+    cross join lateral app.usual_amount(
+      b.id,
+      case when b.price_from > context.today then b.earlier_minor
+        when b.amount_mode = 'fixed' and u.is_by_rule and own.code is null then u.expected_minor
+        else b.amount_minor end,
+      b.currency
+    ) as usual
     cross join lateral app.awaited_dates(b.id, b.autopay and b.status = 'active', b.next_due, usual.minor,
       context.today) as awaited
   );
@@ -16308,6 +16338,7 @@ declare
   page record;
   due record;
   monthly record;
+  yearly record;
   data jsonb;
   warnings jsonb := '[]';
   cursors text[];
@@ -16321,6 +16352,10 @@ begin
       -- Of the next one, in an array that sorts by its dates: an ordered aggregate would sort all rows first.
       (min(array[o.due_on - context.today, o.scheduled_on - context.today, (o.expected_minor is not null)::int])
         filter (where o.due_on >= context.today))[3] = 1 as is_amount_known,
+      -- What that one costs by the rule of its bill, which a price that holds later has not changed.
+      (min(array[o.due_on - context.today, o.scheduled_on - context.today, o.expected_minor])
+        filter (where o.due_on >= context.today and o.is_by_rule and o.remaining_minor = o.expected_minor))[3]
+        as price_minor,
       count(*) filter (where o.due_on <= until) as due_count,
       sum(o.remaining_minor) filter (where o.due_on <= until) as due_minor,
       count(*) filter (where o.due_on <= until and o.remaining_minor is null) as unknown,
@@ -16361,7 +16396,8 @@ begin
       case when usual.minor is null then coalesce(vague.dates, 0) else 0 end as unknown
     from (
       select b.id, b.name, b.recorded_seq, b.currency, b.status, b.frequency, b.every,
-        cardinality(b.month_days) as month_days, b.amount_mode, b.amount_minor,
+        cardinality(b.month_days) as month_days, b.amount_mode,
+        b.amount_minor, b.price_from, b.earlier_minor,
         app.rule_amount(b) as rule_minor, b.autopay, b.next_due,
         coalesce(b.remind_days_before, default_lead_days) as lead_days
       from app.expenses as b
@@ -16383,7 +16419,12 @@ begin
     cross join lateral (
       select nullif(o.unknown + case when b.rule_minor is null then o.future_dates else 0 end, 0) as dates
     ) as vague
-    cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as usual
+    cross join lateral app.usual_amount(
+      b.id,
+      case when b.price_from > context.today then b.earlier_minor
+        when b.amount_mode = 'fixed' then coalesce(o.price_minor, b.amount_minor) else b.amount_minor end,
+      b.currency
+    ) as usual
     cross join lateral app.this_month(b.id, b.autopay, b.next_due, o.earliest_due, context.today) as this_month
     where (wanted_status is null or b.status = wanted_status or o.earliest_due is not null)
       and (due_within is null or coalesce(o.earliest_due, 'infinity') <= due_within)
@@ -16433,6 +16474,10 @@ begin
 
   due := app.convert_sums(page.due_sums, into_currency, context.today);
   monthly := app.convert_sums(page.monthly_sums, into_currency, context.today);
+  yearly := app.convert_sums(
+    array(select (s.currency, s.minor * 12)::app.money_sum from unnest(page.monthly_sums) as s), into_currency,
+    context.today
+  );
   if due.unconverted is not null or monthly.unconverted is not null then
     warnings := warnings || app.warning('rate_missing.of_bills', jsonb_build_object(
       'into', into_currency,
@@ -16455,7 +16500,9 @@ begin
       jsonb_build_object('amount', app.format_minor(due.minor, into_exponent), 'currency', into_currency, 'until',
         until, 'estimated', case when page.estimated_sums is not null then app.format_minor(
         (app.convert_sums(page.estimated_sums, into_currency, context.today)).minor, into_exponent) end),
-      'monthly', jsonb_build_object('amount', app.format_minor(monthly.minor, into_exponent), 'currency', into_currency)
+      'monthly',
+      jsonb_build_object('amount', app.format_minor(monthly.minor, into_exponent), 'currency', into_currency),
+      'yearly', jsonb_build_object('amount', app.format_minor(yearly.minor, into_exponent), 'currency', into_currency)
     )
   );
   if bill.id is not null then
@@ -16476,7 +16523,8 @@ begin
 end
 $$;
 comment on function app.list_bills is
-  'Tool list_bills: data {bills, totals {due, monthly}}, with bill_id also its history. Totals cover all that match: '
+  'Tool list_bills: data {bills, totals {due, monthly, yearly}}, with bill_id also its history. Totals cover all that '
+  'match: '
   'due is what is overdue or due until the end of the window, without one until the end of the calendar month, and '
   'estimated the part of it that is an estimate; '
   'due_in_window {count, amount} of a bill is its part of that.';
@@ -16734,7 +16782,8 @@ begin
         order by p.paid_on desc, p.recorded_seq desc limit 1)
     );
   end if;
-  is_ahead := app.is_ahead(bill, occurrence.due_on, context.today, lead_days);
+  -- Whoever paid a part of a date means the rest of it, however far ahead it is.
+  is_ahead := occurrence.paid_minor = 0 and app.is_ahead(bill, occurrence.due_on, context.today, lead_days);
   if in_advance and not is_ahead then
     perform app.fail('invalid_argument.not_in_advance', jsonb_build_object(
       'name', bill.name, 'due_on', occurrence.due_on
@@ -17619,6 +17668,9 @@ begin
   end if;
   if bill.status = arguments #>> '{set,status}' and bill.status <> 'active' then
     warnings := warnings || app.warn_of_open_dates(context, bill);
+  end if;
+  if arguments #>> '{set,status}' = 'cancelled' and bill.status = 'cancelled' and old.status <> 'cancelled' then
+    warnings := warnings || app.warning('contract_goes_on', jsonb_build_object('name', bill.name, 'payee', bill.payee));
   end if;
   if bill.share_bp <> old.share_bp then
     warnings := warnings || app.warn_of_share(bill);
@@ -19554,6 +19606,9 @@ comment on function app.count_values is
 create or replace function app.update_settings(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
+  closed_before constant date := (
+    select o.closed_through from identity.organizations as o where o.id = context.organization_id
+  );
   category constant jsonb :=
     case when arguments ? 'category' then app.change_category(context, arguments -> 'category') end;
   changed constant jsonb := app.change_preferences(context, arguments);
@@ -19588,6 +19643,14 @@ begin
     then app.list_open_dates(context, (changed ->> 'closed_through')::date) end;
   if open_dates is not null then
     warnings := warnings || app.warning('open_in_closed_month', jsonb_build_object('dates', open_dates));
+  end if;
+  if changed ? 'closed_through'
+    and closed_before > coalesce(nullif(changed ->> 'closed_through', '')::date, '-infinity') then
+    warnings := warnings
+      || app.warning('months_reopened', jsonb_build_object('closed_through', app.month_name(closed_before)));
+  end if;
+  if arguments #>> '{category,action}' = 'make_private' then
+    warnings := warnings || app.warning('category_private', jsonb_build_object('name', category -> 'name'));
   end if;
   if category ? 'left_bills' then
     warnings := warnings || app.warning('category_in_use', jsonb_build_object(
@@ -19987,6 +20050,14 @@ begin
     perform app.fail(
       'not_found.bill', jsonb_build_object('id', missing, 'organization', context.organization_name), 'bill_ids'
     );
+  end if;
+
+  if wanted = '{}' and not exists (
+    select from app.provider_links as l
+    join app.expenses as e on e.id = l.expense_id
+    where l.organization_id = context.organization_id and l.status <> 'revoked' and e.deleted_at is null
+  ) then
+    perform app.fail('not_found.connection', jsonb_build_object('organization', context.organization_name));
   end if;
 
   -- Chosen once: a plan that chose for each link anew would choose others each time, since the first are leased by

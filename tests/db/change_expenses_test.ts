@@ -90,7 +90,19 @@ testBooks("update_expenses", { day: TODAY }, {
     const [id] = await log(books, { name: "A", amount: "1", category: "Food", tags: ["x"] });
     const set = { name: " A ", amount: "1.00", currency: "EUR", date: "today", category: "FOOD" };
     const result = await books.call("update_expenses", { ids: [id], set, add_tags: ["X"], expected_version: 1 });
-    assertEquals([result.data.updated, result.change_id], [[{ id, before: {}, after: {}, version: 1 }], undefined]);
+    assertEquals([result.data.updated, result.change_id], [
+      [{
+        id,
+        name: "A",
+        amount: "1.00",
+        currency: "EUR",
+        date: result.context.today,
+        before: {},
+        after: {},
+        version: 1,
+      }],
+      undefined,
+    ]);
   },
 
   "refuses to overwrite another person's change": async (books) => {
@@ -176,7 +188,11 @@ testBooks("delete_records", { day: TODAY, timezone: "Asia/Kolkata", baseCurrency
       expected: [{ id, amount: "14.5", date: "today" }],
       reason: "Logged twice",
     });
-    assertEquals(result.data, { deleted: [{ id, name: "Lunch" }], count: 1, restorable_until: "2026-11-05" });
+    assertEquals(result.data, {
+      deleted: [{ id, name: "Lunch", amount: "14.50", currency: "INR", date: "2026-10-06" }],
+      count: 1,
+      restorable_until: "2026-11-05",
+    });
     assertEquals((await readChange(database, result.change_id)).summary, "Deleted Lunch: Logged twice");
     assertEquals((await rows(books)).map(({ id }: Json) => id), [other]);
     assertEquals((await books.ok("summarize_spending")).total, { amount: "2.00", currency: "INR", count: 1 });

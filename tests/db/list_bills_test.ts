@@ -27,6 +27,7 @@ Deno.test("list_bills", async (t) => {
       assertEquals(result.data.totals, {
         due: { amount: "37.00", currency: "EUR", until: "2026-11-30" },
         monthly: { amount: "138.78", currency: "EUR" },
+        yearly: { amount: "1665.32", currency: "EUR" },
       });
       assertEquals([result.total_count, result.totals_by_currency], [3, { EUR: "37.00" }]);
     });
@@ -132,6 +133,7 @@ Deno.test("list_bills", async (t) => {
       assertEquals(inYen.data.totals, {
         due: { amount: "20800", currency: "JPY", until: "2026-11-30" },
         monthly: { amount: "20800", currency: "JPY" },
+        yearly: { amount: "249600", currency: "JPY" },
       });
       await books.fails("currency_unknown", "list_bills", { in_currency: "XYZ" });
     });

@@ -32,6 +32,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
         date: YESTERDAY,
         amount: "14.50",
         currency: "EUR",
+        tags: ["Trip", "x"],
         category: "Food",
         category_source: "keyword",
         base_amount: "1421.00",
@@ -242,7 +243,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     assertEquals(await category({ name: "Bus, then dinner" }), ["Food", "keyword"]);
     assertEquals(await category({ name: "Movie tickets", payee: "Amazon" }), ["Entertainment", "keyword"]);
     assertEquals(await category({ name: "Order", payee: "Amazon" }), ["Entertainment", "payee_history"]);
-    assertEquals(await category({ name: "Qwerty" }), ["Uncategorized", "none"]);
+    assertEquals(await category({ name: "Qwerty" }), ["Uncategorized: no category matched", "none"]);
     assertEquals(await category({ name: "Sushi", category: "uncategorized" }), ["Uncategorized", "given"]);
     // The next expense follows the corrected one.
     const [row] = (await books.ok("list_expenses", { query: "qwerty" })).rows;
@@ -285,7 +286,10 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
       items: [{ name: "Bat", amount: "1", category: "sport" }],
     });
     assertEquals(archived.message, "The category Sport is archived.");
-    assertEquals((await log(books, { name: "Ball", amount: "6" })).results[0].category, "Uncategorized");
+    assertEquals(
+      (await log(books, { name: "Ball", amount: "6" })).results[0].category,
+      "Uncategorized: no category matched",
+    );
     await books.ok("log_expenses", {
       items: [{ name: "Bat", amount: "1", category: "Sport" }],
       create_missing_categories: true,

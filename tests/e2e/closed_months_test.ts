@@ -58,7 +58,7 @@ Deno.test("no tool writes into a closed month", async () => {
     ["update_expenses", { ids: [paper], merge_into: ink }],
     ["update_expenses", { ids: [ink], merge_into: paper }],
     ["delete_records", { ids: [paper] }],
-    ["delete_records", { ids: [rent] }],
+    ["delete_records", { ids: [rent], confirm: { count: 2, total: "900.00" } }],
     ["mark_bill_paid", { bill_id: rent, due_on: "2026-10-18", paid_on: "2026-09-30", advance: true }],
     ["mark_bill_paid", { bill_id: rent, due_on: "2026-09-18", amount: "901" }],
     ["update_bill", { bill_id: rent, occurrence: { action: "reopen", due_on: "2026-09-18" } }],

@@ -7,10 +7,16 @@ import { presentChange } from "../../../shared/words/change.ts";
 import { presentBalances } from "./settle_up.ts";
 
 export const presentContext = (
-  { recent_changes, proposals, balances, settlements, ...data }: Facts,
+  { recent_changes, proposals, balances, settlements, categories, ...data }: Facts,
   words: Words,
 ): Facts => ({
   ...data,
+  ...(categories && {
+    categories: categories.map((category: Facts) => ({
+      ...category,
+      ...(category.private && { private: words.labels.private }),
+    })),
+  }),
   ...(proposals && {
     proposals: proposals.map(({ change, effects, effects_count, ...proposal }: Facts) => ({
       ...proposal,

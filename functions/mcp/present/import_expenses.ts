@@ -4,9 +4,11 @@ import type { Words } from "../../../shared/words/words.ts";
 import { findWords } from "../../../shared/words/codes.ts";
 
 export const presentImport = ({ preview, import: state, ...data }: Facts, words: Words): Facts =>
-  state ? { import: presentState(state, words) } : preview
+  state ? { written: 0, import: presentState(state, words) } : preview
     ? {
       ...data,
+      written: 0,
+      why: words.importing.onlyShown,
       preview: {
         ...preview,
         rows_bad: presentBadRows(preview.rows_bad, words),

@@ -1,6 +1,7 @@
 /** `log_expenses`: labels missing categories; of what is split, those of its parts. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
+import { nameShared } from "./shared.ts";
 
 export const presentLoggedExpenses = ({ results, ...data }: Facts, { labels }: Words): Facts => ({
   ...data,
@@ -9,4 +10,7 @@ export const presentLoggedExpenses = ({ results, ...data }: Facts, { labels }: W
   ),
 });
 
-const labelled = (row: Facts, labels: Words["labels"]) => ({ ...row, category: row.category ?? labels.uncategorized });
+const labelled = (row: Facts, labels: Words["labels"]) => ({
+  ...nameShared(row, labels),
+  category: row.category ?? (row.category_source === "none" ? labels.noCategoryMatched : labels.uncategorized),
+});

@@ -190,6 +190,8 @@ export const warnings = {
       `To skip a date, call update_bill with occurrence {"due_on": "${first.due_on}", "action": ${skipping}}; once it ` +
       `is paid, mark_bill_paid with due_on "${first.due_on}". Until then it stays due.`;
   },
+  "contract_goes_on": ({ name, payee }: Named & { payee?: string }): string =>
+    `${name} ended in these books only. The contract goes on until somebody cancels it with ${payee ?? "the payee"}.`,
   "still_ended": ({ name }: Named): string =>
     `${name} has ended: no due date is left. To continue it, give it a later ends_on or a higher ends_after.`,
   "snoozed": ({ name, due_on, until }: Dated & { until: string }): string =>

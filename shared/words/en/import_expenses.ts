@@ -185,6 +185,7 @@ export const refusals = {
 
 /** What is said of an import that is not ready. */
 export const importing = {
+  onlyShown: "This is a preview. Answer its questions first, then send commit_with as it is to write.",
   underWay: "Still reading the file. Call again with the same import_id to continue.",
 };
 

@@ -97,6 +97,8 @@ export const en = {
   /** Placeholders for missing names. */
   labels: {
     uncategorized: "Uncategorized",
+    noCategoryMatched: "Uncategorized: no category matched",
+    private: "seen by the owner, managers and viewers whom the owner allowed",
     automatic: "automatic",
     formerMember: "a former member",
     site: "the website",

@@ -4,6 +4,12 @@ import { count, money, names } from "./phrases.ts";
 import { type Question, question } from "./review_bills.ts";
 
 export const refusals = {
+  "not_found.connection": ({ organization }: { organization: string }): Refusal => ({
+    message: `No bill of ${organization} is connected to a provider, so nothing was fetched.`,
+    hint:
+      'update_bill with provider {"action": "connect", "provider": "openai"} gives the link that connects a bill. ' +
+      'Or enter the amount: update_bill with occurrence action "set_amount".',
+  }),
   "date_out_of_range.month_to_come": ({ month }: { month: string }): Refusal => ({
     message: `${month} has not begun yet.`,
     hint: "Give YYYY-MM, or leave it out for this month.",

@@ -41,7 +41,8 @@ export const refusals = {
   "month_closed": ({ month, reopened_by }: { month: string; reopened_by: string }): Refusal => ({
     message: `${month} is closed. Reopen it first.`,
     hint:
-      `Nothing was changed. The owner or a manager can reopen it: update_settings with closed_through "${reopened_by}". ` +
+      `Nothing was changed. Ask the user first: a closed month may have been reported already. If they agree, the owner or ` +
+      `a manager reopens it with update_settings, closed_through "${reopened_by}", and closes it again afterwards. ` +
       "Or take a date in a month that is open.",
   }),
   "date_out_of_range.month_not_over": ({ month }: { month: string }): Refusal => ({
@@ -118,6 +119,11 @@ export const warnings = {
       ? ` For ${without_rate} of them no rate is known${pending > 0 ? " yet" : ""}, so totals leave them out.`
       : "") +
     (pending > 0 ? " Missing rates are asked for in the daily runs, and the values follow." : ""),
+  "months_reopened": ({ closed_through }: { closed_through: string }): string =>
+    `Months that were closed are open now. Once the correction is made, close them again: closed_through "${closed_through}".`,
+  "category_private": ({ name }: { name: string }): string =>
+    `Only the owner, the managers and viewers whom the owner allowed see ${name} and what is in it. For everybody else it ` +
+    "is in no list, total, mail or calendar.",
   "open_in_closed_month": ({ dates }: { dates: { name: string; due_on: string }[] }): string =>
     `Not paid in the closed months: ${names(dates.map(({ name, due_on }) => `${name} due ${due_on}`))}. What is paid ` +
     "for them now counts in the month it is paid in.",

@@ -140,7 +140,14 @@ begin
     left join app.currencies as own on own.code = u.currency and u.currency <> b.currency
     cross join lateral app.this_month(b.id, b.autopay, b.next_due, coalesce(overdue.earliest_due, u.due_on),
       context.today) as this_month
-    cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as usual
+    -- A price that holds later is next_price; until then the bill costs what its next date does.
+    cross join lateral app.usual_amount(
+      b.id,
+      case when b.price_from > context.today then b.earlier_minor
+        when b.amount_mode = 'fixed' and u.is_by_rule and own.code is null then u.expected_minor
+        else b.amount_minor end,
+      b.currency
+    ) as usual
     cross join lateral app.awaited_dates(b.id, b.autopay and b.status = 'active', b.next_due, usual.minor,
       context.today) as awaited
   );

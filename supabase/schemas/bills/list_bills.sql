@@ -63,6 +63,7 @@ declare
   page record;
   due record;
   monthly record;
+  yearly record;
   data jsonb;
   warnings jsonb := '[]';
   cursors text[];
@@ -76,6 +77,10 @@ begin
       -- Of the next one, in an array that sorts by its dates: an ordered aggregate would sort all rows first.
       (min(array[o.due_on - context.today, o.scheduled_on - context.today, (o.expected_minor is not null)::int])
         filter (where o.due_on >= context.today))[3] = 1 as is_amount_known,
+      -- What that one costs by the rule of its bill, which a price that holds later has not changed.
+      (min(array[o.due_on - context.today, o.scheduled_on - context.today, o.expected_minor])
+        filter (where o.due_on >= context.today and o.is_by_rule and o.remaining_minor = o.expected_minor))[3]
+        as price_minor,
       count(*) filter (where o.due_on <= until) as due_count,
       sum(o.remaining_minor) filter (where o.due_on <= until) as due_minor,
       count(*) filter (where o.due_on <= until and o.remaining_minor is null) as unknown,
@@ -116,7 +121,8 @@ begin
       case when usual.minor is null then coalesce(vague.dates, 0) else 0 end as unknown
     from (
       select b.id, b.name, b.recorded_seq, b.currency, b.status, b.frequency, b.every,
-        cardinality(b.month_days) as month_days, b.amount_mode, b.amount_minor,
+        cardinality(b.month_days) as month_days, b.amount_mode,
+        b.amount_minor, b.price_from, b.earlier_minor,
         app.rule_amount(b) as rule_minor, b.autopay, b.next_due,
         coalesce(b.remind_days_before, default_lead_days) as lead_days
       from app.expenses as b
@@ -138,7 +144,12 @@ begin
     cross join lateral (
       select nullif(o.unknown + case when b.rule_minor is null then o.future_dates else 0 end, 0) as dates
     ) as vague
-    cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as usual
+    cross join lateral app.usual_amount(
+      b.id,
+      case when b.price_from > context.today then b.earlier_minor
+        when b.amount_mode = 'fixed' then coalesce(o.price_minor, b.amount_minor) else b.amount_minor end,
+      b.currency
+    ) as usual
     cross join lateral app.this_month(b.id, b.autopay, b.next_due, o.earliest_due, context.today) as this_month
     where (wanted_status is null or b.status = wanted_status or o.earliest_due is not null)
       and (due_within is null or coalesce(o.earliest_due, 'infinity') <= due_within)
@@ -188,6 +199,10 @@ begin
 
   due := app.convert_sums(page.due_sums, into_currency, context.today);
   monthly := app.convert_sums(page.monthly_sums, into_currency, context.today);
+  yearly := app.convert_sums(
+    array(select (s.currency, s.minor * 12)::app.money_sum from unnest(page.monthly_sums) as s), into_currency,
+    context.today
+  );
   if due.unconverted is not null or monthly.unconverted is not null then
     warnings := warnings || app.warning('rate_missing.of_bills', jsonb_build_object(
       'into', into_currency,
@@ -210,7 +225,9 @@ begin
       jsonb_build_object('amount', app.format_minor(due.minor, into_exponent), 'currency', into_currency, 'until',
         until, 'estimated', case when page.estimated_sums is not null then app.format_minor(
         (app.convert_sums(page.estimated_sums, into_currency, context.today)).minor, into_exponent) end),
-      'monthly', jsonb_build_object('amount', app.format_minor(monthly.minor, into_exponent), 'currency', into_currency)
+      'monthly',
+      jsonb_build_object('amount', app.format_minor(monthly.minor, into_exponent), 'currency', into_currency),
+      'yearly', jsonb_build_object('amount', app.format_minor(yearly.minor, into_exponent), 'currency', into_currency)
     )
   );
   if bill.id is not null then
@@ -231,7 +248,8 @@ begin
 end
 $$;
 comment on function app.list_bills is
-  'Tool list_bills: data {bills, totals {due, monthly}}, with bill_id also its history. Totals cover all that match: '
+  'Tool list_bills: data {bills, totals {due, monthly, yearly}}, with bill_id also its history. Totals cover all that '
+  'match: '
   'due is what is overdue or due until the end of the window, without one until the end of the calendar month, and '
   'estimated the part of it that is an estimate; '
   'due_in_window {count, amount} of a bill is its part of that.';

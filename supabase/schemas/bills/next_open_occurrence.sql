@@ -54,7 +54,8 @@ begin
         order by p.paid_on desc, p.recorded_seq desc limit 1)
     );
   end if;
-  is_ahead := app.is_ahead(bill, occurrence.due_on, context.today, lead_days);
+  -- Whoever paid a part of a date means the rest of it, however far ahead it is.
+  is_ahead := occurrence.paid_minor = 0 and app.is_ahead(bill, occurrence.due_on, context.today, lead_days);
   if in_advance and not is_ahead then
     perform app.fail('invalid_argument.not_in_advance', jsonb_build_object(
       'name', bill.name, 'due_on', occurrence.due_on

@@ -114,6 +114,9 @@ begin
   if bill.status = arguments #>> '{set,status}' and bill.status <> 'active' then
     warnings := warnings || app.warn_of_open_dates(context, bill);
   end if;
+  if arguments #>> '{set,status}' = 'cancelled' and bill.status = 'cancelled' and old.status <> 'cancelled' then
+    warnings := warnings || app.warning('contract_goes_on', jsonb_build_object('name', bill.name, 'payee', bill.payee));
+  end if;
   if bill.share_bp <> old.share_bp then
     warnings := warnings || app.warn_of_share(bill);
   end if;

@@ -234,7 +234,12 @@ begin
   end if;
 
   select
-    jsonb_agg(jsonb_build_object('id', a.id, 'before', old.fields, 'after', new.fields, 'version', a.version)
+    jsonb_agg((
+      -- Which expense it is, beside what changed of it.
+      select coalesce(jsonb_object_agg(f.key, f.value), '{}')
+      from jsonb_each(a.fields) as f
+      where f.key in ('name', 'amount', 'currency', 'date') and not new.fields ? f.key
+    ) || jsonb_build_object('id', a.id, 'before', old.fields, 'after', new.fields, 'version', a.version)
       order by array_position(ids, a.id)),
     array_agg(a.name order by array_position(ids, a.id)) filter (where old.fields <> new.fields)
   into updated, changed

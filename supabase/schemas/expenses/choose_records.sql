@@ -69,7 +69,9 @@ declare
   wanted constant jsonb := jsonb_build_object('count', weight -> 'count', 'total', total);
 begin
   if not arguments ? 'filter' and (action = 'update' or (
-    (weight ->> 'count')::int <= max_count and total::numeric <= max_total and weight ->> 'unknown' is null
+    -- The payments of a bill leave every total with it.
+    not (starts_with(ids[1], 'bill_') and (weight ->> 'count')::int > 1)
+    and (weight ->> 'count')::int <= max_count and total::numeric <= max_total and weight ->> 'unknown' is null
   )) then
     return null;
   end if;

@@ -82,9 +82,15 @@ begin
   return jsonb_build_object(
     'data', jsonb_build_object(
       'deleted', app.first_few((
-        select jsonb_agg(jsonb_strip_nulls(jsonb_build_object('id', e.id, 'name', e.name, 'payments', payments))
-          order by array_position(ids, e.id))
-        from app.expenses as e where e.id = any (ids)
+        select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+          'id', e.id, 'name', e.name, 'payee', e.payee,
+          'amount', app.format_amount(p.amount_minor, p.currency), 'currency', p.currency, 'date', p.paid_on,
+          'payments', payments
+        )) order by array_position(ids, e.id))
+        from app.expenses as e
+        left join app.payments as p
+          on p.expense_id = e.id and p.deleted_at = context.at and not starts_with(e.id, 'bill_')
+        where e.id = any (ids)
       )),
       'count', cardinality(ids),
       'restorable_until', ((context.at + app.kept_for('deleted_records')) at time zone context.timezone)::date,

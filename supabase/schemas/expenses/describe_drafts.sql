@@ -151,6 +151,15 @@ begin
       'tax', app.format_minor(d.tax_minor, c.exponent),
       'tax_percent', trim_scale(d.tax_percent),
       'split', own.parts,
+      'tags', nullif(i.draft -> 'tags', '[]'),
+      'reimbursement', d.reimbursement,
+      'paid_by', case when d.paid_by <> context.actor_id then app.member_name(d.paid_by) end,
+      'shared', case when d.sharing is not null then coalesce(
+        case when own.parts is null then (
+          select app.describe_shares(p.id) from app.payments as p where p.expense_id = d.id and p.deleted_at is null
+        ) end,
+        app.describe_sharing(d.sharing)
+      ) end,
       'category', category.name,
       'category_source', case when own.parts is null then d.category_source end,
       'base_amount', app.format_minor(own.base_minor, base.exponent)
@@ -158,7 +167,8 @@ begin
     from jsonb_array_elements(drafts) as i (draft)
     cross join lateral jsonb_to_record(i.draft) as d (
       place int, id text, existing_id text, name text, paid_on date, amount_minor bigint, currency text,
-      category_id text, category_source text, tax_minor bigint, tax_percent numeric
+      category_id text, category_source text, tax_minor bigint, tax_percent numeric,
+      reimbursement text, paid_by uuid, sharing jsonb
     )
     join app.currencies as c on c.code = d.currency
     join app.currencies as base on base.code = context.base_currency

@@ -136,6 +136,9 @@ comment on function app.count_values is
 create or replace function app.update_settings(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
+  closed_before constant date := (
+    select o.closed_through from identity.organizations as o where o.id = context.organization_id
+  );
   category constant jsonb :=
     case when arguments ? 'category' then app.change_category(context, arguments -> 'category') end;
   changed constant jsonb := app.change_preferences(context, arguments);
@@ -170,6 +173,14 @@ begin
     then app.list_open_dates(context, (changed ->> 'closed_through')::date) end;
   if open_dates is not null then
     warnings := warnings || app.warning('open_in_closed_month', jsonb_build_object('dates', open_dates));
+  end if;
+  if changed ? 'closed_through'
+    and closed_before > coalesce(nullif(changed ->> 'closed_through', '')::date, '-infinity') then
+    warnings := warnings
+      || app.warning('months_reopened', jsonb_build_object('closed_through', app.month_name(closed_before)));
+  end if;
+  if arguments #>> '{category,action}' = 'make_private' then
+    warnings := warnings || app.warning('category_private', jsonb_build_object('name', category -> 'name'));
   end if;
   if category ? 'left_bills' then
     warnings := warnings || app.warning('category_in_use', jsonb_build_object(

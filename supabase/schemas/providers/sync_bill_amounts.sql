@@ -66,6 +66,14 @@ begin
     );
   end if;
 
+  if wanted = '{}' and not exists (
+    select from app.provider_links as l
+    join app.expenses as e on e.id = l.expense_id
+    where l.organization_id = context.organization_id and l.status <> 'revoked' and e.deleted_at is null
+  ) then
+    perform app.fail('not_found.connection', jsonb_build_object('organization', context.organization_name));
+  end if;
+
   -- Chosen once: a plan that chose for each link anew would choose others each time, since the first are leased by
   -- then.
   with chosen as materialized (

@@ -11,7 +11,7 @@ import { type FactEnvelope, toolResult } from "../../../../shared/connector/resu
 import { en } from "../../../../shared/words/en/mod.ts";
 import { accented, plainWords, stringsIn } from "../../../_support/accented.ts";
 import { importOfFile } from "../../../_support/import_args.ts";
-import { type Books, type Json, openBooks } from "../../../_support/books.ts";
+import { type Books, confirmed, type Json, openBooks } from "../../../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../../../_support/database.ts";
 import { oddFigures } from "../../../_support/figures.ts";
 
@@ -330,7 +330,9 @@ Deno.test("en-XA: no tool says a word that is not in the catalog", async (t) => 
       for (const section of ["overdue", "trials_ending", "cancel_by"]) {
         assert(section in review, `${section}: ${JSON.stringify(review)}`);
       }
-      assertEquals(codesOf(await books.call("delete_records", { ids: [bill.id] })), ["payments_deleted"]);
+      assertEquals(codesOf(await books.call("delete_records", await confirmed(books, [bill.id]))), [
+        "payments_deleted",
+      ]);
     });
 
     await step("sync_bill_amounts", async (books) => {
