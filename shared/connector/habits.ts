@@ -106,6 +106,35 @@ export const DAYS: Record<string, string> = Object.fromEntries(
     tomorrow: "morgen mañana domani demain amanhã jutro",
   }).flatMap(([day, words]) => words.split(" ").map((word) => [word, day])),
 );
+
+/** Weekdays by the contract's name, in the languages that people mix into English calls. */
+const WEEKDAYS = new Map(
+  Object.entries({
+    monday: "montag lundi lunes lunedì segunda-feira maandag poniedziałek mon",
+    tuesday: "dienstag mardi martes martedì terça-feira dinsdag wtorek tue",
+    wednesday: "mittwoch mercredi miércoles mercoledì quarta-feira woensdag środa wed",
+    thursday: "donnerstag jeudi jueves giovedì quinta-feira donderdag czwartek thu",
+    friday: "freitag vendredi viernes venerdì sexta-feira vrijdag piątek fri",
+    saturday: "samstag sonnabend samedi sábado sabato zaterdag sobota sat",
+    sunday: "sonntag dimanche domingo domenica zondag niedziela sun",
+  }).flatMap(([day, words]) => [day, ...words.split(" ")].map((word) => [word, day])),
+);
+
+/** "last Friday" as `last_friday`; undefined for what is no weekday. */
+export function weekdayNamed(text: string): string | undefined {
+  const [, which, word] = /^(?:on )?(last |next |this )?(\S{3,20})$/.exec(text.replaceAll("_", " ")) ?? [];
+  const day = word && WEEKDAYS.get(word);
+  return day && `${which && which !== "this " ? which.replace(" ", "_") : ""}${day}`;
+}
+
+/** "Last 3 months" as `last_3_months`, "last quarter" as `last_quarter`; undefined for what is no period. */
+export function periodNamed(text: string): string | undefined {
+  const plain = text.trim().toLowerCase().replace(/[\s_-]/g, "");
+  const [, which, unit] = /^(this|last|current|previous)(week|month|quarter|year)$/.exec(plain) ?? [];
+  if (which) return `${which === "current" ? "this" : which === "previous" ? "last" : which}_${unit}`;
+  const [, count, units] = /^(?:last|past)(\d{1,3})(day|week|month|year)s?$/.exec(plain) ?? [];
+  return count && `last_${Number(count)}_${units}s`;
+}
 export const SPEAKER = new Set(["i", "myself", "self", "ich", "moi", "yo", "io", "eu", "ik", "ja", "user"]);
 
 let names: Map<string, string> | undefined;

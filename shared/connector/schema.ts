@@ -28,6 +28,9 @@ export const PATTERNS = {
   currency: "^[A-Z]{3}$",
   /** RFC 5545 section 3.3.10, `bywdaylist`, as far as every month has one. */
   monthWeekday: "^(-1|[1-4])(MO|TU|WE|TH|FR|SA|SU)$",
+  /** What `period` takes beside the listed ones, and `from` and `to` as the beginning and end of it. */
+  period: "^((this|last)_(week|month|quarter|year)|last_([1-9]\\d{0,2}_days|[1-9]\\d?_(weeks|months)|[1-9]_years))$",
+  weekday: "^((last|next)_)?(mon|tues|wednes|thurs|fri|satur|sun)day$",
   url: "^(https?://[^\\s/?#@\\\\]+([/?#]\\S*)?)?$",
 };
 

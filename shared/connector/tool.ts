@@ -127,7 +127,7 @@ export function defineTool(
 ): Tool {
   let compiled: z.ZodType | undefined;
   const schema = () =>
-    compiled ??= z.fromJSONSchema(withYearlessDays(contract.inputSchema) as z.core.JSONSchema.JSONSchema);
+    compiled ??= z.fromJSONSchema(withRelativeDays(contract.inputSchema) as z.core.JSONSchema.JSONSchema);
   return {
     followUp,
     isLong,
@@ -153,12 +153,19 @@ export function defineTool(
   };
 }
 
-/** Days without a year are not offered, but understood: the database knows which day it is for the owner. */
-const withYearlessDays = (schema: JsonSchema): JsonSchema =>
-  JSON.parse(
-    JSON.stringify(schema),
-    (key, value) => key === "pattern" && value === PATTERNS.date ? `${value}|^--\\d{2}-\\d{2}$` : value,
-  );
+/**
+ * Days without a year, weekdays and other periods are not offered, but understood: the database knows which day it is
+ * for the owner.
+ */
+const withRelativeDays = (schema: JsonSchema): JsonSchema =>
+  JSON.parse(JSON.stringify(schema), (key, value) => {
+    if (key === "pattern" && value === PATTERNS.date) {
+      return [value, "^--\\d{2}-\\d{2}$", PATTERNS.weekday, PATTERNS.period].join("|");
+    }
+    if (key !== "period" || !value.enum?.includes("last_30_days")) return value;
+    const { enum: _, ...period } = value;
+    return { ...period, pattern: PATTERNS.period };
+  });
 
 /** How many of what was read as something else an answer repeats. */
 const MAX_NOTES = 10;

@@ -5,7 +5,7 @@
  */
 import { readDate, readYearlessDay, toIsoDate } from "../import/date_text.ts";
 import { decimalSignOf, readCurrency, readMoney, toDecimal } from "../import/money_text.ts";
-import { choicesFor, currencyNamed, fieldsFor } from "./habits.ts";
+import { choicesFor, currencyNamed, fieldsFor, weekdayNamed } from "./habits.ts";
 import { type JsonSchema, LISTED_AS, PATTERNS } from "./schema.ts";
 import { cleanStrings } from "./typed_text.ts";
 import { type Fields, nearDay, readField } from "./understand_field.ts";
@@ -253,9 +253,9 @@ function understandCurrency(value: unknown, note: Note = () => {}): unknown {
 function understandDate(value: unknown, note: Note): unknown {
   if (typeof value !== "string" || value.length > 60) return value;
   const plain = value.trim().toLowerCase();
-  if (new RegExp(PATTERNS.date).test(plain)) return plain;
+  if ([PATTERNS.date, PATTERNS.weekday].some((form) => new RegExp(form).test(plain))) return plain;
   const instant = /^(\d{4}-\d{2}-\d{2})[t ]\d{1,2}:\d{2}/.exec(plain);
-  const word = nearDay(plain);
+  const word = nearDay(plain) ?? weekdayNamed(plain);
   const days = possibleDays(value);
   const meant = word ?? instant?.[1] ?? (days.length === 1 ? days[0] : readYearlessDay(value));
   if (meant && (word || instant)) note(value, meant);

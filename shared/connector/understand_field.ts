@@ -2,7 +2,7 @@
  * Fields whose values models write in a form of their own: a month as a period, a rhythm as a frequency, a name as an id.
  * Each reader answers the fields that the value stands for, or nothing when it has the contract's form already.
  */
-import { DAYS, RHYTHMS, SPEAKER } from "./habits.ts";
+import { DAYS, periodNamed, RHYTHMS, SPEAKER } from "./habits.ts";
 import type { JsonSchema } from "./schema.ts";
 
 export type Fields = Record<string, unknown>;
@@ -23,6 +23,12 @@ const lastDayOf = (month: string): string =>
 const firstOfMonth = (name: string): Reader => ({ value }) =>
   MONTH.test(String(value)) ? { [name]: `${value}-01` } : undefined;
 
+/** A period as the days from its beginning or to its end. */
+const endOfPeriod = (name: string): Reader => ({ value }) => {
+  const period = typeof value === "string" ? periodNamed(value.slice(0, 40)) : undefined;
+  return period && period !== value ? { [name]: period } : undefined;
+};
+
 /** A word for the person who speaks. */
 const speaker = (name: string): Reader => ({ value }) =>
   SPEAKER.has(String(value).toLowerCase()) ? { [name]: "me" } : undefined;
@@ -38,13 +44,24 @@ function zonesByCity(): Map<string, string[]> {
 }
 
 const READERS: Record<string, Reader> = {
-  from: firstOfMonth("from"),
+  from: (reading) => firstOfMonth("from")(reading) ?? endOfPeriod("from")(reading),
   apply_from: firstOfMonth("apply_from"),
-  to: ({ value }) => MONTH.test(String(value)) ? { to: lastDayOf(String(value)) } : undefined,
-  period: ({ value, isFree }) =>
-    MONTH.test(String(value)) && isFree("from", "to")
-      ? { from: `${value}-01`, to: lastDayOf(String(value)) }
-      : undefined,
+  to: (reading) =>
+    MONTH.test(String(reading.value)) ? { to: lastDayOf(String(reading.value)) } : endOfPeriod("to")(reading),
+  period: ({ value, schema, isFree }) => {
+    const period = typeof value === "string" ? periodNamed(value.slice(0, 40)) : undefined;
+    if (schema) {
+      if (MONTH.test(String(value)) && isFree("from", "to")) {
+        return { from: `${value}-01`, to: lastDayOf(String(value)) };
+      }
+      return schema.enum?.includes("last_30_days") && period && !schema.enum.includes(period) && period !== value
+        ? { period }
+        : undefined;
+    }
+    if (!isFree("from", "to")) return undefined;
+    if (MONTH.test(String(value))) return { from: `${value}-01`, to: lastDayOf(String(value)) };
+    return period ? { from: period, to: period } : undefined;
+  },
   // A filter has no date of its own.
   date: ({ value, schema, isFree }) =>
     schema === undefined && isFree("from", "to") ? { from: value, to: value } : undefined,

@@ -5923,6 +5923,31 @@ $$;
 comment on function app.nearest_day is
   'The day that MM-DD means near today, where only one can be meant; else ends the tool and asks for the year.';
 
+create or replace function app.nearest_weekday(context app.context, word text, field text, is_past boolean) returns date
+language plpgsql stable set search_path = '' as $$
+declare
+  isodow constant int := array_position(
+    array['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'],
+    regexp_replace(word, '^(last|next)_', '')
+  );
+  ahead constant int := (isodow - extract(isodow from context.today)::int + 7) % 7;
+begin
+  case
+    when word like 'next%' then return context.today + coalesce(nullif(ahead, 0), 7);
+    when word like 'last%' then return context.today + ahead - 7;
+    when ahead = 0 then
+      perform app.fail('date_out_of_range.which_weekday', jsonb_build_object(
+        'days', jsonb_build_array(context.today, context.today + case when is_past then -7 else 7 end)
+      ), field);
+    else null;
+  end case;
+  return context.today + ahead - case when is_past then 7 else 0 end;
+end
+$$;
+comment on function app.nearest_weekday is
+  'The day that a weekday means: the last one of what was paid, else the next. On that weekday itself it ends the tool '
+  'and asks.';
+
 create or replace function app.parse_date(context app.context, value text, field text, is_past boolean default false)
   returns date
 language plpgsql stable set search_path = '' as $$
@@ -5932,6 +5957,13 @@ begin
   end if;
   if value ~ '^--\d\d-\d\d$' then
     return app.nearest_day(context, substr(value, 3), field, is_past);
+  end if;
+  if value ~ '^((last|next)_)?(mon|tues|wednes|thurs|fri|satur|sun)day$' then
+    return app.nearest_weekday(context, value, field, is_past);
+  end if;
+  if value ~ '^(this|last)_' and field ~ '(^|[.])(from|to)$' then
+    return case when field ~ 'from$' then (app.named_period(value, context.today)).from_on
+      else (app.named_period(value, context.today)).to_on end;
   end if;
   case value
     when 'today' then return context.today;
@@ -6228,7 +6260,8 @@ begin
       'at', to_char(s.created_at at time zone context.timezone, 'YYYY-MM-DD HH24:MI'),
       'by', case when s.tool <> all (automatic) then app.member_name(s.actor_id) end,
       -- Anybody can register a client under any name, and other members' assistants read it here.
-      'client', app.plain_words(s.client_name, 60), 'undone', s.undone_by is not null
+      'client', app.plain_words(s.client_name, 60),
+      'is_page', nullif(s.client_name is null and s.tool <> all (automatic), false), 'undone', s.undone_by is not null
     ) || app.read_effects(s.id, most_effects) order by s.recorded_seq desc), '[]')
     from (
       select f.id from found as f order by f.recorded_seq desc limit coalesce((wanted ->> 'limit')::int, 10)
@@ -8666,13 +8699,12 @@ language plpgsql immutable set search_path = '' as $$
 declare
   unit constant text := substring(name from '^(?:this|last)_(week|month|quarter|year)$');
   step constant interval := case unit when 'quarter' then interval '3 months' else ('1 ' || unit)::interval end;
+  counted constant interval := replace(substring(name from '^last_(\d{1,3}_(?:days|weeks|months|years))$'), '_', ' ');
   first date;
 begin
-  case name
-    when 'last_30_days' then
-      return (today - 29, today, interval '30 days')::app.period;
-    when 'last_12_months' then
-      return ((today + 1 - interval '12 months')::date, today, interval '12 months')::app.period;
+  case
+    when counted is not null then
+      return ((today + 1 - counted)::date, today, counted)::app.period;
     else
       -- Weeks begin on Monday (ISO 8601).
       first := date_trunc(unit, today::timestamp) - case when name like 'last%' then step else interval '0' end;

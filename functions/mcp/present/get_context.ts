@@ -29,10 +29,11 @@ export const presentContext = (
     settlements: presentBalances(settlements, words),
   }),
   ...(recent_changes && {
-    recent_changes: recent_changes.map(({ facts, effects = [], effects_count, ...change }: Facts) => ({
+    recent_changes: recent_changes.map(({ facts, effects = [], effects_count, is_page, ...change }: Facts) => ({
       ...change,
       by: presentActor(change, words),
-      client: change.client ?? (change.by && words.labels.site),
+      // A client may call itself anything, so pages are no client.
+      ...(is_page && { via: words.labels.site }),
       summary: presentChange({ tool: change.tool, facts }, words),
       ...(effects.length > 0 &&
         { effect: effectLines(tellEffects({ effects, effects_count }, words), words).join("; ") }),

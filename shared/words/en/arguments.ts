@@ -37,6 +37,10 @@ export const refusals = {
     message: "The year is missing.",
     hint: `Ask which day is meant, and write it as ${days.map(quoted).join(" or ")}.`,
   }),
+  "date_out_of_range.which_weekday": ({ days }: { days: string[] }): Refusal => ({
+    message: "That weekday is today.",
+    hint: `Ask which day is meant, and write it as ${days.map(quoted).join(" or ")}.`,
+  }),
   "currency_unknown": ({ currency }: { currency: string }): Refusal => ({
     message: `${quoted(currency)} is not a currency in use.`,
     hint: "Give an ISO 4217 code such as EUR, USD or INR.",

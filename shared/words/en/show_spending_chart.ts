@@ -32,24 +32,18 @@ export function periodWords({ from, to, name }: Period): string {
   switch (name) {
     case undefined:
       return `from ${from} to ${to}`;
-    case "last_30_days":
-      return "in the last 30 days";
-    case "last_12_months":
-      return "in the last 12 months";
     default:
-      return name.replaceAll("_", " ");
+      return /\d/.test(name) ? `in the ${name.replaceAll("_", " ")}` : name.replaceAll("_", " ");
   }
 }
 
 /** How to call the period compared with: "at this point last month". */
 export function earlierWords({ from, to }: Period, name: string | undefined): string {
+  const counted = /^last_(\d+_\w+)$/.exec(name ?? "")?.[1];
+  if (counted) return `in the ${counted.replace("_", " ")} before`;
   switch (name) {
     case undefined:
       return `from ${from} to ${to}`;
-    case "last_30_days":
-      return "in the 30 days before";
-    case "last_12_months":
-      return "in the 12 months before";
     case "last_month":
       return "the month before";
     default:

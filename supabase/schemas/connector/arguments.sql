@@ -97,6 +97,31 @@ $$;
 comment on function app.nearest_day is
   'The day that MM-DD means near today, where only one can be meant; else ends the tool and asks for the year.';
 
+create or replace function app.nearest_weekday(context app.context, word text, field text, is_past boolean) returns date
+language plpgsql stable set search_path = '' as $$
+declare
+  isodow constant int := array_position(
+    array['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'],
+    regexp_replace(word, '^(last|next)_', '')
+  );
+  ahead constant int := (isodow - extract(isodow from context.today)::int + 7) % 7;
+begin
+  case
+    when word like 'next%' then return context.today + coalesce(nullif(ahead, 0), 7);
+    when word like 'last%' then return context.today + ahead - 7;
+    when ahead = 0 then
+      perform app.fail('date_out_of_range.which_weekday', jsonb_build_object(
+        'days', jsonb_build_array(context.today, context.today + case when is_past then -7 else 7 end)
+      ), field);
+    else null;
+  end case;
+  return context.today + ahead - case when is_past then 7 else 0 end;
+end
+$$;
+comment on function app.nearest_weekday is
+  'The day that a weekday means: the last one of what was paid, else the next. On that weekday itself it ends the tool '
+  'and asks.';
+
 create or replace function app.parse_date(context app.context, value text, field text, is_past boolean default false)
   returns date
 language plpgsql stable set search_path = '' as $$
@@ -106,6 +131,13 @@ begin
   end if;
   if value ~ '^--\d\d-\d\d$' then
     return app.nearest_day(context, substr(value, 3), field, is_past);
+  end if;
+  if value ~ '^((last|next)_)?(mon|tues|wednes|thurs|fri|satur|sun)day$' then
+    return app.nearest_weekday(context, value, field, is_past);
+  end if;
+  if value ~ '^(this|last)_' and field ~ '(^|[.])(from|to)$' then
+    return case when field ~ 'from$' then (app.named_period(value, context.today)).from_on
+      else (app.named_period(value, context.today)).to_on end;
   end if;
   case value
     when 'today' then return context.today;

@@ -79,7 +79,8 @@ begin
       'at', to_char(s.created_at at time zone context.timezone, 'YYYY-MM-DD HH24:MI'),
       'by', case when s.tool <> all (automatic) then app.member_name(s.actor_id) end,
       -- Anybody can register a client under any name, and other members' assistants read it here.
-      'client', app.plain_words(s.client_name, 60), 'undone', s.undone_by is not null
+      'client', app.plain_words(s.client_name, 60),
+      'is_page', nullif(s.client_name is null and s.tool <> all (automatic), false), 'undone', s.undone_by is not null
     ) || app.read_effects(s.id, most_effects) order by s.recorded_seq desc), '[]')
     from (
       select f.id from found as f order by f.recorded_seq desc limit coalesce((wanted ->> 'limit')::int, 10)

@@ -29,13 +29,12 @@ language plpgsql immutable set search_path = '' as $$
 declare
   unit constant text := substring(name from '^(?:this|last)_(week|month|quarter|year)$');
   step constant interval := case unit when 'quarter' then interval '3 months' else ('1 ' || unit)::interval end;
+  counted constant interval := replace(substring(name from '^last_(\d{1,3}_(?:days|weeks|months|years))$'), '_', ' ');
   first date;
 begin
-  case name
-    when 'last_30_days' then
-      return (today - 29, today, interval '30 days')::app.period;
-    when 'last_12_months' then
-      return ((today + 1 - interval '12 months')::date, today, interval '12 months')::app.period;
+  case
+    when counted is not null then
+      return ((today + 1 - counted)::date, today, counted)::app.period;
     else
       -- Weeks begin on Monday (ISO 8601).
       first := date_trunc(unit, today::timestamp) - case when name like 'last%' then step else interval '0' end;

@@ -1,0 +1,69 @@
+/** Weekdays and periods that no client lists: the owner's calendar says which days they are. */
+import { assertEquals, assertMatch } from "@std/assert";
+import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { fails, type Json, newMember, ok } from "./connector_harness.ts";
+
+let database: TestDatabase;
+Deno.test.beforeAll(async () => {
+  database = await openDatabase();
+});
+Deno.test.afterAll(() => database.close());
+
+let people = 0;
+/** It is Tuesday, 6 October 2026, 11:00 in Berlin. */
+const newPerson = (clock?: () => Date) =>
+  newMember(database, {
+    email: `days-${++people}@example.com`,
+    organization: "Acme",
+    ...(clock && { clock }),
+  });
+const dayOf = async (date: string, clock?: () => Date) =>
+  (await ok(await newPerson(clock), "log_expenses", { items: [{ name: "Lunch", amount: 9, date }] })).data.results[0]
+    .date;
+
+Deno.test("a weekday of an expense is the last one, in the owner's calendar", async () => {
+  assertEquals(await dayOf("Monday"), "2026-10-05");
+  assertEquals(await dayOf("Freitag"), "2026-10-02");
+  assertEquals(await dayOf("last Tuesday"), "2026-09-29");
+  // In Berlin it is Wednesday already.
+  assertEquals(await dayOf("Tuesday", () => new Date("2026-10-06T22:30:00Z")), "2026-10-06");
+});
+
+Deno.test("on that weekday itself the answer asks, and its hint works", async () => {
+  const person = await newPerson();
+  const { hint } = await fails(person, "log_expenses", { items: [{ name: "Lunch", amount: 9, date: "Tuesday" }] });
+  assertMatch(hint, /"2026-10-06" or "2026-09-29"/);
+  await ok(person, "log_expenses", { items: [{ name: "Lunch", amount: 9, date: "2026-09-29" }] });
+});
+
+Deno.test("a weekday of a bill is the next one", async () => {
+  const person = await newPerson();
+  const { data } = await ok(person, "add_bill", {
+    name: "Cleaning",
+    amount: 120,
+    frequency: "biweekly",
+    first_due: "Monday",
+  });
+  assertEquals(data.bill.next_due, "2026-10-12");
+});
+
+Deno.test("last_3_months ends today, in sums, lists and charts, and says which days it was", async () => {
+  const person = await newPerson();
+  const lunch = (date: string) => ({ name: "Lunch", amount: 10, date });
+  await ok(person, "log_expenses", { items: [lunch("2026-07-06"), lunch("2026-07-07"), lunch("2026-10-06")] });
+  const { data, understood } = await ok(person, "summarize_spending", { period: "last 3 months" });
+  assertEquals([data.total.amount, data.period.from, data.period.to], ["20.00", "2026-07-07", "2026-10-06"]);
+  assertEquals(understood.length, 1);
+  assertEquals((await ok(person, "list_expenses", { period: "last_3_months" })).total_count, 2);
+  assertEquals((await ok(person, "list_expenses", { from: "last quarter", to: "last quarter" })).total_count, 2);
+  const chart = await ok(person, "show_spending_chart", { period: "last_3_months" });
+  assertMatch(chart.data.table, /in the last 3 months/);
+});
+
+Deno.test("a period is no day of an expense", async () => {
+  const person = await newPerson();
+  const error: Json = await fails(person, "log_expenses", {
+    items: [{ name: "Lunch", amount: 9, date: "last_month" }],
+  });
+  assertEquals(error.field, "items[0].date");
+});
