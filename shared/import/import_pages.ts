@@ -7,22 +7,33 @@ import { type ImportProblem, type ImportRow, type ReadImport, readImport } from 
 export const PAGE_ROWS = 2000;
 
 /** @param latest the last day that a row may have. @returns what was read, or why it cannot be. */
-export const readFile = (text: string, mapping: Mapping, latest: string): ReadImport | ImportProblem =>
-  readImport(text, mapping, latest, { mostRows: MAX_UPLOADED_ROWS });
+export const readFile = (
+  text: string,
+  mapping: Mapping,
+  latest: string,
+  learned: Mapping = {},
+): ReadImport | ImportProblem => readImport(text, mapping, latest, { mostRows: MAX_UPLOADED_ROWS, learned });
 
 /** The furthest time zone is 14 hours ahead. */
 export const latestDay = (at: Date): string => new Date(at.getTime() + 14 * 3_600_000).toISOString().slice(0, 10);
 
 /** What is kept of the file as a whole. */
 export const describeRead = (
-  { mapping, account, questions, left_out, balances, balance_proof }: ReadImport,
+  { mapping, header, account, questions, left_out, balances, balance_proof }: ReadImport,
   warnings?: Said[],
 ) => ({
-  ...{ mapping, questions, left_out },
+  ...{ mapping, header, questions, left_out },
   ...(warnings && { warnings }),
   ...(account && { account }),
   ...(balances && { balances: { ...balances, ...(balance_proof && { proven: balance_proof === "proven" }) } }),
 });
+
+/** What is kept of a file that cannot be read before an answer; undefined when no answer makes it readable. */
+export const describeAsked = ({ asks, params }: ImportProblem, warnings?: Said[]) =>
+  asks && {
+    ...{ mapping: {}, questions: [], ...params.details, ...asks },
+    ...(warnings && { warnings }),
+  };
 
 export interface Page {
   rows: ImportRow[];

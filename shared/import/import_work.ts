@@ -6,8 +6,8 @@ import type { Clock } from "../clock.ts";
 import type { FactEnvelope } from "../connector/result.ts";
 import type { Arguments } from "../connector/tool.ts";
 import type { RefusalFacts, Said } from "../words/message.ts";
-import { countRows, describeRead, latestDay, pagesOf, readFile } from "./import_pages.ts";
-import type { Mapping, ReadImport } from "./read_import.ts";
+import { countRows, describeAsked, describeRead, latestDay, pagesOf, readFile } from "./import_pages.ts";
+import type { ImportProblem, Mapping, ReadImport } from "./read_import.ts";
 
 /** Runs one step of `app.import_expenses`. */
 export type Step = (args: Arguments) => Promise<FactEnvelope>;
@@ -48,6 +48,7 @@ export interface ImportState {
   /** Only to read it: the text, and what was said and learned of it. */
   file?: string;
   mapping?: Mapping;
+  learned?: Mapping;
 }
 
 export interface Kept {
@@ -63,8 +64,8 @@ export async function keepFile(step: Step, file: FileToKeep, clock: Clock): Prom
   const { text, name, importId, account, defaultCurrency, mapping = {}, warnings, encoding } = file;
   const read = readFile(text, mapping, latestDay(clock()));
   const isRead = !("code" in read);
-  if (!isRead && read.code !== "needs_answer.import") return { problem: read };
-  const described = isRead ? describeRead(read, warnings) : { mapping: {}, warnings, ...read.params.details };
+  const described = isRead ? describeRead(read, warnings) : describeAsked(read, warnings);
+  if (!described) return { problem: read as ImportProblem };
   const { ok, data, error } = await step({
     ...{ step: "keep", file: text, row_count: isRead ? countRows(read) : 0, mapping },
     read: { ...described, ...(name && { name }), ...(encoding && { encoding }) },
@@ -129,7 +130,7 @@ export async function workThrough(step: Step, { importId, clock, deadline, ...wo
         continue;
       }
       if (!read && state.file === undefined) state = await run({ step: "load" });
-      const file = read ?? readFile(state.file!, state.mapping ?? {}, latestDay(clock()));
+      const file = read ?? readFile(state.file!, state.mapping ?? {}, latestDay(clock()), state.learned);
       read = undefined;
       if ("code" in file) return { problem: file };
       state = await stage(file, state);

@@ -7,6 +7,7 @@ import type { Said } from "../words/message.ts";
 import { proveBalances, type ProvenBalances } from "./balances.ts";
 import type { Question } from "./conventions.ts";
 import type { Mapping } from "./find_columns.ts";
+import { FIELDS } from "./header_words.ts";
 import { readFormat } from "./formats/mod.ts";
 import { isCode } from "./money_text.ts";
 import { type Settled, settleLines } from "./settle_lines.ts";
@@ -24,6 +25,8 @@ export interface ReadImport extends Omit<WrittenRows, "brokenLinks">, ProvenBala
   account?: Account;
   /** What nothing in the file proves; answered by the mapping argument of the same name. */
   questions: Question[];
+  /** The header line or the format: answers are remembered for it and the account. */
+  header: string;
   /**
    * How the file was read: column names, delimiter, conventions. `ignored` lists unused columns; `assumed` is what was
    * taken for granted, as `Said`.
@@ -34,23 +37,27 @@ export interface ReadImport extends Omit<WrittenRows, "brokenLinks">, ProvenBala
 /**
  * @param latest the last day that a row may have, YYYY-MM-DD.
  * @param options.mostRows more are refused.
+ * @param options.learned what a person answered about an earlier file of the account with the same header line. Its
+ * columns count unless the mapping names others; its conventions only answer a question, since a file may prove its own.
  */
 export function readImport(
   text: string,
   mapping: Mapping = {},
   latest?: string,
-  { mostRows = MAX_ROWS }: { mostRows?: number } = {},
+  { mostRows = MAX_ROWS, learned = {} }: { mostRows?: number; learned?: Mapping } = {},
 ): ReadImport | ImportProblem {
-  const statement = readFormat(text, mapping, mostRows);
+  const columns = pick(learned, FIELDS.filter((field) => mapping[field] === undefined));
+  const statement = readFormat(text, { ...columns, ...mapping }, mostRows);
   if ("code" in statement) return statement;
-  const settled = settleLines(statement, mapping, latest);
+  const { settled, answered } = settle(statement, { mapping, learned, latest });
   const { brokenLinks, ...written } = writeRows(settled);
   if (written.rows.length === 0 && written.rows_bad.length === 0) {
     const { left_out } = written;
     const { questions } = settled;
     // Read the other way, the lines may be spending.
+    const asks = { header: headerOf(statement), ...statement.account && { account: statement.account } };
     return questions.some(({ id }) => id === "negative_is_expense")
-      ? { code: "needs_answer.import", params: { details: { questions, left_out } }, field: "mapping" }
+      ? { code: "needs_answer.import", params: { details: { questions, left_out } }, field: "mapping", asks }
       : { code: "invalid_argument.nothing_to_import", params: { details: { left_out } }, field: "csv" };
   }
   const proven = proveBalances(statement, settled);
@@ -59,6 +66,8 @@ export function readImport(
   if (typeof proven.balance_proof === "object") {
     assumed.push({ code: "balance_differs", params: { ...proven.balance_proof } });
   }
+  const remembered = { ...columns, ...answered };
+  if (Object.keys(remembered).length > 0) assumed.push({ code: "remembered", params: { remembered } });
   // Import the expense without its broken link.
   if (brokenLinks > 0) {
     const column = shorten(String(statement.mapping.url), 40);
@@ -69,8 +78,28 @@ export function readImport(
     ...proven,
     ...(account && { account }),
     questions: settled.questions,
+    header: headerOf(statement),
     mapping: { ...statement.mapping, ...settled.conventions, assumed },
   };
+}
+
+const headerOf = ({ header, mapping }: Statement): string => header ?? String(mapping.format);
+
+const pick = (from: Mapping, keys: readonly (keyof Mapping)[]): Mapping =>
+  Object.fromEntries(keys.flatMap((key) => from[key] === undefined ? [] : [[key, from[key]]]));
+
+/** Answers what was answered before, until nothing more of that is asked: a decimal sign may prove a direction. */
+function settle(
+  statement: Statement,
+  { mapping, learned, latest }: { mapping: Mapping; learned: Mapping; latest: string | undefined },
+): { settled: Settled; answered: Mapping } {
+  let answered: Mapping = {};
+  for (;;) {
+    const settled = settleLines(statement, { ...mapping, ...answered }, latest);
+    const more = pick(learned, settled.questions.map(({ id }) => id));
+    if (Object.keys(more).length === 0) return { settled, answered };
+    answered = { ...answered, ...more };
+  }
 }
 
 /** What the reader found, in the only currency that its lines have. */

@@ -112,6 +112,8 @@ export interface Statement {
   currency?: string;
   /** What the answer says about the reading: format or layout, columns. */
   mapping: Record<string, unknown>;
+  /** The header line of a table, plain, by which the next file of the bank is known. */
+  header?: string;
   assumed?: (Said & { code: Assumption })[];
 }
 
@@ -119,6 +121,8 @@ export interface Statement {
 export interface ImportProblem extends RefusalFacts {
   code: RefusalCode & (`invalid_argument.${string}` | `needs_answer.${string}`);
   field: string;
+  /** Of a file that an answer makes readable: what answers are remembered for. */
+  asks?: { header: string; account?: Account };
 }
 
 /** Of a file that is passed in a call. */

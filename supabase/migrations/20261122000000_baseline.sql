@@ -2835,7 +2835,8 @@ comment on table app.accounts is 'The accounts and cards that statements are of.
 comment on column app.accounts.key is
   'How files say which account they are of: the hash of its number and the export''s name, never the number.';
 comment on column app.accounts.answers is
-  'What a person answered about its files, by question, such as {negative_is_expense: false}.';
+  'What a person answered about its files, by the hash of their header line: {<hash>: {header, answers, at}}, with '
+  'answers such as {amount: "Txn Amt", negative_is_expense: false}.';
 comment on column app.accounts.balance is
   'What its latest statement says it had: {from, to, opening?, closing, currency, proven?, change_id}; proven: the '
   'lines '
@@ -12609,6 +12610,86 @@ comment on function app.find_account is
   'The account that was given, by id or name, else the one a file says it is of; a new one where there is none. Null '
   'when nothing says so: a list of expenses is of no account.';
 
+-- schemas/imports/layouts.sql
+
+-- Header lines of statements that a person explained once, so that the next statement of the account asks nothing.
+
+create or replace function app.learned_of(account_id text, header text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return coalesce(
+    (select a.answers #> array[md5(header), 'answers'] from app.accounts as a where a.id = learned_of.account_id), '{}'
+  );
+end
+$$;
+comment on function app.learned_of is 'What a person answered about files of an account with this header line.';
+
+create or replace function app.remember_layout(context app.context, batch app.import_batches) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  max_headers constant int := 20;
+  said constant jsonb := (batch.read -> 'given') || (batch.read -> 'answers');
+  header constant text := batch.read ->> 'header';
+begin
+  if said = '{}' or header is null then
+    return;
+  end if;
+  update app.accounts as a
+  set updated_at = context.at, answers = (
+    select jsonb_object_agg(kept.key, kept.value)
+    from (
+      select l.key, l.value
+      from jsonb_each(a.answers || jsonb_build_object(md5(header), jsonb_build_object(
+        'header', left(header, 300), 'at', context.at,
+        'answers', coalesce(a.answers #> array[md5(header), 'answers'], '{}') || said
+      ))) as l
+      order by l.value ->> 'at' desc, l.key
+      limit max_headers
+    ) as kept
+  )
+  where a.id = batch.account_id and not coalesce(a.answers #> array[md5(header), 'answers'], '{}') @> said;
+end
+$$;
+comment on function app.remember_layout is
+  'Keeps what was said of the columns and conventions of an import for its account and header line; of an account the '
+  'latest 20 header lines.';
+
+create or replace function app.list_layouts(context app.context) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'id', concat(a.id, '.', l.key), 'account', a.name, 'header', l.value -> 'header',
+      'answers', l.value -> 'answers', 'confirmed_at', l.value -> 'at'
+    ) order by a.name, l.key), '[]')
+    from app.accounts as a
+    cross join jsonb_each(a.answers) as l
+    where a.organization_id = context.organization_id and app.sees_account(a)
+  );
+end
+$$;
+comment on function app.list_layouts is
+  'The header lines that were explained, of accounts that the person sees: [{id, account, header, answers, '
+  'confirmed_at}].';
+
+create or replace function app.forget_layouts(context app.context, ids jsonb) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  wanted text;
+begin
+  for wanted in select i from jsonb_array_elements_text(ids) as i loop
+    update app.accounts as a set answers = a.answers - split_part(wanted, '.', 2), updated_at = context.at
+    where a.organization_id = context.organization_id and a.id = split_part(wanted, '.', 1)
+      and a.answers ? split_part(wanted, '.', 2) and app.sees_account(a);
+    if not found then
+      perform app.fail('not_found.layout', jsonb_build_object('id', left(wanted, 80)), 'forget_layouts');
+    end if;
+  end loop;
+end
+$$;
+comment on function app.forget_layouts is
+  'Forgets what was answered about header lines, so that their next statement asks again.';
+
 -- schemas/imports/find_import.sql
 
 create or replace function app.find_import(context app.context, import_id text) returns app.import_batches
@@ -12647,7 +12728,7 @@ begin
     'organization', context.organization_name,
     'account', (select jsonb_build_object('id', a.id, 'name', a.name) from app.accounts as a
       where a.id = batch.account_id),
-    'name', batch.read ->> 'name', 'left_out', batch.read -> 'left_out', 'questions', batch.read -> 'questions'
+    'name', batch.read ->> 'name', 'left_out', batch.read -> 'left_out'
   ));
 end
 $$;
@@ -12687,25 +12768,12 @@ end
 $$;
 comment on function app.start_import is 'Step start: an import that waits half an hour for its file.';
 
-create or replace function app.learned_answers(account_id text, questions jsonb) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return (
-    select coalesce(jsonb_object_agg(q ->> 'id', a.answers -> (q ->> 'id')), '{}')
-    from jsonb_array_elements(questions) as q
-    join app.accounts as a on a.id = learned_answers.account_id and a.answers ? (q ->> 'id')
-  );
-end
-$$;
-comment on function app.learned_answers is 'What a person answered to these questions about an account before.';
-
 create or replace function app.keep_import_file(context app.context, arguments jsonb) returns app.import_batches
 language plpgsql volatile set search_path = '' as $$
 declare
   batch app.import_batches := case when arguments ? 'import_id'
     then app.find_import(context, arguments ->> 'import_id') else app.start_import(context, arguments) end;
   found_id text;
-  learned jsonb;
 begin
   if batch.state <> 'waiting' then
     perform app.fail('invalid_argument.upload_used', field => 'import_id');
@@ -12713,13 +12781,12 @@ begin
   found_id := app.find_account(
     context, coalesce(arguments ->> 'account', batch.read ->> 'account_given'), arguments #> '{read,account}'
   );
-  learned := app.learned_answers(found_id, arguments #> '{read,questions}');
   update app.import_batches as b
   set state = 'reading', file = arguments ->> 'file', account_id = found_id,
     row_count = (arguments ->> 'row_count')::int, expires_at = context.at + app.kept_for('imports'),
     read = b.read || (arguments -> 'read') || jsonb_build_object(
-      'given', coalesce(arguments -> 'mapping', '{}'), 'answers', learned,
-      'revision', case learned when '{}' then 1 else 2 end
+      'given', coalesce(arguments -> 'mapping', '{}'), 'answers', '{}'::jsonb,
+      'revision', case when app.learned_of(found_id, arguments #>> '{read,header}') = '{}' then 1 else 2 end
     )
   where b.id = batch.id
   returning b.* into batch;
@@ -12735,12 +12802,13 @@ language plpgsql stable set search_path = '' as $$
 begin
   return app.describe_import(context, batch) || case batch.state when 'reading' then jsonb_build_object(
     'file', batch.file,
-    'mapping', coalesce(batch.read -> 'given', '{}') || coalesce(batch.read -> 'answers', '{}')
+    'mapping', coalesce(batch.read -> 'given', '{}') || coalesce(batch.read -> 'answers', '{}'),
+    'learned', app.learned_of(batch.account_id, batch.read ->> 'header')
   ) else '{}' end;
 end
 $$;
 comment on function app.load_import is
-  'Step load: how far an import is, and what reading its file again takes, {file, mapping}.';
+  'Step load: how far an import is, and what reading its file again takes, {file, mapping, learned}.';
 
 -- schemas/imports/correct_rows.sql
 
@@ -13356,6 +13424,7 @@ declare
   corrected constant int[] :=
     array(select (c ->> 'line')::int from jsonb_array_elements(arguments -> 'corrections') as c);
   is_staged constant boolean := batch.state in ('matching', 'ready');
+  found_id text := batch.account_id;
   changes jsonb := '{}';
   answers record;
 begin
@@ -13365,6 +13434,10 @@ begin
       'answers', coalesce(batch.read -> 'answers', '{}') || answers.of_file,
       'row_answers', coalesce(batch.read -> 'row_answers', '{}') || answers.of_rows
     );
+  end if;
+  if arguments ? 'account' then
+    found_id := app.find_account(context, arguments ->> 'account', coalesce(batch.read -> 'account', '{}'));
+    changes := changes || jsonb_build_object('account_given', arguments -> 'account');
   end if;
   if arguments ? 'mapping' then
     changes := changes
@@ -13393,9 +13466,10 @@ begin
   end if;
   -- The file means something else now, so it is read again.
   if changes -> 'answers' is distinct from coalesce(batch.read -> 'answers', '{}') and changes ? 'answers'
-    or changes ? 'given' then
+    or changes ? 'given' or found_id is distinct from batch.account_id then
     update app.import_batches as b
-    set read = b.read || changes || jsonb_build_object('revision', (b.read ->> 'revision')::int + 1),
+    set account_id = found_id,
+      read = b.read || changes || jsonb_build_object('revision', (b.read ->> 'revision')::int + 1),
       state = 'reading', staged_through = 0, matched_through = 0
     where b.id = batch.id
     returning b.* into batch;
@@ -13416,8 +13490,8 @@ begin
 end
 $$;
 comment on function app.answer_import is
-  'Takes up what a person says of an import: {answers, mapping, skip_lines, corrections, rules}. Answers about the '
-  'whole file, and columns, ask for another reading of it.';
+  'Takes up what a person says of an import: {answers, account, mapping, skip_lines, corrections, rules}. Answers '
+  'about the whole file, its account and its columns ask for another reading of it.';
 
 -- schemas/imports/preview_import.sql
 
@@ -13791,10 +13865,7 @@ begin
   if app.find_changed_rows(context, batch, true) <> '{}' then
     perform app.fail('expectation_mismatch.books_changed', field => 'import_id');
   end if;
-  update app.accounts as a
-  set answers = a.answers || (batch.read -> 'answers'), updated_at = context.at
-  where a.id = batch.account_id and not a.answers @> (batch.read -> 'answers');
-
+  perform app.remember_layout(context, batch);
   perform app.keep_balance(batch);
 
   answer := jsonb_build_object(
@@ -14229,9 +14300,10 @@ declare
   batch app.import_batches := app.keep_import_file(context, arguments);
 begin
   batch := app.answer_import(context, batch, arguments - array['mapping', 'answers']);
-  -- Of another revision when the account has learned an answer: then it stays at what the file says.
-  batch :=
-    app.stage_import_rows(context, batch, arguments || jsonb_build_object('after', 0, 'revision', 1, 'is_last', true));
+  -- Without rows it waits for an answer; of another revision, the account has learned one.
+  batch := case when arguments ? 'rows' then
+    app.stage_import_rows(context, batch, arguments || jsonb_build_object('after', 0, 'revision', 1, 'is_last', true))
+    else batch end;
   while batch.state = 'matching' loop
     batch := app.match_import_page(context, batch);
   end loop;
@@ -19657,6 +19729,9 @@ begin
   if arguments ? 'payee_rules' then
     rules := app.change_payee_rules(context, arguments -> 'payee_rules');
   end if;
+  if arguments ? 'forget_layouts' then
+    perform app.forget_layouts(context, arguments -> 'forget_layouts');
+  end if;
   if (arguments #>> '{reminders,email_enabled}' = 'true' or arguments #>> '{reminders,my_mails}' <> 'none')
     and not identity.organization_has_feature(context.organization_id, 'reminders:email', context.at) then
     warnings := warnings
@@ -19693,7 +19768,8 @@ begin
     'data', jsonb_build_object(
       'settings', app.read_settings(context), 'category', category - array['facts', 'left_bills'],
       'budgets', case when budget is not null then coalesce(app.describe_budgets(context, context.today), '[]') end,
-      'payee_rules', case when rules is not null then app.list_payee_rules() end, 'revalued', revalued
+      'payee_rules', case when rules is not null then app.list_payee_rules() end, 'revalued', revalued,
+      'layouts', case when arguments ? 'forget_layouts' then app.list_layouts(context) end
     ),
     'warnings', warnings,
     'facts', jsonb_strip_nulls(jsonb_build_object(
@@ -19704,7 +19780,7 @@ begin
 end
 $$;
 comment on function app.update_settings is
-  'Tool update_settings: data {settings, category?, budgets?, payee_rules?, revalued?}.';
+  'Tool update_settings: data {settings, category?, budgets?, payee_rules?, revalued?, layouts?}.';
 
 -- schemas/providers/take_over_statements.sql
 

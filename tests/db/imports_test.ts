@@ -27,12 +27,12 @@ async function upload(books: Books, text: string, args: Json = {}): Promise<Json
 }
 
 /** A call of the tool, with what the connector does when the import is not ready. */
-async function say(books: Books, args: Json): Promise<Json> {
+async function say(books: Books, args: Json, isWorkedOn = true): Promise<Json> {
   const parsed = importExpenses.parse(args);
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.error));
   const answer = await books.call("import_expenses", parsed.value);
   const { import_id, state } = answer.data?.import ?? {};
-  if (!state) return answer;
+  if (!state || !isWorkedOn) return answer;
   assertEquals(await work(books, import_id), { state: "ready" });
   return await books.call("import_expenses", { import_id });
 }
@@ -108,7 +108,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals((await books.ok("import_expenses", { import_id: importId })).preview.totals, { EUR: "38.50" });
   },
 
-  "asks, takes the answer, and remembers it for the account": async (books, database) => {
+  "asks, takes the answer, and remembers it for the account": async (books) => {
     const account = "Main account";
     const shown = await upload(books, SIGNED, { account });
     assertEquals([shown.account.name, shown.questions.map(({ id }: Json) => id)], [account, ["negative_is_expense"]]);
@@ -125,10 +125,10 @@ testBooks("imports", { day: "2026-10-06" }, {
       (await say(books, { import_id: next.import_id, answers: { negative_is_expense: false } })).data.preview;
     assertEquals([other.rows_ok, other.totals], [2, { EUR: "1988.00" }]);
     await say(books, other.commit_with);
-    const [learned] = await database.query<Json>("select answers from app.accounts where organization_id = $1", [
-      books.organizationId,
+    const { layouts } = await books.ok("update_settings", { forget_layouts: [] });
+    assertEquals(layouts.map(({ account, header, answers }: Json) => [account, header, answers]), [
+      [account, "date | description | amount", { negative_is_expense: false }],
     ]);
-    assertEquals(learned!.answers, { negative_is_expense: false });
     // Another account has learned nothing.
     assertEquals(
       (await upload(books, SIGNED.replaceAll("2026-10", "2026-07"), { account: "Card" })).questions.length,
@@ -143,6 +143,60 @@ testBooks("imports", { day: "2026-10-06" }, {
     await say(books, answered.data.preview.commit_with);
     const next = await say(books, { csv: SIGNED.replaceAll("2026-10", "2026-08"), account: "Bank" });
     assertEquals([next.data.preview.questions, next.data.preview.totals], [[], { EUR: "12.00" }]);
+  },
+
+  "remembers columns for the account and the header line, until they are forgotten": async (books, database) => {
+    const file = (month: string, header = "Zorv;Wex;Umpf;Blork") =>
+      `${header}\n${month}-11;Shop;7123;-12,50\n${month}-12;Work;7124;2000,00\n`;
+    const mapping = { date: "Zorv", name: "Wex", amount: "Blork" };
+    const ask = async (args: Json) => {
+      const { import_id } = (await say(books, args, false)).data.import;
+      return { import_id, problem: (await work(books, import_id)).problem };
+    };
+    // A file in the call and one that is uploaded wait for the same answer.
+    const asked = await ask({ csv: file("2026-08") });
+    assertEquals([asked.problem.code, asked.problem.field], ["invalid_argument.column_unclear", "mapping.date"]);
+    const answers = { negative_is_expense: true };
+    const { preview } = (await say(books, { import_id: asked.import_id, mapping, answers, account: "Zorv bank" })).data;
+    assertEquals([preview.account.name, preview.questions, preview.totals], ["Zorv bank", [], { EUR: "12.50" }]);
+    assertEquals((await say(books, preview.commit_with)).data.created, 1);
+
+    const next = await say(books, { csv: file("2026-09"), account: "zorv bank" });
+    assertEquals([next.data.preview.questions, next.data.preview.totals], [[], { EUR: "12.50" }]);
+    assertEquals(next.data.preview.mapping.assumed, [
+      'As confirmed for this account and header line before: date "Zorv", name "Wex", amount "Blork" and ' +
+      "negative_is_expense true. update_settings with forget_layouts forgets it.",
+    ]);
+    const uploaded = await upload(books, file("2026-09"), { account: "Zorv bank" });
+    assertEquals([uploaded.questions, uploaded.totals], [[], { EUR: "12.50" }]);
+    // Another account, another header line and another organization have learned nothing.
+    assertEquals((await ask({ csv: file("2026-09"), account: "Card" })).problem.field, "mapping.date");
+    const other = await ask({ csv: file("2026-09", "Zorv;Wex;Umpf;Bloss"), account: "Zorv bank" });
+    assertEquals(other.problem.field, "mapping.date");
+    const stranger = await openBooks(database, { day: "2026-10-06" });
+    const theirs = await keep(stranger, file("2026-09"), { account: "Zorv bank" });
+    assertEquals((await work(stranger, theirs.state.import_id)).problem.field, "mapping.date");
+
+    const listed = (await books.ok("update_settings", { forget_layouts: [] })).layouts
+      .filter(({ account }: Json) => account === "Zorv bank");
+    assertEquals(listed.map(({ header }: Json) => header), ["zorv | wex | umpf | blork"]);
+    const forget_layouts = [listed[0].id];
+    assertEquals((await stranger.ok("update_settings", { forget_layouts: [] })).layouts, []);
+    await stranger.fails("not_found", "update_settings", { forget_layouts });
+    await (await books.join("viewer")).fails("forbidden_role", "update_settings", { forget_layouts });
+    await books.ok("update_settings", { forget_layouts });
+    await books.fails("not_found", "update_settings", { forget_layouts });
+    assertEquals((await ask({ csv: file("2026-09"), account: "Zorv bank" })).problem.field, "mapping.date");
+  },
+
+  "a remembered convention answers a question, and never overrules a file that proves its own": async (books) => {
+    const statement = (rows: string) => `Date,Description,Amount,Balance\n${rows}`;
+    const args = { account: "Proof", answers: { negative_is_expense: false } };
+    const first = await say(books, { csv: statement("2026-08-01,Shop,12.00,100\n2026-08-02,Tea,-3.00,1\n"), ...args });
+    await say(books, first.data.preview.commit_with);
+    const proven = statement("2026-09-01,Shop,-12.00,100\n2026-09-02,Tea,-3.00,97\n2026-09-03,Pay,9.00,106\n");
+    const next = await say(books, { csv: proven, account: "Proof" });
+    assertEquals([next.data.preview.questions, next.data.preview.totals], [[], { EUR: "15.00" }]);
   },
 
   "refuses answers to what is not asked, and lines that are not there": async (books) => {

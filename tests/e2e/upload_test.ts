@@ -63,6 +63,25 @@ Deno.test("a person uploads a statement by their assistant's link, and it is in 
     assertEquals([error.code, error.details.questions[0].id], ["needs_answer", "negative_is_expense"]);
     const answered = await call("import_expenses", { import_id, answers: { negative_is_expense: false } });
     assertEquals([answered.data.preview.rows_ok, answered.data.preview.totals], [2, { EUR: "30.00" }]);
+
+    // So does a file whose header names no day: the page keeps it, and what is answered holds for the next one.
+    const unknown = (month: string) => `Zorv,Wex,Blork\n2026-${month}-03,Penny,12.00\n2026-${month}-04,Edeka,3.50`;
+    const uploaded = async (month: string) => {
+      const { data: { upload: { url, import_id } } } = await call("import_expenses", { account: "Zorv bank" });
+      const page = await browser.open(url);
+      const sent = await browser.upload(page, findForm(page, takesFile), { name: "file", file: file(unknown(month)) });
+      return { import_id, html: sent.html };
+    };
+    const asked = await uploaded("09");
+    assertStringIncludes(asked.html, "has a question about it");
+    const unclear = await call("import_expenses", { import_id: asked.import_id });
+    assertEquals([unclear.error.field, unclear.error.details.import_id], ["mapping.date", asked.import_id]);
+    assertStringIncludes(unclear.error.message, '"Zorv" (2026-09-03, 2026-09-04)');
+    const mapping = { date: "Zorv", name: "Wex", amount: "Blork" };
+    const told = await call("import_expenses", { import_id: asked.import_id, mapping });
+    await call("import_expenses", told.data.preview.commit_with);
+    const known = await call("import_expenses", { import_id: (await uploaded("08")).import_id });
+    assertEquals([known.data.preview.questions, known.data.preview.totals], [[], { EUR: "15.50" }]);
     assert(!/LIDL|Aldi/.test(stack.log()), "nothing of a file is logged");
     await client.close();
   } finally {

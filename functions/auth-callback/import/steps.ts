@@ -17,8 +17,6 @@ export interface OpenImport {
   /** Staging a row and matching it count as one each. */
   done: number;
   total: number;
-  /** About the file as a whole. */
-  questions?: unknown[];
 }
 
 /** Why there is nothing to show: nobody's import here, books they may not use any more, a link that took its file. */

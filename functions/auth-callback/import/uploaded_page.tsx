@@ -49,9 +49,9 @@ const whose = ({ organization, opened: { name, account } }: Found, words: Words)
 
 async function underWay(c: AppContext, { config, clock }: PageDeps, { user, opened }: Found): Promise<Child> {
   const { words, format } = c.get("reader");
-  const { done, total, questions } = opened;
-  // What no row of it is spending without.
-  if (total === 0 && questions?.length) return <p>{words.uploaded.asksFirst}</p>;
+  const { done, total } = opened;
+  // No row of it can be read before an answer.
+  if (total === 0) return <p>{words.uploaded.asksFirst}</p>;
   const formToken = await createFormToken(config, { userId: user.id, at: clock() });
   return (
     <>

@@ -15,7 +15,7 @@ import {
   text,
 } from "../../../shared/connector/schema.ts";
 import { type Arguments, CREATE, defineTool, type ParsedArguments } from "../../../shared/connector/tool.ts";
-import { countRows, describeRead, latestDay, pagesOf } from "../../../shared/import/import_pages.ts";
+import { countRows, describeAsked, describeRead, latestDay, pagesOf } from "../../../shared/import/import_pages.ts";
 import { type Mapping, readImport } from "../../../shared/import/read_import.ts";
 import { repairText } from "../../../shared/import/repair_text.ts";
 import { workOn } from "./import_work.ts";
@@ -118,7 +118,7 @@ function refine(value: Arguments, sent: Arguments, at = new Date(0)): ParsedArgu
       return refuse({ code: "invalid_argument.needed_to_commit", params: { name: field }, field });
     }
   }
-  const { account: _, default_currency: __, ...rest } = value;
+  const { default_currency: _, ...rest } = value;
   return { ok: true, value: rest };
 }
 
@@ -126,19 +126,22 @@ function refine(value: Arguments, sent: Arguments, at = new Date(0)): ParsedArgu
 function readText({ csv, mapping, answers, ...rest }: Arguments, sent: Arguments, at: Date): ParsedArguments {
   const given = { ...mapping as Mapping, ...answers as Mapping };
   const read = readImport(csv as string, given, latestDay(at));
-  if ("code" in read) return refuse(read);
   const { encoding } = repairText(sent.csv as string);
+  const whole = { ...rest, step: "all", file: csv, mapping: given };
+  const warnings = encoding === "damaged" ? [{ code: "encoding" }] : [];
+  if ("code" in read) {
+    // The account may have learned the answer.
+    const asked = describeAsked(read, warnings);
+    return asked ? { ok: true, value: { ...whole, row_count: 0, read: asked } } : refuse(read);
+  }
   const [page] = pagesOf(read, 0, Infinity);
   const { count: _, is_last: __, ...rows } = page!;
-  const described = describeRead(read, encoding === "damaged" ? [{ code: "encoding" }] : []);
+  const described = describeRead(read, warnings);
   return {
     ok: true,
     value: {
-      ...rest,
+      ...whole,
       ...rows,
-      step: "all",
-      file: csv,
-      mapping: given,
       row_count: countRows(read),
       read: { ...described, ...(encoding && { encoding }) },
     },

@@ -2,10 +2,17 @@
  * Goes on with an import that is not ready yet: reads its file, stages and matches its rows, then shows the preview.
  */
 import type { FollowUp } from "../../../shared/connector/tool.ts";
+import type { RefusalFacts } from "../../../shared/words/message.ts";
 import { workThrough } from "../../../shared/import/import_work.ts";
 
 /** Clients give up after a minute, or less. */
 const WORKS_FOR_MS = 20_000;
+
+/** A file that waits for an answer is kept: the answer needs its id, not the file again. */
+const withImport = ({ params, ...error }: RefusalFacts, importId: string): RefusalFacts => ({
+  ...error,
+  params: { ...params, details: { ...params?.details, import_id: importId } },
+});
 
 export const workOn: FollowUp = async (first, { callTool, clock, progress, signal }, sent) => {
   const { import_id: importId, state } = first.data?.import ?? {};
@@ -17,7 +24,7 @@ export const workOn: FollowUp = async (first, { callTool, clock, progress, signa
     signal,
     onProgress: ({ done, total }) => progress?.({ progress: done, total }),
   });
-  if ("problem" in work) return { ok: false, error: work.problem };
+  if ("problem" in work) return { ok: false, error: withImport(work.problem, importId) };
   if (work.state === "under_way") {
     const { phase, done, total } = work;
     return { ...first, data: { import: { import_id: importId, state: phase, done, total } } };

@@ -45,9 +45,20 @@ export const updateSettings = defineTool({
           description: "Without category: removed.",
         },
       ),
+      forget_layouts: list(text(80), {
+        maxItems: 50,
+        description: "Remembered columns of statements, by id; [] lists.",
+      }),
     },
     [],
     { minProperties: 1 },
   ),
-  data: { settings: "object", category: "object", budgets: "array", payee_rules: "array", revalued: "object" },
+  data: {
+    layouts: "array",
+    settings: "object",
+    category: "object",
+    budgets: "array",
+    payee_rules: "array",
+    revalued: "object",
+  },
 });

@@ -42,20 +42,27 @@ export function readCsvStatement(csv: string, mapping: Mapping, mostRows: number
   if (stoppedAt === "rows" || rows.length > mostRows) return tooLong(mostRows);
   if (rows.length === 0) return { code: "invalid_argument.file_without_rows", field: "csv" };
   const has = (role: Role) => columns[role] !== undefined && columns[role].length > 0;
-  if (!has("date")) return unclear("date", headers, rows);
-  if (!has("amount") && !has("out") && !has("in")) return unclear("amount", headers, rows);
-  if (!has("name") && !has("payee")) return unclear("name", headers, rows);
+  const hints = layout ? undefined : accountHints(headers, found.preamble, has("balance"));
+  const isCard = layout?.isCard ?? hints?.isCard ?? false;
+  const account = findAccount({ ...found, isCard });
+  const header = headers.map(plainHeader).join(" | ");
+  const missing = !has("date")
+    ? "date"
+    : !has("amount") && !has("out") && !has("in")
+    ? "amount"
+    : !has("name") && !has("payee")
+    ? "name"
+    : undefined;
+  if (missing) return { ...unclear(missing, headers, rows), asks: { header, ...(account && { account }) } };
 
   const delimiter = DELIMITERS[sign] ?? sign;
   const lines = readLines(rows, { ...found, delimiter });
   const money = (columns.amount?.[0] ?? columns.out?.[0] ?? columns.in?.[0])!;
   const currency = currencyInHeader(headers[money]!) ?? layout?.currency ?? currencyAbove(found.preamble);
   const isMoved = mapping.amount !== undefined && layout !== undefined;
-  const hints = layout ? undefined : accountHints(headers, found.preamble, has("balance"));
-  const isCard = layout?.isCard ?? hints?.isCard ?? false;
-  const account = findAccount({ ...found, isCard });
   return {
     lines,
+    header,
     ...(account && { account }),
     ...(!layout?.isList && { balances: findBalances([...found.preamble, ...footer], lines.length) }),
     conventions: {

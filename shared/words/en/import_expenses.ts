@@ -89,7 +89,10 @@ export const refusals = {
       : `Which column is the ${column}: ${
         candidates.map(({ header, samples }) => `"${header}" (${samples.join(", ")})`).join(", ")
       }, or none of these? Neither its header nor a balance says so.`,
-    hint: candidates.length === 0 ? columnsHint(columns) : `Ask the user, then name the column in mapping.${column}.`,
+    hint: candidates.length === 0
+      ? columnsHint(columns)
+      : `Ask the user, then call with import_id, the column in mapping.${column}, and account, the name of the bank ` +
+        "account, for which the answer is remembered.",
   }),
   // Why a row cannot be read.
   "invalid_argument.row_too_wide": (
@@ -241,6 +244,10 @@ export const assumptions = {
     } more than its rows say: rows are missing from it, or were not read right. Compare it with the bank.`,
   links_left_out: ({ count: cells, column }: { count: number; column: string }): string =>
     `${count(cells, "cell")} of ${quoted(column)} left out: not a link, or longer than 2000 characters.`,
+  remembered: ({ remembered }: { remembered: Record<string, string | boolean> }): string =>
+    `As confirmed for this account and header line before: ${
+      and(Object.entries(remembered).map(([field, value]) => `${field} ${JSON.stringify(value)}`))
+    }. update_settings with forget_layouts forgets it.`,
   no_header: (): string => "The file has no header line; the columns were identified by their contents.",
   column_by_cells: ({ header, field }: { header: string; field: string }): string =>
     `${quoted(header)} was taken for the ${field} because of its contents.`,

@@ -90,6 +90,10 @@ export const refusals = {
     message: `There is no rule for ${quoted(payee)}.`,
     hint: 'get_context with include ["payees"] lists the rules. To keep one, give its category.',
   }),
+  "not_found.layout": ({ id }: { id: string }): Refusal => ({
+    message: `There is no remembered layout ${quoted(id)}.`,
+    hint: "update_settings with forget_layouts [] lists them.",
+  }),
   "invalid_argument.rule_without_payee": (): Refusal => ({
     message: "A payee rule needs a word to go by.",
     hint: "Give the beginning of the payee's name.",

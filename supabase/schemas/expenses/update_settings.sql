@@ -155,6 +155,9 @@ begin
   if arguments ? 'payee_rules' then
     rules := app.change_payee_rules(context, arguments -> 'payee_rules');
   end if;
+  if arguments ? 'forget_layouts' then
+    perform app.forget_layouts(context, arguments -> 'forget_layouts');
+  end if;
   if (arguments #>> '{reminders,email_enabled}' = 'true' or arguments #>> '{reminders,my_mails}' <> 'none')
     and not identity.organization_has_feature(context.organization_id, 'reminders:email', context.at) then
     warnings := warnings
@@ -191,7 +194,8 @@ begin
     'data', jsonb_build_object(
       'settings', app.read_settings(context), 'category', category - array['facts', 'left_bills'],
       'budgets', case when budget is not null then coalesce(app.describe_budgets(context, context.today), '[]') end,
-      'payee_rules', case when rules is not null then app.list_payee_rules() end, 'revalued', revalued
+      'payee_rules', case when rules is not null then app.list_payee_rules() end, 'revalued', revalued,
+      'layouts', case when arguments ? 'forget_layouts' then app.list_layouts(context) end
     ),
     'warnings', warnings,
     'facts', jsonb_strip_nulls(jsonb_build_object(
@@ -202,4 +206,4 @@ begin
 end
 $$;
 comment on function app.update_settings is
-  'Tool update_settings: data {settings, category?, budgets?, payee_rules?, revalued?}.';
+  'Tool update_settings: data {settings, category?, budgets?, payee_rules?, revalued?, layouts?}.';

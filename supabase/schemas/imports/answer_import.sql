@@ -89,6 +89,7 @@ declare
   corrected constant int[] :=
     array(select (c ->> 'line')::int from jsonb_array_elements(arguments -> 'corrections') as c);
   is_staged constant boolean := batch.state in ('matching', 'ready');
+  found_id text := batch.account_id;
   changes jsonb := '{}';
   answers record;
 begin
@@ -98,6 +99,10 @@ begin
       'answers', coalesce(batch.read -> 'answers', '{}') || answers.of_file,
       'row_answers', coalesce(batch.read -> 'row_answers', '{}') || answers.of_rows
     );
+  end if;
+  if arguments ? 'account' then
+    found_id := app.find_account(context, arguments ->> 'account', coalesce(batch.read -> 'account', '{}'));
+    changes := changes || jsonb_build_object('account_given', arguments -> 'account');
   end if;
   if arguments ? 'mapping' then
     changes := changes
@@ -126,9 +131,10 @@ begin
   end if;
   -- The file means something else now, so it is read again.
   if changes -> 'answers' is distinct from coalesce(batch.read -> 'answers', '{}') and changes ? 'answers'
-    or changes ? 'given' then
+    or changes ? 'given' or found_id is distinct from batch.account_id then
     update app.import_batches as b
-    set read = b.read || changes || jsonb_build_object('revision', (b.read ->> 'revision')::int + 1),
+    set account_id = found_id,
+      read = b.read || changes || jsonb_build_object('revision', (b.read ->> 'revision')::int + 1),
       state = 'reading', staged_through = 0, matched_through = 0
     where b.id = batch.id
     returning b.* into batch;
@@ -149,5 +155,5 @@ begin
 end
 $$;
 comment on function app.answer_import is
-  'Takes up what a person says of an import: {answers, mapping, skip_lines, corrections, rules}. Answers about the '
-  'whole file, and columns, ask for another reading of it.';
+  'Takes up what a person says of an import: {answers, account, mapping, skip_lines, corrections, rules}. Answers '
+  'about the whole file, its account and its columns ask for another reading of it.';

@@ -170,10 +170,7 @@ begin
   if app.find_changed_rows(context, batch, true) <> '{}' then
     perform app.fail('expectation_mismatch.books_changed', field => 'import_id');
   end if;
-  update app.accounts as a
-  set answers = a.answers || (batch.read -> 'answers'), updated_at = context.at
-  where a.id = batch.account_id and not a.answers @> (batch.read -> 'answers');
-
+  perform app.remember_layout(context, batch);
   perform app.keep_balance(batch);
 
   answer := jsonb_build_object(

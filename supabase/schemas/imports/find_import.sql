@@ -34,7 +34,7 @@ begin
     'organization', context.organization_name,
     'account', (select jsonb_build_object('id', a.id, 'name', a.name) from app.accounts as a
       where a.id = batch.account_id),
-    'name', batch.read ->> 'name', 'left_out', batch.read -> 'left_out', 'questions', batch.read -> 'questions'
+    'name', batch.read ->> 'name', 'left_out', batch.read -> 'left_out'
   ));
 end
 $$;

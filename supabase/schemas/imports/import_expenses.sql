@@ -14,9 +14,10 @@ declare
   batch app.import_batches := app.keep_import_file(context, arguments);
 begin
   batch := app.answer_import(context, batch, arguments - array['mapping', 'answers']);
-  -- Of another revision when the account has learned an answer: then it stays at what the file says.
-  batch :=
-    app.stage_import_rows(context, batch, arguments || jsonb_build_object('after', 0, 'revision', 1, 'is_last', true));
+  -- Without rows it waits for an answer; of another revision, the account has learned one.
+  batch := case when arguments ? 'rows' then
+    app.stage_import_rows(context, batch, arguments || jsonb_build_object('after', 0, 'revision', 1, 'is_last', true))
+    else batch end;
   while batch.state = 'matching' loop
     batch := app.match_import_page(context, batch);
   end loop;

@@ -28,25 +28,12 @@ end
 $$;
 comment on function app.start_import is 'Step start: an import that waits half an hour for its file.';
 
-create or replace function app.learned_answers(account_id text, questions jsonb) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return (
-    select coalesce(jsonb_object_agg(q ->> 'id', a.answers -> (q ->> 'id')), '{}')
-    from jsonb_array_elements(questions) as q
-    join app.accounts as a on a.id = learned_answers.account_id and a.answers ? (q ->> 'id')
-  );
-end
-$$;
-comment on function app.learned_answers is 'What a person answered to these questions about an account before.';
-
 create or replace function app.keep_import_file(context app.context, arguments jsonb) returns app.import_batches
 language plpgsql volatile set search_path = '' as $$
 declare
   batch app.import_batches := case when arguments ? 'import_id'
     then app.find_import(context, arguments ->> 'import_id') else app.start_import(context, arguments) end;
   found_id text;
-  learned jsonb;
 begin
   if batch.state <> 'waiting' then
     perform app.fail('invalid_argument.upload_used', field => 'import_id');
@@ -54,13 +41,12 @@ begin
   found_id := app.find_account(
     context, coalesce(arguments ->> 'account', batch.read ->> 'account_given'), arguments #> '{read,account}'
   );
-  learned := app.learned_answers(found_id, arguments #> '{read,questions}');
   update app.import_batches as b
   set state = 'reading', file = arguments ->> 'file', account_id = found_id,
     row_count = (arguments ->> 'row_count')::int, expires_at = context.at + app.kept_for('imports'),
     read = b.read || (arguments -> 'read') || jsonb_build_object(
-      'given', coalesce(arguments -> 'mapping', '{}'), 'answers', learned,
-      'revision', case learned when '{}' then 1 else 2 end
+      'given', coalesce(arguments -> 'mapping', '{}'), 'answers', '{}'::jsonb,
+      'revision', case when app.learned_of(found_id, arguments #>> '{read,header}') = '{}' then 1 else 2 end
     )
   where b.id = batch.id
   returning b.* into batch;
@@ -76,9 +62,10 @@ language plpgsql stable set search_path = '' as $$
 begin
   return app.describe_import(context, batch) || case batch.state when 'reading' then jsonb_build_object(
     'file', batch.file,
-    'mapping', coalesce(batch.read -> 'given', '{}') || coalesce(batch.read -> 'answers', '{}')
+    'mapping', coalesce(batch.read -> 'given', '{}') || coalesce(batch.read -> 'answers', '{}'),
+    'learned', app.learned_of(batch.account_id, batch.read ->> 'header')
   ) else '{}' end;
 end
 $$;
 comment on function app.load_import is
-  'Step load: how far an import is, and what reading its file again takes, {file, mapping}.';
+  'Step load: how far an import is, and what reading its file again takes, {file, mapping, learned}.';

@@ -19,7 +19,8 @@ comment on table app.accounts is 'The accounts and cards that statements are of.
 comment on column app.accounts.key is
   'How files say which account they are of: the hash of its number and the export''s name, never the number.';
 comment on column app.accounts.answers is
-  'What a person answered about its files, by question, such as {negative_is_expense: false}.';
+  'What a person answered about its files, by the hash of their header line: {<hash>: {header, answers, at}}, with '
+  'answers such as {amount: "Txn Amt", negative_is_expense: false}.';
 comment on column app.accounts.balance is
   'What its latest statement says it had: {from, to, opening?, closing, currency, proven?, change_id}; proven: the '
   'lines '

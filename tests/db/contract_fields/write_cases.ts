@@ -325,6 +325,7 @@ export const writeCases = (ids: Ids): Cases => ({
     "category.into": between("Transport", "Housing", { category: { action: "merge", name: "Food" } }),
     "payee_rules[].payee": between("Kiosk", "Café", { payee_rules: [{ category: "Food" }] }),
     "payee_rules[].category": between("Food", "Transport", { payee_rules: [{ payee: "Kiosk" }] }),
+    forget_layouts: between([], ["acc_00000000.0"]),
     "budget.action": between("set", "remove", { budget: { amount: "100" } }),
     "budget.category": between("Food", "Transport", { budget: { action: "set", amount: "100" } }),
     "budget.amount": between("100", "200", { budget: { action: "set" } }),
