@@ -67,6 +67,7 @@ const CHOICES: Record<string, string> = {
   tag: "tags",
   member: "members person people payer",
   currency: "currencies",
+  recorded: "created createdat added recordedat",
   by_category: "category categories",
   over_time: "time trend",
   upcoming_bills: "upcoming bills",

@@ -136,3 +136,21 @@ testBooks("update_settings", { day: "2026-11-20" }, {
     assertEquals((await ana.call("update_settings", { closed_through: "2026-10" })).warnings, []);
   },
 });
+
+testBooks("list_expenses", { day: "2026-11-20" }, {
+  "lists what was recorded last first, page by page, whatever day it was paid on": async (ana) => {
+    for (
+      const [name, date] of [["Soup", "2026-11-19"], ["Old", "2026-03-01"], ["Tea", "2026-11-20"], [
+        "Mid",
+        "2026-08-01",
+      ]]
+    ) {
+      await ana.ok("log_expenses", { items: [{ name, amount: "1", date }] });
+    }
+    const names = ({ data }: Json) => data.rows.map(({ name }: Json) => name);
+    const first = await ana.call("list_expenses", { sort: "recorded", limit: 3 });
+    assertEquals(names(first), ["Mid", "Tea", "Old"]);
+    const rest = await ana.call("list_expenses", { sort: "recorded", limit: 3, cursor: first.next_cursor });
+    assertEquals([names(rest), rest.next_cursor], [["Soup"], undefined]);
+  },
+});

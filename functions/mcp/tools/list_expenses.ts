@@ -7,7 +7,7 @@ export const listExpenses = defineTool({
   annotations: READ,
   inputSchema: object({
     ...paymentFilter(),
-    sort: oneOf(["date", "amount"], { default: "date" }),
+    sort: oneOf(["date", "amount", "recorded"], { default: "date" }),
     order: oneOf(["desc", "asc"], { default: "desc" }),
     limit,
     cursor,

@@ -97,6 +97,7 @@ begin
       -- Where it stands in the order.
       'key', jsonb_build_array(
         case sort_column when 'paid_on' then to_jsonb(p.paid_on) when 'sort_minor' then to_jsonb(p.sort_minor)
+          when 'recorded_seq' then to_jsonb(p.recorded_seq)
           else to_jsonb(p.amount_minor) end,
         p.recorded_seq
       ),
@@ -122,13 +123,16 @@ declare
   is_csv constant boolean := coalesce(arguments ->> 'format' = 'csv', false);
   is_by_amount constant boolean := coalesce(arguments ->> 'sort' = 'amount', false);
   -- Amounts in one currency have an order of their own, those in several that of their values.
-  sort_column constant text := case when not is_by_amount then 'paid_on' when filter.currency is null then 'sort_minor'
+  is_by_day constant boolean := coalesce(arguments ->> 'sort', 'date') = 'date';
+  sort_column constant text :=
+    case when is_by_day then 'paid_on' when not is_by_amount then 'recorded_seq' when filter.currency is null
+    then 'sort_minor'
     else 'amount_minor' end;
   is_ascending constant boolean := coalesce(arguments ->> 'order' = 'asc', false);
   page_size constant int := coalesce((arguments ->> 'limit')::int, case when is_csv then 500 else 25 end);
   scope constant jsonb := jsonb_build_array(context.organization_id, 'list_expenses', arguments - 'cursor' - 'limit');
   key constant jsonb :=
-    app.read_cursor(scope, arguments ->> 'cursor', case when is_by_amount then 'bigint'::regtype else 'date' end);
+    app.read_cursor(scope, arguments ->> 'cursor', case when is_by_day then 'date'::regtype else 'bigint' end);
   sums app.payment_sum[];
   payment_ids text[];
   page jsonb[];
@@ -139,7 +143,7 @@ declare
   taxes jsonb;
   pending_since date;
 begin
-  if app.is_plain(filter) and not is_by_amount and not is_ascending then
+  if app.is_plain(filter) and is_by_day and not is_ascending then
     sums := app.sum_plain_payments(filter);
     payment_ids := app.list_plain_payments(filter, key, page_size);
   else
@@ -171,7 +175,7 @@ begin
       sort_column,
       case when is_ascending then 'asc' else 'desc' end,
       case when is_ascending then '>' else '<' end,
-      case when is_by_amount then 'bigint' else 'date' end,
+      case when is_by_day then 'date' else 'bigint' end,
       case when num_nonnulls(filter.payee, filter.query) > 0 or filter.tags <> '{}' then 'materialized'
         else 'not materialized' end
     ) into sums, payment_ids using filter, key, page_size;

@@ -54,6 +54,7 @@ const READ: [tool: string, sent: Fields, meant: Fields][] = [
   ["list_expenses", { from: "2026-11", to: "2026-11" }, { from: "2026-11-01", to: "2026-11-30" }],
   ["list_expenses", { period: "2026-02" }, { from: "2026-02-01", to: "2026-02-28" }],
   ["list_expenses", { start_date: "2026-11-01", end_date: "2026-11-05" }, { from: "2026-11-01", to: "2026-11-05" }],
+  ["list_expenses", { sort: "created_at" }, { sort: "recorded" }],
   ["list_expenses", { search: "rewe" }, { query: "rewe" }],
   ["list_expenses", { merchant: "Rewe" }, { payee: "Rewe" }],
   ["list_expenses", { limit: 500 }, { limit: 100 }],
