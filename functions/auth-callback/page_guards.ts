@@ -43,7 +43,10 @@ export type Form = ReadonlyMap<string, string>;
 export function signedIn(deps: PageDeps, handle: (c: AppContext, user: SignedInUser) => Promise<Response>): Handler {
   return async (c) => {
     const user = await readSession(c, deps);
-    if (user) return await handle(c, user);
+    if (user) {
+      c.set("signedIn", user);
+      return await handle(c, user);
+    }
     // A redirect cannot repeat a form post, but it can show the form's page again, which has the same address.
     return c.redirect(withNext("/login", c.req.path + new URL(c.req.url).search), 303);
   };

@@ -30,6 +30,8 @@ export type AppEnv = {
     logged: LogFields;
     /** Set on page surfaces (pages/reader.ts). */
     reader: Reader;
+    /** Whose page it is; its error pages have their header, too. */
+    signedIn?: { email: string };
   };
 };
 export type AppContext = Context<AppEnv>;

@@ -63,7 +63,7 @@ export function pageErrors(config: PageConfig): RenderError {
     const title = unchangeable ? reader.words.organizationState.refusedTitle : code.title;
     const said = unchangeable ? <StateText {...unchangeable} reader={reader} /> : says?.(failures) ?? message;
     const problem = { title, message: said, changed, next: nextOf(c, config, error) };
-    return renderProblem(c, { config, status: error.status, problem });
+    return renderProblem(c, { config, status: error.status, problem, user: c.get("signedIn") });
   };
 }
 

@@ -4951,7 +4951,7 @@ begin
         join identity.organizations as o on o.id = m.organization_id
         join app.provider_links as l on l.organization_id = o.id and l.status <> 'revoked'
         join app.expenses as e on e.id = l.expense_id and app.member_sees(e, m)
-        where m.user_id = p.user_id
+        where m.user_id = p.user_id and o.deletes_at is null
       ), '[]'),
       'connectable_bills', coalesce((
         select jsonb_agg(jsonb_build_object('id', b.id, 'name', b.name, 'organization', b.organization)
@@ -4960,7 +4960,8 @@ begin
           select e.id, e.name, o.name as organization
           from identity.organizations as o
           join app.expenses as e on e.organization_id = o.id
-          where o.owner_id = p.user_id and e.kind = 'bill' and e.deleted_at is null and e.status = 'active'
+          where o.owner_id = p.user_id and o.deletes_at is null and e.kind = 'bill' and e.deleted_at is null
+            and e.status = 'active'
             and e.amount_mode = 'variable'
             and identity.organization_has_feature(o.id, 'bills:variable', at)
             and not exists (select from app.provider_links as l where l.expense_id = e.id and l.status <> 'revoked')
@@ -11690,11 +11691,17 @@ declare
   sub constant text := current_setting('request.jwt.claim.sub', true);
   proposal app.proposals;
   answer jsonb;
+  refusal jsonb;
 begin
   select * into proposal from app.proposals as p where p.id = settle_proposal.proposal_id;
   if not found or identity.member_may(proposal.organization_id, user_id, 'approvals:decide') is not true
     and proposal.actor_id is distinct from user_id then
     return '{"outcome": "unknown"}';
+  end if;
+  -- A tool's call is refused before it comes here.
+  refusal := case when through = 'page' then identity.refuse_deleting(proposal.organization_id, user_id, at) end;
+  if refusal is not null then
+    return refusal;
   end if;
   -- The books first, as every write takes them; then what two might answer at once.
   perform app.lock_books(proposal.organization_id);
@@ -11747,7 +11754,8 @@ $$;
 comment on function app.settle_proposal is
   'Answers a proposal: {outcome: approved | refused | withdrawn | stale, change_id?, problem?, result?}, or what keeps '
   'it from being answered: unknown, already, expired, changed (another hash), not_allowed (why: others proposed '
-  'what is to be withdrawn, they did it on their own, it takes the page, or the approver), busy.';
+  'what is to be withdrawn, they did it on their own, it takes the page, or the approver), busy; or '
+  'identity.refuse_deleting.';
 revoke all on function app.settle_proposal from authenticated;
 
 create or replace function public.decide_proposal(user_id uuid, proposal_id text, hash text, decision text,
@@ -11862,7 +11870,9 @@ begin
         with ordinality as a (user_id, place)
       join identity.profiles as p on p.user_id = a.user_id
     ),
-    'may_decide', app.may_decide(proposal, reader.user_id, 'page'), 'may_withdraw', proposal.actor_id = reader.user_id,
+    'may_decide', app.may_decide(proposal, reader.user_id, 'page'), 'may_withdraw',
+    proposal.actor_id = reader.user_id
+      and identity.refuse_deleting(proposal.organization_id, reader.user_id, app.instant()) is null,
     'decided_by', app.member_name(proposal.decided_by), 'decided_at', proposal.decided_at,
     'decided_through', proposal.decided_through, 'change_id', proposal.change_id,
     'problem', proposal.problem -> 'code'
@@ -20908,6 +20918,7 @@ create or replace function public.change_provider_link(user_id uuid, link_id tex
 language plpgsql volatile set search_path = '' as $$
 declare
   link app.provider_links;
+  refusal jsonb;
 begin
   select l.* into link
   from app.provider_links as l
@@ -20916,6 +20927,10 @@ begin
   for update of l;
   if link.id is null then
     return '{"outcome":"unknown_link"}';
+  end if;
+  refusal := identity.refuse_deleting(link.organization_id, user_id, at);
+  if refusal is not null then
+    return refusal;
   elsif not exists (select from identity.organizations as o
     where o.id = link.organization_id and o.owner_id = user_id) then
     return '{"outcome":"not_owner"}';
@@ -20954,7 +20969,7 @@ $$;
 comment on function public.change_provider_link is
   'action: pause, resume or remove a link, for the owner of its organization: {"outcome":"changed"}, also when it was '
   'so already; "ended" when it was removed before, "paused_by_plan" when only the plan can resume it, "not_owner" or '
-  '"unknown_link".';
+  '"unknown_link"; or identity.refuse_deleting.';
 
 -- schemas/jobs/call_function.sql
 

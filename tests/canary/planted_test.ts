@@ -37,7 +37,7 @@ const PLANTED: Planted[] = [
   {
     what: "connectable bills of all tenants on the account page",
     in: "public.read_account",
-    filter: /o\.owner_id = p\.user_id and (?=e\.kind = 'bill')/,
+    filter: /o\.owner_id = p\.user_id and (?=o\.deletes_at is null and e\.kind = 'bill')/,
     seenBy: "read_account",
   },
   {

@@ -79,7 +79,7 @@ export async function renderProposal(
           </ul>
           <About proposal={proposal} reader={reader} />
         </section>
-        {state === "pending" && (
+        {state === "pending" && !organizationState.deletes_at && (
           <section>
             <Decide proposal={proposal} token={token} reader={reader} />
           </section>

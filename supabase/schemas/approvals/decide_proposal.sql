@@ -91,11 +91,17 @@ declare
   sub constant text := current_setting('request.jwt.claim.sub', true);
   proposal app.proposals;
   answer jsonb;
+  refusal jsonb;
 begin
   select * into proposal from app.proposals as p where p.id = settle_proposal.proposal_id;
   if not found or identity.member_may(proposal.organization_id, user_id, 'approvals:decide') is not true
     and proposal.actor_id is distinct from user_id then
     return '{"outcome": "unknown"}';
+  end if;
+  -- A tool's call is refused before it comes here.
+  refusal := case when through = 'page' then identity.refuse_deleting(proposal.organization_id, user_id, at) end;
+  if refusal is not null then
+    return refusal;
   end if;
   -- The books first, as every write takes them; then what two might answer at once.
   perform app.lock_books(proposal.organization_id);
@@ -148,7 +154,8 @@ $$;
 comment on function app.settle_proposal is
   'Answers a proposal: {outcome: approved | refused | withdrawn | stale, change_id?, problem?, result?}, or what keeps '
   'it from being answered: unknown, already, expired, changed (another hash), not_allowed (why: others proposed '
-  'what is to be withdrawn, they did it on their own, it takes the page, or the approver), busy.';
+  'what is to be withdrawn, they did it on their own, it takes the page, or the approver), busy; or '
+  'identity.refuse_deleting.';
 revoke all on function app.settle_proposal from authenticated;
 
 create or replace function public.decide_proposal(user_id uuid, proposal_id text, hash text, decision text,

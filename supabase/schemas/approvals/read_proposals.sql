@@ -21,7 +21,9 @@ begin
         with ordinality as a (user_id, place)
       join identity.profiles as p on p.user_id = a.user_id
     ),
-    'may_decide', app.may_decide(proposal, reader.user_id, 'page'), 'may_withdraw', proposal.actor_id = reader.user_id,
+    'may_decide', app.may_decide(proposal, reader.user_id, 'page'), 'may_withdraw',
+    proposal.actor_id = reader.user_id
+      and identity.refuse_deleting(proposal.organization_id, reader.user_id, app.instant()) is null,
     'decided_by', app.member_name(proposal.decided_by), 'decided_at', proposal.decided_at,
     'decided_through', proposal.decided_through, 'change_id', proposal.change_id,
     'problem', proposal.problem -> 'code'

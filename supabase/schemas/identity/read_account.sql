@@ -102,7 +102,7 @@ begin
         join identity.organizations as o on o.id = m.organization_id
         join app.provider_links as l on l.organization_id = o.id and l.status <> 'revoked'
         join app.expenses as e on e.id = l.expense_id and app.member_sees(e, m)
-        where m.user_id = p.user_id
+        where m.user_id = p.user_id and o.deletes_at is null
       ), '[]'),
       'connectable_bills', coalesce((
         select jsonb_agg(jsonb_build_object('id', b.id, 'name', b.name, 'organization', b.organization)
@@ -111,7 +111,8 @@ begin
           select e.id, e.name, o.name as organization
           from identity.organizations as o
           join app.expenses as e on e.organization_id = o.id
-          where o.owner_id = p.user_id and e.kind = 'bill' and e.deleted_at is null and e.status = 'active'
+          where o.owner_id = p.user_id and o.deletes_at is null and e.kind = 'bill' and e.deleted_at is null
+            and e.status = 'active'
             and e.amount_mode = 'variable'
             and identity.organization_has_feature(o.id, 'bills:variable', at)
             and not exists (select from app.provider_links as l where l.expense_id = e.id and l.status <> 'revoked')

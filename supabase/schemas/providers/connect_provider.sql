@@ -66,6 +66,7 @@ create or replace function public.change_provider_link(user_id uuid, link_id tex
 language plpgsql volatile set search_path = '' as $$
 declare
   link app.provider_links;
+  refusal jsonb;
 begin
   select l.* into link
   from app.provider_links as l
@@ -74,6 +75,10 @@ begin
   for update of l;
   if link.id is null then
     return '{"outcome":"unknown_link"}';
+  end if;
+  refusal := identity.refuse_deleting(link.organization_id, user_id, at);
+  if refusal is not null then
+    return refusal;
   elsif not exists (select from identity.organizations as o
     where o.id = link.organization_id and o.owner_id = user_id) then
     return '{"outcome":"not_owner"}';
@@ -112,4 +117,4 @@ $$;
 comment on function public.change_provider_link is
   'action: pause, resume or remove a link, for the owner of its organization: {"outcome":"changed"}, also when it was '
   'so already; "ended" when it was removed before, "paused_by_plan" when only the plan can resume it, "not_owner" or '
-  '"unknown_link".';
+  '"unknown_link"; or identity.refuse_deleting.';

@@ -363,3 +363,20 @@ accountTest(
     assertEquals((await auditOf(database)).filter((event) => event === "approval.policy_changed").length, 3);
   },
 );
+
+accountTest("while the organization is being deleted, no press decides", async (pages, database) => {
+  const { anna, cleo, ben, waiting } = await house(pages, database);
+  const path = await waiting(ben);
+  const shown = new Map<Person, string>();
+  for (const who of [anna, cleo, ben]) shown.set(who, await pageOf(who, path));
+  await database.query("update identity.organizations set deletes_at = '2026-12-04T10:00:00Z'");
+  pages.mails.length = 0;
+  for (const [who, decision] of [[anna, "approve"], [cleo, "refuse"], [ben, "withdraw"]] as const) {
+    const response = await press(who, path, decision, shown.get(who)!);
+    assertEquals(response.status, 403, decision);
+    assertStringIncludes(await response.text(), "will be deleted on");
+    assertFalse(formsOf(await pageOf(who, path)).some(({ html }) => html.includes('name="hash"')), decision);
+  }
+  assertEquals(await database.query("select state from app.proposals"), [{ state: "pending" }]);
+  assertEquals(pages.mails, []);
+});

@@ -181,3 +181,25 @@ linkTest(
     assertEquals((await linksOf(database)).map((link) => [link.status, link.has_credential]), [["revoked", false]]);
   },
 );
+
+linkTest("while its organization is being deleted, a link is not shown and takes no change", async (given) => {
+  const { household, database, linkId } = given;
+  const token = tokenOf(await accountOf(household));
+  await database.query("update identity.organizations set deletes_at = '2026-12-04T10:00:00Z'");
+  assert(!(await shown(household)).includes("Meter"));
+  assert(!/(pause|resume)_link|providers\/(connect|remove)/.test(await accountOf(household)));
+  for (
+    const [path, fields] of [
+      ["/account", { action: "pause_link", link_id: linkId }],
+      ["/account", { action: "resume_link", link_id: linkId }],
+      [removePath(linkId), {}],
+    ] as const
+  ) {
+    const response = await household.browser.post(path, { form_token: token, ...fields });
+    const page = await response.text();
+    assertEquals([response.status, await statusOf(database)], [403, ["active"]], JSON.stringify(fields));
+    assertStringIncludes(page, "will be deleted on");
+    // The header is that of every page of a signed-in person.
+    assertStringIncludes(page, 'action="/logout"');
+  }
+});
