@@ -12787,6 +12787,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   batch app.import_batches := case when arguments ? 'import_id'
     then app.find_import(context, arguments ->> 'import_id') else app.start_import(context, arguments) end;
+  given constant jsonb := coalesce(arguments -> 'mapping', '{}');
   found_id text;
 begin
   if batch.state <> 'waiting' then
@@ -12799,8 +12800,8 @@ begin
   set state = 'reading', file = arguments ->> 'file', account_id = found_id,
     row_count = (arguments ->> 'row_count')::int, expires_at = context.at + app.kept_for('imports'),
     read = b.read || (arguments -> 'read') || jsonb_build_object(
-      'given', coalesce(arguments -> 'mapping', '{}'), 'answers', '{}'::jsonb,
-      'revision', case when app.learned_of(found_id, arguments #>> '{read,header}') = '{}' then 1 else 2 end
+      'given', given, 'answers', '{}'::jsonb,
+      'revision', case when given @> app.learned_of(found_id, arguments #>> '{read,header}') then 1 else 2 end
     )
   where b.id = batch.id
   returning b.* into batch;
@@ -12809,7 +12810,7 @@ end
 $$;
 comment on function app.keep_import_file is
   'Step keep: the text of a file and what reading it said, once for each import. Its revision is 2 when the account '
-  'has learned an answer, which asks for another reading.';
+  'has learned an answer that the call does not give, which asks for another reading.';
 
 create or replace function app.load_import(context app.context, batch app.import_batches) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -81,7 +81,7 @@ export const UPLOAD_STATES: readonly State[] = [
   uploading("waiting", {}),
   uploading("waiting-awkward", {}, undefined, LONG),
   uploading("under-way", { state: "reading", done: 24_000, total: 100_000, name: "2026.csv", account }),
-  uploading("asks-first", { state: "reading", questions: [{}] }),
+  uploading("asks-first", { state: "reading" }),
   uploading("read", { state: "ready", name: "October 2026.csv", account }, read),
   uploading("read-questions", { state: "ready", name: "October 2026.csv", account }, {
     ...read,
