@@ -236,14 +236,15 @@ testBooks("approval", {}, {
     assertEquals(await claim(), []);
     const settle = (mail: Json, is_sent: boolean) =>
       database.asService("settle_mail", { mail_id: mail.id, is_sent, at: noon(books) });
-    await settle(asked[0], true);
-    await settle(asked[1], false);
+    const [toOwner, toManager] = [books, manager].map(({ userId }) => asked.find(({ to }) => to.startsWith(userId))!);
+    await settle(toManager, true);
+    await settle(toOwner, false);
     assertEquals(await claim(), []);
     books.goTo("2026-11-21");
-    assertEquals((await claim()).map(({ to }) => to), [asked[1]!.to]);
+    assertEquals((await claim()).map(({ to }) => to), [toOwner.to]);
     await decide(database, manager, id, "refuse");
     assertEquals((await claim()).map(({ kind, to }) => [kind, to]), [["decided", `${member.userId}@example.com`]]);
-    await settle(asked.find(({ to }) => to.startsWith(books.userId)), true);
+    await settle(toOwner, true);
     assertEquals(
       (await claim()).map(({ kind, to }) => [kind, to]),
       [["settled", `${books.userId}@example.com`]],
