@@ -137,3 +137,16 @@ export const PAYMENT_WORDS = [
   ...["pagamento ricevuto", "betaling ontvangen", "pagamento recebido", "splata karty", "betaling mottatt"],
   ...["indbetaling modtaget", "inbetalning mottagen", "maksu vastaanotettu", "platba prijata", "fizetes koszonjuk"],
 ];
+
+/**
+ * Who takes money for a card's bill, an account or a depot of the person's own. A bank account's row to one of these is
+ * asked about; none of them is a shop.
+ */
+export const OWN_ACCOUNT_WORDS = [
+  ...["american express", "amex", "axp", "barclaycard", "barclays", "advanzia", "gebuhrfrei mastercard", "diners club"],
+  ...["capital one", "chase card", "chase credit", "citi card", "discover card", "synchrony bank", "hanseatic bank"],
+  ...["viseca", "swisscard", "cembra", "international card services", "ics cards", "visa abrechnung"],
+  ...["mastercard abrechnung", "kreditkarte abrechnung", "kreditkartenabrechnung", "credit card bill"],
+  ...["card settlement", "revolut", "wise", "trade republic", "scalable capital", "vivid money", "bunq", "monzo"],
+  ...["etoro", "degiro", "interactive brokers"],
+];

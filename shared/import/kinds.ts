@@ -3,7 +3,14 @@
  * points.
  */
 import { plainHeader } from "./header_words.ts";
-import { DIRECTION_WORDS, INCOME_WORDS, PAYMENT_WORDS, STATE_WORDS, TEXT_WORDS } from "./kind_words.ts";
+import {
+  DIRECTION_WORDS,
+  INCOME_WORDS,
+  OWN_ACCOUNT_WORDS,
+  PAYMENT_WORDS,
+  STATE_WORDS,
+  TEXT_WORDS,
+} from "./kind_words.ts";
 import type { Direction, Kind } from "./statement.ts";
 
 const byWord = <Value extends string>(words: Record<Value, string | string[]>): ReadonlyMap<string, Value> =>
@@ -44,6 +51,8 @@ export interface TextSays {
   isIncome: boolean;
   /** It says that a card's bill was paid. */
   isPayment?: boolean;
+  /** It names a card issuer, or where people have an account of their own. */
+  namesOwnAccount?: boolean;
 }
 
 interface Phrase {
@@ -53,8 +62,9 @@ interface Phrase {
 }
 
 /** Phrases by their first word, so that a text is compared with few. */
+const RANKED = [...TEXT_WORDS.map(({ words }) => words), INCOME_WORDS, PAYMENT_WORDS, OWN_ACCOUNT_WORDS];
 const PHRASES = new Map<string, Phrase[]>();
-for (const [rank, words] of [...TEXT_WORDS.map(({ words }) => words), INCOME_WORDS, PAYMENT_WORDS].entries()) {
+for (const [rank, words] of RANKED.entries()) {
   for (const phrase of words) {
     const first = phrase.split(" ", 1)[0]!;
     if (!PHRASES.has(first)) PHRASES.set(first, []);
@@ -63,6 +73,7 @@ for (const [rank, words] of [...TEXT_WORDS.map(({ words }) => words), INCOME_WOR
 }
 const INCOME = TEXT_WORDS.length;
 const PAYMENT = INCOME + 1;
+const OWN_ACCOUNT = PAYMENT + 1;
 const NOTHING: TextSays = { isIncome: false };
 
 /** What a line's text says by its words: the first of TEXT_WORDS counts. */
@@ -77,5 +88,8 @@ export function readText(text: string): TextSays {
   if (!ranks) return NOTHING;
   const kind = (direction?: Direction) =>
     TEXT_WORDS.find(({ only }, rank) => ranks.has(rank) && (!only || only === direction))?.kind;
-  return { in: kind("in"), out: kind("out"), none: kind(), isIncome: ranks.has(INCOME), isPayment: ranks.has(PAYMENT) };
+  return {
+    ...{ in: kind("in"), out: kind("out"), none: kind(), isIncome: ranks.has(INCOME), isPayment: ranks.has(PAYMENT) },
+    namesOwnAccount: ranks.has(OWN_ACCOUNT),
+  };
 }

@@ -10,6 +10,7 @@ import {
   type Question,
   type SignedLine,
 } from "./conventions.ts";
+import { plainHeader } from "./header_words.ts";
 import { type DateOrder, type DateText, readDate, toIsoDate } from "./date_text.ts";
 import type { Mapping } from "./find_columns.ts";
 import { readText, type TextSays } from "./kinds.ts";
@@ -33,6 +34,8 @@ export interface SettledLine {
   /** Of a foreign amount; the other one is what the account was charged. */
   original?: { amount: string; currency: string } | undefined;
   kind: Kind;
+  /** Money that may have gone to an account of the person's own, by what its text says. */
+  mayBeOwn: boolean;
 }
 
 export interface Settled {
@@ -105,6 +108,11 @@ export function settleLines(statement: Statement, mapping: Mapping, latest: stri
   const isOpposed = read.some(({ money }) => money?.hasPlus && money.isNegative);
   const sign = isOpposed ? { value: false } : settleSign(booked, decimal.value, { told, mapping });
   const kindOf = settleKinds(read, sign.value, told);
+  // Of what went out, the payer is the owner.
+  const owners = new Set(
+    read.flatMap((one) => one.raw.payer && directionOf(one, sign.value) === "out" ? plainHeader(one.raw.payer) : []),
+  );
+  const isAccount = told.isStatement === true && !told.isCard;
   const lines = read.map((one): SettledLine => {
     const { raw, day, money, balance, currency } = one;
     const direction = directionOf(one, sign.value);
@@ -122,6 +130,8 @@ export function settleLines(statement: Statement, mapping: Mapping, latest: stri
       direction,
       original: original ?? undefined,
       kind,
+      mayBeOwn: isAccount && direction === "out" &&
+        (one.says.namesOwnAccount === true || owners.has(plainHeader(raw.payee ?? ""))),
     };
   });
   const isDotted = statement.lines.some(({ date }) => /^\d{1,2}\./.test(date));

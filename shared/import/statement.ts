@@ -43,6 +43,8 @@ export interface RawLine {
   payee?: string;
   /** Of money that came in, where a column of its own says it; the payee then is the account's owner. */
   payer?: string;
+  /** Of the account that the money went to or came from. */
+  counter_account?: string;
   note?: string;
   category?: string;
   url?: string;

@@ -12,6 +12,8 @@ import { readUrl } from "./url_text.ts";
 const MAX_TEXT = 500;
 /** Nor is the name of an expense. */
 const MAX_NAME = 120;
+/** Nor is a number of an account. */
+const MAX_NUMBER = 60;
 
 /** A row as an item of log_expenses, and its line. */
 export interface ImportRow {
@@ -28,6 +30,9 @@ export interface ImportRow {
   url?: string;
   is_refund?: true;
   tax?: string;
+  /** It may be a transfer to an account of the person's own. */
+  may_be_own?: true;
+  counter_account?: string;
   /** The bank's own words, by which the line is known when it comes again. */
   text: string;
 }
@@ -131,6 +136,8 @@ function rowOf(settled: SettledLine, common: string | undefined): ImportRow {
   if (note) row.note = shorten(note, 2000);
   if (url) row.url = url;
   if (tax) row.tax = tax;
+  if (settled.mayBeOwn) row.may_be_own = true;
+  if (raw.counter_account) row.counter_account = shorten(raw.counter_account, MAX_NUMBER);
   if (kind === "refund") row.is_refund = true;
   return row;
 }

@@ -2896,17 +2896,17 @@ create table app.import_rows (
 );
 -- Which rows were found in the books? Asked again in each pass of matching, of which most rows are none.
 create index import_rows_found_idx on app.import_rows (import_id, organization_id)
-  where match ->> 'state' in ('known', 'linked');
+  where match ->> 'state' in ('known', 'linked', 'transfer');
 comment on table app.import_rows is
   'A row of a file before it is in the books: seen by no answer but those of its import.';
 comment on column app.import_rows.kind is 'expense, refund, or the kind of what is left out.';
 comment on column app.import_rows.item is
   'As read, an item of log_expenses with text, the bank''s words for it: {name, amount, currency, charged?, date, '
-  'payee?, category?, note?, url?, is_refund?, tax?, text?, balance?}.';
+  'payee?, category?, note?, url?, is_refund?, tax?, text?, balance?, may_be_own?, counter_account?}.';
 comment on column app.import_rows.draft is 'The item as app.parse_expense_item read it; null with an error.';
 comment on column app.import_rows.match is
-  'What it is in the books: {state: known | linked | likely | new, payment_ids?, bill_id?, due_on?, candidates?, '
-  'answer?}.';
+  'What it is in the books: {state: known | linked | transfer | likely | new, payment_ids?, bill_id?, due_on?, '
+  'half_id?, candidates?, answer?}.';
 
 create table app.statement_lines (
   id text collate "C" primary key default app.new_id('lin')
@@ -2923,10 +2923,13 @@ create table app.statement_lines (
   nth smallint not null default 1,
   is_skipped boolean not null default false,
   is_forgotten boolean not null default false,
+  other_half_id text collate "C",
   change_id text collate "C" references app.change_sets (id) on delete set null,
   created_at timestamptz not null default app.instant(),
   unique (id, organization_id),
-  foreign key (account_id, organization_id) references app.accounts (id, organization_id) on delete cascade
+  foreign key (account_id, organization_id) references app.accounts (id, organization_id) on delete cascade,
+  foreign key (other_half_id, organization_id) references app.statement_lines (id, organization_id)
+    on delete set null (other_half_id)
 );
 comment on table app.statement_lines is
   'What a bank has: each line of a committed statement once, as far as it is spending or a refund, also what was '
@@ -2935,6 +2938,8 @@ comment on column app.statement_lines.nth is 'Of several equal lines of a day th
 comment on column app.statement_lines.direction is 'As payments have it: refund is money that came in.';
 comment on column app.statement_lines.is_forgotten is
   'Whether a payment that it was is gone for good, so that nobody knows any more from whom it is kept.';
+comment on column app.statement_lines.other_half_id is
+  'The line of another account that is the same transfer; only the later of the two names the other.';
 comment on column app.statement_lines.change_id is 'The change that brought it, whose undo takes it along.';
 -- A line that comes again, in a file that overlaps, is the same one.
 create unique index statement_lines_once_idx
@@ -2942,6 +2947,7 @@ create unique index statement_lines_once_idx
 create index statement_lines_organization_id_idx on app.statement_lines (organization_id, booked_on);
 create index statement_lines_account_id_idx on app.statement_lines (account_id, organization_id);
 create index statement_lines_currency_idx on app.statement_lines (currency);
+create index statement_lines_other_half_id_idx on app.statement_lines (other_half_id, organization_id);
 create index statement_lines_change_id_idx on app.statement_lines (change_id);
 
 create table app.statement_links (
@@ -12890,16 +12896,17 @@ comment on function app.apply_import_rules is
 create or replace function app.settle_match(match jsonb, answer jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
 begin
-  return match - array['payment_ids', 'bill_id', 'due_on'] || jsonb_build_object('answer', answer) || coalesce(
+  return match - array['payment_ids', 'bill_id', 'due_on', 'half_id'] || jsonb_build_object('answer', answer)
+    || coalesce(
     (
-      select c - array['id', 'name', 'date', 'amount', 'currency'] || '{"state": "linked"}'
+      select '{"state": "linked"}' || c - array['id', 'name', 'date', 'amount', 'currency']
       from jsonb_array_elements(match -> 'candidates') with ordinality as l (c, place)
       where answer = '"same"' and place = 1 or c -> 'id' = answer
       order by place
       limit 1
     ),
     '{"state": "new"}'
-  );
+    );
 end
 $$;
 comment on function app.settle_match is
@@ -12921,7 +12928,8 @@ comment on function app.answer_import_rows is
 create or replace function app.match_options(match jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
 begin
-  return case jsonb_array_length(match -> 'candidates') when 1 then '["same"]'
+  return case when jsonb_array_length(match -> 'candidates') = 1 and match #>> '{candidates,0,id}' <> 'transfer'
+    then '["same"]'
     else coalesce(jsonb_path_query_array(match, '$.candidates[*].id'), '[]') end || '"new"';
 end
 $$;
@@ -13146,6 +13154,8 @@ declare
   matched constant text[] := array(
     select jsonb_array_elements_text(r.match -> 'payment_ids') from app.import_rows as r
     where r.import_id = batch.id and r.match ? 'payment_ids'
+      -- What a transfer removes is deleted by now.
+      and not (is_published and r.match ->> 'state' = 'transfer')
   );
   recent constant text[] := array(select jsonb_array_elements_text(batch.read -> 'recent'));
   first_day date;
@@ -13198,7 +13208,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   seen constant bigint := app.oldest_running();
   recent constant jsonb := app.list_recent_payments(context, batch, seen);
-  lines constant int[] := app.find_changed_rows(context, batch, false);
+  lines constant int[] := app.find_changed_rows(context, batch, false) || app.find_changed_halves(context, batch);
 begin
   perform app.match_lines(context, batch, lines);
   update app.import_batches as b set read = b.read || jsonb_build_object('seen', seen, 'recent', recent)
@@ -13251,10 +13261,10 @@ begin
   return query
     select r.line,
       case
-        when r.kind not in ('expense', 'refund') then 'left_out'
+        when r.kind not in ('expense', 'refund') then case m.state when 'asked' then 'asked' else 'left_out' end
         when r.is_skipped then 'skipped'
         when r.error is not null then 'bad'
-        when on_duplicate is distinct from 'allow' and m.state <> 'new' then m.state
+        when (on_duplicate is distinct from 'allow' or m.is_transfer) and m.state <> 'new' then m.state
         when d.paid_on <= last_closed then 'closed'
         else 'new'
       end,
@@ -13263,14 +13273,16 @@ begin
     cross join lateral jsonb_to_record(coalesce(r.draft, '{}'))
       as d (paid_on date, direction text, amount_minor bigint, currency text)
     cross join lateral (
-      select case r.match ->> 'state' when 'likely' then 'asked' else r.match ->> 'state' end as state
+      select case r.match ->> 'state' when 'likely' then 'asked' else r.match ->> 'state' end as state,
+        r.match ->> 'state' = 'transfer' or r.match -> 'candidates' @> '[{"state": "transfer"}]' as is_transfer
     ) as m
     where r.import_id = batch.id;
 end
 $$;
 comment on function app.judge_import_rows is
   'What becomes of each row: left_out, skipped, bad, known (a line that was imported before, or repeats the books), '
-  'linked to what it pays, asked, closed (in a month that is), or new, which is written.';
+  'linked to what it pays, transfer (between own accounts), asked, closed (in a month that is), or new, which is '
+  'written.';
 
 create or replace function app.count_import(context app.context, batch app.import_batches, on_duplicate text)
   returns jsonb
@@ -13328,10 +13340,16 @@ begin
     select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
       'id', 'row_' || r.line,
       'about', jsonb_build_object(
-        'line', r.line, 'date', r.draft -> 'paid_on', 'name', r.draft -> 'name',
-        'amount', app.format_amount((r.draft ->> 'amount_minor')::numeric, r.draft ->> 'currency'),
-        'currency', r.draft -> 'currency', 'candidates', (
-          select jsonb_agg(c - array['payment_ids', 'bill_id', 'due_on'] || case when c ? 'due_on'
+        'line', r.line, 'date', coalesce(r.draft -> 'paid_on', r.item -> 'date'),
+        'name', coalesce(r.draft -> 'name', r.item -> 'name'),
+        'payee', r.draft -> 'payee', 'kind', case when r.kind not in ('expense', 'refund') then r.kind end,
+        'amount', app.format_amount(
+          coalesce((r.draft ->> 'amount_minor')::bigint,
+            app.statement_minor(r.item ->> 'amount', r.item ->> 'currency'))::numeric,
+          coalesce(r.draft ->> 'currency', r.item ->> 'currency')
+        ),
+        'currency', coalesce(r.draft -> 'currency', r.item -> 'currency'), 'candidates', (
+          select jsonb_agg(c - array['payment_ids', 'bill_id', 'due_on', 'half_id', 'state'] || case when c ? 'due_on'
             then jsonb_build_object('due_on', c -> 'due_on') else '{}' end)
           from jsonb_array_elements(r.match -> 'candidates') as c
         )
@@ -13665,7 +13683,10 @@ begin
     'rows_ok', count,
     'rows_bad', bad,
     'rows_bad_count', bad_count,
-    'left_out', app.describe_left_out(coalesce(batch.read -> 'left_out', '[]'), home),
+    'left_out', app.describe_left_out(coalesce(batch.read -> 'left_out', '[]'), home)
+      || app.describe_transfers(batch, counted #> '{listed,transfer}', (outcomes ->> 'transfer')::int),
+    -- Expenses of the books that committing removes, since they turn out to be transfers.
+    'removes', app.describe_removed(batch),
     'questions', questions,
     'questions_count', case when questions_count > jsonb_array_length(questions) then questions_count end,
     -- Committing writes these payments too, though no row of them is new.
@@ -14054,7 +14075,9 @@ begin
       from named as n
       join app.currencies as c on c.code = n.currency
     )
-    select v.line, v.kind, v.day::date, v.text, v.direction, v.amount_minor, v.currency,
+    select v.line,
+      case when v.match ->> 'state' = 'transfer' and v.kind in ('expense', 'refund') then 'own_transfer' else v.kind
+      end, v.day::date, v.text, v.direction, v.amount_minor, v.currency,
       row_number() over (
         partition by v.day, v.amount_minor, v.currency, v.direction, v.text order by v.line
       ),
@@ -14078,12 +14101,13 @@ declare
   );
 begin
   update app.import_rows as r
-  set match = jsonb_build_object('state', 'known', 'line_id', found.id, 'payment_ids', array(
+  set match = jsonb_build_object('state', case when found.kind = 'own_transfer' then 'transfer' else 'known' end,
+    'line_id', found.id, 'payment_ids', array(
     select k.payment_id from app.statement_links as k join app.payments as p on p.id = k.payment_id
     where k.line_id = found.id and p.deleted_at is null
-  ))
+    ))
   from (
-    select s.line, l.id,
+    select s.line, l.id, l.kind,
       row_number() over (partition by s.line order by l.text = s.text desc, l.nth = s.nth desc, l.nth, l.id)
         as choice,
       row_number() over (partition by l.id order by l.text = s.text desc, l.nth = s.nth desc, s.line)
@@ -18694,6 +18718,318 @@ end
 $$;
 comment on function app.assign_pairs is 'The pairs that are taken: each row and each entry once.';
 
+-- schemas/imports/pair_halves.sql
+
+-- Transfers between accounts of the same books. Each account's statement has one half: the same amount in the opposite
+-- direction. No half is spending, whatever its text says.
+
+create or replace function app.list_free_halves(context app.context, batch app.import_batches, first_day date,
+  last_day date) returns setof app.statement_lines
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+declare
+  -- More of one amount on one day are no longer told apart.
+  most constant int := 5;
+begin
+  return query
+    select l.*
+    from app.statement_lines as l
+    where l.id in (
+      select f.id
+      from (
+        select o.id, row_number() over (
+            partition by o.booked_on, o.amount_minor, o.currency, o.direction, o.kind in ('expense', 'refund', 'income')
+            order by o.id
+        ) as nth
+        from app.statement_lines as o
+        where o.organization_id = context.organization_id and o.booked_on between first_day and last_day
+          and o.account_id is distinct from batch.account_id and not o.is_skipped and not o.is_forgotten
+          and o.kind in ('own_transfer', 'savings', 'top_up', 'card_payment', 'income', 'expense', 'refund')
+          and o.other_half_id is null
+          and not exists (select from app.statement_lines as other where other.other_half_id = o.id)
+          -- Who does not see all of the books knows only the statements that they imported themselves.
+          and (identity.sees_everything() or exists (
+            select from app.change_sets as s where s.id = o.change_id and s.actor_id = auth.uid()
+          ))
+      ) as f
+      where f.nth <= most
+    );
+end
+$$;
+comment on function app.list_free_halves is
+  'Lines of other accounts that may be one half of a transfer, and that no line is the other half of yet.';
+
+create or replace function app.list_removable(context app.context, line_id text) returns text[]
+language plpgsql stable set search_path = '' as $$
+declare
+  found record;
+begin
+  select array_agg(p.id) as ids, bool_and(
+    p.deleted_at is null and p.split_id is null and p.merged_into is null and e.kind = 'one_off'
+    and not app.is_closed(context.organization_id, p.paid_on)
+    and (not identity.sees_own_only() or (select auth.uid()) in (e.created_by, e.assignee_id))
+  ) as is_free into found
+  from app.statement_links as k
+  left join app.payments as p on p.id = k.payment_id
+  left join app.expenses as e on e.id = p.expense_id
+  where k.line_id = list_removable.line_id;
+  return case when found.is_free and cardinality(found.ids) = 1 then found.ids end;
+end
+$$;
+comment on function app.list_removable is
+  'The payment that a line is, where it may still be removed: no bill''s, no part of a split, in no closed month.';
+
+create or replace function app.pair_halves(context app.context, batch app.import_batches, first int, last int)
+returns
+  table (line int, half_id text, is_spending boolean, is_sure boolean, payment_ids text[])
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop = 'off' as $$
+#variable_conflict use_column
+declare
+  days constant int := 5;
+  most constant int := 5000;
+  first_day date;
+  last_day date;
+  halves app.statement_lines[];
+  found record;
+  used_lines int[] := '{}';
+  used_halves text[] := '{}';
+begin
+  select min(d.day)::date - days, max(d.day)::date + days into first_day, last_day
+  from (
+    select substring(coalesce(r.draft ->> 'paid_on', r.item ->> 'date') from '^\d{4}-\d\d-\d\d$') as day
+    from app.import_rows as r
+    where r.import_id = batch.id and r.line between first and last and r.error is null
+  ) as d;
+  halves := array(select l from app.list_free_halves(context, batch, first_day, last_day) as l);
+  if halves = '{}' then
+    return;
+  end if;
+  for found in
+    with taken as materialized (
+      select r.match ->> 'half_id' as id from app.import_rows as r
+      where r.import_id = batch.id and r.match ? 'half_id'
+    ), free as materialized (
+      select (h).*, a.name as account_name
+      from unnest(halves) as h
+      join app.accounts as a on a.id = (h).account_id
+      where (h).id not in (select t.id from taken as t)
+    ), staged as materialized (
+      select s.*, s.kind in ('expense', 'refund') as is_spending
+      from app.statement_rows(context, batch, array(
+        select d::date::text from generate_series(first_day, last_day, interval '1 day') as d
+      )) as s
+      where not s.is_skipped
+        and case when s.kind in ('expense', 'refund')
+          then s.draft is not null and s.line between first and last
+            and (s.match is null or s.match = '{"state": "new"}')
+          else s.match is null and s.kind in ('own_transfer', 'savings', 'top_up', 'card_payment', 'income') end
+    ), pairs as materialized (
+      select s.line, s.is_spending, f.id, f.kind in ('expense', 'refund') as is_booked,
+        s.kind = 'income' or f.kind = 'income' as is_income, abs(s.booked_on - f.booked_on) as gap,
+        app.compare_names(app.descriptor_words(f.account_name), app.descriptor_words(s.text)) > 0 as is_named
+      from staged as s
+      join free as f on f.amount_minor = s.amount_minor and f.currency = s.currency and f.direction <> s.direction
+      where abs(s.booked_on - f.booked_on) <= days
+        and not (s.is_spending and f.kind in ('expense', 'refund'))
+        and not (s.kind = 'income' and f.kind = 'income')
+        -- A line that was imported before has found its half by then.
+        and (s.is_spending or not exists (
+          select from app.statement_lines as l
+          where l.account_id = batch.account_id and l.booked_on = s.booked_on and l.amount_minor = s.amount_minor
+            and l.currency = s.currency and l.direction = s.direction and l.text = s.text
+        ))
+    ), counted as (
+      select p.*, count(*) filter (where p.is_spending and not p.is_named) over (partition by p.id) as rivals
+      from pairs as p
+      -- Somebody's income of just that amount is no sign of a transfer from a purchase.
+      where not (p.is_booked and p.is_income)
+    )
+    select c.*, case when c.is_booked then app.list_removable(context, c.id) end as removes
+    from counted as c
+    order by c.is_spending or c.is_booked, c.is_named desc, c.is_booked, c.is_income, c.gap, c.line, c.id
+    limit most
+  loop
+    continue when found.line = any (used_lines) or found.id = any (used_halves)
+      or found.is_booked and found.removes is null;
+    line := found.line;
+    half_id := found.id;
+    is_spending := found.is_spending;
+    is_sure := not found.is_booked and not (found.is_spending and found.is_income)
+      and (not found.is_spending or found.is_named or found.rivals < 2);
+    payment_ids := found.removes;
+    used_lines := used_lines || line;
+    -- Several rows that may be the same half are all asked about.
+    if is_sure or found.is_booked then
+      used_halves := used_halves || half_id;
+    end if;
+    return next;
+  end loop;
+end
+$$;
+comment on function app.pair_halves is
+  'Rows of an import that are, or may be, the other half of a transfer: a row that is spending and a line that is not, '
+  'a row that is not and a line whose payment (payment_ids) then is none, or two that are not. What is called like the '
+  'other account comes first, then the nearest days.';
+
+-- schemas/imports/match_transfers.sql
+
+-- What an import does with the halves of transfers: left out, asked, and removed from the books.
+
+create or replace function app.match_transfers(context app.context, batch app.import_batches, first int, last int)
+  returns void
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+begin
+  update app.import_rows as r
+  set match = case
+    -- Neither half was spending.
+    when not p.is_spending and p.payment_ids is null
+      then jsonb_build_object('state', 'transfer', 'half_id', p.half_id)
+    when p.is_sure then jsonb_build_object('state', 'transfer', 'half_id', p.half_id, 'candidates', c.candidates)
+    else jsonb_build_object('state', 'likely', 'candidates', c.candidates)
+  end
+  from app.pair_halves(context, batch, first, last) as p
+  cross join lateral (
+    select jsonb_build_array(jsonb_strip_nulls(jsonb_build_object(
+      'id', coalesce(app.shown_id(p.payment_ids[1]), 'transfer'), 'state', 'transfer', 'half_id', l.id,
+      'payment_ids', to_jsonb(p.payment_ids), 'date', l.booked_on, 'amount',
+      app.format_amount(l.amount_minor, l.currency),
+      'currency', l.currency, 'account', a.name, 'name', coalesce((
+        select e.name
+        from app.payments as paid
+        join app.expenses as e on e.id = paid.expense_id
+        where paid.id = p.payment_ids[1]
+      ), left(l.text, 120))
+    ))) as candidates
+    from app.statement_lines as l
+    join app.accounts as a on a.id = l.account_id
+    where l.id = p.half_id
+  ) as c
+  where r.import_id = batch.id and r.line = p.line;
+end
+$$;
+comment on function app.match_transfers is
+  'Matches rows with the other halves of their transfers: what is sure is left out, what is not is asked, and so is '
+  'what '
+  'makes an expense of the books a transfer.';
+
+create or replace function app.ask_of_own_accounts(context app.context, batch app.import_batches, first int, last int)
+  returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  update app.import_rows as r
+  set match = coalesce(r.match, '{"state": "likely", "candidates": []}')
+    || jsonb_build_object('candidates', coalesce(r.match -> 'candidates', '[]')
+      || jsonb_build_array(jsonb_build_object('id', 'transfer', 'state', 'transfer')))
+  where r.import_id = batch.id and r.line between first and last and r.draft is not null and not r.is_skipped
+    and r.kind in ('expense', 'refund')
+    and (r.match is null
+      or r.match ->> 'state' = 'likely' and not r.match -> 'candidates' @> '[{"state": "transfer"}]')
+    and (r.item ? 'may_be_own' or r.item ? 'counter_account' and exists (
+      select from app.accounts as a
+      where a.organization_id = context.organization_id and a.id is distinct from batch.account_id
+        and a.key = app.account_key(
+          context, upper(regexp_replace(r.item ->> 'counter_account', '[^[:alnum:]]+', '', 'g'))
+        )
+        and app.sees_account(a)
+    ));
+end
+$$;
+comment on function app.ask_of_own_accounts is
+  'Asks of rows whether they are transfers when nothing but their text says so: the number of an account of these '
+  'books, '
+  'their owner''s name, or a card issuer.';
+
+create or replace function app.find_changed_halves(context app.context, batch app.import_batches) returns int[]
+language plpgsql stable set search_path = '' as $$
+declare
+  first constant int := (select min(r.line) from app.import_rows as r where r.import_id = batch.id);
+begin
+  return array(
+    select p.line from app.pair_halves(context, batch, first, batch.staged_through) as p
+    union
+    select r.line
+    from app.import_rows as r
+    cross join lateral (
+      select r.match ->> 'half_id' as id union select c ->> 'half_id'
+        from jsonb_array_elements(r.match -> 'candidates') as c
+    ) as half
+    where r.import_id = batch.id and half.id is not null and not exists (
+      select from app.statement_lines as l
+      where l.id = half.id and l.other_half_id is null
+        and not exists (select from app.statement_lines as o where o.other_half_id = l.id)
+    )
+  );
+end
+$$;
+comment on function app.find_changed_halves is
+  'The lines of an import whose other half came, went or was taken since they were matched.';
+
+create or replace function app.remove_transfers(context app.context, batch app.import_batches) returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  wanted constant text[] := array(
+    select jsonb_array_elements_text(r.match -> 'payment_ids') as id from app.import_rows as r
+    where r.import_id = batch.id and r.match ->> 'state' = 'transfer' and r.match ? 'half_id'
+    order by 1
+  );
+  removed text[];
+begin
+  if wanted = '{}' then
+    return false;
+  end if;
+  perform from app.expenses as e
+  where e.id in (select p.expense_id from app.payments as p where p.id = any (wanted))
+  order by e.id for no key update;
+  with gone as (
+    update app.payments as p set deleted_at = context.at
+    where p.id = any (wanted) and p.deleted_at is null and p.split_id is null and p.merged_into is null
+    returning p.expense_id
+  )
+  select array_agg(g.expense_id) into removed from gone as g;
+  update app.expenses as e set deleted_at = context.at where e.id = any (removed) and e.deleted_at is null;
+  return coalesce(cardinality(removed), 0) < cardinality(wanted);
+end
+$$;
+comment on function app.remove_transfers is
+  'Deletes the expenses that turn out to be halves of transfers; answers whether one of them is not what it was.';
+
+create or replace function app.describe_transfers(batch app.import_batches, lines jsonb, count int) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return case when count > 0 then jsonb_build_array(jsonb_build_object(
+    'kind', 'other_half', 'count', count, 'lines', jsonb_path_query_array(lines, '$[0 to 19]'), 'totals', (
+      select jsonb_object_agg(s.currency, app.format_amount(s.minor, s.currency))
+      from (
+        select r.draft ->> 'currency' as currency, sum((r.draft ->> 'amount_minor')::bigint) as minor
+        from app.import_rows as r
+        where r.import_id = batch.id and r.match ->> 'state' = 'transfer' and r.draft is not null and not r.is_skipped
+        group by 1
+      ) as s
+    )
+  )) else '[]' end;
+end
+$$;
+comment on function app.describe_transfers is
+  'The rows that are halves of transfers, as a kind of what is left out: {kind, count, totals, lines}.';
+
+create or replace function app.describe_removed(batch app.import_batches) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_agg(jsonb_build_object(
+      'line', r.line, 'id', app.shown_id(p.id), 'name', e.name, 'date', p.paid_on,
+      'amount', app.format_amount(p.amount_minor, p.currency), 'currency', p.currency
+    ) order by r.line)
+    from app.import_rows as r
+    -- A join would read the payments of all organizations.
+    cross join lateral (select o.* from app.payments as o where o.id = r.match #>> '{payment_ids,0}' offset 0) as p
+    cross join lateral (select o.name from app.expenses as o where o.id = p.expense_id offset 0) as e
+    where r.import_id = batch.id and r.match ->> 'state' = 'transfer' and r.match ? 'half_id'
+  );
+end
+$$;
+comment on function app.describe_removed is
+  'Expenses of the books that are halves of transfers, and that committing removes; null when there are none.';
+
 -- schemas/imports/match_rows.sql
 
 -- Rows of a statement and what is in the books: what is certainly the same is linked, what is likely is asked, the rest
@@ -18718,10 +19054,10 @@ language plpgsql stable set search_path = '' as $$
 begin
   return array(
     select jsonb_array_elements_text(r.match -> 'payment_ids') from app.import_rows as r
-    where r.import_id = batch.id and r.match ->> 'state' in ('known', 'linked')
+    where r.import_id = batch.id and r.match ->> 'state' in ('known', 'linked', 'transfer')
     union
     select (r.match ->> 'bill_id') || ':' || (r.match ->> 'due_on') from app.import_rows as r
-    where r.import_id = batch.id and r.match ->> 'state' in ('known', 'linked')
+    where r.import_id = batch.id and r.match ->> 'state' in ('known', 'linked', 'transfer')
       and r.match ->> 'state' = 'linked' and r.match ? 'bill_id'
   );
 end
@@ -18804,6 +19140,7 @@ begin
   foreach step in array array[1, 2, 3, 4, 5, 6, 7, 8] loop
     taken := app.taken_entries(batch);
     if step = 5 then
+      perform app.match_transfers(context, batch, first, last);
       perform app.match_sums(context, batch, first, last, taken);
       continue;
     end if;
@@ -18829,13 +19166,15 @@ begin
       perform app.write_matches(batch, near, app.assign_pairs(near));
     end if;
   end loop;
+  perform app.ask_of_own_accounts(context, batch, first, last);
   update app.import_rows as r set match = '{"state": "new"}'
   where r.import_id = batch.id and r.line between first and last and r.match is null and r.draft is not null
     and not r.is_skipped and r.kind in ('expense', 'refund');
 end
 $$;
 comment on function app.match_import_rows is
-  'Says of each row of some lines of an import what it is in the books, in match: known, linked, likely or new.';
+  'Says of each row of some lines of an import what it is in the books, in match: known, linked, transfer, likely '
+  'or new.';
 
 -- schemas/imports/link_rows.sql
 
@@ -18919,8 +19258,9 @@ begin
   select array_agg(r.line order by r.line) as lines into twice
   from app.import_rows as r
   left join lateral jsonb_array_elements_text(r.match -> 'payment_ids') as w (id) on true
-  where r.import_id = batch.id and not r.is_skipped and r.match ->> 'state' = 'linked'
-  group by coalesce(w.id, (r.match ->> 'bill_id') || (r.match ->> 'due_on'))
+  where r.import_id = batch.id and not r.is_skipped
+    and (r.match ->> 'state' = 'linked' or r.match ->> 'state' = 'transfer' and r.match ? 'half_id')
+  group by coalesce(w.id, r.match ->> 'half_id', (r.match ->> 'bill_id') || (r.match ->> 'due_on'))
   -- Several rows may be one expense, but nobody says so of a row alone.
   having count(*) > 1 and bool_or(r.match ? 'answer')
   order by 1
@@ -18961,16 +19301,17 @@ begin
   ), written as (
     insert into app.statement_lines (
       id, organization_id, account_id, booked_on, text, kind, direction, amount_minor, currency, nth, is_skipped,
-      change_id
+      other_half_id, change_id
     )
     select s.id, batch.organization_id, batch.account_id, s.booked_on, s.text, s.kind, s.direction, s.amount_minor,
-      s.currency, s.nth, s.is_skipped, change
+      s.currency, s.nth, s.is_skipped, s.match ->> 'half_id', change
     from staged as s
     where batch.account_id is not null and s.known_id is null
     on conflict do nothing
     returning id
   ), counted as (
-    update app.statement_lines as l set is_skipped = false
+    update app.statement_lines as l
+    set is_skipped = false, other_half_id = coalesce(l.other_half_id, s.match ->> 'half_id')
     from staged as s
     where l.id = s.known_id and not s.is_skipped
     returning l.id
@@ -19003,6 +19344,7 @@ begin
   -- A new row without an id is of a closed month: the bank has it, and the books do not.
   where batch.account_id is not null and s.match is not null and not s.is_skipped
     and (s.match ->> 'state' <> 'new' or s.draft ? 'id')
+    and s.kind in ('expense', 'refund')
     and not exists (select from linked as l where l.line_id = s.id);
   return missing;
 end
@@ -19069,7 +19411,7 @@ begin
     order by 1
   ) as b;
 
-  if app.write_statement_lines(context, batch) > 0 then
+  if app.remove_transfers(context, batch) or app.write_statement_lines(context, batch) > 0 then
     perform app.fail('expectation_mismatch.books_changed', field => 'import_id');
   end if;
 end
@@ -19169,6 +19511,8 @@ begin
       offset 0
     ) as paid
     where l.account_id = account.id and l.booked_on between first_day and last_day and l.kind in ('expense', 'refund')
+      and l.other_half_id is null
+      and not exists (select from app.statement_lines as o where o.other_half_id = l.id)
   ), linked as (
     select p.id, coalesce(p.merged_into, p.id) as standing
     from app.statement_links as k join app.payments as p on p.id = k.payment_id

@@ -79,7 +79,7 @@ export interface Preview {
   rows_bad_count: number;
   /** Rows that are in the books already. */
   duplicates_count: number;
-  left_out: { kind: LeftOut; count: number }[];
+  left_out: { kind: LeftOut | "other_half"; count: number }[];
   questions: unknown[];
   /** When there are more than are listed. */
   questions_count?: number;

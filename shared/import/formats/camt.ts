@@ -134,6 +134,7 @@ function lineOf(
     payee,
     type: textAt(entry, "AddtlNtryInf"),
     ...(currency && { currency }),
+    ...(other && { counter_account: other }),
     ...(kind && { kind }),
     ...(side !== "DBIT" && side !== "CRDT" && {
       problem: { code: "invalid_argument.row_direction", params: { value: cut(side, 40) } },

@@ -64,6 +64,8 @@ export function readLines(rows: CsvRow[], { headers, columns, headerLine, layout
     if (hasOriginal) {
       read.original = { amount: cell(cells, "original_amount"), currency: cell(cells, "original_currency") };
     }
+    const counterAccount = cell(cells, "counter_account");
+    if (counterAccount) read.counter_account = counterAccount;
     if (hasPayer) read.payer = oneLine(cell(cells, "payer"));
     if (currency) read.currency = currency;
     if (side.direction) read.direction = side.direction;

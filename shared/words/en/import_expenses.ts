@@ -1,5 +1,5 @@
 /** Words of `import_expenses`. */
-import type { Money, Progress, Refusal } from "../message.ts";
+import type { Progress, Refusal } from "../message.ts";
 import { and, count, money, names, percent, quoted } from "./phrases.ts";
 
 const STEPS = "Pass csv, or nothing to get an upload link; then import_id, and to commit preview.commit_with.";
@@ -192,35 +192,6 @@ export const importing = {
   underWay: "Still reading the file. Call again with the same import_id to continue.",
 };
 
-/** What neither the file nor the books prove, by the id of the question. */
-export const questions = {
-  date_format: (
-    { day_first, month_first, is_mixed }: { day_first: string; month_first: string; is_mixed?: true },
-  ): string =>
-    is_mixed
-      ? "Some dates have the day first and others the month: which is right for the rest?"
-      : `Is the first date ${day_first} (day first) or ${month_first} (month first)?`,
-  decimal: ({ digits, is_mixed }: { digits: string; is_mixed?: true }): string =>
-    is_mixed
-      ? "Some amounts have a decimal point and others a comma: which is right?"
-      : `In ${quoted(digits)}, does the separator mark thousands or decimals?`,
-  negative_is_expense: ({ line, name, amount }: { line: number; name: string; amount: string }): string =>
-    `Line ${line}, ${quoted(name)}, is ${amount}: are negative amounts money spent, or are positive ones?`,
-  row: (
-    { line, name, amount, currency, date, candidates }: Money & {
-      line: number;
-      name: string;
-      date: string;
-      candidates: (Money & { id: string; name: string; date: string })[];
-    },
-  ): string => {
-    const known = candidates.map((one) => `${quoted(one.name)} (${money(one)}, ${one.date})`);
-    return `Line ${line}, ${quoted(name)} (${money({ amount, currency })}, ${date}): is it ${
-      known.join(" or ")
-    } in the books, or a new expense?`;
-  },
-};
-
 /** What is left out of an import, by kind. */
 export const leftOut = {
   pending: (n: number): string => `${n} pending`,
@@ -231,6 +202,7 @@ export const leftOut = {
   exchange: (n: number): string => `${count(n, "currency exchange")}`,
   top_up: (n: number): string => `${count(n, "top-up")} of the account`,
   card_payment: (n: number): string => `${count(n, "payment")} of a credit card bill`,
+  other_half: (n: number): string => `${count(n, "transfer")} to or from another of your accounts`,
   balance: (n: number): string => `${count(n, "balance")} or correction of one`,
   split: (n: number): string => `${count(n, "total")} of rows that are listed one by one`,
   income: (n: number): string => `${count(n, "incoming payment")} (salary or other income)`,

@@ -12,6 +12,7 @@ import { effects } from "./effects.ts";
 import { fieldName } from "./fields.ts";
 import * as getContext from "./get_context.ts";
 import * as importExpenses from "./import_expenses.ts";
+import { questions } from "./import_questions.ts";
 import * as listBills from "./list_bills.ts";
 import * as listExpenses from "./list_expenses.ts";
 import * as logExpenses from "./log_expenses.ts";
@@ -90,7 +91,7 @@ export const en = {
   /** Assumptions of the import, by code. */
   assumptions: importExpenses.assumptions,
   /** Questions that the import asks, by mapping argument. */
-  questions: importExpenses.questions,
+  questions,
   importing: importExpenses.importing,
   /** What the import leaves out, by kind. */
   leftOut: importExpenses.leftOut,

@@ -61,16 +61,17 @@ comment on function app.apply_import_rules is
 create or replace function app.settle_match(match jsonb, answer jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
 begin
-  return match - array['payment_ids', 'bill_id', 'due_on'] || jsonb_build_object('answer', answer) || coalesce(
+  return match - array['payment_ids', 'bill_id', 'due_on', 'half_id'] || jsonb_build_object('answer', answer)
+    || coalesce(
     (
-      select c - array['id', 'name', 'date', 'amount', 'currency'] || '{"state": "linked"}'
+      select '{"state": "linked"}' || c - array['id', 'name', 'date', 'amount', 'currency']
       from jsonb_array_elements(match -> 'candidates') with ordinality as l (c, place)
       where answer = '"same"' and place = 1 or c -> 'id' = answer
       order by place
       limit 1
     ),
     '{"state": "new"}'
-  );
+    );
 end
 $$;
 comment on function app.settle_match is
@@ -92,7 +93,8 @@ comment on function app.answer_import_rows is
 create or replace function app.match_options(match jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
 begin
-  return case jsonb_array_length(match -> 'candidates') when 1 then '["same"]'
+  return case when jsonb_array_length(match -> 'candidates') = 1 and match #>> '{candidates,0,id}' <> 'transfer'
+    then '["same"]'
     else coalesce(jsonb_path_query_array(match, '$.candidates[*].id'), '[]') end || '"new"';
 end
 $$;

@@ -9,10 +9,10 @@ begin
   return query
     select r.line,
       case
-        when r.kind not in ('expense', 'refund') then 'left_out'
+        when r.kind not in ('expense', 'refund') then case m.state when 'asked' then 'asked' else 'left_out' end
         when r.is_skipped then 'skipped'
         when r.error is not null then 'bad'
-        when on_duplicate is distinct from 'allow' and m.state <> 'new' then m.state
+        when (on_duplicate is distinct from 'allow' or m.is_transfer) and m.state <> 'new' then m.state
         when d.paid_on <= last_closed then 'closed'
         else 'new'
       end,
@@ -21,14 +21,16 @@ begin
     cross join lateral jsonb_to_record(coalesce(r.draft, '{}'))
       as d (paid_on date, direction text, amount_minor bigint, currency text)
     cross join lateral (
-      select case r.match ->> 'state' when 'likely' then 'asked' else r.match ->> 'state' end as state
+      select case r.match ->> 'state' when 'likely' then 'asked' else r.match ->> 'state' end as state,
+        r.match ->> 'state' = 'transfer' or r.match -> 'candidates' @> '[{"state": "transfer"}]' as is_transfer
     ) as m
     where r.import_id = batch.id;
 end
 $$;
 comment on function app.judge_import_rows is
   'What becomes of each row: left_out, skipped, bad, known (a line that was imported before, or repeats the books), '
-  'linked to what it pays, asked, closed (in a month that is), or new, which is written.';
+  'linked to what it pays, transfer (between own accounts), asked, closed (in a month that is), or new, which is '
+  'written.';
 
 create or replace function app.count_import(context app.context, batch app.import_batches, on_duplicate text)
   returns jsonb
@@ -86,10 +88,16 @@ begin
     select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
       'id', 'row_' || r.line,
       'about', jsonb_build_object(
-        'line', r.line, 'date', r.draft -> 'paid_on', 'name', r.draft -> 'name',
-        'amount', app.format_amount((r.draft ->> 'amount_minor')::numeric, r.draft ->> 'currency'),
-        'currency', r.draft -> 'currency', 'candidates', (
-          select jsonb_agg(c - array['payment_ids', 'bill_id', 'due_on'] || case when c ? 'due_on'
+        'line', r.line, 'date', coalesce(r.draft -> 'paid_on', r.item -> 'date'),
+        'name', coalesce(r.draft -> 'name', r.item -> 'name'),
+        'payee', r.draft -> 'payee', 'kind', case when r.kind not in ('expense', 'refund') then r.kind end,
+        'amount', app.format_amount(
+          coalesce((r.draft ->> 'amount_minor')::bigint,
+            app.statement_minor(r.item ->> 'amount', r.item ->> 'currency'))::numeric,
+          coalesce(r.draft ->> 'currency', r.item ->> 'currency')
+        ),
+        'currency', coalesce(r.draft -> 'currency', r.item -> 'currency'), 'candidates', (
+          select jsonb_agg(c - array['payment_ids', 'bill_id', 'due_on', 'half_id', 'state'] || case when c ? 'due_on'
             then jsonb_build_object('due_on', c -> 'due_on') else '{}' end)
           from jsonb_array_elements(r.match -> 'candidates') as c
         )

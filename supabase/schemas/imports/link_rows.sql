@@ -78,8 +78,9 @@ begin
   select array_agg(r.line order by r.line) as lines into twice
   from app.import_rows as r
   left join lateral jsonb_array_elements_text(r.match -> 'payment_ids') as w (id) on true
-  where r.import_id = batch.id and not r.is_skipped and r.match ->> 'state' = 'linked'
-  group by coalesce(w.id, (r.match ->> 'bill_id') || (r.match ->> 'due_on'))
+  where r.import_id = batch.id and not r.is_skipped
+    and (r.match ->> 'state' = 'linked' or r.match ->> 'state' = 'transfer' and r.match ? 'half_id')
+  group by coalesce(w.id, r.match ->> 'half_id', (r.match ->> 'bill_id') || (r.match ->> 'due_on'))
   -- Several rows may be one expense, but nobody says so of a row alone.
   having count(*) > 1 and bool_or(r.match ? 'answer')
   order by 1
@@ -120,16 +121,17 @@ begin
   ), written as (
     insert into app.statement_lines (
       id, organization_id, account_id, booked_on, text, kind, direction, amount_minor, currency, nth, is_skipped,
-      change_id
+      other_half_id, change_id
     )
     select s.id, batch.organization_id, batch.account_id, s.booked_on, s.text, s.kind, s.direction, s.amount_minor,
-      s.currency, s.nth, s.is_skipped, change
+      s.currency, s.nth, s.is_skipped, s.match ->> 'half_id', change
     from staged as s
     where batch.account_id is not null and s.known_id is null
     on conflict do nothing
     returning id
   ), counted as (
-    update app.statement_lines as l set is_skipped = false
+    update app.statement_lines as l
+    set is_skipped = false, other_half_id = coalesce(l.other_half_id, s.match ->> 'half_id')
     from staged as s
     where l.id = s.known_id and not s.is_skipped
     returning l.id
@@ -162,6 +164,7 @@ begin
   -- A new row without an id is of a closed month: the bank has it, and the books do not.
   where batch.account_id is not null and s.match is not null and not s.is_skipped
     and (s.match ->> 'state' <> 'new' or s.draft ? 'id')
+    and s.kind in ('expense', 'refund')
     and not exists (select from linked as l where l.line_id = s.id);
   return missing;
 end
@@ -228,7 +231,7 @@ begin
     order by 1
   ) as b;
 
-  if app.write_statement_lines(context, batch) > 0 then
+  if app.remove_transfers(context, batch) or app.write_statement_lines(context, batch) > 0 then
     perform app.fail('expectation_mismatch.books_changed', field => 'import_id');
   end if;
 end

@@ -77,6 +77,8 @@ declare
   matched constant text[] := array(
     select jsonb_array_elements_text(r.match -> 'payment_ids') from app.import_rows as r
     where r.import_id = batch.id and r.match ? 'payment_ids'
+      -- What a transfer removes is deleted by now.
+      and not (is_published and r.match ->> 'state' = 'transfer')
   );
   recent constant text[] := array(select jsonb_array_elements_text(batch.read -> 'recent'));
   first_day date;
@@ -129,7 +131,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   seen constant bigint := app.oldest_running();
   recent constant jsonb := app.list_recent_payments(context, batch, seen);
-  lines constant int[] := app.find_changed_rows(context, batch, false);
+  lines constant int[] := app.find_changed_rows(context, batch, false) || app.find_changed_halves(context, batch);
 begin
   perform app.match_lines(context, batch, lines);
   update app.import_batches as b set read = b.read || jsonb_build_object('seen', seen, 'recent', recent)

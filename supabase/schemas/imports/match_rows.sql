@@ -20,10 +20,10 @@ language plpgsql stable set search_path = '' as $$
 begin
   return array(
     select jsonb_array_elements_text(r.match -> 'payment_ids') from app.import_rows as r
-    where r.import_id = batch.id and r.match ->> 'state' in ('known', 'linked')
+    where r.import_id = batch.id and r.match ->> 'state' in ('known', 'linked', 'transfer')
     union
     select (r.match ->> 'bill_id') || ':' || (r.match ->> 'due_on') from app.import_rows as r
-    where r.import_id = batch.id and r.match ->> 'state' in ('known', 'linked')
+    where r.import_id = batch.id and r.match ->> 'state' in ('known', 'linked', 'transfer')
       and r.match ->> 'state' = 'linked' and r.match ? 'bill_id'
   );
 end
@@ -106,6 +106,7 @@ begin
   foreach step in array array[1, 2, 3, 4, 5, 6, 7, 8] loop
     taken := app.taken_entries(batch);
     if step = 5 then
+      perform app.match_transfers(context, batch, first, last);
       perform app.match_sums(context, batch, first, last, taken);
       continue;
     end if;
@@ -131,10 +132,12 @@ begin
       perform app.write_matches(batch, near, app.assign_pairs(near));
     end if;
   end loop;
+  perform app.ask_of_own_accounts(context, batch, first, last);
   update app.import_rows as r set match = '{"state": "new"}'
   where r.import_id = batch.id and r.line between first and last and r.match is null and r.draft is not null
     and not r.is_skipped and r.kind in ('expense', 'refund');
 end
 $$;
 comment on function app.match_import_rows is
-  'Says of each row of some lines of an import what it is in the books, in match: known, linked, likely or new.';
+  'Says of each row of some lines of an import what it is in the books, in match: known, linked, transfer, likely '
+  'or new.';

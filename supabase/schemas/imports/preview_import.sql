@@ -153,7 +153,10 @@ begin
     'rows_ok', count,
     'rows_bad', bad,
     'rows_bad_count', bad_count,
-    'left_out', app.describe_left_out(coalesce(batch.read -> 'left_out', '[]'), home),
+    'left_out', app.describe_left_out(coalesce(batch.read -> 'left_out', '[]'), home)
+      || app.describe_transfers(batch, counted #> '{listed,transfer}', (outcomes ->> 'transfer')::int),
+    -- Expenses of the books that committing removes, since they turn out to be transfers.
+    'removes', app.describe_removed(batch),
     'questions', questions,
     'questions_count', case when questions_count > jsonb_array_length(questions) then questions_count end,
     -- Committing writes these payments too, though no row of them is new.

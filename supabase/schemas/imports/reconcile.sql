@@ -85,6 +85,8 @@ begin
       offset 0
     ) as paid
     where l.account_id = account.id and l.booked_on between first_day and last_day and l.kind in ('expense', 'refund')
+      and l.other_half_id is null
+      and not exists (select from app.statement_lines as o where o.other_half_id = l.id)
   ), linked as (
     select p.id, coalesce(p.merged_into, p.id) as standing
     from app.statement_links as k join app.payments as p on p.id = k.payment_id

@@ -43,7 +43,9 @@ begin
       from named as n
       join app.currencies as c on c.code = n.currency
     )
-    select v.line, v.kind, v.day::date, v.text, v.direction, v.amount_minor, v.currency,
+    select v.line,
+      case when v.match ->> 'state' = 'transfer' and v.kind in ('expense', 'refund') then 'own_transfer' else v.kind
+      end, v.day::date, v.text, v.direction, v.amount_minor, v.currency,
       row_number() over (
         partition by v.day, v.amount_minor, v.currency, v.direction, v.text order by v.line
       ),
@@ -67,12 +69,13 @@ declare
   );
 begin
   update app.import_rows as r
-  set match = jsonb_build_object('state', 'known', 'line_id', found.id, 'payment_ids', array(
+  set match = jsonb_build_object('state', case when found.kind = 'own_transfer' then 'transfer' else 'known' end,
+    'line_id', found.id, 'payment_ids', array(
     select k.payment_id from app.statement_links as k join app.payments as p on p.id = k.payment_id
     where k.line_id = found.id and p.deleted_at is null
-  ))
+    ))
   from (
-    select s.line, l.id,
+    select s.line, l.id, l.kind,
       row_number() over (partition by s.line order by l.text = s.text desc, l.nth = s.nth desc, l.nth, l.id)
         as choice,
       row_number() over (partition by l.id order by l.text = s.text desc, l.nth = s.nth desc, s.line)

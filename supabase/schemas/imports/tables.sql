@@ -80,17 +80,17 @@ create table app.import_rows (
 );
 -- Which rows were found in the books? Asked again in each pass of matching, of which most rows are none.
 create index import_rows_found_idx on app.import_rows (import_id, organization_id)
-  where match ->> 'state' in ('known', 'linked');
+  where match ->> 'state' in ('known', 'linked', 'transfer');
 comment on table app.import_rows is
   'A row of a file before it is in the books: seen by no answer but those of its import.';
 comment on column app.import_rows.kind is 'expense, refund, or the kind of what is left out.';
 comment on column app.import_rows.item is
   'As read, an item of log_expenses with text, the bank''s words for it: {name, amount, currency, charged?, date, '
-  'payee?, category?, note?, url?, is_refund?, tax?, text?, balance?}.';
+  'payee?, category?, note?, url?, is_refund?, tax?, text?, balance?, may_be_own?, counter_account?}.';
 comment on column app.import_rows.draft is 'The item as app.parse_expense_item read it; null with an error.';
 comment on column app.import_rows.match is
-  'What it is in the books: {state: known | linked | likely | new, payment_ids?, bill_id?, due_on?, candidates?, '
-  'answer?}.';
+  'What it is in the books: {state: known | linked | transfer | likely | new, payment_ids?, bill_id?, due_on?, '
+  'half_id?, candidates?, answer?}.';
 
 create table app.statement_lines (
   id text collate "C" primary key default app.new_id('lin')
@@ -107,10 +107,13 @@ create table app.statement_lines (
   nth smallint not null default 1,
   is_skipped boolean not null default false,
   is_forgotten boolean not null default false,
+  other_half_id text collate "C",
   change_id text collate "C" references app.change_sets (id) on delete set null,
   created_at timestamptz not null default app.instant(),
   unique (id, organization_id),
-  foreign key (account_id, organization_id) references app.accounts (id, organization_id) on delete cascade
+  foreign key (account_id, organization_id) references app.accounts (id, organization_id) on delete cascade,
+  foreign key (other_half_id, organization_id) references app.statement_lines (id, organization_id)
+    on delete set null (other_half_id)
 );
 comment on table app.statement_lines is
   'What a bank has: each line of a committed statement once, as far as it is spending or a refund, also what was '
@@ -119,6 +122,8 @@ comment on column app.statement_lines.nth is 'Of several equal lines of a day th
 comment on column app.statement_lines.direction is 'As payments have it: refund is money that came in.';
 comment on column app.statement_lines.is_forgotten is
   'Whether a payment that it was is gone for good, so that nobody knows any more from whom it is kept.';
+comment on column app.statement_lines.other_half_id is
+  'The line of another account that is the same transfer; only the later of the two names the other.';
 comment on column app.statement_lines.change_id is 'The change that brought it, whose undo takes it along.';
 -- A line that comes again, in a file that overlaps, is the same one.
 create unique index statement_lines_once_idx
@@ -126,6 +131,7 @@ create unique index statement_lines_once_idx
 create index statement_lines_organization_id_idx on app.statement_lines (organization_id, booked_on);
 create index statement_lines_account_id_idx on app.statement_lines (account_id, organization_id);
 create index statement_lines_currency_idx on app.statement_lines (currency);
+create index statement_lines_other_half_id_idx on app.statement_lines (other_half_id, organization_id);
 create index statement_lines_change_id_idx on app.statement_lines (change_id);
 
 create table app.statement_links (

@@ -1,0 +1,51 @@
+/** Questions of `import_expenses`. */
+import type { Money } from "../message.ts";
+import { money, quoted } from "./phrases.ts";
+
+/** What neither the file nor the books prove, by the id of the question. */
+export const questions = {
+  date_format: (
+    { day_first, month_first, is_mixed }: { day_first: string; month_first: string; is_mixed?: true },
+  ): string =>
+    is_mixed
+      ? "Some dates have the day first and others the month: which is right for the rest?"
+      : `Is the first date ${day_first} (day first) or ${month_first} (month first)?`,
+  decimal: ({ digits, is_mixed }: { digits: string; is_mixed?: true }): string =>
+    is_mixed
+      ? "Some amounts have a decimal point and others a comma: which is right?"
+      : `In ${quoted(digits)}, does the separator mark thousands or decimals?`,
+  negative_is_expense: ({ line, name, amount }: { line: number; name: string; amount: string }): string =>
+    `Line ${line}, ${quoted(name)}, is ${amount}: are negative amounts money spent, or are positive ones?`,
+  row: (
+    { line, name, payee, kind, candidates, ...row }: Money & {
+      line: number;
+      name: string;
+      payee?: string;
+      date: string;
+      /** Of a row that is no spending. */
+      kind?: string;
+      candidates: (Money & { id: string; name: string; date: string; account?: string })[];
+    },
+  ): string => {
+    const shop = payee && payee !== name ? ` (${payee})` : "";
+    const said = `Line ${line}, ${quoted(name)}${shop}, ${booked(row)}`;
+    const known = candidates.filter(({ id }) => id !== "transfer")
+      .map((one) => `${quoted(one.name)}, ${booked(one)}`).join(" or ");
+    if (kind) {
+      return `${said}, is no spending: is it the other half of ${known} in the books, which is then removed as a ` +
+        'transfer ("same"), or has it nothing to do with that ("new")?';
+    }
+    const transfer = candidates.find(({ id }) => id === "transfer");
+    const half = transfer?.account
+      ? `the other half of ${quoted(transfer.name)}, ${booked(transfer)} in ${quoted(transfer.account)}`
+      : "a transfer between your own accounts or the payment of a card's bill";
+    return `${said}: is it ${known ? `${known} in the books, ` : ""}${
+      transfer ? `${half} (no spending), ` : ""
+    }or a new expense?`;
+  },
+};
+
+/** "61.20 EUR on 19 Feb" */
+const booked = ({ date, ...paid }: Money & { date: string }): string => `${money(paid)} on ${shortDay(date)}`;
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const shortDay = (date: string): string => `${Number(date.slice(8, 10))} ${MONTHS[Number(date.slice(5, 7)) - 1]}`;

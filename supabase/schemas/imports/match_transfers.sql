@@ -1,0 +1,157 @@
+-- What an import does with the halves of transfers: left out, asked, and removed from the books.
+
+create or replace function app.match_transfers(context app.context, batch app.import_batches, first int, last int)
+  returns void
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+begin
+  update app.import_rows as r
+  set match = case
+    -- Neither half was spending.
+    when not p.is_spending and p.payment_ids is null
+      then jsonb_build_object('state', 'transfer', 'half_id', p.half_id)
+    when p.is_sure then jsonb_build_object('state', 'transfer', 'half_id', p.half_id, 'candidates', c.candidates)
+    else jsonb_build_object('state', 'likely', 'candidates', c.candidates)
+  end
+  from app.pair_halves(context, batch, first, last) as p
+  cross join lateral (
+    select jsonb_build_array(jsonb_strip_nulls(jsonb_build_object(
+      'id', coalesce(app.shown_id(p.payment_ids[1]), 'transfer'), 'state', 'transfer', 'half_id', l.id,
+      'payment_ids', to_jsonb(p.payment_ids), 'date', l.booked_on, 'amount',
+      app.format_amount(l.amount_minor, l.currency),
+      'currency', l.currency, 'account', a.name, 'name', coalesce((
+        select e.name
+        from app.payments as paid
+        join app.expenses as e on e.id = paid.expense_id
+        where paid.id = p.payment_ids[1]
+      ), left(l.text, 120))
+    ))) as candidates
+    from app.statement_lines as l
+    join app.accounts as a on a.id = l.account_id
+    where l.id = p.half_id
+  ) as c
+  where r.import_id = batch.id and r.line = p.line;
+end
+$$;
+comment on function app.match_transfers is
+  'Matches rows with the other halves of their transfers: what is sure is left out, what is not is asked, and so is '
+  'what '
+  'makes an expense of the books a transfer.';
+
+create or replace function app.ask_of_own_accounts(context app.context, batch app.import_batches, first int, last int)
+  returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  update app.import_rows as r
+  set match = coalesce(r.match, '{"state": "likely", "candidates": []}')
+    || jsonb_build_object('candidates', coalesce(r.match -> 'candidates', '[]')
+      || jsonb_build_array(jsonb_build_object('id', 'transfer', 'state', 'transfer')))
+  where r.import_id = batch.id and r.line between first and last and r.draft is not null and not r.is_skipped
+    and r.kind in ('expense', 'refund')
+    and (r.match is null
+      or r.match ->> 'state' = 'likely' and not r.match -> 'candidates' @> '[{"state": "transfer"}]')
+    and (r.item ? 'may_be_own' or r.item ? 'counter_account' and exists (
+      select from app.accounts as a
+      where a.organization_id = context.organization_id and a.id is distinct from batch.account_id
+        and a.key = app.account_key(
+          context, upper(regexp_replace(r.item ->> 'counter_account', '[^[:alnum:]]+', '', 'g'))
+        )
+        and app.sees_account(a)
+    ));
+end
+$$;
+comment on function app.ask_of_own_accounts is
+  'Asks of rows whether they are transfers when nothing but their text says so: the number of an account of these '
+  'books, '
+  'their owner''s name, or a card issuer.';
+
+create or replace function app.find_changed_halves(context app.context, batch app.import_batches) returns int[]
+language plpgsql stable set search_path = '' as $$
+declare
+  first constant int := (select min(r.line) from app.import_rows as r where r.import_id = batch.id);
+begin
+  return array(
+    select p.line from app.pair_halves(context, batch, first, batch.staged_through) as p
+    union
+    select r.line
+    from app.import_rows as r
+    cross join lateral (
+      select r.match ->> 'half_id' as id union select c ->> 'half_id'
+        from jsonb_array_elements(r.match -> 'candidates') as c
+    ) as half
+    where r.import_id = batch.id and half.id is not null and not exists (
+      select from app.statement_lines as l
+      where l.id = half.id and l.other_half_id is null
+        and not exists (select from app.statement_lines as o where o.other_half_id = l.id)
+    )
+  );
+end
+$$;
+comment on function app.find_changed_halves is
+  'The lines of an import whose other half came, went or was taken since they were matched.';
+
+create or replace function app.remove_transfers(context app.context, batch app.import_batches) returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  wanted constant text[] := array(
+    select jsonb_array_elements_text(r.match -> 'payment_ids') as id from app.import_rows as r
+    where r.import_id = batch.id and r.match ->> 'state' = 'transfer' and r.match ? 'half_id'
+    order by 1
+  );
+  removed text[];
+begin
+  if wanted = '{}' then
+    return false;
+  end if;
+  perform from app.expenses as e
+  where e.id in (select p.expense_id from app.payments as p where p.id = any (wanted))
+  order by e.id for no key update;
+  with gone as (
+    update app.payments as p set deleted_at = context.at
+    where p.id = any (wanted) and p.deleted_at is null and p.split_id is null and p.merged_into is null
+    returning p.expense_id
+  )
+  select array_agg(g.expense_id) into removed from gone as g;
+  update app.expenses as e set deleted_at = context.at where e.id = any (removed) and e.deleted_at is null;
+  return coalesce(cardinality(removed), 0) < cardinality(wanted);
+end
+$$;
+comment on function app.remove_transfers is
+  'Deletes the expenses that turn out to be halves of transfers; answers whether one of them is not what it was.';
+
+create or replace function app.describe_transfers(batch app.import_batches, lines jsonb, count int) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return case when count > 0 then jsonb_build_array(jsonb_build_object(
+    'kind', 'other_half', 'count', count, 'lines', jsonb_path_query_array(lines, '$[0 to 19]'), 'totals', (
+      select jsonb_object_agg(s.currency, app.format_amount(s.minor, s.currency))
+      from (
+        select r.draft ->> 'currency' as currency, sum((r.draft ->> 'amount_minor')::bigint) as minor
+        from app.import_rows as r
+        where r.import_id = batch.id and r.match ->> 'state' = 'transfer' and r.draft is not null and not r.is_skipped
+        group by 1
+      ) as s
+    )
+  )) else '[]' end;
+end
+$$;
+comment on function app.describe_transfers is
+  'The rows that are halves of transfers, as a kind of what is left out: {kind, count, totals, lines}.';
+
+create or replace function app.describe_removed(batch app.import_batches) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_agg(jsonb_build_object(
+      'line', r.line, 'id', app.shown_id(p.id), 'name', e.name, 'date', p.paid_on,
+      'amount', app.format_amount(p.amount_minor, p.currency), 'currency', p.currency
+    ) order by r.line)
+    from app.import_rows as r
+    -- A join would read the payments of all organizations.
+    cross join lateral (select o.* from app.payments as o where o.id = r.match #>> '{payment_ids,0}' offset 0) as p
+    cross join lateral (select o.name from app.expenses as o where o.id = p.expense_id offset 0) as e
+    where r.import_id = batch.id and r.match ->> 'state' = 'transfer' and r.match ? 'half_id'
+  );
+end
+$$;
+comment on function app.describe_removed is
+  'Expenses of the books that are halves of transfers, and that committing removes; null when there are none.';

@@ -1,0 +1,149 @@
+-- Transfers between accounts of the same books. Each account's statement has one half: the same amount in the opposite
+-- direction. No half is spending, whatever its text says.
+
+create or replace function app.list_free_halves(context app.context, batch app.import_batches, first_day date,
+  last_day date) returns setof app.statement_lines
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+declare
+  -- More of one amount on one day are no longer told apart.
+  most constant int := 5;
+begin
+  return query
+    select l.*
+    from app.statement_lines as l
+    where l.id in (
+      select f.id
+      from (
+        select o.id, row_number() over (
+            partition by o.booked_on, o.amount_minor, o.currency, o.direction, o.kind in ('expense', 'refund', 'income')
+            order by o.id
+        ) as nth
+        from app.statement_lines as o
+        where o.organization_id = context.organization_id and o.booked_on between first_day and last_day
+          and o.account_id is distinct from batch.account_id and not o.is_skipped and not o.is_forgotten
+          and o.kind in ('own_transfer', 'savings', 'top_up', 'card_payment', 'income', 'expense', 'refund')
+          and o.other_half_id is null
+          and not exists (select from app.statement_lines as other where other.other_half_id = o.id)
+          -- Who does not see all of the books knows only the statements that they imported themselves.
+          and (identity.sees_everything() or exists (
+            select from app.change_sets as s where s.id = o.change_id and s.actor_id = auth.uid()
+          ))
+      ) as f
+      where f.nth <= most
+    );
+end
+$$;
+comment on function app.list_free_halves is
+  'Lines of other accounts that may be one half of a transfer, and that no line is the other half of yet.';
+
+create or replace function app.list_removable(context app.context, line_id text) returns text[]
+language plpgsql stable set search_path = '' as $$
+declare
+  found record;
+begin
+  select array_agg(p.id) as ids, bool_and(
+    p.deleted_at is null and p.split_id is null and p.merged_into is null and e.kind = 'one_off'
+    and not app.is_closed(context.organization_id, p.paid_on)
+    and (not identity.sees_own_only() or (select auth.uid()) in (e.created_by, e.assignee_id))
+  ) as is_free into found
+  from app.statement_links as k
+  left join app.payments as p on p.id = k.payment_id
+  left join app.expenses as e on e.id = p.expense_id
+  where k.line_id = list_removable.line_id;
+  return case when found.is_free and cardinality(found.ids) = 1 then found.ids end;
+end
+$$;
+comment on function app.list_removable is
+  'The payment that a line is, where it may still be removed: no bill''s, no part of a split, in no closed month.';
+
+create or replace function app.pair_halves(context app.context, batch app.import_batches, first int, last int)
+returns
+  table (line int, half_id text, is_spending boolean, is_sure boolean, payment_ids text[])
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop = 'off' as $$
+#variable_conflict use_column
+declare
+  days constant int := 5;
+  most constant int := 5000;
+  first_day date;
+  last_day date;
+  halves app.statement_lines[];
+  found record;
+  used_lines int[] := '{}';
+  used_halves text[] := '{}';
+begin
+  select min(d.day)::date - days, max(d.day)::date + days into first_day, last_day
+  from (
+    select substring(coalesce(r.draft ->> 'paid_on', r.item ->> 'date') from '^\d{4}-\d\d-\d\d$') as day
+    from app.import_rows as r
+    where r.import_id = batch.id and r.line between first and last and r.error is null
+  ) as d;
+  halves := array(select l from app.list_free_halves(context, batch, first_day, last_day) as l);
+  if halves = '{}' then
+    return;
+  end if;
+  for found in
+    with taken as materialized (
+      select r.match ->> 'half_id' as id from app.import_rows as r
+      where r.import_id = batch.id and r.match ? 'half_id'
+    ), free as materialized (
+      select (h).*, a.name as account_name
+      from unnest(halves) as h
+      join app.accounts as a on a.id = (h).account_id
+      where (h).id not in (select t.id from taken as t)
+    ), staged as materialized (
+      select s.*, s.kind in ('expense', 'refund') as is_spending
+      from app.statement_rows(context, batch, array(
+        select d::date::text from generate_series(first_day, last_day, interval '1 day') as d
+      )) as s
+      where not s.is_skipped
+        and case when s.kind in ('expense', 'refund')
+          then s.draft is not null and s.line between first and last
+            and (s.match is null or s.match = '{"state": "new"}')
+          else s.match is null and s.kind in ('own_transfer', 'savings', 'top_up', 'card_payment', 'income') end
+    ), pairs as materialized (
+      select s.line, s.is_spending, f.id, f.kind in ('expense', 'refund') as is_booked,
+        s.kind = 'income' or f.kind = 'income' as is_income, abs(s.booked_on - f.booked_on) as gap,
+        app.compare_names(app.descriptor_words(f.account_name), app.descriptor_words(s.text)) > 0 as is_named
+      from staged as s
+      join free as f on f.amount_minor = s.amount_minor and f.currency = s.currency and f.direction <> s.direction
+      where abs(s.booked_on - f.booked_on) <= days
+        and not (s.is_spending and f.kind in ('expense', 'refund'))
+        and not (s.kind = 'income' and f.kind = 'income')
+        -- A line that was imported before has found its half by then.
+        and (s.is_spending or not exists (
+          select from app.statement_lines as l
+          where l.account_id = batch.account_id and l.booked_on = s.booked_on and l.amount_minor = s.amount_minor
+            and l.currency = s.currency and l.direction = s.direction and l.text = s.text
+        ))
+    ), counted as (
+      select p.*, count(*) filter (where p.is_spending and not p.is_named) over (partition by p.id) as rivals
+      from pairs as p
+      -- Somebody's income of just that amount is no sign of a transfer from a purchase.
+      where not (p.is_booked and p.is_income)
+    )
+    select c.*, case when c.is_booked then app.list_removable(context, c.id) end as removes
+    from counted as c
+    order by c.is_spending or c.is_booked, c.is_named desc, c.is_booked, c.is_income, c.gap, c.line, c.id
+    limit most
+  loop
+    continue when found.line = any (used_lines) or found.id = any (used_halves)
+      or found.is_booked and found.removes is null;
+    line := found.line;
+    half_id := found.id;
+    is_spending := found.is_spending;
+    is_sure := not found.is_booked and not (found.is_spending and found.is_income)
+      and (not found.is_spending or found.is_named or found.rivals < 2);
+    payment_ids := found.removes;
+    used_lines := used_lines || line;
+    -- Several rows that may be the same half are all asked about.
+    if is_sure or found.is_booked then
+      used_halves := used_halves || half_id;
+    end if;
+    return next;
+  end loop;
+end
+$$;
+comment on function app.pair_halves is
+  'Rows of an import that are, or may be, the other half of a transfer: a row that is spending and a line that is not, '
+  'a row that is not and a line whose payment (payment_ids) then is none, or two that are not. What is called like the '
+  'other account comes first, then the nearest days.';

@@ -1,0 +1,169 @@
+/** The two halves of a transfer between accounts: neither is spending, whichever statement comes first. */
+import { assertEquals, assertMatch } from "@std/assert";
+import { presentQuestions } from "../../functions/mcp/present/import_expenses.ts";
+import { en } from "../../shared/words/en/mod.ts";
+import { testBooks } from "../_support/book_steps.ts";
+import { type Books, type Json, openBooks } from "../_support/books.ts";
+import { importOfFile } from "../_support/import_args.ts";
+
+type Row = [date: string, name: string, amount: string];
+
+const preview = async (books: Books, account: string, ...rows: Row[]): Promise<Json> => {
+  const csv = `Date,Name,Amount\n${rows.map((row) => row.join(",")).join("\n")}\n`;
+  const given = { account, mapping: { negative_is_expense: true } };
+  return (await books.ok("import_expenses", importOfFile(csv, given))).preview;
+};
+const commit = (books: Books, { commit_with }: Json, answers?: Json): Promise<Json> =>
+  books.call("import_expenses", { ...commit_with, ...(answers && { answers }) });
+const answered = async (books: Books, { import_id }: Json, answers: Json): Promise<Json> =>
+  (await books.ok("import_expenses", { import_id, answers })).preview;
+const totals = async (books: Books) => (await books.call("list_expenses")).totals_by_currency;
+const asked = ({ questions }: Json) => questions.map(({ id, options }: Json) => [id, options]);
+const leftOut = ({ left_out }: Json) => left_out.map(({ kind, count }: Json) => [kind, count]);
+const message = ({ questions }: Json): string => presentQuestions(questions, en)[0]!.message;
+
+const TOP_UP: Row = ["2026-10-05", "Top up by *4411", "600.00"];
+const COFFEE: Row = ["2026-10-06", "Coffee", "-4.00"];
+const BREAD: Row = ["2026-10-07", "Bread", "-3.00"];
+
+testBooks("transfers between accounts", { day: "2026-10-20" }, {
+  "a row with the other half in another account is left out, and can be an expense all the same": async (books) => {
+    await commit(books, await preview(books, "Neobank", TOP_UP, COFFEE));
+    const shown = await preview(books, "Giro", ["2026-10-04", "Dublin 8829", "-600.00"], BREAD);
+    assertEquals([shown.rows_ok, shown.totals, asked(shown)], [1, { EUR: "3.00" }, []]);
+    const message = "1 transfer to or from another of your accounts";
+    assertEquals(shown.left_out, [{ kind: "other_half", count: 1, totals: { EUR: "600.00" }, lines: [2], message }]);
+    const kept = await answered(books, shown, { row_2: "new" });
+    assertEquals([kept.rows_ok, kept.totals], [2, { EUR: "603.00" }]);
+    const back = await answered(books, shown, { row_2: "transfer" });
+    assertEquals((await commit(books, back)).data.created, 1);
+    assertEquals(await totals(books), { EUR: "7.00" });
+    const { bank_only, totals: sums } = await books.ok("reconcile", { account: "Giro" });
+    assertEquals([bank_only, sums.bank], [[], { EUR: "3.00" }]);
+    // The same file again writes nothing, and the half is taken.
+    const again = await preview(books, "Giro", ["2026-10-04", "Dublin 8829", "-600.00"], BREAD);
+    assertEquals([again.rows_ok, leftOut(again)], [0, [["other_half", 1]]]);
+    const other = await preview(books, "Savings", ["2026-10-05", "Dublin 8829", "-600.00"]);
+    assertEquals([other.rows_ok, leftOut(other)], [1, []]);
+  },
+  "six days, another amount, the same direction and no account of these books make none": async (books, database) => {
+    const stranger = await openBooks(database, { day: "2026-10-20" });
+    await commit(stranger, await preview(stranger, "Neobank", TOP_UP, COFFEE));
+    await commit(books, await preview(books, "Neobank", ["2026-10-01", "Top up by *4411", "70.00"], COFFEE));
+    const shown = await preview(
+      books,
+      "Giro",
+      ["2026-10-05", "Dublin", "-600.00"],
+      ["2026-10-07", "Dublin", "-70.00"],
+      ["2026-10-06", "Dublin", "-70.01"],
+    );
+    assertEquals([shown.rows_ok, leftOut(shown), asked(shown)], [3, [], []]);
+  },
+  "what was said of the books by name is no transfer, and of two rows that may be it both are asked": async (books) => {
+    await books.ok("log_expenses", { items: [{ name: "Rewe", amount: "20.00", date: "2026-10-05" }] });
+    await commit(books, await preview(books, "Neobank", ["2026-10-05", "Top up by *4411", "20.00"], COFFEE));
+    const rows: Row[] = [
+      ["2026-10-05", "REWE 1", "-20.00"],
+      ["2026-10-05", "Lidl", "-20.00"],
+      ["2026-10-06", "DM", "-20.00"],
+    ];
+    const shown = await preview(books, "Giro", ...rows);
+    assertEquals(asked(shown), [["row_3", ["transfer", "new"]], ["row_4", ["transfer", "new"]]]);
+    assertMatch(message(shown), /"Lidl", 20\.00 EUR on 5 Oct: is it the other half of "Top up by \*4411", 20\.00 EUR/);
+    const both = await answered(books, shown, { row_3: "transfer", row_4: "transfer" });
+    assertEquals((await commit(books, both)).error.code, "invalid_argument");
+    const one = await answered(books, shown, { row_3: "new", row_4: "transfer" });
+    assertEquals((await commit(books, one)).data.created, 1);
+    assertEquals(await totals(books), { EUR: "44.00" });
+    // Named as the other account is, a row is the half whatever else has the amount.
+    await commit(books, await preview(books, "Revolut", ["2026-10-12", "Top up by *4411", "30.00"], BREAD));
+    const named = await preview(books, "Giro", ["2026-10-12", "Lidl", "-30.00"], [
+      "2026-10-13",
+      "REVOLUT**44",
+      "-30.00",
+    ]);
+    assertEquals([asked(named), named.left_out[0].lines, named.totals], [[], [3], { EUR: "30.00" }]);
+  },
+  "halves that both are left out by their own words are none of another row": async (books) => {
+    await commit(books, await preview(books, "Neobank", TOP_UP, COFFEE));
+    const shown = await preview(
+      books,
+      "Giro",
+      ["2026-10-05", "Rent", "-600.00"],
+      ["2026-10-05", "Internal transfer", "-600.00"],
+    );
+    assertEquals([shown.rows_ok, asked(shown), leftOut(shown)], [1, [], [["own_transfer", 1]]]);
+    await commit(books, shown);
+    const next = await preview(books, "Third", ["2026-10-05", "Garage", "-600.00"], ["2026-10-05", "Tea", "-1.00"]);
+    assertEquals([next.rows_ok, leftOut(next)], [2, []]);
+  },
+  "an expense that turns out to be the first half is asked, removed, and comes back with an undo": async (books) => {
+    await commit(books, await preview(books, "Giro", ["2026-10-04", "REVOLUT**4411*", "-600.00"], BREAD));
+    assertEquals(await totals(books), { EUR: "603.00" });
+    const shown = await preview(books, "Neobank", TOP_UP, COFFEE);
+    assertEquals([asked(shown), shown.rows_ok], [[["row_2", ["same", "new"]]], 1]);
+    assertMatch(
+      message(shown),
+      /^Line 2, "Top up by \*4411", 600\.00 EUR on 5 Oct, is no spending: .*"REVOLUT\*\*4411\*"/,
+    );
+    const other = await answered(books, shown, { row_2: "new" });
+    assertEquals([other.removes, other.questions], [undefined, []]);
+    const same = await answered(books, shown, { row_2: "same" });
+    assertEquals(same.removes.map(({ name, amount }: Json) => [name, amount]), [["REVOLUT**4411*", "600.00"]]);
+    const { data, change_id, error } = await commit(books, same);
+    assertEquals([error, data?.created, await totals(books)], [undefined, 1, { EUR: "7.00" }]);
+    assertEquals((await books.ok("reconcile", { account: "Giro" })).bank_only, []);
+    const again = await preview(books, "Giro", ["2026-10-04", "REVOLUT**4411*", "-600.00"], BREAD);
+    assertEquals(again.rows_ok, 0);
+    await books.ok("undo_change", { change_id });
+    assertEquals(await totals(books), { EUR: "603.00" });
+  },
+  "a half that was imported after the preview is seen by the commit": async (books) => {
+    const first = await preview(books, "Giro", ["2026-10-04", "Dublin 8829", "-600.00"], BREAD);
+    const second = await preview(books, "Neobank", TOP_UP, COFFEE);
+    await commit(books, second);
+    assertEquals((await commit(books, first)).error.code, "expectation_mismatch");
+    const third = await preview(books, "Depot", ["2026-10-04", "Dublin 8829", "-600.00"]);
+    await commit(books, await answered(books, first, {}));
+    assertEquals(leftOut(third), [["other_half", 1]]);
+    assertEquals((await commit(books, third)).error.code, "expectation_mismatch");
+    assertEquals(await totals(books), { EUR: "7.00" });
+  },
+  "a member who sees only their own learns nothing of another's statement": async (books) => {
+    await books.ok("update_settings", { own_only: true });
+    const member = await books.join();
+    await commit(books, await preview(books, "Neobank", TOP_UP, ["2026-10-05", "Lidl", "-20.00"]));
+    const spent = await preview(member, "Giro", ["2026-10-04", "Dublin 8829", "-600.00"], BREAD);
+    assertEquals([spent.rows_ok, leftOut(spent), asked(spent)], [2, [], []]);
+    const came = await preview(member, "Mine", ["2026-10-05", "Top up by *99", "20.00"], BREAD);
+    assertEquals([came.rows_ok, asked(came)], [1, []]);
+    // Their own two are known to them.
+    await commit(member, await preview(member, "Mine", ["2026-10-05", "Top up by *99", "50.00"], BREAD));
+    assertEquals(leftOut(await preview(member, "Giro", ["2026-10-05", "Dublin", "-50.00"])), [["other_half", 1]]);
+  },
+  "of one account alone, a card issuer, an own name and an own number are asked": async (books) => {
+    const HEAD = "Buchungsdatum;Wertstellung;Status;Zahlungspflichtige*r;Zahlungsempfänger*in;Verwendungszweck;" +
+      "Umsatztyp;IBAN;Betrag (€);Gläubiger-ID;Mandatsreferenz;Kundenreferenz";
+    const row = (payee: string, note: string, iban: string, amount: string) =>
+      `05.10.26;05.10.26;Gebucht;Max Muster;${payee};${note};Ausgang;${iban};${amount};;;`;
+    await commit(books, await preview(books, "DE02120300000000202051", COFFEE));
+    await books.ok(
+      "import_expenses",
+      importOfFile(
+        "Date,Name,Amount\n2026-10-01,Tea,-2\n2026-10-01,Salary,900\n",
+        { mapping: { negative_is_expense: true } },
+      ),
+    );
+    const csv = [
+      HEAD,
+      row("AMERICAN EXPRESS EUROPE S.A.", "AXP 123", "DE11", "-71,10"),
+      row("MAX MUSTER", "Depot", "DE12", "-250,00"),
+      row("REWE", "Danke", "DE13", "-20,00"),
+    ].join("\n");
+    const { preview: shown } = await books.ok("import_expenses", importOfFile(csv, { account: "DKB" }));
+    assertEquals(asked(shown), [["row_2", ["transfer", "new"]], ["row_3", ["transfer", "new"]]]);
+    assertMatch(message(shown), /71\.10 EUR on 5 Oct: is it a transfer between your own accounts/);
+    const done = await answered(books, shown, { row_2: "transfer", row_3: "new" });
+    assertEquals([done.rows_ok, done.totals], [2, { EUR: "270.00" }]);
+  },
+});
