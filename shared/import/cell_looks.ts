@@ -2,7 +2,8 @@
 import type { CsvRow } from "./read_csv.ts";
 import { readDate } from "./date_text.ts";
 import type { Role } from "./header_words.ts";
-import { directionOf, stateOf } from "./kinds.ts";
+import { lookUp } from "./formats/look_up.ts";
+import { directionOf, isUnbooked } from "./kinds.ts";
 import { isKnownCurrency, readCurrency, readMoney } from "./money_text.ts";
 import { readUrl } from "./url_text.ts";
 
@@ -101,13 +102,11 @@ export function fillMarks(rows: CsvRow[], column: number): boolean {
   return true;
 }
 
-/** Whether every row says a state, and one of them is not booked. */
-export function isStates(rows: CsvRow[], column: number): boolean {
-  const some = someCellsOf(rows, column).map(stateOf);
-  if (some.length === 0 || some.includes(undefined)) return false;
-  const all = cellsOf(rows, column).map(stateOf);
-  return all.length === rows.length && !all.includes(undefined) && all.some((state) => state !== "expense");
-}
+/** Whether a cell says of its row that it was not booked. */
+export const saysUnbooked = (rows: CsvRow[], column: number): boolean => {
+  const unbooked = lookUp(isUnbooked);
+  return rows.some(({ cells }) => cells[column] && unbooked(cells[column]));
+};
 
 /** How many different texts a column's first cells have. */
 export const distinctTexts = (rows: CsvRow[], column: number): number => new Set(someCellsOf(rows, column)).size;

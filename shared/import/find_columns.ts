@@ -10,11 +10,12 @@ import {
   FOREIGN,
   isCurrencies,
   isDirections,
-  isStates,
   isText,
   looksLike,
   saysCurrency,
+  saysUnbooked,
 } from "./cell_looks.ts";
+import { splitFooter } from "./formats/csv_account.ts";
 import { findHeader } from "./find_header.ts";
 import { type Field, FIELDS, isSameHeader, plainHeader, rankOf, type Role } from "./header_words.ts";
 import type { KnownLayout, RoleColumns } from "./layouts/mod.ts";
@@ -55,6 +56,8 @@ const ORDER: Role[] = [
   ...["url", "original_amount", "original_currency"],
 ] as Role[];
 
+const MONEY: Role[] = ["amount", "out", "in", "balance"];
+
 export function findColumns(all: CsvRow[], mapping: Mapping): FoundColumns | MissingColumn {
   const { index, known } = findHeader(all, FIELDS.flatMap((field) => mapping[field] || []));
   const rows = all.slice(index + 1);
@@ -76,7 +79,7 @@ export function findColumns(all: CsvRow[], mapping: Mapping): FoundColumns | Mis
     const columns = settleSides({ ...known.columns, ...told }, told.amount?.[0]);
     return { ...base, columns, assumed: [], layout };
   }
-  const { columns, assumed } = guessColumns(headers, rows, told, mapping, index >= 0);
+  const { columns, assumed } = guessColumns(base, told, mapping);
   return { ...base, columns, assumed };
 }
 
@@ -107,12 +110,12 @@ function settleSides({ out, in: into, amount, ...rest }: RoleColumns, told: numb
 }
 
 function guessColumns(
-  headers: string[],
-  rows: CsvRow[],
+  { headers, headerLine, preamble, rows: all }: Pick<FoundColumns, "headers" | "headerLine" | "preamble" | "rows">,
   told: RoleColumns,
   mapping: Mapping,
-  hasHeader: boolean,
 ): Pick<FoundColumns, "columns" | "assumed"> {
+  let rows = all;
+  const hasHeader = headerLine !== undefined;
   const plainHeaders = headers.map(plainHeader);
   const assumed: FoundColumns["assumed"] = hasHeader ? [] : [{ code: "no_header" }];
   let columns: RoleColumns = { ...told };
@@ -137,11 +140,23 @@ function guessColumns(
     const days = free().filter((column) => looksLike(rows, column, "date"));
     if (days.length > 0) columns.date = [days[0]!];
   }
+  const { rows: table, footer } = splitFooter(all, columns.date?.[0] ?? 0);
+  if (table.length > 0) rows = table;
+  // Of two sides, a person names the one of what was spent.
+  const [toldAmount] = told.amount ?? [];
+  const counterpart = toldAmount === undefined || columns.out ? undefined : complementOf(rows, toldAmount, free());
+  if (counterpart !== undefined) {
+    const { amount: out, ...rest } = columns;
+    columns = { ...rest, out: out!, in: [counterpart] };
+  }
   if (!columns.amount) {
     // Of two sides, one alone is half of the file.
     const [side] = columns.out ?? columns.in ?? [];
-    if (side === undefined) columns = { ...columns, ...proveAmounts(rows, free(), columns.balance?.[0], !hasHeader) };
-    else if (!(columns.out && columns.in)) {
+    if (side === undefined) {
+      const around = [...preamble, ...footer];
+      const proven = proveAmounts(rows, free(), { balance: columns.balance?.[0], around, isBare: !hasHeader });
+      columns = { ...columns, ...proven };
+    } else if (!(columns.out && columns.in)) {
       const other = complementOf(rows, side, free());
       if (other !== undefined) columns[columns.out ? "in" : "out"] = [other];
       else if (rows.some(({ cells }) => !cells[side])) columns[columns.out ? "out" : "in"] = [];
@@ -155,10 +170,11 @@ function guessColumns(
     );
     if (column >= 0) columns.direction = [column];
   }
-  if (!columns.state) {
-    const state = free().find((column) => isStates(rows, column));
-    if (state !== undefined) columns.state = [state];
-  }
+  // A state counts in any column but those that name something.
+  const named = ([...MONEY, "date", "name", "payee", "category", "currency", "state"] as Role[])
+    .flatMap((role) => columns[role] ?? []);
+  const states = headers.flatMap((_, column) => !named.includes(column) && saysUnbooked(rows, column) ? column : []);
+  if (states.length > 0) columns.state = [...columns.state ?? [], ...states];
   if (
     columns.currency === undefined && !saysCurrency(rows, headers, (columns.amount ?? columns.out ?? columns.in)?.[0])
   ) {

@@ -16,7 +16,7 @@ import type { Direction, Kind } from "./statement.ts";
 const byWord = <Value extends string>(words: Record<Value, string | string[]>): ReadonlyMap<string, Value> =>
   new Map(
     Object.entries<string | string[]>(words).flatMap(([value, list]) =>
-      (typeof list === "string" ? list.split(" ") : list).map((word) => [word, value as Value] as const)
+      (typeof list === "string" ? list.split(" ") : list).map((word) => [plainHeader(word), value as Value] as const)
     ),
   );
 
@@ -29,6 +29,24 @@ export const directionOf = (cell: string): Direction | "own_transfer" | "exchang
 
 /** What a state means: "expense" counts; undefined when it is not known. */
 export const stateOf = (cell: string): Kind | undefined => STATES.get(plainHeader(cell));
+
+/** Whether a cell is a state of a line that was not booked. */
+export const isUnbooked = (cell: string): boolean => (stateOf(cell) ?? "expense") !== "expense";
+
+/** Words of states that say more of a text in which they stand alone, such as "Hold my beer (hold)". */
+const DOUBTFUL = new Set(["hold", "held", "offen", "refuse", "expired", "processing"]);
+
+/** What a text says of its state in a part of its own: "PENDING - Hotel", "Petrol (declined)". */
+export function stateInText(text: string): Kind | undefined {
+  const start = text.slice(0, MAX_TEXT);
+  if (!/[-–—:()[\]*/|,]/.test(start)) return undefined;
+  for (const part of start.split(/ [-–—] |[:()[\]*/|,]/)) {
+    const plain = plainHeader(part);
+    const state = DOUBTFUL.has(plain) ? undefined : STATES.get(plain);
+    if (state === "pending" || state === "declined") return state;
+  }
+  return undefined;
+}
 
 /** Only the beginning of a text is looked at. */
 const MAX_TEXT = 200;
@@ -65,7 +83,7 @@ interface Phrase {
 const RANKED = [...TEXT_WORDS.map(({ words }) => words), INCOME_WORDS, PAYMENT_WORDS, OWN_ACCOUNT_WORDS];
 const PHRASES = new Map<string, Phrase[]>();
 for (const [rank, words] of RANKED.entries()) {
-  for (const phrase of words) {
+  for (const phrase of words.map(plainText)) {
     const first = phrase.split(" ", 1)[0]!;
     if (!PHRASES.has(first)) PHRASES.set(first, []);
     PHRASES.get(first)!.push({ words: `${phrase} `, rank });

@@ -1,6 +1,7 @@
 /** Finds columns of money whose headers say nothing, as far as the cells prove which they are. */
 import { provenSign } from "./balance_proof.ts";
 import { findDecimalSign } from "./conventions.ts";
+import { findBalances, totalsAround } from "./formats/csv_account.ts";
 import { readDate } from "./date_text.ts";
 import type { RoleColumns } from "./layouts/mod.ts";
 import { type MoneyText, readMoney } from "./money_text.ts";
@@ -44,14 +45,13 @@ const areSides = (rows: CsvRow[], one: number, other: number): boolean => {
 };
 
 /**
- * The amounts, or the two sides, that a balance confirms in every row.
+ * The amounts, or the two sides, that a balance confirms in every row, or sides that the lines around the table do.
  * @param isBare there is no header; then a column that is the only one of money is its amount.
  */
 export function proveAmounts(
   rows: CsvRow[],
   free: number[],
-  balance: number | undefined,
-  isBare: boolean,
+  { balance, around, isBare }: { balance: number | undefined; around: CsvRow[]; isBare: boolean },
 ): Pick<RoleColumns, "amount" | "out" | "in" | "balance"> {
   const found = moneyColumns(rows, free);
   const balances = balance === undefined ? found : [balance];
@@ -68,7 +68,46 @@ export function proveAmounts(
       }
     }
   }
+  for (const [i, one] of found.entries()) {
+    const other = found.slice(i + 1).find((column) => column !== balance && areSides(rows, one, column));
+    const sides = other === undefined ? undefined : sidesOfTotals(rows, [one, other], around);
+    if (sides) return sides;
+  }
   return isBare && found.length === 1 ? { amount: [found[0]!] } : {};
+}
+
+/** Which of two sides is which, by the balances before and after all rows, or by the total of one of the sides. */
+function sidesOfTotals(
+  rows: CsvRow[],
+  pair: [number, number],
+  around: CsvRow[],
+): { out: number[]; in: number[] } | undefined {
+  const read = rows.map((row) => pair.map((column) => isZero(row.cells[column]) ? undefined : moneyOf(row, column)));
+  const decimal = findDecimalSign(read.flat().flatMap((money) => money ?? [])).value;
+  const worth = (money: MoneyText | undefined) => money ? unitsOf({ ...money, isNegative: false }, decimal) ?? 0n : 0n;
+  const [one, other] = pair.map((_, side) => read.reduce((sum, moneys) => sum + worth(moneys[side]), 0n));
+  const said = (text: string | undefined) => {
+    const money = text ? readMoney(text) : undefined;
+    return money && unitsOf(money, decimal);
+  };
+  const [{ opening, closing } = {}] = findBalances(around, rows.length);
+  const [before, after] = [said(opening), said(closing)];
+  const asSides = (isOneOut: boolean) => ({ out: [pair[isOneOut ? 0 : 1]], in: [pair[isOneOut ? 1 : 0]] });
+  if (one === other) return undefined;
+  if (before !== undefined && after !== undefined) {
+    if (before - one! + other! === after) return asSides(true);
+    return before - other! + one! === after ? asSides(false) : undefined;
+  }
+  const found = new Set(
+    totalsAround(around).flatMap(({ side, cells }) =>
+      cells.flatMap((cell) => {
+        const money = readMoney(cell);
+        const total = money && worth(money);
+        return total === one ? side === "out" : total === other ? side === "in" : [];
+      })
+    ),
+  );
+  return found.size === 1 ? asSides([...found][0]!) : undefined;
 }
 
 /** The column that is the balance after each row, whatever its header says. */

@@ -85,13 +85,15 @@ function readLines({ lines, currency: common }: Statement): Reading[] {
   });
 }
 
-/** A plus that only some of the amounts have, of which none has a minus, is the opposite of no sign. */
+/** A plus or "CR" that only some of the amounts have, of which none has a minus, is the opposite of no sign. */
 function opposePluses(read: Reading[]): Reading[] {
   const all = read.flatMap(({ raw, money }) => money && !raw.direction ? money : []);
-  const isOpposed = all.some(({ hasPlus }) => hasPlus) && !all.every(({ hasPlus }) => hasPlus) &&
-    !all.some(({ isNegative }) => isNegative);
+  const isCredit = ({ hasPlus, isMarked }: MoneyText) => hasPlus || isMarked;
+  const isOpposed = all.some(isCredit) && !all.every(isCredit) && !all.some(({ isNegative }) => isNegative);
   if (!isOpposed) return read;
-  return read.map((one) => one.money?.hasPlus ? { ...one, money: { ...one.money, isNegative: true } } : one);
+  return read.map((one) =>
+    one.money && isCredit(one.money) ? { ...one, money: { ...one.money, isNegative: true, hasPlus: true } } : one
+  );
 }
 
 /** @param latest the last day a row may have, YYYY-MM-DD; a date order that passes it is wrong. */

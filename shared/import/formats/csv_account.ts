@@ -130,10 +130,14 @@ export function currencyAbove(preamble: CsvRow[]): string | undefined {
   return undefined;
 }
 
-/** Whether a row below a table says a balance rather than being one of its lines. */
+/** A word for a sum, before or after that of a side: "Total debits", "Summe Soll". */
+const TOTAL =
+  /(?<![\p{L}\d])(totals?|sum|summe|suma|somme|totale|totaal|sumate|celkem|spolu|osszesen|yhteensa|итого|всего|合計|合计|합계)(?![\p{L}\d])/gu;
+
+/** Whether a row below a table says a balance or a total rather than being one of its lines. */
 const isBalance = ({ cells }: CsvRow): boolean => {
   const label = plainHeader((cells.find(Boolean) ?? "").slice(0, MAX_CELL));
-  return OPENING.test(label) || CLOSING.test(label);
+  return OPENING.test(label) || CLOSING.test(label) || label.search(TOTAL) === 0;
 };
 
 /** How many rows a table may have below it. */
@@ -159,4 +163,13 @@ export function findBalances(around: CsvRow[], rows: number): BalanceText[] {
     else if (CLOSING.test(label)) closing ||= amount;
   }
   return opening || closing ? [{ ...(opening && { opening }), ...(closing && { closing }), from: 0, to: rows }] : [];
+}
+
+/** What the lines around a table say that went out or came in, in all. */
+export function totalsAround(around: CsvRow[]): { side: "out" | "in"; cells: string[] }[] {
+  return [...labelled(around)].flatMap(({ label, rest }) => {
+    const word = label.replace(TOTAL, " ").replace(/ +/g, " ").trim();
+    const sides = (["out", "in"] as const).filter((side) => rankOf(side, word) !== undefined);
+    return sides.length === 1 ? [{ side: sides[0]!, cells: rest.filter((cell) => readMoney(cell)) }] : [];
+  });
 }

@@ -1,7 +1,7 @@
 /** Reads a table's rows into lines: what each column says of them. */
 import { plainHeader, type Role } from "../header_words.ts";
 import { NAME_WORDS } from "./csv_account.ts";
-import { directionOf, stateOf } from "../kinds.ts";
+import { directionOf, isUnbooked, stateInText, stateOf } from "../kinds.ts";
 import type { KnownLayout, RoleColumns } from "../layouts/mod.ts";
 import type { CsvRow } from "../read_csv.ts";
 import { oneLine, shorten } from "../shorten.ts";
@@ -28,6 +28,7 @@ export function readLines(rows: CsvRow[], { headers, columns, headerLine, layout
   const sideOf = findSides(rows, cell, layout?.isMinusOpposite === true);
   const kinds = kindsOfLayout(layout ?? {});
   const stated = statesOf(layout);
+  const unbooked = lookUp(isUnbooked);
   const directed = lookUp(kindOfDirection);
   // A day that says "pending" is no state that must be known.
   const needsState = layout && columns.state?.[0] !== columns.date?.[0];
@@ -38,9 +39,9 @@ export function readLines(rows: CsvRow[], { headers, columns, headerLine, layout
   return rows.map(({ line, cells }): RawLine => {
     const [name, payee, note] = [cell(cells, "name"), oneLine(cell(cells, "payee")), cell(cells, "note")];
     const [type, category, currency] = [cell(cells, "type"), cell(cells, "category"), cell(cells, "currency")];
-    const state = cell(cells, "state");
+    const state = columns.state?.map((column) => cells[column] ?? "").find(unbooked) ?? cell(cells, "state");
     const side = hasAmount ? sideOf.word(cells) : sideOf.column(cells);
-    const said = state ? stated(state) : undefined;
+    const said = (state ? stated(state) : undefined) ?? (layout ? undefined : stateInText(name));
     const kind = (said === "expense" ? undefined : said) ??
       (hasDirection ? directed(cell(cells, "direction")) : undefined) ??
       kinds.ofType(type) ?? kinds.ofCategory(category) ?? kinds.ofTexts([name, payee, note]) ??

@@ -4,18 +4,22 @@
  */
 import { describeAccount } from "../account_name.ts";
 import { type ImportProblem, type Kind, type RawLine, type Statement, tooLong } from "../statement.ts";
+import { readText } from "../kinds.ts";
 import { numberLines } from "./number_lines.ts";
 import { type Element, everyElement, readMarkup, textAt } from "./markup.ts";
 import { notReadable } from "./refusals.ts";
 
 /** Whether a text begins as OFX does: its headers, or its root element. */
 export const isOfx = (text: string): boolean =>
-  /^\s*(OFXHEADER|<\?OFX|(<\?xml[^>]{0,200}>\s*)?(<\?OFX|<OFX>))/i.test(text);
+  /^\s*(OFXHEADER|<\?OFX|(<\?xml[^>]{0,200}>\s*)?(<\?OFX|<(OFX|STMTRS|CCSTMTRS|BANKTRANLIST|STMTTRN)>))/i
+    .test(text);
 
 export function readOfx(text: string, mostRows: number): Statement | ImportProblem {
-  const begin = Math.max(text.search(/<(OFX|BANKTRANLIST)>/i), 0);
+  const begin = Math.max(text.search(/<(OFX|(CC)?STMTTRNRS|(CC)?STMTRS|BANKTRANLIST|STMTTRN)>/i), 0);
   const skipped = text.slice(0, begin).split("\n").length - 1;
   const lines: RawLine[] = [];
+  /** Where each line's money went or came from. */
+  const others: string[] = [];
   const places = new Map<Element, { from: number; to: number }>();
   const root = readMarkup(text.slice(begin), {
     isSgml: true,
@@ -25,6 +29,7 @@ export function readOfx(text: string, mostRows: number): Statement | ImportProbl
         const statement = around.findLast(({ name }) => name === "STMTRS" || name === "CCSTMTRS") ?? around[0]!;
         const { from } = places.get(statement) ?? { from: lines.length };
         lines.push(lineOf(transaction, textAt(statement, "CURDEF"), statement.name === "CCSTMTRS", skipped));
+        others.push(valueOf(transaction, "ACCTID"));
         places.set(statement, { from, to: lines.length });
         return lines.length <= mostRows;
       },
@@ -40,9 +45,12 @@ export function readOfx(text: string, mostRows: number): Statement | ImportProbl
   };
   const isCard = statements.every(({ name }) => name === "CCSTMTRS");
   const currency = only("CURDEF");
+  const own = new Set(statements.map((statement) => valueOf(statement, "ACCTID")).filter(Boolean));
   const account = describeAccount({ number: only("ACCTID"), bank: valueOf(root, "ORG"), isCard, currency });
   return {
-    lines: numberLines(directLines(lines)),
+    lines: numberLines(
+      directLines(lines).map((line, i) => own.has(others[i]!) ? { ...line, kind: "own_transfer" } : line),
+    ),
     // What the account had before is not said.
     balances: [...places].flatMap(([statement, place]) => {
       const [closing] = everyElement(statement, "LEDGERBAL").map((balance) => valueOf(balance, "BALAMT"));
@@ -65,14 +73,14 @@ const KINDS: Record<string, Kind> = {
 const OUT = new Set("DEBIT POS ATM CHECK PAYMENT CASH FEE SRVCHG DIRECTDEBIT REPEATPMT".split(" "));
 const IN = new Set("CREDIT DEP DIRECTDEP INT DIV".split(" "));
 
-/** Where no amount has a minus, the types say which way the money went. */
+/** Where no amount has a minus, the types say which way the money went; a transfer or "other" is a payment. */
 function directLines(lines: RawLine[]): RawLine[] {
   const isUnsigned = !lines.some(({ amount }) => amount.startsWith("-")) &&
     lines.some(({ type = "" }) => OUT.has(type));
   if (!isUnsigned) return lines;
   return lines.map((line) => {
-    const direction = OUT.has(line.type ?? "") ? "out" : IN.has(line.type ?? "") ? "in" : undefined;
-    return direction ? { ...line, direction } : line;
+    const isIn = IN.has(line.type ?? "") || line.kind === "card_payment" || readText(line.name).isIncome;
+    return { ...line, direction: isIn ? "in" : "out" };
   });
 }
 

@@ -3,7 +3,10 @@
  * the program's computer writes them, so they are settled like those of CSV.
  */
 import { describeAccount } from "../account_name.ts";
+import { findDecimalSign } from "../conventions.ts";
+import { readMoney } from "../money_text.ts";
 import { type ImportProblem, type Kind, type RawLine, type Statement, tooLong } from "../statement.ts";
+import { fromUnits, unitsOf } from "../units.ts";
 
 /** Whether a text begins with a QIF header. */
 export const isQif = (text: string): boolean => /^\s*!(Type|Account|Option|Clear):?/i.test(text.slice(0, 200));
@@ -62,18 +65,33 @@ interface Part {
   note: string;
 }
 
-/** A payment that is in part a transfer, such as cash back, is a line for each part. */
+const isTransfer = ({ category }: Part) => /^\[.*\]/.test(category);
+
+/** A payment that is in part a transfer, such as cash back, is a line for each part, and one for what they leave. */
 function linesOf(record: Map<string, string>, begin: number, parts: Part[]): RawLine[] {
-  const isTransfer = ({ category }: Part) => /^\[.*\]/.test(category);
   if (!parts.some(isTransfer) || parts.every(isTransfer)) {
     // The first part says of a split what it is, not the account that another part went to.
     const [first] = parts;
     return [lineOf(first && !isTransfer(first) ? new Map([...record, ["L", first.category]]) : record, begin)];
   }
-  return parts.map(({ line, category, amount, note }) => {
+  const rest = restOf(record.get("T") ?? record.get("U") ?? "", parts);
+  return [...parts.filter(({ amount }) => amount), ...rest].map(({ line, category, amount, note }) => {
     const memo = note || record.get("M") || "";
     return lineOf(new Map([...record, ["L", category], ["T", amount], ["U", amount], ["M", memo]]), line);
   });
+}
+
+/** What of the whole no part says, in the first part without an amount or one of its own. */
+function restOf(whole: string, parts: Part[]): Part[] {
+  const all = [whole, ...parts.map(({ amount }) => amount).filter(Boolean)].map(readMoney);
+  const decimal = findDecimalSign(all.flatMap((money) => money ?? [])).value;
+  const units = all.map((money) => money && unitsOf(money, decimal));
+  if (units.includes(undefined)) return [];
+  const [total = 0n, ...said] = units as bigint[];
+  const left = said.reduce((rest, one) => rest - one, total);
+  if (left === 0n) return [];
+  const open = parts.find(({ amount }) => !amount) ?? { line: parts.at(-1)!.line, category: "", amount: "", note: "" };
+  return [{ ...open, amount: fromUnits(left, 2).replace(".", decimal) }];
 }
 
 function lineOf(record: Map<string, string>, line: number): RawLine {

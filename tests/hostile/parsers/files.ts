@@ -62,7 +62,9 @@ const files: Record<string, Run> = {
   "guessEncoding()": (text) => guessEncoding(new TextEncoder().encode(text)),
   "proveAmounts()": (text) => {
     const rows = pieces(text, 400).map((row, line) => ({ line, cells: pieces(row, 40) }));
-    return proveAmounts(rows, rows[0]?.cells.map((_, column) => column) ?? [], undefined, false);
+    return proveAmounts(rows, rows[0]?.cells.map((_, column) => column) ?? [], {
+      ...{ balance: undefined, around: rows, isBare: false },
+    });
   },
   "readFormat()": (text) => readFormat(text, {}, MAX_ROWS),
   "readOfx()": (text) => readOfx(text, MAX_ROWS),

@@ -52,14 +52,17 @@ function outcomeOf(text: string, expected: Expected, mapping: Mapping = {}) {
 
 function judge(text: string, expected: Expected): string {
   let read = outcomeOf(text, expected);
-  if (read.refused !== undefined) return expected.refusal_excused ? "refused" : `refused with ${read.refused}`;
+  const hasAnswers = Object.keys(expected.answers).length > 0;
+  if (read.refused !== undefined && !expected.refusal_excused) return `refused with ${read.refused}`;
+  if (read.refused !== undefined && !hasAnswers) return "refused";
   let how = "right";
-  if (read.asked!.length > 0) {
-    const needless = read.asked!.filter((id) => !expected.questions_excused.includes(id));
+  if (read.refused !== undefined || read.asked!.length > 0) {
+    const needless = (read.asked ?? []).filter((id) => !expected.questions_excused.includes(id));
     if (needless.length > 0) return `asks ${needless}`;
-    if (Object.keys(expected.answers).length === 0) return "asked";
+    if (!hasAnswers) return "asked";
     how = "asked then right";
     read = outcomeOf(text, expected, expected.answers);
+    if (read.refused !== undefined) return `refused with ${read.refused}`;
   }
   const plain = (totals: Record<string, string>) =>
     Object.fromEntries(Object.entries(totals).map(([currency, sum]) => [currency, Number(sum)]));
