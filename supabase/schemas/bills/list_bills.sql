@@ -62,7 +62,6 @@ declare
   key constant jsonb := app.read_cursor(scope, arguments ->> 'cursor');
   page record;
   due record;
-  monthly record;
   yearly record;
   data jsonb;
   warnings jsonb := '[]';
@@ -188,7 +187,8 @@ begin
     ) as rows,
     coalesce(sum(s.count), 0) as total_count,
     array_agg((s.currency, s.due_minor)::app.money_sum) filter (where s.due_minor is not null) as due_sums,
-    array_agg((s.currency, s.monthly_minor)::app.money_sum) filter (where s.monthly_minor is not null) as monthly_sums,
+    array_agg((s.currency, s.monthly_minor * 12)::app.money_sum) filter (where s.monthly_minor is not null)
+      as yearly_sums,
     array_agg((s.currency, s.estimated_minor)::app.money_sum) filter (where s.estimated_minor is not null)
       as estimated_sums,
     array(select m.name from matched as m where m.estimated_minor is not null order by m.sort_on, m.recorded_seq)
@@ -198,15 +198,11 @@ begin
   from sums as s;
 
   due := app.convert_sums(page.due_sums, into_currency, context.today);
-  monthly := app.convert_sums(page.monthly_sums, into_currency, context.today);
-  yearly := app.convert_sums(
-    array(select (s.currency, s.minor * 12)::app.money_sum from unnest(page.monthly_sums) as s), into_currency,
-    context.today
-  );
-  if due.unconverted is not null or monthly.unconverted is not null then
+  yearly := app.convert_sums(page.yearly_sums, into_currency, context.today);
+  if due.unconverted is not null or yearly.unconverted is not null then
     warnings := warnings || app.warning('rate_missing.of_bills', jsonb_build_object(
       'into', into_currency,
-      'currencies', array(select distinct c from unnest(due.unconverted || monthly.unconverted) as c order by c)
+      'currencies', array(select distinct c from unnest(due.unconverted || yearly.unconverted) as c order by c)
     ));
   end if;
   warnings := warnings || app.warn_of_estimates(page.estimated_names, page.estimated_sums);
@@ -226,7 +222,7 @@ begin
         until, 'estimated', case when page.estimated_sums is not null then app.format_minor(
         (app.convert_sums(page.estimated_sums, into_currency, context.today)).minor, into_exponent) end),
       'monthly',
-      jsonb_build_object('amount', app.format_minor(monthly.minor, into_exponent), 'currency', into_currency),
+      jsonb_build_object('amount', app.format_minor(yearly.minor / 12, into_exponent), 'currency', into_currency),
       'yearly', jsonb_build_object('amount', app.format_minor(yearly.minor, into_exponent), 'currency', into_currency)
     )
   );

@@ -8,6 +8,7 @@ import { present } from "../../../../functions/mcp/present/present.ts";
 import { importExpenses } from "../../../../functions/mcp/tools/import_expenses.ts";
 import { TOOLS } from "../../../../functions/mcp/tools/mod.ts";
 import { type FactEnvelope, toolResult } from "../../../../shared/connector/result.ts";
+import { type ImportProblem, readImport } from "../../../../shared/import/read_import.ts";
 import { en } from "../../../../shared/words/en/mod.ts";
 import { accented, plainWords, stringsIn } from "../../../_support/accented.ts";
 import { importOfFile } from "../../../_support/import_args.ts";
@@ -120,11 +121,14 @@ Deno.test("en-XA: no tool says a word that is not in the catalog", async (t) => 
     });
 
     await step("import_expenses", async (books) => {
-      const send = (args: Record<string, unknown>) => {
+      const send = async (args: Record<string, unknown>) => {
         const parsed = importExpenses.parse(args);
-        return parsed.ok
-          ? books.call("import_expenses", parsed.value)
-          : presentAccented("import_expenses", parsed, args);
+        if (!parsed.ok) return presentAccented("import_expenses", parsed, args);
+        const answer = await books.call("import_expenses", parsed.value);
+        if (answer.data?.import?.state !== "reading") return answer;
+        // The account has learned no columns: reading the file again refuses it.
+        const error = readImport(args.csv as string) as ImportProblem;
+        return presentAccented("import_expenses", { ok: false, error }, args);
       };
       await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: "2026-12-01" });
       const csv = [
