@@ -42,7 +42,7 @@ create or replace function app.ask_of_own_accounts(context app.context, batch ap
 language plpgsql volatile set search_path = '' as $$
 begin
   update app.import_rows as r
-  set match = coalesce(r.match, '{"state": "likely", "candidates": []}')
+  set match = coalesce(r.match, '{"state":"likely","candidates":[]}')
     || jsonb_build_object('candidates', coalesce(r.match -> 'candidates', '[]')
       || jsonb_build_array(jsonb_build_object('id', 'transfer', 'state', 'transfer')))
   where r.import_id = batch.id and r.line between first and last and r.draft is not null and not r.is_skipped
