@@ -77,7 +77,9 @@ export const mayBeIncome = (rows: CsvRow[], column: number) =>
 
 /** "Betrag (EUR)", "Amount in USD", "Importe €". */
 export function currencyInHeader(header: string): string | undefined {
-  const word = header.split(/[\s()[\]/]+/).filter(Boolean).slice(1).at(-1);
+  const last = header.split(/[\s()[\]/]+/).filter(Boolean).slice(1).at(-1);
+  // "Withdrawals ($NZD)"
+  const word = last?.replace(/^\P{L}+(?=[A-Z]{3}$)/u, "");
   return word && (readCurrency(word) !== undefined && (/^[A-Z]{3}$/.test(word) || !/^[a-z]+$/i.test(word)))
     ? readCurrency(word)
     : undefined;
@@ -110,6 +112,15 @@ export const saysUnbooked = (rows: CsvRow[], column: number): boolean => {
 
 /** How many different texts a column's first cells have. */
 export const distinctTexts = (rows: CsvRow[], column: number): number => new Set(someCellsOf(rows, column)).size;
+
+/** Whether more than four in five of a column's rows have the same text, which then names none of them. */
+export function saysTheSame(rows: CsvRow[], column: number): boolean {
+  const counts = new Map<string, number>();
+  const some = rows.slice(0, MAX_SAMPLED_CELLS);
+  for (const { cells } of some) counts.set(cells[column] ?? "", (counts.get(cells[column] ?? "") ?? 0) + 1);
+  counts.delete("");
+  return some.length > 2 && Math.max(0, ...counts.values()) > some.length * 0.8;
+}
 
 export const isText = (rows: CsvRow[], column: number) => {
   const cells = someCellsOf(rows, column);

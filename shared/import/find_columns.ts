@@ -13,6 +13,7 @@ import {
   isText,
   looksLike,
   saysCurrency,
+  saysTheSame,
   saysUnbooked,
 } from "./cell_looks.ts";
 import { splitFooter } from "./formats/csv_account.ts";
@@ -141,7 +142,9 @@ function guessColumns(
     if (days.length > 0) columns.date = [days[0]!];
   }
   const { rows: table, footer } = splitFooter(all, columns.date?.[0] ?? 0);
-  if (table.length > 0) rows = table;
+  // Rows that only go on with the text above prove nothing.
+  const dated = columns.date ? table.filter(({ cells }) => cells[columns.date![0]!]) : table;
+  if (dated.length > 0) rows = dated;
   // Of two sides, a person names the one of what was spent.
   const [toldAmount] = told.amount ?? [];
   const counterpart = toldAmount === undefined || columns.out ? undefined : complementOf(rows, toldAmount, free());
@@ -189,8 +192,7 @@ function guessColumns(
   const distinct = (column: number | undefined) => column === undefined ? 0 : distinctTexts(rows, column);
   const [name] = columns.name ?? columns.payee ?? [];
   // What most rows say, such as the owner's name, names none of them.
-  const isConstant = name !== undefined && told.name === undefined && rows.length > 2 &&
-    distinct(name) <= rows.length * 0.2;
+  const isConstant = name !== undefined && told.name === undefined && rows.length > 2 && saysTheSame(rows, name);
   if ((name === undefined || isConstant) && mapping.name !== "") {
     const [best] = free().filter((column) => isText(rows, column) && distinct(column) > distinct(name))
       .toSorted((one, other) => distinct(other) - distinct(one));
@@ -201,7 +203,8 @@ function guessColumns(
   }
   // A row whose name is empty is called by its next best text.
   if (columns.name?.length && told.name === undefined) {
-    const texts = free().filter((column) => isText(rows, column) && distinct(column) > 1);
+    const varies = (column: number) => distinct(column) > 1 || rows.some(({ cells }) => !cells[column]);
+    const texts = free().filter((column) => isText(rows, column) && varies(column) && !saysTheSame(rows, column));
     const [next, ...others] = texts.toSorted((one, other) => distinct(other) - distinct(one));
     if (next !== undefined) columns.name = [...columns.name, next, ...others];
     if (next !== undefined && !columns.note) columns.note = [next];

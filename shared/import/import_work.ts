@@ -7,6 +7,7 @@ import type { FactEnvelope } from "../connector/result.ts";
 import type { Arguments } from "../connector/tool.ts";
 import type { RefusalFacts, Said } from "../words/message.ts";
 import { countRows, describeAsked, describeRead, latestDay, pagesOf, readFile } from "./import_pages.ts";
+import { currencyInName } from "./formats/csv_account.ts";
 import type { ImportProblem, Mapping, ReadImport } from "./read_import.ts";
 
 /** Runs one step of `app.import_expenses`. */
@@ -64,6 +65,7 @@ export async function keepFile(step: Step, file: FileToKeep, clock: Clock): Prom
   const { text, name, importId, account, defaultCurrency, mapping = {}, warnings, encoding } = file;
   const read = readFile(text, mapping, latestDay(clock()));
   const isRead = !("code" in read);
+  const currency = defaultCurrency ?? currencyInName(name ?? "");
   const described = isRead ? describeRead(read, warnings) : describeAsked(read, warnings);
   if (!described) return { problem: read as ImportProblem };
   const { ok, data, error } = await step({
@@ -71,7 +73,7 @@ export async function keepFile(step: Step, file: FileToKeep, clock: Clock): Prom
     read: { ...described, ...(name && { name }), ...(encoding && { encoding }) },
     ...(importId && { import_id: importId }),
     ...(account && { account }),
-    ...(defaultCurrency && { default_currency: defaultCurrency }),
+    ...(currency && { default_currency: currency }),
   });
   if (!ok) return { problem: error! };
   const state: ImportState = data!.import;

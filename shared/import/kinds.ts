@@ -4,6 +4,7 @@
  */
 import { plainHeader } from "./header_words.ts";
 import {
+  BOOKING_WORDS,
   DIRECTION_WORDS,
   INCOME_WORDS,
   OWN_ACCOUNT_WORDS,
@@ -19,6 +20,12 @@ const byWord = <Value extends string>(words: Record<Value, string | string[]>): 
       (typeof list === "string" ? list.split(" ") : list).map((word) => [plainHeader(word), value as Value] as const)
     ),
   );
+
+const BOOKINGS = new Set(BOOKING_WORDS.map(plainHeader));
+
+/** Whether a text names neither a shop nor a thing: a dash, or only how a row was paid. */
+export const isWordless = (text: string): boolean =>
+  !/\p{L}{2}|[\p{Script=Han}\p{Script=Hangul}]/u.test(text) || (text.length <= 60 && BOOKINGS.has(plainHeader(text)));
 
 const DIRECTIONS = byWord(DIRECTION_WORDS);
 const STATES = byWord(STATE_WORDS);

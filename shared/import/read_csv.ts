@@ -23,7 +23,6 @@ export interface Csv {
 
 /** In order of preference. */
 const DELIMITERS = [",", ";", "\t", "|"];
-const ROWS_TO_GUESS_BY = 10;
 const LENGTH_TO_GUESS_BY = 16_384;
 
 /** An unclosed quote takes the rest of the file into its cell. */
@@ -43,20 +42,19 @@ export function readCsv(
   return { rows, delimiter };
 }
 
-/** The delimiter that makes the most even rows of at least two cells; on a tie, the one with the most cells. */
+/** The delimiter that most often stands in rows of the same number of cells; above a table others may. */
 function guessDelimiter(text: string, maxCells: number): string {
   const sample = text.slice(0, LENGTH_TO_GUESS_BY);
-  let best = { delimiter: DELIMITERS[0]!, unevenness: Infinity, width: 0 };
+  let best = { delimiter: DELIMITERS[0]!, count: 0 };
   for (const delimiter of DELIMITERS) {
-    const widths: number[] = [];
+    const counts = new Map<number, number>();
     for (const { cells } of rowsOf(sample, { delimiter, maxCells })) {
-      if (widths.push(cells.length) === ROWS_TO_GUESS_BY) break;
+      if (cells.length > 1) counts.set(cells.length, (counts.get(cells.length) ?? 0) + 1);
     }
-    // The last row may be incomplete.
-    if (sample !== text && widths.length > 1 && widths.length < ROWS_TO_GUESS_BY) widths.pop();
-    const width = widths.reduce((sum, one) => sum + one, 0) / widths.length;
-    const unevenness = widths.reduce((sum, one, i) => sum + Math.abs(one - (widths[i - 1] ?? one)), 0);
-    if (width >= 2 && width > best.width && unevenness <= best.unevenness) best = { delimiter, unevenness, width };
+    for (const [width, rows] of counts) {
+      const count = (width - 1) * rows;
+      if (count > best.count) best = { delimiter, count };
+    }
   }
   return best.delimiter;
 }

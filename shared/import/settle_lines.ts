@@ -14,10 +14,10 @@ import { plainHeader } from "./header_words.ts";
 import { type DateOrder, type DateText, readDate, toIsoDate } from "./date_text.ts";
 import type { Mapping } from "./find_columns.ts";
 import { readText, type TextSays } from "./kinds.ts";
-import { type DecimalSign, type MoneyText, readCurrency, readMoney, toDecimal } from "./money_text.ts";
+import { type DecimalSign, isCode, type MoneyText, readCurrency, readMoney, toDecimal } from "./money_text.ts";
 import { readOriginal } from "./original_amount.ts";
 import { type Conventions, type Direction, isLeftOut, type Kind, type RawLine, type Statement } from "./statement.ts";
-import { unitsOf } from "./units.ts";
+import { decimalsOf, unitsOf } from "./units.ts";
 import { cut } from "./shorten.ts";
 
 export interface SettledLine {
@@ -106,7 +106,7 @@ export function settleLines(statement: Statement, mapping: Mapping, latest: stri
     : findDateOrder(booked.flatMap(({ day }) => day ?? []), { told: told.dates, latest });
   const decimal = mapping.decimal
     ? { value: mapping.decimal }
-    : findDecimalSign(booked.flatMap(({ money }) => money ?? []), told.decimal);
+    : findDecimalSign(booked.flatMap(({ money }) => money ?? []), told.decimal ?? decimalOfCurrency(booked));
   const isOpposed = read.some(({ money }) => money?.hasPlus && money.isNegative);
   const sign = isOpposed ? { value: false } : settleSign(booked, decimal.value, { told, mapping });
   const kindOf = settleKinds(read, sign.value, told);
@@ -147,6 +147,15 @@ export function settleLines(statement: Statement, mapping: Mapping, latest: stri
       negative_is_expense: sign.value,
     },
   };
+}
+
+/** A single sign before three digits: of thousands in a currency without decimals, of decimals in one with three. */
+function decimalOfCurrency(booked: Reading[]): DecimalSign | undefined {
+  const exponents = new Set(booked.map(({ currency = "" }) => isCode(currency) ? decimalsOf(currency) : 2));
+  const sign = booked.flatMap(({ money }) => /[.,]/.exec(money?.digits ?? "")?.[0] ?? [])[0];
+  const [exponent] = exponents;
+  if (exponents.size !== 1 || !sign || (exponent !== 0 && exponent !== 3)) return undefined;
+  return (sign === ",") === (exponent === 3) ? "," : ".";
 }
 
 /** Whether money spent is negative; where any line says its direction, signs say nothing. */

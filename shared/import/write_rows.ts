@@ -3,6 +3,7 @@ import type { Facts, RefusalFacts } from "../words/message.ts";
 import type { RefusalCode } from "../words/words.ts";
 import { type LeftOutLine, type LeftOutLines, sumLeftOut } from "./left_out.ts";
 import type { Settled, SettledLine } from "./settle_lines.ts";
+import { isWordless } from "./kinds.ts";
 import { cut, oneLine, shorten } from "./shorten.ts";
 import { type Direction, isLeftOut, type LeftOut } from "./statement.ts";
 import { fromUnits, toUnits } from "./units.ts";
@@ -85,17 +86,14 @@ export function writeRows({ lines, conventions }: Settled): WrittenRows {
   return { rows, rows_bad, left_out: sumLeftOut(leftOut), leftOutRows, brokenLinks };
 }
 
-/** The bank's own words for a card's purchase, and a dash, name nothing: the shop is the payee. */
-const WORDLESS =
-  /^(zweck|(visa|mastercard|maestro) ?(debit\p{L}*|umsatz)?|kartenzahlung|kartenumsatz|girocard|card (payment|purchase)|pos|lastschrift|sepa lastschrift)$/iu;
 /** "Auftraggeber: REWE Buchungstext: …" */
 const LABEL = /^(auftraggeber|empf[äa]nger|zahlungs\p{L}+)\s?: ?/iu;
 
 function labelOf({ raw: { name, payee = "" } }: SettledLine, common?: string): string {
   const said = oneLine(name).replace(LABEL, "");
   const party = oneLine(payee);
-  const isWordless = name === common || !/\p{L}{2}/u.test(said) || WORDLESS.test(said);
-  return party && isWordless ? party : said || party;
+  const namesNothing = name === common || isWordless(said);
+  return party && namesNothing ? party : said || party;
 }
 
 /** What more than four in five rows are called, such as "Pin", names none of them. */
@@ -113,15 +111,15 @@ function refusalOf(settled: SettledLine, { date_format, decimal }: Settled["conv
   if (!date) return refuse("invalid_argument.row_date", { value: shorten(raw.date, 40), format: date_format });
   if (!raw.amount) return refuse("invalid_argument.row_without_amount");
   if (!amount) return refuse("invalid_argument.row_amount", { value: shorten(raw.amount, 40), decimal });
-  if (/^0(\.0*)?$/.test(amount) && !settled.fee) return refuse("invalid_argument.row_amount_zero");
-  return labelOf(settled) ? undefined : refuse("invalid_argument.row_without_name");
+  return /^0(\.0*)?$/.test(amount) && !settled.fee ? refuse("invalid_argument.row_amount_zero") : undefined;
 }
 
 /** @param settled a line with a date, an amount and a name. */
 function rowOf(settled: SettledLine, common: string | undefined): ImportRow {
   const { raw, date, fee, kind, currency, original } = settled;
   const amount = fee ? withFee(settled.amount!, fee, kind === "refund") : settled.amount!;
-  const label = labelOf(settled, common);
+  // A row without any text is called by what it is.
+  const label = labelOf(settled, common) || oneLine(raw.type || raw.category || "") || textOf(settled);
   const payee = raw.payee && oneLine(raw.payee);
   const category = raw.category && oneLine(raw.category);
   const note = raw.note || (label.length > MAX_NAME ? label : "");

@@ -16,12 +16,10 @@ export function joinContinued(rows: CsvRow[], columns: RoleColumns): CsvRow[] {
   const joined: CsvRow[] = [];
   for (const row of rows) {
     const above = joined.at(-1);
-    const text = row.cells[name] ?? "";
-    const isContinued = above && text && silent.every((column) => !row.cells[column]) &&
-      readDate(above.cells[date] ?? "");
+    const isContinued = above && silent.every((column) => !row.cells[column]) && readDate(above.cells[date] ?? "");
     if (!isContinued) joined.push(row);
     else if ((above.cells[name] ?? "").length < MOST_TEXT) {
-      above.cells[name] = `${above.cells[name] ?? ""} ${text}`.trim();
+      above.cells[name] = [above.cells[name], ...row.cells].filter(Boolean).join(" ").trim();
     }
   }
   return joined;

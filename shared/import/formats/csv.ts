@@ -42,7 +42,9 @@ export function readCsvStatement(csv: string, mapping: Mapping, mostRows: number
   if (stoppedAt === "rows" || rows.length > mostRows) return tooLong(mostRows);
   if (rows.length === 0) return { code: "invalid_argument.file_without_rows", field: "csv" };
   const has = (role: Role) => columns[role] !== undefined && columns[role].length > 0;
-  const hints = layout ? undefined : accountHints(headers, found.preamble, has("balance"));
+  const hints = layout
+    ? undefined
+    : accountHints(headers, found.preamble, { hasBalance: has("balance"), payee: columns.payee?.[0] });
   const isCard = layout?.isCard ?? hints?.isCard ?? false;
   const account = findAccount({ ...found, isCard });
   const header = headers.map(plainHeader).join(" | ");
@@ -50,15 +52,16 @@ export function readCsvStatement(csv: string, mapping: Mapping, mostRows: number
     ? "date"
     : !has("amount") && !has("out") && !has("in")
     ? "amount"
-    : !has("name") && !has("payee")
+    : !has("name") && !has("payee") && headers.some((_, column) => isText(rows, column))
     ? "name"
     : undefined;
   if (missing) return { ...unclear(missing, headers, rows), asks: { header, ...(account && { account }) } };
 
   const delimiter = DELIMITERS[sign] ?? sign;
   const lines = readLines(rows, { ...found, delimiter });
-  const money = (columns.amount?.[0] ?? columns.out?.[0] ?? columns.in?.[0])!;
-  const currency = currencyInHeader(headers[money]!) ?? layout?.currency ?? currencyAbove(found.preamble);
+  const currencies = [columns.amount, columns.out, columns.in, columns.balance]
+    .flatMap((places) => places?.[0] === undefined ? [] : currencyInHeader(headers[places[0]]!) ?? []);
+  const currency = currencies[0] ?? layout?.currency ?? currencyAbove(found.preamble);
   const isMoved = mapping.amount !== undefined && layout !== undefined;
   return {
     lines,

@@ -5,11 +5,11 @@ import type { KnownLayout } from "../layouts/mod.ts";
 import type { CsvRow } from "../read_csv.ts";
 import type { Account, BalanceText } from "../statement.ts";
 import { readDate } from "../date_text.ts";
-import { isKnownCurrency, readCurrency, readMoney } from "../money_text.ts";
+import { isCode, isKnownCurrency, readCurrency, readMoney } from "../money_text.ts";
 import { cut } from "../shorten.ts";
 
 /** Headers and labels of an own account's number, plain as by `plainHeader`, in eight languages. */
-const NUMBER_WORDS = new Set([
+export const NUMBER_WORDS = new Set([
   ...[
     "account",
     "account number",
@@ -117,18 +117,36 @@ function readPreamble(preamble: CsvRow[]): { number?: string; name?: string } {
   return { ...((iban || number) && { number: iban || number }), ...(name && { name }) };
 }
 
-/** The currency that a label above a table says: beside it, or in the row below. */
+/** The currency that the lines above a table say: by a label, beside an amount, or as the only code among their words. */
 export function currencyAbove(preamble: CsvRow[]): string | undefined {
   for (const [i, { cells }] of preamble.entries()) {
     for (const { label, value } of labelled([{ line: 0, cells }])) {
-      if (rankOf("currency", label) === undefined) continue;
+      if (rankOf("currency", label) === undefined && !label.split(" ").some(isCurrencyWord)) continue;
       const [below = ""] = preamble[i + 1]?.cells.filter(Boolean) ?? [];
       const said = [value, below].find(isKnownCurrency);
       if (said) return readCurrency(said);
     }
   }
-  return undefined;
+  const cells = preamble.flatMap(({ cells }) => cells.slice(0, MAX_CELLS)).map((cell) => cut(cell, MAX_CELL));
+  return onlyCode(cells.flatMap((cell) => readMoney(cell)?.currency ?? [])) ?? onlyCode(cells.flatMap(codesIn));
 }
+
+const isCurrencyWord = (word: string) => word !== "valuta" && rankOf("currency", word) !== undefined;
+
+/** Codes that are words of their own when a text is in capitals. */
+const WORDS = new Set(["ALL", "TOP", "TRY", "PEN", "CUP", "MOP", "BAM", "GEL", "LAK", "SOS", "MAD", "COP"]);
+
+/** The codes of currencies that stand alone in a text. */
+const codesIn = (text: string) => (text.match(/(?<![\p{L}\d])[A-Z]{3}(?![\p{L}\d])/gu) ?? []).filter(isPlainCode);
+const isPlainCode = (word: string) => isCode(word) && !WORDS.has(word);
+
+function onlyCode(found: string[]): string | undefined {
+  const codes = new Set(found.filter(isCode));
+  return codes.size === 1 ? [...codes][0] : undefined;
+}
+
+/** The currency that the name of a file says: "statement_SEK_2026-10.csv". */
+export const currencyInName = (name: string): string | undefined => onlyCode(codesIn(cut(name, MAX_CELL)));
 
 /** A word for a sum, before or after that of a side: "Total debits", "Summe Soll". */
 const TOTAL =
@@ -147,8 +165,8 @@ const MAX_FOOTER = 5;
 export function splitFooter(all: CsvRow[], date: number): { rows: CsvRow[]; footer: CsvRow[] } {
   const isLine = ({ cells }: CsvRow) => readDate(cells[date] ?? "") !== undefined;
   const last = all.slice(-MAX_FOOTER);
-  // A single cell below the table is a sentence about it.
-  const isRemark = (row: CsvRow) => isBalance(row) || row.cells.filter(Boolean).length === 1;
+  // A single cell at the left below the table is a sentence about it; further right, it goes on with the last row.
+  const isRemark = (row: CsvRow) => isBalance(row) || (row.cells.filter(Boolean).length === 1 && row.cells[0]);
   const from = last.findIndex((_, i) => last.slice(i).every((row) => isRemark(row) && !isLine(row)));
   const length = from < 0 ? all.length : all.length - last.length + from;
   return { rows: all.slice(0, length), footer: all.slice(length) };

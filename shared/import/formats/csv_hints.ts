@@ -76,12 +76,21 @@ const CARD = /\b(card|credit limit|\p{L}*karten?\p{L}*|carte|tarjeta|carta|credi
 const BOOKING_DAY =
   /\b(\p{L}*buchung\p{L}*|booking|posting|posted|bokf\p{L}*|bogf\p{L}*|boek\p{L}*|comptable|contab\p{L}*|ksieg\p{L}*|zauct\p{L}*)\b/u;
 
+/** Whom a card pays; an account has payees. */
+const MERCHANT =
+  /^(payee|merchant.*|vendor|shop|store|supplier|handler|laden|geschaft|marchand|commercant|magasin|comercio|tienda|comerciante|esercente|negozio|commerciante|winkel|handelaar|loja|estabelecimento|sprzedawca|sklep|お店)$/;
+
 /** Whether a table of no known export looks like an account's statement, and whether like a card's. */
-export function accountHints(headers: string[], preamble: CsvRow[], hasBalance: boolean) {
+export function accountHints(
+  headers: string[],
+  preamble: CsvRow[],
+  { hasBalance, payee }: { hasBalance: boolean; payee?: number | undefined },
+) {
   const names = headers.map(plainHeader).join(" | ");
   const words = [...headers, ...preamble.flatMap(({ cells }) => cells.slice(0, 4))].map(plainHeader).join(" | ");
   const isCard = CARD.test(words);
-  const isAccount = ACCOUNT.test(names) || VALUE_DATE.test(names) || BOOKING_DAY.test(names);
+  const isPaid = payee !== undefined && !MERCHANT.test(plainHeader(headers[payee]!));
+  const isAccount = isPaid || ACCOUNT.test(names) || VALUE_DATE.test(names) || BOOKING_DAY.test(names);
   return {
     isCard,
     isStatement: hasBalance || isAccount || ACCOUNT.test(words) || VALUE_DATE.test(words),

@@ -1,7 +1,7 @@
 /** Reads a table's rows into lines: what each column says of them. */
 import { plainHeader, type Role } from "../header_words.ts";
-import { NAME_WORDS } from "./csv_account.ts";
-import { directionOf, isUnbooked, stateInText, stateOf } from "../kinds.ts";
+import { NAME_WORDS, NUMBER_WORDS } from "./csv_account.ts";
+import { directionOf, isUnbooked, isWordless, stateInText, stateOf } from "../kinds.ts";
 import type { KnownLayout, RoleColumns } from "../layouts/mod.ts";
 import type { CsvRow } from "../read_csv.ts";
 import { oneLine, shorten } from "../shorten.ts";
@@ -28,6 +28,9 @@ export function readLines(rows: CsvRow[], { headers, columns, headerLine, layout
   const sideOf = findSides(rows, cell, layout?.isMinusOpposite === true);
   const kinds = kindsOfLayout(layout ?? {});
   const stated = statesOf(layout);
+  const worded = lookUp(isWordless);
+  // Among further texts, one may say more than how the row was paid.
+  const isNamed = (text: string) => layout !== undefined || (columns.name?.length ?? 0) < 2 || !worded(text);
   const unbooked = lookUp(isUnbooked);
   const directed = lookUp(kindOfDirection);
   // A day that says "pending" is no state that must be known.
@@ -37,18 +40,21 @@ export function readLines(rows: CsvRow[], { headers, columns, headerLine, layout
   const hasOriginal = has("original_amount") && has("original_currency");
 
   return rows.map(({ line, cells }): RawLine => {
-    const [name, payee, note] = [cell(cells, "name"), oneLine(cell(cells, "payee")), cell(cells, "note")];
+    const payee = oneLine(cell(cells, "payee"));
+    const said = cell(cells, "name");
+    const name = isNamed(said) ? said : columns.name!.map((column) => cells[column] ?? "").find(isNamed) ?? said;
+    const note = name === said ? cell(cells, "note") : said;
     const [type, category, currency] = [cell(cells, "type"), cell(cells, "category"), cell(cells, "currency")];
     const state = columns.state?.map((column) => cells[column] ?? "").find(unbooked) ?? cell(cells, "state");
     const side = hasAmount ? sideOf.word(cells) : sideOf.column(cells);
-    const said = (state ? stated(state) : undefined) ?? (layout ? undefined : stateInText(name));
-    const kind = (said === "expense" ? undefined : said) ??
+    const booked = (state ? stated(state) : undefined) ?? (layout ? undefined : stateInText(name));
+    const kind = (booked === "expense" ? undefined : booked) ??
       (hasDirection ? directed(cell(cells, "direction")) : undefined) ??
       kinds.ofType(type) ?? kinds.ofCategory(category) ?? kinds.ofTexts([name, payee, note]) ??
       (isOwn(cell(cells, "counter_account")) ? "own_transfer" : isSpace(payee) ? "savings" : side.kind);
     const problem: RefusalFacts | undefined = headerLine !== undefined && isWider(cells, headers.length)
       ? { code: "invalid_argument.row_too_wide", params: { cells: cells.length, columns: headers.length, delimiter } }
-      : needsState && state && said === undefined
+      : needsState && state && booked === undefined
       ? { code: "invalid_argument.row_state", params: { value: shorten(state, 40) } }
       : kind
       ? undefined
@@ -106,7 +112,8 @@ function ownAccounts(rows: CsvRow[], cell: Cell): (account: string) => boolean {
 
 /** Tells whether a name is that of one of the accounts, spaces or pockets that the file has rows of. */
 function ownSpaces(headers: string[], rows: CsvRow[]): (name: string) => boolean {
-  const column = headers.findIndex((header) => NAME_WORDS.has(plainHeader(header)));
+  const isAccount = (header: string) => NAME_WORDS.has(plainHeader(header)) || NUMBER_WORDS.has(plainHeader(header));
+  const column = headers.findIndex(isAccount);
   const own = new Set(column < 0 ? [] : rows.map(({ cells }) => plainHeader(cells[column] ?? "")));
   own.delete("");
   return own.size < 2 ? () => false : (name) => name !== "" && own.has(plainHeader(name));

@@ -102,7 +102,6 @@ export const refusals = {
   }),
   "invalid_argument.row_without_date": (): Refusal => ({ message: "There is no date." }),
   "invalid_argument.row_without_amount": (): Refusal => ({ message: "There is no amount." }),
-  "invalid_argument.row_without_name": (): Refusal => ({ message: "There is no name." }),
   "invalid_argument.row_date": ({ value, format }: { value: string; format: string }): Refusal => ({
     message: `${quoted(value)} is not a date in the format ${format}.`,
   }),

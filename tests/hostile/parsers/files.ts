@@ -183,7 +183,7 @@ const cells: Record<string, Run> = {
     text,
   ) => [describeAccount({ number: text, bank: text, isCard: true }), isIban(text), isMasked(text)],
   "isDateFormat()": (text) => [isDateFormat(text), isPart(text)],
-  "accountHints()": (text) => accountHints(pieces(text, 100).slice(0, MAX_COLUMNS), [], false),
+  "accountHints()": (text) => accountHints(pieces(text, 100).slice(0, MAX_COLUMNS), [], { hasBalance: false }),
   "findBareLayout()": (text) =>
     [...EUROPE_BARE, ...ENGLISH_BARE].map(({ cells }) => findBareLayout([cells.map(() => text)])),
   "understand()": (text) =>

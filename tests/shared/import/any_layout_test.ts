@@ -148,8 +148,10 @@ function judge(made: Layout): "right" | "asked" | "refused" | { wrong: unknown }
   // Without signs, a list is one of expenses; credits may count as refunds.
   const right = made.how === "unsigned" ? [out + into] : [out, out - into];
   // A card that writes charges without a sign has no IBAN, counterparty or booking day.
-  const isAccount =
-    accountHints(write(made).split("\n", 1)[0]!.split(";"), [], made.hasBalance && made.cents.length > 2).isAccount;
+  const isAccount = accountHints(write(made).split("\n", 1)[0]!.split(";"), [], {
+    hasBalance: made.hasBalance && made.cents.length > 2,
+  })
+    .isAccount;
   // A single sign that nothing explains is one of expenses.
   if ((made.how === "charges" && isAccount) || out === 0) right.push(into, into - out);
   const total = Number(

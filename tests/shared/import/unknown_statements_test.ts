@@ -2,6 +2,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { presentError } from "../../../functions/mcp/present/error.ts";
 import { decodeFile } from "../../../shared/import/decode_file.ts";
+import { currencyInName } from "../../../shared/import/formats/csv_account.ts";
 import { LAYOUTS } from "../../../shared/import/layouts/mod.ts";
 import { type Mapping, readImport } from "../../../shared/import/read_import.ts";
 import { en } from "../../../shared/words/en/mod.ts";
@@ -117,6 +118,17 @@ Deno.test("decodeFile() reads bytes in any encoding that banks use", () => {
   };
   for (const [name, bytes] of Object.entries(files)) assertEquals(decodeFile(bytes).text, text, name);
   assertEquals(decodeFile(Uint8Array.from([0x35, 0x20, 0x80])).text, "5 €");
+});
+
+Deno.test("currencyInName() takes the only code of a currency in a file's name", () => {
+  const names = {
+    "statement_SEK_2026-10.csv": "SEK",
+    "CHF Konto.csv": "CHF",
+    "EUR-USD.csv": undefined,
+    "ALL accounts.csv": undefined,
+    "CSVEURO.csv": undefined,
+  };
+  for (const [name, currency] of Object.entries(names)) assertEquals(currencyInName(name), currency, name);
 });
 
 Deno.test("no two layouts have the same name, and every one has fixtures", async () => {
