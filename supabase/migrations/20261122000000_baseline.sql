@@ -13273,7 +13273,9 @@ begin
     cross join lateral jsonb_to_record(coalesce(r.draft, '{}'))
       as d (paid_on date, direction text, amount_minor bigint, currency text)
     cross join lateral (
-      select case r.match ->> 'state' when 'likely' then 'asked' else r.match ->> 'state' end as state,
+      select case when r.match ->> 'state' = 'likely' then 'asked'
+          when r.match ->> 'state' = 'linked' and r.match ? 'bill_id' then 'pays'
+          else r.match ->> 'state' end as state,
         r.match ->> 'state' = 'transfer' or r.match -> 'candidates' @> '[{"state": "transfer"}]' as is_transfer
     ) as m
     where r.import_id = batch.id;
@@ -13281,16 +13283,78 @@ end
 $$;
 comment on function app.judge_import_rows is
   'What becomes of each row: left_out, skipped, bad, known (a line that was imported before, or repeats the books), '
-  'linked to what it pays, transfer (between own accounts), asked, closed (in a month that is), or new, which is '
+  'linked to what it is, pays (an open date of a bill), transfer (between own accounts), asked, closed (in a month '
+  'that is), or new, which is '
   'written.';
 
-create or replace function app.count_import(context app.context, batch app.import_batches, on_duplicate text)
-  returns jsonb
+create or replace function app.list_effects(context app.context, batch app.import_batches)
+returns
+  table (line int, effect text, id text, name text, on_day date, before_minor bigint, after_minor bigint, currency text)
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+begin
+  return query
+    -- Joins would read the records of all organizations: each is looked up.
+    select r.line, 'pays', e.id, e.name, o.due_on, 0::bigint, case e.currency
+        when r.draft ->> 'currency' then (r.draft ->> 'amount_minor')::bigint
+        when r.item #>> '{charged,currency}'
+          then app.statement_minor(r.item #>> '{charged,amount}', r.item #>> '{charged,currency}')
+        else o.expected_minor - o.paid_minor
+      end, e.currency
+    from app.import_rows as r
+    cross join lateral (select b.* from app.expenses as b where b.id = r.match ->> 'bill_id' offset 0) as e
+    cross join lateral (
+      select d.* from app.expense_occurrences as d
+      where d.expense_id = e.id and d.due_on = (r.match ->> 'due_on')::date
+      limit 1
+    ) as o
+    where r.import_id = batch.id and r.match ->> 'state' = 'linked' and r.match ? 'bill_id' and not r.is_skipped
+    union all
+    select s.line, 'corrects', app.shown_id(p.id), e.name, p.paid_on, p.amount_minor, s.minor, p.currency
+    from (
+      select r.line, r.match,
+        coalesce(r.item #>> '{charged,currency}', r.draft ->> 'currency') as currency,
+        coalesce(app.statement_minor(r.item #>> '{charged,amount}', r.item #>> '{charged,currency}'),
+          (r.draft ->> 'amount_minor')::bigint) as minor
+      from app.import_rows as r
+      where r.import_id = batch.id and r.match ->> 'state' = 'linked' and not r.is_skipped
+        and jsonb_array_length(r.match -> 'payment_ids') = 1
+    ) as s
+    cross join lateral (
+      select q.* from app.payments as q where q.id = s.match #>> '{payment_ids,0}' and q.is_estimate offset 0
+    ) as p
+    cross join lateral (select b.name from app.expenses as b where b.id = p.expense_id offset 0) as e
+    cross join lateral (
+      select d.paid_minor from app.expense_occurrences as d where d.id = p.occurrence_id offset 0
+    ) as o
+    where p.currency = s.currency and p.amount_minor <> s.minor and o.paid_minor = p.amount_minor
+      and not app.is_closed(context.organization_id, p.paid_on)
+    union all
+    select r.line, 'removes', app.shown_id(p.id), e.name, p.paid_on,
+      case p.direction when 'out' then p.amount_minor else -p.amount_minor end, 0::bigint, p.currency
+    from app.import_rows as r
+    cross join lateral (select o.* from app.payments as o where o.id = r.match #>> '{payment_ids,0}' offset 0) as p
+    cross join lateral (select b.name from app.expenses as b where b.id = p.expense_id offset 0) as e
+    where r.import_id = batch.id and r.match ->> 'state' = 'transfer' and r.match ? 'half_id';
+end
+$$;
+comment on function app.list_effects is
+  'What committing an import does to the books besides new expenses: pays dates of bills, corrects estimates, removes '
+  'expenses that turn out to be transfers.';
+
+create or replace function app.count_import(context app.context, batch app.import_batches, on_duplicate text,
+  after int default 0) returns jsonb
 language plpgsql stable set search_path = '' as $$
+declare
+  page_rows constant int := 50;
+  most constant int := 100;
 begin
   return (
     with judged as materialized (
       select * from app.judge_import_rows(context, batch, on_duplicate)
+    ), effects as materialized (
+      select e.*
+      from app.list_effects(context, batch) as e
+      join judged as j on j.line = e.line and j.outcome <> 'new'
     )
     select jsonb_build_object(
       'outcomes',
@@ -13299,18 +13363,45 @@ begin
       'totals', (
         select coalesce(jsonb_object_agg(s.currency, app.format_amount(s.net, s.currency)), '{}')
         from (
-          select j.currency, sum(case j.direction when 'out' then j.amount_minor else -j.amount_minor end) as net
-          from judged as j
-          where j.outcome = 'new'
-          group by j.currency
+          select w.currency, sum(w.net) as net
+          from (
+            select j.currency, case j.direction when 'out' then j.amount_minor else -j.amount_minor end as net
+            from judged as j
+            where j.outcome = 'new'
+            union all
+            select e.currency, e.after_minor - e.before_minor from effects as e
+          ) as w
+          group by w.currency
         ) as s
+      ),
+      'effects', (
+        select coalesce(jsonb_object_agg(g.effect, g.list), '{}')
+        from (
+          select e.effect, jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+            'line', e.line, case e.effect when 'pays' then 'bill_id' else 'id' end, e.id, 'name', e.name,
+            case e.effect when 'pays' then 'due_on' else 'date' end, e.on_day,
+            'amount',
+            app.format_amount(case e.effect when 'removes' then e.before_minor else e.after_minor end, e.currency),
+            'was', case e.effect when 'corrects' then app.format_amount(e.before_minor, e.currency) end,
+            'currency', e.currency
+          )) order by e.line) as list
+          from effects as e
+          group by e.effect
+        ) as g
       ),
       'new', (select coalesce(jsonb_agg(j.line order by j.line), '[]') from judged as j where j.outcome = 'new'),
       'in_books', (
         select coalesce(jsonb_agg(b.line order by b.line), '[]')
-        from (select j.line from judged as j where j.is_in_books order by j.line limit 100) as b
+        from (select j.line from judged as j where j.is_in_books order by j.line limit most) as b
       ),
       'in_books_count', (select count(*) from judged as j where j.is_in_books),
+      'page', (
+        select coalesce(jsonb_agg(jsonb_build_array(p.line, p.outcome) order by p.line), '[]')
+        from (
+          select j.line, j.outcome from judged as j where j.line > count_import.after order by j.line limit page_rows
+        ) as p
+      ),
+      'last_line', (select max(j.line) from judged as j),
       -- The first of each, to be listed.
       'listed', (
         select coalesce(jsonb_object_agg(l.outcome, l.lines), '{}')
@@ -13321,7 +13412,7 @@ begin
             from judged as j
             where j.outcome <> 'left_out'
           ) as p
-          where p.place <= 100
+          where p.place <= most
           group by p.outcome
         ) as l
       )
@@ -13330,8 +13421,9 @@ begin
 end
 $$;
 comment on function app.count_import is
-  'An import by outcomes of its rows: {outcomes: {outcome: count}, totals and new (lines) of what is written, in_books '
-  'and in_books_count, listed: {outcome: the first lines}}.';
+  'An import by outcomes of its rows: {outcomes: {outcome: count}, totals of all that is written, effects (see '
+  'app.list_effects), new (lines), in_books and in_books_count, page: the outcomes of the next lines after one, '
+  'last_line, listed: {outcome: the first lines}}.';
 
 create or replace function app.import_questions(batch app.import_batches, lines jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -13630,6 +13722,38 @@ end
 $$;
 comment on function app.describe_import_rows is 'Rows as a preview lists them, with what they are in the books.';
 
+create or replace function app.describe_page(batch app.import_batches, page jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+      'line', r.line, 'as', case p.value ->> 1 when 'left_out' then r.kind else p.value ->> 1 end,
+      'date', coalesce(r.draft -> 'paid_on', r.item -> 'date'), 'name', coalesce(r.draft -> 'name', r.item -> 'name'),
+      'amount', app.format_amount(
+        coalesce((r.draft ->> 'amount_minor')::bigint,
+          app.statement_minor(r.item ->> 'amount', r.item ->> 'currency'))::numeric,
+        coalesce(r.draft ->> 'currency', r.item ->> 'currency')
+      ),
+      'currency', coalesce(r.draft -> 'currency', r.item -> 'currency'),
+      'is_refund', case r.kind when 'refund' then true end,
+      -- What it is in the books, where the person sees that.
+      'of', case when r.match ? 'bill_id' then (select e.name from app.expenses as e where e.id = r.match ->> 'bill_id')
+        else (
+          select e.name
+          from app.payments as paid
+          join app.expenses as e on e.id = paid.expense_id
+          where paid.id = r.match #>> '{payment_ids,0}'
+        ) end
+    )) order by r.line), '[]')
+    from jsonb_array_elements(page) as p
+    join app.import_rows as r on r.import_id = batch.id and r.line = (p.value ->> 0)::int
+  );
+end
+$$;
+comment on function app.describe_page is
+  'Each row of a page of lines with what it was taken for: [{line, as, date, name, amount, currency, of?}]; as is an '
+  'outcome, or the kind of what is left out, and of the record that it is or pays.';
+
 create or replace function app.describe_bad_rows(batch app.import_batches, counted jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
@@ -13662,7 +13786,8 @@ language plpgsql volatile set search_path = '' as $$
 declare
   home constant text := coalesce(batch.read ->> 'default_currency', context.base_currency);
   unknown constant jsonb := app.list_unknown_categories(context, batch);
-  counted constant jsonb := app.count_import(context, batch, arguments ->> 'on_duplicate');
+  after constant int := coalesce((arguments ->> 'after_line')::int, 0);
+  counted constant jsonb := app.count_import(context, batch, arguments ->> 'on_duplicate', after);
   outcomes constant jsonb := counted -> 'outcomes';
   count constant int := jsonb_array_length(counted -> 'new');
   bad constant jsonb := app.describe_bad_rows(batch, counted);
@@ -13685,24 +13810,8 @@ begin
     'rows_bad_count', bad_count,
     'left_out', app.describe_left_out(coalesce(batch.read -> 'left_out', '[]'), home)
       || app.describe_transfers(batch, counted #> '{listed,transfer}', (outcomes ->> 'transfer')::int),
-    -- Expenses of the books that committing removes, since they turn out to be transfers.
-    'removes', app.describe_removed(batch),
     'questions', questions,
     'questions_count', case when questions_count > jsonb_array_length(questions) then questions_count end,
-    -- Committing writes these payments too, though no row of them is new.
-    'pays', (
-      select jsonb_agg(jsonb_build_object(
-        'line', r.line, 'bill_id', e.id, 'name', e.name, 'due_on', r.match -> 'due_on',
-        'amount', app.format_amount((r.draft ->> 'amount_minor')::numeric, r.draft ->> 'currency'),
-        'currency', r.draft -> 'currency'
-      ) order by r.line)
-      from app.import_rows as r
-      -- A join would read the bills of all organizations.
-      cross join lateral (
-        select e.id, e.name from app.expenses as e where e.id = r.match ->> 'bill_id' offset 0
-      ) as e
-      where r.import_id = batch.id and r.match ->> 'state' = 'linked' and not r.is_skipped
-    ),
     'duplicates', app.describe_import_rows(batch, counted -> 'in_books'),
     'duplicates_count', counted -> 'in_books_count',
     'skipped_count', outcomes -> 'skipped',
@@ -13713,13 +13822,17 @@ begin
       where r.import_id = batch.id and r.draft is not null and not r.is_skipped
     ),
     'balances', batch.read -> 'balances',
+    'rows', app.describe_page(batch, counted -> 'page'),
+    'next_line', case when (counted #>> '{page,-1,0}')::int < (counted ->> 'last_line')::int
+      then counted #> '{page,-1,0}' end,
     'sample',
     app.describe_import_rows(batch, jsonb_path_query_array(counted -> 'new', '$[0 to 4]')),
     'mapping',
     (batch.read -> 'mapping') || jsonb_strip_nulls(jsonb_build_object('encoding', batch.read -> 'encoding')),
     'commit_with',
     jsonb_build_object('import_id', batch.id, 'expected_count', count, 'expected_totals', counted -> 'totals')
-  )) || app.describe_unknown_categories(unknown)), 'warnings', coalesce(batch.read -> 'warnings', '[]')
+  )) || (counted -> 'effects') || app.describe_unknown_categories(unknown)), 'warnings',
+    coalesce(batch.read -> 'warnings', '[]')
     || case when unknown = '[]' then '[]'::jsonb else jsonb_build_array(app.warning('category_not_found',
       jsonb_build_object('names', jsonb_path_query_array(unknown, '$[*].name')))) end);
 end
@@ -13872,6 +13985,20 @@ end
 $$;
 comment on function app.keep_balance is 'Keeps what the bank says an account had, unless a later statement is known.';
 
+create or replace function app.summarize_effects(effects jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_object_agg(e.key, jsonb_build_object(
+      'count', jsonb_array_length(e.value), 'first', jsonb_path_query_array(e.value, '$[0 to 3]')
+    )), '{}')
+    from jsonb_each(effects) as e
+  );
+end
+$$;
+comment on function app.summarize_effects is
+  'The effects of an import as the list of changes tells them: {pays?, corrects?, removes?: {count, first}}.';
+
 create or replace function app.commit_import(context app.context, batch app.import_batches, arguments jsonb)
   returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -13906,9 +14033,10 @@ begin
 
   answer := jsonb_build_object(
     'data', jsonb_build_object(
-      'created', cardinality(lines), 'linked', coalesce((counted #>> '{outcomes,linked}')::int, 0),
+      'created', cardinality(lines),
+      'linked', coalesce((counted #>> '{outcomes,linked}')::int, 0) + coalesce((counted #>> '{outcomes,pays}')::int, 0),
       'skipped', coalesce((counted #>> '{outcomes,known}')::int, 0), 'totals', counted -> 'totals'
-    ),
+    ) || (counted -> 'effects'),
     'warnings', app.warn_of_drafts(context, written)
   );
   if cardinality(lines) > 0 or exists (
@@ -13923,7 +14051,7 @@ begin
   return answer || jsonb_build_object('facts', jsonb_build_object(
     'count', cardinality(lines), 'totals_by_currency', counted -> 'totals',
     'names', jsonb_path_query_array(written, '$[0 to 3].name')
-  ));
+  ) || app.summarize_effects(counted -> 'effects'));
 end
 $$;
 comment on function app.commit_import is
@@ -19006,25 +19134,6 @@ end
 $$;
 comment on function app.describe_transfers is
   'The rows that are halves of transfers, as a kind of what is left out: {kind, count, totals, lines}.';
-
-create or replace function app.describe_removed(batch app.import_batches) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return (
-    select jsonb_agg(jsonb_build_object(
-      'line', r.line, 'id', app.shown_id(p.id), 'name', e.name, 'date', p.paid_on,
-      'amount', app.format_amount(p.amount_minor, p.currency), 'currency', p.currency
-    ) order by r.line)
-    from app.import_rows as r
-    -- A join would read the payments of all organizations.
-    cross join lateral (select o.* from app.payments as o where o.id = r.match #>> '{payment_ids,0}' offset 0) as p
-    cross join lateral (select o.name from app.expenses as o where o.id = p.expense_id offset 0) as e
-    where r.import_id = batch.id and r.match ->> 'state' = 'transfer' and r.match ? 'half_id'
-  );
-end
-$$;
-comment on function app.describe_removed is
-  'Expenses of the books that are halves of transfers, and that committing removes; null when there are none.';
 
 -- schemas/imports/match_rows.sql
 

@@ -35,7 +35,7 @@ async function match(
   return {
     preview,
     matches,
-    states: matches.map(({ state }) => state),
+    states: matches.map((match) => match?.state),
     commit: (answers) => books.call("import_expenses", { ...preview.commit_with, ...(answers && { answers }) }),
   };
 }
@@ -211,8 +211,11 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
       "-12.00",
     ]]);
     assertEquals(matched.states, ["likely", "new"]);
-    const { data, error } = await matched.commit({ row_2: "same" });
-    assertEquals([error, data?.linked], [undefined, 1]);
+    const { import_id } = matched.preview;
+    const { preview } = await books.ok("import_expenses", { import_id, answers: { row_2: "same" } });
+    assertEquals([preview.totals, preview.corrects.length], [{ EUR: "47.90" }, 1]);
+    const { data, error } = await books.call("import_expenses", preview.commit_with);
+    assertEquals([error, data?.linked, data?.totals], [undefined, 1, { EUR: "47.90" }]);
     assertEquals(await totals(books), { EUR: "131.90" });
   },
   "a row of a closed month is the bank's alone until the month is reopened": async (books, database) => {
@@ -254,10 +257,25 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     ]);
     assertEquals(states, ["linked", "linked"], JSON.stringify(preview));
     const rent = { line: 2, bill_id: bill.id, name: "Rent", due_on: "2026-10-03", amount: "950.00", currency: "EUR" };
-    assertEquals(preview.pays, [rent]);
+    const gas = { line: 3, name: "Vattenfall", date: "2026-10-05", was: "80.00", amount: "83.17", currency: "EUR" };
+    const corrects = preview.corrects.map(({ id: _, ...one }: Json) => one);
+    assertEquals([preview.pays, corrects], [[rent], [gas]]);
+    // What becomes of the books is confirmed, not only what is new.
+    assertEquals([preview.rows_ok, preview.commit_with.expected_totals], [0, { EUR: "953.17" }]);
+    assertEquals([preview.duplicates.map(({ line }: Json) => line), preview.duplicates_count], [[3], 1]);
+    assertEquals(preview.rows.map((row: Json) => [row.line, row.as, row.of]), [
+      [2, "pays", "Rent"],
+      [3, "linked", "Vattenfall"],
+    ]);
     const { data, change_id, error } = await commit();
     assertEquals(error, undefined);
-    assertEquals([data.created, data.linked], [0, 2]);
+    assertEquals([data.created, data.linked, data.pays, data.totals], [0, 2, [rent], { EUR: "953.17" }]);
+    assertEquals(await totals(books), { EUR: "1033.17" });
+    const [{ summary }] = (await books.ok("get_context", { include: ["recent_changes"] })).recent_changes;
+    assertEquals(
+      summary,
+      "Imported 0 expenses; paid 1 bill: Rent 950.00 EUR; corrected 1 estimate: Vattenfall 80.00 EUR to 83.17 EUR",
+    );
     const statusOfRent = async () => {
       const [date] = await database.query<{ status: string }>(
         "select status from app.expense_occurrences where expense_id = $1 order by scheduled_on limit 1",
@@ -362,6 +380,25 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     ]);
     assertEquals([states, preview.rows_bad_count], [["linked", "new", "new"], 1]);
     assertEquals((await commit()).data.created, 1);
+  },
+  "a preview lists every row with what it was taken for, page by page": async (books, database) => {
+    await log(books, { name: "Lidl", amount: "23.45", date: "2026-10-03" });
+    const many = Array.from({ length: 58 }, (_, n): Row => ["2026-10-05", `Shop ${n}`, `-${n + 1}.00`]);
+    const { preview } = await match(books, database, [
+      ["2026-10-04", "LIDL SAGT DANKE", "-23.45"],
+      ["2026-10-04", "Internal transfer", "-100.00"],
+      ["2030-01-01", "Later", "-1.00"],
+      ...many,
+    ]);
+    assertEquals(preview.rows.slice(0, 4).map((row: Json) => [row.line, row.as, row.name, row.amount, row.of]), [
+      [2, "linked", "LIDL SAGT DANKE", "23.45", "Lidl"],
+      [3, "own_transfer", "Internal transfer", "100.00", undefined],
+      [4, "bad", "Later", "1.00", undefined],
+      [5, "new", "Shop 0", "1.00", undefined],
+    ]);
+    assertEquals([preview.rows.length, preview.next_line], [50, 51]);
+    const next = (await books.ok("import_expenses", { import_id: preview.import_id, after_line: 51 })).preview;
+    assertEquals([next.rows.length, next.rows.at(-1).line, next.next_line], [11, 62, undefined]);
   },
   "nobody else's payments are matched": async (books, database) => {
     const other = await openBooks(database, { day: "2026-10-20" });

@@ -73,12 +73,23 @@ export function refusalOf({ code }: RefusalFacts): UploadRefusal | undefined {
   return code === "invalid_argument.upload_used" ? "used" : undefined;
 }
 
+interface Effect {
+  name: string;
+  amount: string;
+  currency: string;
+  was?: string;
+}
+
 /** As a call of `import_expenses` with only its id answers it. */
 export interface Preview {
   rows_ok: number;
   rows_bad_count: number;
   /** Rows that are in the books already. */
   duplicates_count: number;
+  /** What else is written: dates of bills, estimates, and expenses that turn out to be transfers. */
+  pays?: Effect[];
+  corrects?: Effect[];
+  removes?: Effect[];
   left_out: { kind: LeftOut | "other_half"; count: number }[];
   questions: unknown[];
   /** When there are more than are listed. */

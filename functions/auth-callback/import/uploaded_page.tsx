@@ -38,6 +38,10 @@ export async function renderUploaded(c: AppContext, deps: PageDeps, found: Found
   });
 }
 
+const EFFECTS = ["pays", "corrects", "removes"] as const;
+/** More are not named. */
+const MOST_EFFECTS = 20;
+
 type Words = Reader["words"]["uploaded"];
 type Fact = readonly [Child, Child];
 
@@ -77,11 +81,19 @@ function WhatWasRead({ found, preview, reader: { words: { uploaded: words }, for
   const leftOut = preview.left_out.map(({ kind, count }) => words.kinds[kind](count));
   const day = (at: string) => <DateText at={at} format={format} />;
   const rows = (count: number): Child => count > 0 && words.rows(count);
+  const effects = EFFECTS.flatMap((effect): Fact[] => {
+    const all = preview[effect] ?? [];
+    const lines = all.slice(0, MOST_EFFECTS).map((one) => words.effects[effect](one, format.money));
+    return all.length > 0
+      ? [[words[effect](all.length), <Lines lines={[...lines, ...all.length > MOST_EFFECTS ? ["…"] : []]} />]]
+      : [];
+  });
   const asked = preview.questions_count ?? questions.length;
   const facts: readonly (readonly [Child, Child])[] = [
     ...whose(found, words),
     [words.expenses, format.number(preview.rows_ok)],
     [words.period, period.from && period.to && words.days(day(period.from), day(period.to))],
+    ...effects,
     [words.total, money.length > 0 && <Lines lines={money} />],
     [words.known, rows(preview.duplicates_count)],
     [words.leftOut, leftOut.length > 0 && <Lines lines={leftOut} />],

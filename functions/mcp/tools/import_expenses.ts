@@ -44,6 +44,7 @@ export const importExpenses = defineTool({
     default_currency: currency(),
     account: text(60, { minLength: 1, description: "Default: as the file says." }),
     import_id: id("imp"),
+    after_line: line,
     answers: mapOf({ question: "answer" }, {
       additionalProperties: { anyOf: [{ type: "string" }, { type: "boolean" }] },
       maxProperties: 500,
@@ -87,6 +88,9 @@ export const importExpenses = defineTool({
     linked: "integer",
     skipped: "integer",
     totals: "object",
+    pays: "array",
+    corrects: "array",
+    removes: "array",
   },
   repair,
   refine,

@@ -1,5 +1,5 @@
 /** Words of `import_expenses`. */
-import type { Progress, Refusal } from "../message.ts";
+import type { Money, Progress, Refusal } from "../message.ts";
 import { and, count, money, names, percent, quoted } from "./phrases.ts";
 
 const STEPS = "Pass csv, or nothing to get an upload link; then import_id, and to commit preview.commit_with.";
@@ -241,10 +241,47 @@ export const warnings = {
     "(create_missing_categories true) or which ones to use instead (corrections).",
 };
 
+/** A record that an import writes besides its new expenses. */
+export interface Effect extends Money {
+  name: string;
+  /** What an estimate was before. */
+  was?: string;
+}
+type Amount = (amount: string, currency: string) => string;
+const plain: Amount = (amount, currency) => money({ amount, currency });
+
+/** What committing does to the books besides adding expenses: "Broadcasting fee 55.08 EUR". */
+export const effects = {
+  pays: ({ name, amount, currency }: Effect, write = plain): string => `${name} ${write(amount, currency)}`,
+  corrects: ({ name, was, amount, currency }: Effect, write = plain): string =>
+    `${name} ${write(was!, currency)} to ${write(amount, currency)}`,
+  removes: ({ name, amount, currency }: Effect, write = plain): string => `${name} ${write(amount, currency)}`,
+};
+
+interface Effects {
+  count: number;
+  first: Effect[];
+}
+const summed = ({ count, first }: Effects, write: (effect: Effect) => string): string =>
+  names(first.map((one) => write(one)), { count });
+
 /** Summaries in the list of recent changes. */
 export const changes = {
-  import_expenses: ({ count: written, names: first }: { count: number; names: string[] }): string =>
-    `Imported ${count(written, "expense")}: ${names(first, { count: written })}`,
+  import_expenses: (
+    { count: written, names: first, pays, corrects, removes }: {
+      count: number;
+      names: string[];
+      pays?: Effects;
+      corrects?: Effects;
+      removes?: Effects;
+    },
+  ): string =>
+    [
+      `Imported ${count(written, "expense")}${written > 0 ? `: ${names(first, { count: written })}` : ""}`,
+      ...pays ? [`paid ${count(pays.count, "bill")}: ${summed(pays, effects.pays)}`] : [],
+      ...corrects ? [`corrected ${count(corrects.count, "estimate")}: ${summed(corrects, effects.corrects)}`] : [],
+      ...removes ? [`removed ${count(removes.count, "transfer")}: ${summed(removes, effects.removes)}`] : [],
+    ].join("; "),
   unsubscribe: ({ name }: { name: string }): string => `Turned off reminders for ${name}`,
 };
 

@@ -141,6 +141,20 @@ end
 $$;
 comment on function app.keep_balance is 'Keeps what the bank says an account had, unless a later statement is known.';
 
+create or replace function app.summarize_effects(effects jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_object_agg(e.key, jsonb_build_object(
+      'count', jsonb_array_length(e.value), 'first', jsonb_path_query_array(e.value, '$[0 to 3]')
+    )), '{}')
+    from jsonb_each(effects) as e
+  );
+end
+$$;
+comment on function app.summarize_effects is
+  'The effects of an import as the list of changes tells them: {pays?, corrects?, removes?: {count, first}}.';
+
 create or replace function app.commit_import(context app.context, batch app.import_batches, arguments jsonb)
   returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -175,9 +189,10 @@ begin
 
   answer := jsonb_build_object(
     'data', jsonb_build_object(
-      'created', cardinality(lines), 'linked', coalesce((counted #>> '{outcomes,linked}')::int, 0),
+      'created', cardinality(lines),
+      'linked', coalesce((counted #>> '{outcomes,linked}')::int, 0) + coalesce((counted #>> '{outcomes,pays}')::int, 0),
       'skipped', coalesce((counted #>> '{outcomes,known}')::int, 0), 'totals', counted -> 'totals'
-    ),
+    ) || (counted -> 'effects'),
     'warnings', app.warn_of_drafts(context, written)
   );
   if cardinality(lines) > 0 or exists (
@@ -192,7 +207,7 @@ begin
   return answer || jsonb_build_object('facts', jsonb_build_object(
     'count', cardinality(lines), 'totals_by_currency', counted -> 'totals',
     'names', jsonb_path_query_array(written, '$[0 to 3].name')
-  ));
+  ) || app.summarize_effects(counted -> 'effects'));
 end
 $$;
 comment on function app.commit_import is

@@ -136,22 +136,3 @@ end
 $$;
 comment on function app.describe_transfers is
   'The rows that are halves of transfers, as a kind of what is left out: {kind, count, totals, lines}.';
-
-create or replace function app.describe_removed(batch app.import_batches) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return (
-    select jsonb_agg(jsonb_build_object(
-      'line', r.line, 'id', app.shown_id(p.id), 'name', e.name, 'date', p.paid_on,
-      'amount', app.format_amount(p.amount_minor, p.currency), 'currency', p.currency
-    ) order by r.line)
-    from app.import_rows as r
-    -- A join would read the payments of all organizations.
-    cross join lateral (select o.* from app.payments as o where o.id = r.match #>> '{payment_ids,0}' offset 0) as p
-    cross join lateral (select o.name from app.expenses as o where o.id = p.expense_id offset 0) as e
-    where r.import_id = batch.id and r.match ->> 'state' = 'transfer' and r.match ? 'half_id'
-  );
-end
-$$;
-comment on function app.describe_removed is
-  'Expenses of the books that are halves of transfers, and that committing removes; null when there are none.';

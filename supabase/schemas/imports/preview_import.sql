@@ -100,6 +100,38 @@ end
 $$;
 comment on function app.describe_import_rows is 'Rows as a preview lists them, with what they are in the books.';
 
+create or replace function app.describe_page(batch app.import_batches, page jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+      'line', r.line, 'as', case p.value ->> 1 when 'left_out' then r.kind else p.value ->> 1 end,
+      'date', coalesce(r.draft -> 'paid_on', r.item -> 'date'), 'name', coalesce(r.draft -> 'name', r.item -> 'name'),
+      'amount', app.format_amount(
+        coalesce((r.draft ->> 'amount_minor')::bigint,
+          app.statement_minor(r.item ->> 'amount', r.item ->> 'currency'))::numeric,
+        coalesce(r.draft ->> 'currency', r.item ->> 'currency')
+      ),
+      'currency', coalesce(r.draft -> 'currency', r.item -> 'currency'),
+      'is_refund', case r.kind when 'refund' then true end,
+      -- What it is in the books, where the person sees that.
+      'of', case when r.match ? 'bill_id' then (select e.name from app.expenses as e where e.id = r.match ->> 'bill_id')
+        else (
+          select e.name
+          from app.payments as paid
+          join app.expenses as e on e.id = paid.expense_id
+          where paid.id = r.match #>> '{payment_ids,0}'
+        ) end
+    )) order by r.line), '[]')
+    from jsonb_array_elements(page) as p
+    join app.import_rows as r on r.import_id = batch.id and r.line = (p.value ->> 0)::int
+  );
+end
+$$;
+comment on function app.describe_page is
+  'Each row of a page of lines with what it was taken for: [{line, as, date, name, amount, currency, of?}]; as is an '
+  'outcome, or the kind of what is left out, and of the record that it is or pays.';
+
 create or replace function app.describe_bad_rows(batch app.import_batches, counted jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
@@ -132,7 +164,8 @@ language plpgsql volatile set search_path = '' as $$
 declare
   home constant text := coalesce(batch.read ->> 'default_currency', context.base_currency);
   unknown constant jsonb := app.list_unknown_categories(context, batch);
-  counted constant jsonb := app.count_import(context, batch, arguments ->> 'on_duplicate');
+  after constant int := coalesce((arguments ->> 'after_line')::int, 0);
+  counted constant jsonb := app.count_import(context, batch, arguments ->> 'on_duplicate', after);
   outcomes constant jsonb := counted -> 'outcomes';
   count constant int := jsonb_array_length(counted -> 'new');
   bad constant jsonb := app.describe_bad_rows(batch, counted);
@@ -155,24 +188,8 @@ begin
     'rows_bad_count', bad_count,
     'left_out', app.describe_left_out(coalesce(batch.read -> 'left_out', '[]'), home)
       || app.describe_transfers(batch, counted #> '{listed,transfer}', (outcomes ->> 'transfer')::int),
-    -- Expenses of the books that committing removes, since they turn out to be transfers.
-    'removes', app.describe_removed(batch),
     'questions', questions,
     'questions_count', case when questions_count > jsonb_array_length(questions) then questions_count end,
-    -- Committing writes these payments too, though no row of them is new.
-    'pays', (
-      select jsonb_agg(jsonb_build_object(
-        'line', r.line, 'bill_id', e.id, 'name', e.name, 'due_on', r.match -> 'due_on',
-        'amount', app.format_amount((r.draft ->> 'amount_minor')::numeric, r.draft ->> 'currency'),
-        'currency', r.draft -> 'currency'
-      ) order by r.line)
-      from app.import_rows as r
-      -- A join would read the bills of all organizations.
-      cross join lateral (
-        select e.id, e.name from app.expenses as e where e.id = r.match ->> 'bill_id' offset 0
-      ) as e
-      where r.import_id = batch.id and r.match ->> 'state' = 'linked' and not r.is_skipped
-    ),
     'duplicates', app.describe_import_rows(batch, counted -> 'in_books'),
     'duplicates_count', counted -> 'in_books_count',
     'skipped_count', outcomes -> 'skipped',
@@ -183,13 +200,17 @@ begin
       where r.import_id = batch.id and r.draft is not null and not r.is_skipped
     ),
     'balances', batch.read -> 'balances',
+    'rows', app.describe_page(batch, counted -> 'page'),
+    'next_line', case when (counted #>> '{page,-1,0}')::int < (counted ->> 'last_line')::int
+      then counted #> '{page,-1,0}' end,
     'sample',
     app.describe_import_rows(batch, jsonb_path_query_array(counted -> 'new', '$[0 to 4]')),
     'mapping',
     (batch.read -> 'mapping') || jsonb_strip_nulls(jsonb_build_object('encoding', batch.read -> 'encoding')),
     'commit_with',
     jsonb_build_object('import_id', batch.id, 'expected_count', count, 'expected_totals', counted -> 'totals')
-  )) || app.describe_unknown_categories(unknown)), 'warnings', coalesce(batch.read -> 'warnings', '[]')
+  )) || (counted -> 'effects') || app.describe_unknown_categories(unknown)), 'warnings',
+    coalesce(batch.read -> 'warnings', '[]')
     || case when unknown = '[]' then '[]'::jsonb else jsonb_build_array(app.warning('category_not_found',
       jsonb_build_object('names', jsonb_path_query_array(unknown, '$[*].name')))) end);
 end

@@ -131,6 +131,7 @@ export const writeCases = (ids: Ids): Cases => ({
       csv: `${TWO}\n2026-11-03,Tea,-1`,
     }),
     skip_lines: between([2], [3], { csv: TWO }),
+    after_line: between(2, 3, { csv: TWO }),
     "corrections[].line": between(2, 3, { csv: TWO, corrections: [{ amount: "7" }] }),
     ...Object.fromEntries(
       Object.entries({

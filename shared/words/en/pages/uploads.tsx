@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** The page that takes a bank's file, and what it says of the file afterwards. */
 import type { Child } from "hono/jsx";
-import { leftOut, refusals } from "../import_expenses.ts";
+import { effects, leftOut, refusals } from "../import_expenses.ts";
 import { count } from "../phrases.ts";
 
 export const upload = {
@@ -49,6 +49,10 @@ export const uploaded = {
   period: "Period",
   days: (first: Child, last: Child) => <>{first} to {last}</>,
   total: "Total",
+  pays: (bills: number): string => `Pays ${count(bills, "bill")}`,
+  corrects: (estimates: number): string => `Corrects ${count(estimates, "estimate")}`,
+  removes: (transfers: number): string => `Removes ${count(transfers, "transfer")}`,
+  effects,
   known: "In your books already",
   leftOut: "Left out",
   kinds: leftOut,
