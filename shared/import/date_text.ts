@@ -45,7 +45,7 @@ export function readDate(cell: string): DateText | undefined {
   if (cell.length > MAX_LENGTH) return undefined;
   const text = cell.trim()
     .replace(/^\p{L}{2,10}[.,]{1,2}\s+(?=\d)/u, "")
-    .replace(/(?<=\d)[T\s,]+\d{1,2}[:.h]\d{2}.*$/i, "");
+    .replace(/(?<=\d)(?:[T\s,]+\d{1,2}[:.h]|-\d{1,2}:)\d{2}.*$/i, "");
   const iso = /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\.?$/.exec(text) ?? /^(\d{4})(\d{2})(\d{2})$/.exec(text);
   if (iso) return { parts: [Number(iso[1]), Number(iso[2]), Number(iso[3])], order: "YMD", isCertain: true };
 

@@ -110,6 +110,16 @@ function settleSides({ out, in: into, amount, ...rest }: RoleColumns, told: numb
   return isSided ? { ...rest, ...(out && { out }), ...(into && { in: into }) } : { ...rest, ...(amount && { amount }) };
 }
 
+/** "Amount (Debit)" is the amount of one side. */
+function rankIn(role: Role, plain: string, header: string): number | undefined {
+  const [, inBrackets = ""] = /[([（]([^()[\]（）]{1,40})[)\]）]/.exec(header.slice(0, 100)) ?? [];
+  const isSide = (side: Role) => inBrackets !== "" && rankOf(side, plainHeader(inBrackets)) !== undefined;
+  const rank = rankOf(role, plain);
+  if (!isSide("out") && !isSide("in")) return rank;
+  if (role === "amount") return undefined;
+  return (role === "out" || role === "in") && rankOf("amount", plain) !== undefined && isSide(role) ? 0 : rank;
+}
+
 function guessColumns(
   { headers, headerLine, preamble, rows: all }: Pick<FoundColumns, "headers" | "headerLine" | "preamble" | "rows">,
   told: RoleColumns,
@@ -128,7 +138,7 @@ function guessColumns(
   for (const role of ORDER) {
     if (columns[role] !== undefined && role !== "out") continue;
     const isSide = (column: number) => role === "out" && told.amount?.[0] === column;
-    const [column] = plainHeaders.map((header, column) => ({ column, rank: rankOf(role, header) }))
+    const [column] = plainHeaders.map((header, column) => ({ column, rank: rankIn(role, header, headers[column]!) }))
       .filter(({ column, rank }) =>
         rank !== undefined && (isFree(column) || isSide(column)) && looksLike(rows, column, role)
       )
@@ -136,6 +146,13 @@ function guessColumns(
     if (column) columns[role] = [column.column];
   }
   columns = settleSides(columns, told.amount?.[0]);
+  // A row whose day is empty is of the next best day.
+  if (columns.date?.length && told.date === undefined) {
+    const isDay = (column: number) => rankOf("date", plainHeaders[column]!) !== undefined && isFree(column);
+    columns.date.push(
+      ...headers.flatMap((_, column) => isDay(column) && looksLike(rows, column, "date") ? column : []),
+    );
+  }
   const free = () => headers.flatMap((_, column) => isFree(column) ? column : []);
   if (!hasHeader && !columns.date) {
     const days = free().filter((column) => looksLike(rows, column, "date"));

@@ -34,7 +34,7 @@ const MAX_LENGTH = 100;
  * keep their place.
  */
 export function plainHeader(header: string): string {
-  const text = header.slice(0, MAX_LENGTH).replace(/[([][^()[\]]*[)\]]/g, " ");
+  const text = header.slice(0, MAX_LENGTH).replace(/[([（［][^()[\]（）［］]*[)\]）］]/g, " ");
   // Several times faster, and true of most cells.
   if (/^[ -~]*$/.test(text)) return text.toLowerCase().replace(/[^a-z0-9]+/g, " ").trim();
   return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase()

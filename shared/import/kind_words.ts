@@ -5,9 +5,14 @@ import type { Direction, Kind } from "./statement.ts";
 export const DIRECTION_WORDS: Record<Direction | "own_transfer" | "exchange" | "balance", string> = {
   out: "debit dr d dbit af soll s ausgabe ausgaben ausgang belastung lastschrift expense expenses expenditure " +
     "withdrawal outflow out debet depense gasto cargo uscita addebito uitgave despesa saida debito wydatek obciazenie " +
-    "minus",
+    "minus debet debetas ut ud uttag hævet utgift udgift meno otto výdaj výdej odepsáno terhelés kiadás " +
+    "t plată ieșire isplata rashod trošak duguje odliv расход списание дебет витрата списання разход дт χρέωση borç " +
+    "gider deebet makse izdevumi chi ra keluar pengeluaran db 支出 支付 出金 借 借方 출금 지급 지출 차변 מדין חובה",
   in: "credit cr c crdt bij haben h einnahme einnahmen eingang gutschrift income deposit inflow in revenu recette " +
-    "ingreso abono entrata accredito inkomsten receita entrada credito przychod uznanie wplyw plus",
+    "ingreso abono entrata accredito inkomsten receita entrada credito przychod uznanie wplyw plus " +
+    "kredit kreditas ind inn inntekt indtægt inkomst insättning innskudd tulo pano příjem vklad připsáno jóváírás " +
+    "bevétel j încasare intrare uplata prihod potražuje priliv приход зачисление поступление кредит надходження кт " +
+    "зарахування πίστωση alacak gelir kreedit ieņēmumi thu vào masuk pemasukan 收入 入金 贷 贷方 貸方 입금 수입 대변 זכות",
   own_transfer: "transfer umbuchung umbuchungen transfert transferencia trasferimento overboeking transferencia",
   exchange: "neutral",
   balance: "reconciliation",
@@ -88,7 +93,7 @@ export const STATE_WORDS: Record<"pending" | "reverted" | "declined" | "expense"
       "ล้มเหลว",
       "مرفوض",
     ],
-    ...["נדחה", "סורב"],
+    ...["נדחה", "סורב", "交易关闭", "已关闭", "支付失败"],
   ],
   expense: [
     ...["completed", "complete", "posted", "cleared", "settled", "booked", "success", "successful", "done", "book"],
@@ -102,7 +107,7 @@ export const STATE_WORDS: Record<"pending" | "reverted" | "declined" | "expense"
     ...["procesat", "izvršeno", "provedeno", "knjiženo", "izvedeno", "выполнен", "выполнена", "исполнено", "проведено"],
     ...["успешно", "виконано", "завършена", "ολοκληρώθηκε", "tamamlandı", "başarılı", "gerçekleşti", "täidetud"],
     ...["teostatud", "įvykdyta", "izpildīts", "thành công", "hoàn tất", "berhasil", "sukses", "完了", "確定", "成功"],
-    ...["交易成功", "已完成", "支付成功", "완료", "정상", "승인", "สำเร็จ", "مكتمل", "בוצע"],
+    ...["交易成功", "已完成", "支付成功", "已存入零钱", "已收钱", "완료", "정상", "승인", "สำเร็จ", "مكتمل", "בוצע"],
   ],
 };
 

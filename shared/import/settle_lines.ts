@@ -79,11 +79,21 @@ function readLines({ lines, currency: common }: Statement): Reading[] {
       day: dayOf(raw.date),
       money,
       balance: raw.balance ? readMoney(raw.balance) : undefined,
-      currency: named || money?.currency || common,
+      currency: named || currencyOf(money?.currency, common),
       says: readText(textOf(raw)),
     };
   });
 }
+
+/** Currencies that share a sign; what the file says elsewhere tells them apart. */
+const SHARED: Record<string, RegExp> = {
+  "$": /^(USD|CAD|AUD|NZD|SGD|HKD|TWD|MXN|ARS|CLP|COP)$/,
+  "¥": /^(JPY|CNY)$/,
+  "kr": /^(SEK|NOK|DKK|ISK)$/,
+  "Rs": /^(INR|PKR|LKR|NPR|MUR)$/,
+};
+const currencyOf = (sign: string | undefined, common: string | undefined) =>
+  common !== undefined && (!sign || SHARED[sign]?.test(common)) ? common : sign;
 
 /** A plus or "CR" that only some of the amounts have, of which none has a minus, is the opposite of no sign. */
 function opposePluses(read: Reading[]): Reading[] {

@@ -1,5 +1,6 @@
 /** Joins the rows of a table that only go on with the text of the row above them. */
 import { readDate } from "../date_text.ts";
+import { readMoney } from "../money_text.ts";
 import type { Role } from "../header_words.ts";
 import type { RoleColumns } from "../layouts/mod.ts";
 import type { CsvRow } from "../read_csv.ts";
@@ -16,10 +17,12 @@ export function joinContinued(rows: CsvRow[], columns: RoleColumns): CsvRow[] {
   const joined: CsvRow[] = [];
   for (const row of rows) {
     const above = joined.at(-1);
-    const isContinued = above && silent.every((column) => !row.cells[column]) && readDate(above.cells[date] ?? "");
+    const isContinued = silent.every((column) => !row.cells[column]) && !row.cells.some(readDate) &&
+      (above === undefined || readDate(above.cells[date] ?? ""));
     if (!isContinued) joined.push(row);
-    else if ((above.cells[name] ?? "").length < MOST_TEXT) {
-      above.cells[name] = [above.cells[name], ...row.cells].filter(Boolean).join(" ").trim();
+    else if (above && (above.cells[name] ?? "").length < MOST_TEXT) {
+      const texts = row.cells.filter((cell) => cell !== "" && !readMoney(cell));
+      above.cells[name] = [above.cells[name] ?? "", ...texts].join(" ").trim();
     }
   }
   return joined;

@@ -123,7 +123,8 @@ const MAX_CANDIDATES = 8;
 const MAX_NAMED = 30;
 const columnNames = (headers: string[]) => headers.slice(0, MAX_NAMED).map((header) => shorten(header, 40));
 const ignoredColumns = (headers: string[], columns: Partial<Record<Role, number[]>>) => {
-  // Further columns of texts only stand in for an empty name.
-  const used = new Set(Object.values({ ...columns, name: columns.name?.slice(0, 1) ?? [] }).flat());
+  // Further columns of texts and days only stand in for empty ones.
+  const first = (role: Role) => columns[role]?.slice(0, 1) ?? [];
+  const used = new Set(Object.values({ ...columns, name: first("name"), date: first("date") }).flat());
   return columnNames(headers.filter((_, column) => !used.has(column)));
 };
