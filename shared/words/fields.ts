@@ -67,6 +67,7 @@ export const CAPTURED_COLUMNS = [
   "snoozed_until",
   "source",
   "split_id",
+  "stands_alone",
   "starts_on",
   "status",
   "tags",

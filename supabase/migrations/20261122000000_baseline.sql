@@ -2476,6 +2476,7 @@ create table app.payments (
   is_estimate boolean not null default false,
   paid_by uuid,
   sharing jsonb constraint payments_sharing_shape check (app.is_sharing(sharing)),
+  stands_alone boolean not null default false,
   merged_into text collate "C",
   version int not null default 1,
   deleted_at timestamptz,
@@ -2521,6 +2522,8 @@ comment on column app.payments.is_estimate is
   'Recorded automatically with the amount that was known; the statement, or a person, puts it right.';
 comment on column app.payments.sharing is
   'How it is shared (app.is_sharing); what each bears follows in app.payment_shares.';
+comment on column app.payments.stands_alone is
+  'Somebody said that it is other spending than what it resembles: paying a bill does not link it.';
 comment on column app.payments.merged_into is
   'The payment that stays, of two that are one: this one is deleted, and still recognized when it comes again.';
 comment on column app.payments.sort_minor is
@@ -8015,6 +8018,23 @@ begin
       where p.amount_minor = (draft ->> 'amount_minor')::bigint
         and p.currency = draft ->> 'currency' and p.direction = draft ->> 'direction'
         and e.match_key = draft ->> 'match_key'
+      union all
+      (
+        -- Named without its payee this time, or what a bank's list had, on the day or a few days later.
+        select p.id, p.recorded_seq
+        from app.payments as p
+        join app.expenses as e on e.id = p.expense_id and e.kind = 'one_off'
+        where p.paid_on between (draft ->> 'paid_on')::date and (draft ->> 'paid_on')::date + 5
+          and p.amount_minor = (draft ->> 'amount_minor')::bigint
+          and p.currency = draft ->> 'currency' and p.direction = draft ->> 'direction'
+          and p.deleted_at is null and p.split_id is null
+          and case when p.source = 'import'
+            then app.names_agree(draft ->> 'name', draft ->> 'payee', e.name, e.payee, true)
+            else p.paid_on = (draft ->> 'paid_on')::date and lower(e.name) = lower(draft ->> 'name')
+              and (e.payee is null or not draft ? 'payee') end
+        order by p.recorded_seq desc
+        limit 1
+      )
     ) as p
     order by p.recorded_seq desc
     limit 1
@@ -8022,8 +8042,9 @@ begin
 end
 $$;
 comment on function app.find_same_payment is
-  'The expense or bill payment in the books of the same day, amount, currency, direction and payee (name, where there '
-  'is no payee), else null.';
+  'The expense or bill payment in the books of the same day, amount, currency, direction and payee (name, where one '
+  'has '
+  'no payee), or a bank''s row of the next days that is called alike; else null.';
 
 create or replace function app.write_expenses(context app.context, drafts jsonb, source text) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -8036,11 +8057,11 @@ begin
   order by d.ordinality;
   insert into app.payments (
     organization_id, expense_id, direction, amount_minor, currency, charged_minor, charged_currency, paid_on, tax_minor,
-    tax_percent, reimbursement, reimbursed_by, reimbursed_on, split_id, source, paid_by, sharing
+    tax_percent, reimbursement, reimbursed_by, reimbursed_on, split_id, source, paid_by, sharing, stands_alone
   )
   select context.organization_id, d.id, d.direction, d.amount_minor, d.currency, d.charged_minor, d.charged_currency,
     d.paid_on, d.tax_minor, d.tax_percent, d.reimbursement, d.reimbursed_by, d.reimbursed_on, d.split_id,
-    write_expenses.source, coalesce(d.paid_by, context.actor_id), d.sharing
+    write_expenses.source, coalesce(d.paid_by, context.actor_id), d.sharing, coalesce(d.stands_alone, false)
   from jsonb_populate_recordset(null::app.payments, drafts) with ordinality as d
   order by d.ordinality;
 end
@@ -8070,9 +8091,11 @@ begin
   return (
     select jsonb_agg(jsonb_build_object(
       'index', d.place,
-      'status', case when d.id is null then 'duplicate' when is_preview then 'would_create' else 'created' end,
+      'status', case when d.bill is not null then 'likely_bill' when d.id is null then 'duplicate'
+        when is_preview then 'would_create' else 'created' end,
       'id', case when not is_preview then d.id end,
       'existing_id', d.existing_id,
+      'bill', d.bill,
       'name', d.name,
       'date', d.paid_on,
       'amount', app.format_minor(d.amount_minor, c.exponent),
@@ -8095,7 +8118,7 @@ begin
     ) order by d.place)
     from jsonb_array_elements(drafts) as i (draft)
     cross join lateral jsonb_to_record(i.draft) as d (
-      place int, id text, existing_id text, name text, paid_on date, amount_minor bigint, currency text,
+      place int, id text, existing_id text, bill jsonb, name text, paid_on date, amount_minor bigint, currency text,
       category_id text, category_source text, tax_minor bigint, tax_percent numeric,
       reimbursement text, paid_by uuid, sharing jsonb
     )
@@ -8133,17 +8156,19 @@ language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom
   = 'off' as $$
 declare
   skipped text[];
+  likely jsonb;
   unrated record;
   early text[];
   first_day date;
   last_day date;
   warnings jsonb := '[]';
 begin
-  select array_agg(d.name order by d.place) filter (where d.id is null),
+  select array_agg(d.name order by d.place) filter (where d.existing_id is not null),
+    jsonb_agg(jsonb_build_object('name', d.name, 'bill', d.bill) order by d.place) filter (where d.bill is not null),
     array_agg(d.name order by d.place) filter (where d.id is not null and d.paid_on > context.today),
     min(d.paid_on), max(d.paid_on)
-  into skipped, early, first_day, last_day
-  from jsonb_to_recordset(drafts) as d (place int, id text, name text, paid_on date);
+  into skipped, likely, early, first_day, last_day
+  from jsonb_to_recordset(drafts) as d (place int, id text, existing_id text, bill jsonb, name text, paid_on date);
   select array_agg(distinct p.currency order by p.currency) filter (where p.base_minor is null) as currencies,
     coalesce(bool_or(not p.is_final) filter (where p.base_minor is null), false) as is_awaited,
     coalesce(bool_or(not p.is_final) filter (where p.base_minor is not null), false) as is_pending,
@@ -8154,6 +8179,9 @@ begin
     and p.deleted_at is null and p.paid_on between first_day and last_day;
   if skipped is not null then
     warnings := warnings || app.warning('duplicate.expenses', jsonb_build_object('names', skipped));
+  end if;
+  if likely is not null then
+    warnings := warnings || app.warning('likely_bill', jsonb_build_object('items', likely));
   end if;
   if early is not null then
     warnings := warnings
@@ -8186,9 +8214,11 @@ declare
   closed jsonb := '[]';
   known_id text;
   existing_id text;
+  bill jsonb;
   written jsonb;
   totals jsonb;
 begin
+  perform app.refresh_passed_bills(context);
   -- Judged against the books as they were before the call: two equal items in one call are two expenses, but an
   -- external id stands for one.
   for i in 1..cardinality(drafts) loop
@@ -8198,6 +8228,13 @@ begin
     if existing_id is not null and not is_duplicate_allowed then
       drafts[i] := drafts[i] || jsonb_build_object('existing_id', existing_id);
       continue;
+    end if;
+    bill := case when known_id is null then app.find_likely_bill(context, drafts[i]) end;
+    if bill is not null and not is_duplicate_allowed then
+      drafts[i] := drafts[i] || jsonb_build_object('bill', bill);
+      continue;
+    elsif bill is not null then
+      drafts[i] := drafts[i] || '{"stands_alone": true}';
     end if;
     if (drafts[i] ->> 'paid_on')::date <= last_closed then
       closed := closed || jsonb_build_object(
@@ -9681,7 +9718,7 @@ comment on function app.find_kept is
   'The payment that stays: of a one-off expense, or for a bill. Locks what is merged; ends the tool when it is not '
   'there or cannot be one with the others.';
 
-create or replace function app.take_over(context app.context, kept app.payments, gone app.payments) returns void
+create or replace function app.take_over(kept app.payments, gone app.payments) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   source app.expenses;
@@ -9700,7 +9737,7 @@ begin
   set charged_minor = case when gone.currency <> p.currency then gone.amount_minor else gone.charged_minor end,
     charged_currency = case when gone.currency <> p.currency then gone.currency else gone.charged_currency end
   -- Of a part of a split only the whole was charged.
-  where p.id = kept.id and p.charged_minor is null and p.split_id is null and p.currency <> context.base_currency
+  where p.id = kept.id and p.charged_minor is null and p.split_id is null and p.currency <> p.base_currency
     and (gone.currency <> p.currency or gone.charged_minor is not null);
   update app.payments as p
   set reimbursement = gone.reimbursement, reimbursed_by = gone.reimbursed_by, reimbursed_on = gone.reimbursed_on
@@ -9711,8 +9748,8 @@ begin
   update app.payments as p set paid_by = gone.paid_by, sharing = gone.sharing
   where p.id = kept.id and p.sharing is null and gone.sharing is not null;
   update app.payments as p set merged_into = kept.id where p.merged_into = gone.id;
-  update app.payments as p set merged_into = kept.id, deleted_at = context.at where p.id = gone.id;
-  update app.expenses as e set deleted_at = context.at where e.id = gone.expense_id;
+  update app.payments as p set merged_into = kept.id, deleted_at = app.instant() where p.id = gone.id;
+  update app.expenses as e set deleted_at = app.instant() where e.id = gone.expense_id;
 end
 $$;
 comment on function app.take_over is
@@ -9734,7 +9771,7 @@ declare
 begin
   foreach one in array gone loop
     merged := merged || (jsonb_build_object('id', one.expense_id) || app.read_kept(one.id));
-    perform app.take_over(context, kept, one);
+    perform app.take_over(kept, one);
   end loop;
   after := app.read_kept(kept.id);
   return jsonb_build_object(
@@ -13946,7 +13983,9 @@ begin
     page := lines[place : place + page_rows - 1];
     with given as (
       update app.import_rows as r
-      set draft = r.draft || jsonb_build_object('id', app.new_id('exp')),
+      set draft = r.draft || jsonb_build_object('id', app.new_id('exp'))
+          -- Somebody said that it is new, although it resembles something.
+          || case when r.match ? 'answer' then '{"stands_alone": true}' else '{}'::jsonb end,
         match = jsonb_strip_nulls(jsonb_build_object('state', 'new', 'line_id', r.match -> 'line_id'))
       where r.import_id = batch.id and r.line between page[1] and page[cardinality(page)] and r.line = any (page)
       returning r.line, r.draft
@@ -15421,6 +15460,160 @@ $$;
 comment on function app.next_due_dates is
   'The next due dates of a bill that are not paid or skipped, today''s included; none while it is not active.';
 
+-- schemas/bills/same_spending.sql
+
+-- What is recorded already: one rule for one-off expenses, bills and automatic payments, whichever came first. Spending
+-- is the same when amounts are equal, names or payees agree, and the days are at most five apart. Nobody is told of,
+-- and nothing is linked with, what is kept from somebody who sees the other.
+
+create or replace function app.names_agree(one_name text, one_payee text, other_name text, other_payee text,
+  payees_decide boolean) returns boolean
+language plpgsql immutable set search_path = '' as $$
+declare
+  one text;
+  other text;
+  one_number text;
+  other_number text;
+begin
+  foreach one in array array_remove(
+    case when payees_decide and one_payee is not null and other_payee is not null then array[one_payee]
+      else array[one_name, one_payee] end, null
+  ) loop
+    foreach other in array array_remove(
+      case when payees_decide and one_payee is not null and other_payee is not null then array[other_payee]
+        else array[other_name, other_payee] end, null
+    ) loop
+      one_number := regexp_replace(one, '[^0-9]+', '', 'g');
+      other_number := regexp_replace(other, '[^0-9]+', '', 'g');
+      -- "Loan 1" is not "Loan 2", although statements have numbers that mean nothing.
+      if ('' in (one_number, other_number) or one_number = other_number)
+        and app.compare_names(app.descriptor_words(one), app.descriptor_words(other)) > 1 then
+        return true;
+      end if;
+    end loop;
+  end loop;
+  return false;
+end
+$$;
+comment on function app.names_agree is
+  'Whether two records name the same: all words of the shorter name or payee are in the other''s. payees_decide: of '
+  'two '
+  'that both have a payee, names say nothing.';
+
+create or replace function app.refresh_passed_bills(context app.context) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  -- All are locked before the first payment, which holds the organization.
+  passed constant text[] := array(
+    select e.id from app.expenses as e
+    where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
+      and e.deleted_at is null and e.next_due < context.today
+    order by e.id for no key update
+  );
+begin
+  perform app.refresh_bill(b.id, context.today) from unnest(passed) as b (id);
+end
+$$;
+comment on function app.refresh_passed_bills is
+  'Records what passes for paid by today: it is a payment to be compared with, not an open date.';
+
+create or replace function app.find_likely_bill(context app.context, draft jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  days constant int := 5;
+  -- What is overdue is paid late.
+  overdue_days constant int := 31;
+  estimate_percent constant int := 10;
+  day constant date := (draft ->> 'paid_on')::date;
+begin
+  if draft ->> 'direction' <> 'out' then
+    return null;
+  end if;
+  return (
+    with forms as (
+      select (draft ->> 'amount_minor')::bigint as minor, draft ->> 'currency' as currency
+      union all
+      select (draft ->> 'charged_minor')::bigint, draft ->> 'charged_currency' where draft ? 'charged_minor'
+    ), found as (
+      select p.expense_id as bill_id, o.due_on, p.amount_minor as minor, p.currency, p.paid_on,
+        abs(p.paid_on - day) as gap
+      from app.payments as p
+      join forms as f on f.minor = p.amount_minor and f.currency = p.currency
+      join app.expense_occurrences as o on o.id = p.occurrence_id
+      where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
+        and p.paid_on between day - days and day + days
+      union all
+      select o.expense_id, o.due_on, m.minor, o.currency, null, abs(o.due_on - day)
+      from app.expense_occurrences as o
+      join app.expenses as b on b.id = o.expense_id and b.deleted_at is null and b.status in ('active', 'ended')
+      cross join lateral (
+        select coalesce(o.expected_minor - o.paid_minor, case when o.currency = b.currency then u.minor end) as minor
+        from app.usual_amount(b.id, b.amount_minor, b.currency) as u
+      ) as m
+      where o.organization_id = context.organization_id and o.status = 'open'
+        and o.due_on between day - overdue_days and day + days
+        and exists (
+          select from forms as f
+          where f.currency = o.currency and (m.minor is null or f.minor = m.minor
+            or b.amount_mode <> 'fixed' and o.amount_source = 'rule'
+              and app.same_amount(f.minor, m.minor, estimate_percent))
+        )
+    )
+    select jsonb_strip_nulls(jsonb_build_object(
+      'id', b.id, 'name', b.name, 'due_on', f.due_on, 'amount', app.format_amount(f.minor, f.currency),
+      'currency', f.currency, 'paid_on', f.paid_on
+    ))
+    from found as f
+    join app.expenses as b on b.id = f.bill_id
+    where app.names_agree(draft ->> 'name', draft ->> 'payee', b.name, b.payee, false)
+    order by f.gap, f.paid_on is not null, f.due_on, b.recorded_seq
+    limit 1
+  );
+end
+$$;
+comment on function app.find_likely_bill is
+  'The date of a bill that a one-off expense seems to be the payment of, open or paid: {id, name, due_on, amount?, '
+  'currency, paid_on?}, else null.';
+
+create or replace function app.find_spending(bill app.expenses, occurrence app.expense_occurrences, given_minor bigint,
+  days date[]) returns app.payments
+language plpgsql stable set search_path = '' as $$
+declare
+  around constant int := 5;
+  -- What a fixed price, a person or a provider says is exact.
+  percent constant int := case when given_minor is null and bill.amount_mode <> 'fixed'
+    and (occurrence.expected_minor is null or occurrence.amount_source = 'rule') then 10 else 0 end;
+  minor constant bigint := coalesce(given_minor, occurrence.expected_minor - occurrence.paid_minor, (
+    select u.minor from app.usual_amount(bill.id, bill.amount_minor, bill.currency) as u
+    where occurrence.currency = bill.currency
+  ));
+  spending app.payments;
+begin
+  select p.* into spending
+  from app.payments as p
+  join app.expenses as e on e.id = p.expense_id and e.kind = 'one_off'
+  join identity.organizations as o on o.id = p.organization_id
+  where p.organization_id = bill.organization_id and p.deleted_at is null and p.direction = 'out'
+    and p.paid_on between (select min(d) from unnest(days) as d) - around
+      and (select max(d) from unnest(days) as d) + around
+    and exists (select from unnest(days) as d where abs(p.paid_on - d) <= around)
+    and (p.currency = occurrence.currency and (minor is null or app.same_amount(p.amount_minor, minor, percent))
+      or p.charged_currency = occurrence.currency and p.charged_minor = minor)
+    -- A part of a split, or what is to be reimbursed, says more than a bill's payment can.
+    and p.split_id is null and p.reimbursement is null and not p.stands_alone
+    and coalesce((select c.is_private from app.categories as c where c.id = e.category_id), false)
+      = coalesce((select c.is_private from app.categories as c where c.id = bill.category_id), false)
+    and (not o.own_only or e.created_by = bill.created_by)
+    and app.names_agree(e.name, e.payee, bill.name, bill.payee, true)
+  order by (select min(abs(p.paid_on - d)) from unnest(days) as d), p.recorded_seq
+  limit 1;
+  return spending;
+end
+$$;
+comment on function app.find_spending is
+  'The one-off expense that is the payment of a bill''s date: of the amount that is given, else of what is to be paid, '
+  'near one of some days. All null when there is none, or when others see it than see the bill.';
+
 -- schemas/bills/refresh_bill.sql
 
 -- Rolling a bill forward: what the calendar does to it, written down. Every tool that changes a bill does this first; a
@@ -15450,7 +15643,8 @@ comment on function app.materialize_occurrences is
 
 create or replace function app.pay_occurrence(
   occurrence app.expense_occurrences, amount_minor bigint, paid_on date, source text, paid_by uuid default null,
-  note text default null, is_estimate boolean default false, recorded_by uuid default null
+  note text default null, is_estimate boolean default false, recorded_by uuid default null,
+  spending app.payments default null
 ) returns app.payments
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -15467,18 +15661,23 @@ begin
   from app.expenses as e
   cross join lateral (
     select coalesce(
-      pay_occurrence.paid_by, app.if_member(e.payer_id, e.organization_id), pay_occurrence.recorded_by
+      pay_occurrence.paid_by, spending.paid_by, app.if_member(e.payer_id, e.organization_id), pay_occurrence.recorded_by
     ) as payer
     offset 0
   ) as who
   where e.id = occurrence.expense_id
   returning p.* into payment;
+  if spending.id is not null then
+    perform app.take_over(payment, spending);
+    select * into payment from app.payments as p where p.id = payment.id;
+  end if;
   return payment;
 end
 $$;
 comment on function app.pay_occurrence is
-  'Who paid is who is named, else who pays the bill, else whoever records it. Records a payment for an occurrence; '
-  'whether that closes it is the caller''s to say.';
+  'Who paid is who is named, else who paid the one-off expense that it is, else who pays the bill, else whoever '
+  'records it. Records a payment for an occurrence, and merges that expense into it; whether that closes it is the '
+  'caller''s to say.';
 
 create or replace function app.paid_minor(occurrence_id text) returns bigint
 language plpgsql stable set search_path = '' as $$
@@ -15496,6 +15695,8 @@ declare
   occurrence app.expense_occurrences;
   is_estimate boolean;
   expected bigint;
+  remaining bigint;
+  spending app.payments;
 begin
   for occurrence in
     select * from app.expense_occurrences as o
@@ -15509,22 +15710,30 @@ begin
       (select u.minor from app.usual_amount(bill.id, bill.amount_minor, bill.currency) as u)
     );
     continue when expected is null;
-    is_estimate := bill.amount_mode <> 'fixed'
+    remaining := expected - occurrence.paid_minor;
+    spending := case when remaining > 0 then app.find_spending(bill, occurrence, null, array[occurrence.due_on]) end;
+    continue when app.is_closed(occurrence.organization_id, spending.paid_on);
+    if spending.currency = occurrence.currency then
+      remaining := spending.amount_minor;
+      expected := occurrence.paid_minor + remaining;
+    end if;
+    is_estimate := spending.id is null and bill.amount_mode <> 'fixed'
       and (occurrence.expected_minor is null or occurrence.amount_source = 'rule');
     -- A change of its own, so that it can be undone without the change that happened to roll the bill.
     insert into app.change_sets as s (organization_id, actor_id, tool, facts)
     select o.id, coalesce(auth.uid(), o.owner_id), 'autopay', jsonb_strip_nulls(jsonb_build_object(
       'name', bill.name, 'due_on', occurrence.due_on,
       'amount', app.format_amount(expected, occurrence.currency), 'currency', occurrence.currency,
-      'is_estimate', nullif(is_estimate, false)
+      'is_estimate', nullif(is_estimate, false), 'linked_on', spending.paid_on
     ))
     from identity.organizations as o
     where o.id = bill.organization_id
     returning s.id into change;
     perform set_config('app.change_id', change, true);
-    if expected > occurrence.paid_minor then
+    if remaining > 0 then
       perform app.pay_occurrence(
-        occurrence, expected - occurrence.paid_minor, occurrence.due_on, 'autopay', is_estimate => is_estimate
+        occurrence, remaining, coalesce(spending.paid_on, occurrence.due_on), 'autopay', is_estimate => is_estimate,
+        spending => spending
       );
     end if;
     update app.expense_occurrences as o set status = 'paid', closed_at = app.instant(), expected_minor = expected
@@ -15541,6 +15750,8 @@ comment on function app.record_autopay is
 create or replace function app.pay_awaited(bill app.expenses, occurrence app.expense_occurrences, today date)
   returns void
 language plpgsql volatile set search_path = '' as $$
+declare
+  spending app.payments;
 begin
   -- What an automatic payment was taken back of is a person's to pay.
   if bill.autopay and occurrence.status = 'open' and occurrence.expected_minor is null and occurrence.due_on < today
@@ -15549,8 +15760,13 @@ begin
     ) then
     select * into occurrence from app.expense_occurrences as o where o.id = occurrence.id;
     if occurrence.status = 'open' and occurrence.expected_minor > occurrence.paid_minor then
+      spending := app.find_spending(bill, occurrence, null, array[occurrence.due_on]);
+      if app.is_closed(occurrence.organization_id, spending.paid_on) then
+        return;
+      end if;
       perform app.pay_occurrence(
-        occurrence, occurrence.expected_minor - occurrence.paid_minor, occurrence.due_on, 'autopay'
+        occurrence, occurrence.expected_minor - occurrence.paid_minor, coalesce(spending.paid_on, occurrence.due_on),
+        'autopay', spending => spending
       );
       update app.expense_occurrences as o set status = 'paid', closed_at = app.instant() where o.id = occurrence.id;
     end if;
@@ -16347,6 +16563,8 @@ declare
   existing app.expenses;
   warnings jsonb := '[]';
   mailed record;
+  first app.expense_occurrences;
+  spending app.payments;
   max_bills constant int := 5000;
   has_reminders constant boolean := bill.reminder_enabled
     and identity.organization_has_feature(context.organization_id, 'reminders:email', context.at);
@@ -16406,6 +16624,19 @@ begin
   end if;
   if arguments ->> 'on_duplicate' is distinct from 'allow' then
     warnings := warnings || app.warn_of_same_name(bill);
+  end if;
+  select * into first from app.expense_occurrences as o
+  where o.expense_id = bill.id and o.status = 'open' and o.due_on <= context.today + 5
+  order by o.due_on
+  limit 1;
+  spending := case when found then app.find_spending(bill, first, null, array[first.due_on]) end;
+  if spending.id is not null then
+    warnings := warnings || app.warning('already_spent', jsonb_build_object(
+      'name', bill.name, 'due_on', first.due_on,
+      'expense', (select e.name from app.expenses as e where e.id = spending.expense_id),
+      'amount', app.format_amount(spending.amount_minor, spending.currency), 'currency', spending.currency,
+      'paid_on', spending.paid_on
+    ));
   end if;
   warnings := warnings || app.warn_of_share(bill) || app.warn_of_assignee(bill);
   if bill.anchor_on < bill.tracked_from then
@@ -16948,7 +17179,8 @@ comment on function app.find_occurrence is
   'The occurrence of a bill on a day, made when the schedule has that day; else an error that says what is open.';
 
 create or replace function app.settle_occurrence(context app.context, bill app.expenses,
-  occurrence app.expense_occurrences, given_minor bigint, paid_on date, note text, paid_by uuid)
+  occurrence app.expense_occurrences, given_minor bigint, paid_on date, note text, paid_by uuid,
+  spending app.payments default null)
 returns app.payments
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -16958,7 +17190,9 @@ declare
   -- stands.
   is_exact constant boolean := occurrence.expected_minor is not null
     and (bill.amount_mode = 'fixed' or occurrence.amount_source <> 'rule');
-  charged_minor constant bigint := coalesce(given_minor, remaining);
+  charged_minor constant bigint := coalesce(
+    given_minor, case when spending.currency = occurrence.currency then spending.amount_minor end, remaining
+  );
   payment app.payments;
 begin
   if charged_minor is null then
@@ -16977,7 +17211,10 @@ begin
     ), 'amount');
   end if;
   payment :=
-    app.pay_occurrence(occurrence, charged_minor, paid_on, 'assistant', paid_by, note, recorded_by => context.actor_id);
+    app.pay_occurrence(
+      occurrence, charged_minor, paid_on, 'assistant', paid_by, note, recorded_by => context.actor_id,
+      spending => spending
+    );
   if not is_exact or charged_minor = remaining then
     update app.expense_occurrences as o
     set status = 'paid', closed_at = context.at, expected_minor = paid + charged_minor,
@@ -17173,6 +17410,7 @@ declare
   occurrence app.expense_occurrences;
   before app.payments;
   payment app.payments;
+  spending app.payments;
   remaining text;
   still_open date[];
   warnings jsonb := '[]';
@@ -17214,7 +17452,13 @@ begin
       )
     end;
   else
-    payment := app.settle_occurrence(context, bill, occurrence, amount_minor, paid_on, note, payer);
+    if arguments ->> 'on_duplicate' is distinct from 'allow' then
+      spending := app.find_spending(bill, occurrence, amount_minor, array[paid_on, occurrence.due_on]);
+    end if;
+    if not arguments ? 'paid_on' then
+      paid_on := coalesce(spending.paid_on, paid_on);
+    end if;
+    payment := app.settle_occurrence(context, bill, occurrence, amount_minor, paid_on, note, payer, spending);
   end if;
   if payer is not null and payer is distinct from payment.paid_by then
     update app.payments as p set paid_by = payer where p.id = payment.id returning p.* into payment;
@@ -17241,6 +17485,14 @@ begin
   warnings := warnings || app.warn_of_pending(
     not payment.is_final and payment.base_minor is not null, context.base_currency, paid_on
   );
+  if spending.id is not null then
+    warnings := warnings || app.warning('linked', jsonb_build_object(
+      'name', bill.name, 'due_on', occurrence.due_on,
+      'expense', (select e.name from app.expenses as e where e.id = spending.expense_id),
+      'amount', app.format_amount(spending.amount_minor, spending.currency), 'currency', spending.currency,
+      'paid_on', spending.paid_on
+    ));
+  end if;
   if before.id is not null then
     warnings := warnings || app.warning('corrected', jsonb_build_object(
       'name', bill.name, 'due_on', occurrence.due_on, 'amount', app.format_amount(before.amount_minor, before.currency),
@@ -19227,19 +19479,10 @@ declare
   gone text[];
   lines int[];
   step int;
-  passed text[];
 begin
   update app.import_rows as r set match = null
   where r.import_id = batch.id and r.line between first and last and r.match is not null;
-  -- What passes for paid by today is a payment to be matched, not an open date. All are locked before the first
-  -- payment, which holds the organization.
-  passed := array(
-    select e.id from app.expenses as e
-    where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
-      and e.deleted_at is null and e.next_due < context.today
-    order by e.id for no key update
-  );
-  perform app.refresh_bill(b.id, context.today) from unnest(passed) as b (id);
+  perform app.refresh_passed_bills(context);
   perform app.match_known_rows(context, batch, first, last);
   pairs := app.find_pairs(context, batch, first, last);
   foreach step in array array[1, 2, 3, 4, 5, 6, 7, 8] loop

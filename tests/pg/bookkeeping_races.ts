@@ -3,6 +3,7 @@ import { assertEquals } from "@std/assert";
 import { type Json, openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";
 import { asDatabase, createJob, mailService, withRates } from "../functions/cron-reminders/harness.ts";
+import { rollAll } from "../_support/roll_bills.ts";
 import { newHash } from "./household.ts";
 
 const database = await openDatabase();
@@ -51,6 +52,23 @@ Deno.test("what a filter finds is deleted once, and one undo brings it back", as
   assertEquals((await books.call("list_expenses")).total_count, 0);
   await books.ok("undo_change", { change_id: answers.find(({ ok }) => ok)!.change_id });
   assertEquals((await books.call("list_expenses")).totals_by_currency, { EUR: "300.00" });
+});
+
+Deno.test("a payment that is logged while its bill is marked paid, and charges itself, counts once", async () => {
+  const books = await openBooks(database, { day: "2026-11-20" });
+  const bill = { name: "Power", payee: "Stadtwerke", amount: "84.00", frequency: "monthly", first_due: "2026-11-20" };
+  const { bill: { id } } = await books.ok("add_bill", { ...bill, autopay: true });
+  books.goTo("2026-11-21");
+  const item = { name: "Stadtwerke", amount: "84.00", date: "2026-11-20" };
+  await Promise.all([
+    together((caller) =>
+      caller % 2
+        ? books.call("log_expenses", { items: [item] })
+        : books.call("mark_bill_paid", { bill_id: id, due_on: "2026-11-20", paid_on: "2026-11-20" })
+    ),
+    rollAll(database, "2026-11-21T03:00:00Z"),
+  ]);
+  assertEquals((await books.call("list_expenses")).totals_by_currency, { EUR: "84.00" });
 });
 
 Deno.test("many presses for a calendar address leave one, of which somebody was told", async () => {

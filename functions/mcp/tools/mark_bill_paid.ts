@@ -11,6 +11,7 @@ import {
   listedIn,
   note,
   object,
+  onDuplicate,
   paidBy,
   text,
 } from "../../../shared/connector/schema.ts";
@@ -31,6 +32,7 @@ export const markBillPaid = defineTool({
     confirm_days: integer({ description: "When an answer asks for it." }),
     paid_by: paidBy,
     note,
+    on_duplicate: onDuplicate,
     idempotency_key: idempotencyKey,
   }),
   data: {

@@ -2,7 +2,7 @@
 import { DATA_FORMAT, type EffectFormat } from "../effect_format.ts";
 import type { Money, Refusal } from "../message.ts";
 import { fieldNames } from "./fields.ts";
-import { ask, count, money, names, type WhoCan } from "./phrases.ts";
+import { ask, count, money, names, quoted, type WhoCan } from "./phrases.ts";
 import { type Schedule, schedule } from "./schedule.ts";
 
 interface Named {
@@ -158,6 +158,13 @@ export const warnings = {
     `There is already a bill called ${name}: ${amount ? `${money({ amount, currency: currency! })}, ` : ""}${
       schedule(days)
     }. Both exist now; if this was meant to change it, undo this and use update_bill with ${id}.`,
+  "already_spent": (
+    { name, due_on, expense, paid_on, ...sum }: Named & Money & { due_on: string; expense: string; paid_on: string },
+  ): string =>
+    `${quoted(expense)}, ${
+      money(sum)
+    } on ${paid_on}, stands in the books as an expense. Paying ${name} due ${due_on} ` +
+    "links it, so that it counts once.",
   "duplicate.bill": ({ name }: Named): string =>
     `${name} already exists and was not added again. If it really is a second bill, call again with ` +
     'on_duplicate "allow".',
@@ -228,10 +235,15 @@ export const changes = {
       is_disconnected && `Disconnected ${name} from its provider`,
     ].filter(Boolean).join("; ") || `Changed nothing about ${name}`,
   autopay: (
-    { name, due_on, is_estimate, amount, currency }: Dated & Money & { is_estimate?: boolean },
+    { name, due_on, is_estimate, linked_on, amount, currency }: Dated & Money & {
+      is_estimate?: boolean;
+      linked_on?: string;
+    },
     { date, money: write }: EffectFormat = DATA_FORMAT,
   ): string =>
-    `${name} paid automatically on ${date(due_on)}: ${write(amount, currency)}${is_estimate ? ", an estimate" : ""}`,
+    `${name} paid automatically on ${date(due_on)}: ${write(amount, currency)}${is_estimate ? ", an estimate" : ""}${
+      linked_on ? `, linked with the expense of ${date(linked_on)}` : ""
+    }`,
 };
 
 function changeOfDate(

@@ -13,8 +13,8 @@ as well. Use summarize_spending for sums and list_expenses for rows; the tools c
 In every tool: dates are YYYY-MM-DD, today, yesterday or tomorrow in the owner's time zone. Amounts are positive decimals ("14.50") in \
 the organization's currency unless currency is given. Members are names or addresses, or me. dry_run previews without writing.
 
-Every write returns a change_id for undo_change; prefer it to writing the opposite. "duplicate", "awaiting_approval" and previews \
-wrote nothing. Show the user first what import_expenses, delete_records or decide_proposal will do.
+Every write returns a change_id for undo_change; prefer it to writing the opposite. "duplicate", "likely_bill", "awaiting_approval" and \
+previews wrote nothing. Show the user first what import_expenses, delete_records or decide_proposal will do.
 
 An error names the field and a hint: follow it and call again. When a name is ambiguous, ask.
 

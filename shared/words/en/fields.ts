@@ -73,6 +73,7 @@ const NAMES: Readonly<Record<Field, string>> = {
   snoozed_until: "snooze",
   source: "source",
   split_id: "split",
+  stands_alone: "other spending than what resembles it",
   starts_on: "first month or year",
   status: "status",
   tags: "tags",

@@ -7,6 +7,13 @@ import { and, count, money, names, percent, quoted, totals } from "./phrases.ts"
 export const awaited = (is_awaited: boolean): string =>
   is_awaited ? " The rate has been requested and may arrive with the next daily run." : "";
 
+/** A date of a bill that an expense seems to be the payment of. */
+interface LikelyBill {
+  name: string;
+  due_on: string;
+  paid_on?: string;
+}
+
 interface Taxed extends Money {
   tax: string;
 }
@@ -71,6 +78,15 @@ export const warnings = {
       skipped.length === 1 ? "is" : "are"
     } already in the books, so nothing was written for ${skipped.length === 1 ? "it" : "them"}. ` +
     'If it really was paid twice, call again with on_duplicate "allow" and only what is missing.',
+  "likely_bill": ({ items }: { items: { name: string; bill: LikelyBill }[] }): string =>
+    items.map(({ name, bill }) =>
+      `${quoted(name)} looks like the payment of the bill ${quoted(bill.name)} due ${bill.due_on}${
+        bill.paid_on ? `, which is recorded on ${bill.paid_on}` : ""
+      }. `
+    ).join("") +
+    `Nothing was written for ${items.length === 1 ? "it" : "them"}. ${
+      items.some(({ bill }) => !bill.paid_on) ? "If an open bill was paid, call mark_bill_paid with its due_on. " : ""
+    }If it is other spending, repeat only that with on_duplicate "allow".`,
   "dated_tomorrow": ({ names: early, date }: { names: string[]; date: string }): string =>
     `${names(early)} ${early.length === 1 ? "is" : "are"} dated tomorrow, ${date}. ` +
     'If it has not been paid yet, undo this and use add_bill with frequency "once".',

@@ -155,6 +155,13 @@ export const warnings = {
     `say so.${awaited(is_awaited)}`,
   "paid_in_advance": ({ name, due_on, days }: Dated & { days: number }): string =>
     `This pays ${name} ahead of time: it is due on ${due_on}, in ${count(days, "day")}.`,
+  "linked": (
+    { name, due_on, expense, paid_on, ...sum }: Dated & Money & { expense: string; paid_on: string },
+  ): string =>
+    `${quoted(expense)}, ${
+      money(sum)
+    } on ${paid_on}, stood in the books as an expense of its own. It is now the payment of ` +
+    `${name} due ${due_on} and counts once. If it was other spending, undo this and call again with on_duplicate "allow".`,
   "corrected": ({ name, due_on, ...before }: Dated & Paid): string =>
     `This replaces what was recorded for ${name} due ${due_on}: ${money(before)}, paid ${payer(before)}.`,
   /** @param open.took the date that was paid, when nobody named it; `is_of_day` when it was due that day. */

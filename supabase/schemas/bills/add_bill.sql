@@ -43,6 +43,8 @@ declare
   existing app.expenses;
   warnings jsonb := '[]';
   mailed record;
+  first app.expense_occurrences;
+  spending app.payments;
   max_bills constant int := 5000;
   has_reminders constant boolean := bill.reminder_enabled
     and identity.organization_has_feature(context.organization_id, 'reminders:email', context.at);
@@ -102,6 +104,19 @@ begin
   end if;
   if arguments ->> 'on_duplicate' is distinct from 'allow' then
     warnings := warnings || app.warn_of_same_name(bill);
+  end if;
+  select * into first from app.expense_occurrences as o
+  where o.expense_id = bill.id and o.status = 'open' and o.due_on <= context.today + 5
+  order by o.due_on
+  limit 1;
+  spending := case when found then app.find_spending(bill, first, null, array[first.due_on]) end;
+  if spending.id is not null then
+    warnings := warnings || app.warning('already_spent', jsonb_build_object(
+      'name', bill.name, 'due_on', first.due_on,
+      'expense', (select e.name from app.expenses as e where e.id = spending.expense_id),
+      'amount', app.format_amount(spending.amount_minor, spending.currency), 'currency', spending.currency,
+      'paid_on', spending.paid_on
+    ));
   end if;
   warnings := warnings || app.warn_of_share(bill) || app.warn_of_assignee(bill);
   if bill.anchor_on < bill.tracked_from then

@@ -10,6 +10,7 @@ declare
   occurrence app.expense_occurrences;
   before app.payments;
   payment app.payments;
+  spending app.payments;
   remaining text;
   still_open date[];
   warnings jsonb := '[]';
@@ -51,7 +52,13 @@ begin
       )
     end;
   else
-    payment := app.settle_occurrence(context, bill, occurrence, amount_minor, paid_on, note, payer);
+    if arguments ->> 'on_duplicate' is distinct from 'allow' then
+      spending := app.find_spending(bill, occurrence, amount_minor, array[paid_on, occurrence.due_on]);
+    end if;
+    if not arguments ? 'paid_on' then
+      paid_on := coalesce(spending.paid_on, paid_on);
+    end if;
+    payment := app.settle_occurrence(context, bill, occurrence, amount_minor, paid_on, note, payer, spending);
   end if;
   if payer is not null and payer is distinct from payment.paid_by then
     update app.payments as p set paid_by = payer where p.id = payment.id returning p.* into payment;
@@ -78,6 +85,14 @@ begin
   warnings := warnings || app.warn_of_pending(
     not payment.is_final and payment.base_minor is not null, context.base_currency, paid_on
   );
+  if spending.id is not null then
+    warnings := warnings || app.warning('linked', jsonb_build_object(
+      'name', bill.name, 'due_on', occurrence.due_on,
+      'expense', (select e.name from app.expenses as e where e.id = spending.expense_id),
+      'amount', app.format_amount(spending.amount_minor, spending.currency), 'currency', spending.currency,
+      'paid_on', spending.paid_on
+    ));
+  end if;
   if before.id is not null then
     warnings := warnings || app.warning('corrected', jsonb_build_object(
       'name', bill.name, 'due_on', occurrence.due_on, 'amount', app.format_amount(before.amount_minor, before.currency),

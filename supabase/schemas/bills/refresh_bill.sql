@@ -25,7 +25,8 @@ comment on function app.materialize_occurrences is
 
 create or replace function app.pay_occurrence(
   occurrence app.expense_occurrences, amount_minor bigint, paid_on date, source text, paid_by uuid default null,
-  note text default null, is_estimate boolean default false, recorded_by uuid default null
+  note text default null, is_estimate boolean default false, recorded_by uuid default null,
+  spending app.payments default null
 ) returns app.payments
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -42,18 +43,23 @@ begin
   from app.expenses as e
   cross join lateral (
     select coalesce(
-      pay_occurrence.paid_by, app.if_member(e.payer_id, e.organization_id), pay_occurrence.recorded_by
+      pay_occurrence.paid_by, spending.paid_by, app.if_member(e.payer_id, e.organization_id), pay_occurrence.recorded_by
     ) as payer
     offset 0
   ) as who
   where e.id = occurrence.expense_id
   returning p.* into payment;
+  if spending.id is not null then
+    perform app.take_over(payment, spending);
+    select * into payment from app.payments as p where p.id = payment.id;
+  end if;
   return payment;
 end
 $$;
 comment on function app.pay_occurrence is
-  'Who paid is who is named, else who pays the bill, else whoever records it. Records a payment for an occurrence; '
-  'whether that closes it is the caller''s to say.';
+  'Who paid is who is named, else who paid the one-off expense that it is, else who pays the bill, else whoever '
+  'records it. Records a payment for an occurrence, and merges that expense into it; whether that closes it is the '
+  'caller''s to say.';
 
 create or replace function app.paid_minor(occurrence_id text) returns bigint
 language plpgsql stable set search_path = '' as $$
@@ -71,6 +77,8 @@ declare
   occurrence app.expense_occurrences;
   is_estimate boolean;
   expected bigint;
+  remaining bigint;
+  spending app.payments;
 begin
   for occurrence in
     select * from app.expense_occurrences as o
@@ -84,22 +92,30 @@ begin
       (select u.minor from app.usual_amount(bill.id, bill.amount_minor, bill.currency) as u)
     );
     continue when expected is null;
-    is_estimate := bill.amount_mode <> 'fixed'
+    remaining := expected - occurrence.paid_minor;
+    spending := case when remaining > 0 then app.find_spending(bill, occurrence, null, array[occurrence.due_on]) end;
+    continue when app.is_closed(occurrence.organization_id, spending.paid_on);
+    if spending.currency = occurrence.currency then
+      remaining := spending.amount_minor;
+      expected := occurrence.paid_minor + remaining;
+    end if;
+    is_estimate := spending.id is null and bill.amount_mode <> 'fixed'
       and (occurrence.expected_minor is null or occurrence.amount_source = 'rule');
     -- A change of its own, so that it can be undone without the change that happened to roll the bill.
     insert into app.change_sets as s (organization_id, actor_id, tool, facts)
     select o.id, coalesce(auth.uid(), o.owner_id), 'autopay', jsonb_strip_nulls(jsonb_build_object(
       'name', bill.name, 'due_on', occurrence.due_on,
       'amount', app.format_amount(expected, occurrence.currency), 'currency', occurrence.currency,
-      'is_estimate', nullif(is_estimate, false)
+      'is_estimate', nullif(is_estimate, false), 'linked_on', spending.paid_on
     ))
     from identity.organizations as o
     where o.id = bill.organization_id
     returning s.id into change;
     perform set_config('app.change_id', change, true);
-    if expected > occurrence.paid_minor then
+    if remaining > 0 then
       perform app.pay_occurrence(
-        occurrence, expected - occurrence.paid_minor, occurrence.due_on, 'autopay', is_estimate => is_estimate
+        occurrence, remaining, coalesce(spending.paid_on, occurrence.due_on), 'autopay', is_estimate => is_estimate,
+        spending => spending
       );
     end if;
     update app.expense_occurrences as o set status = 'paid', closed_at = app.instant(), expected_minor = expected
@@ -116,6 +132,8 @@ comment on function app.record_autopay is
 create or replace function app.pay_awaited(bill app.expenses, occurrence app.expense_occurrences, today date)
   returns void
 language plpgsql volatile set search_path = '' as $$
+declare
+  spending app.payments;
 begin
   -- What an automatic payment was taken back of is a person's to pay.
   if bill.autopay and occurrence.status = 'open' and occurrence.expected_minor is null and occurrence.due_on < today
@@ -124,8 +142,13 @@ begin
     ) then
     select * into occurrence from app.expense_occurrences as o where o.id = occurrence.id;
     if occurrence.status = 'open' and occurrence.expected_minor > occurrence.paid_minor then
+      spending := app.find_spending(bill, occurrence, null, array[occurrence.due_on]);
+      if app.is_closed(occurrence.organization_id, spending.paid_on) then
+        return;
+      end if;
       perform app.pay_occurrence(
-        occurrence, occurrence.expected_minor - occurrence.paid_minor, occurrence.due_on, 'autopay'
+        occurrence, occurrence.expected_minor - occurrence.paid_minor, coalesce(spending.paid_on, occurrence.due_on),
+        'autopay', spending => spending
       );
       update app.expense_occurrences as o set status = 'paid', closed_at = app.instant() where o.id = occurrence.id;
     end if;

@@ -28,7 +28,8 @@ comment on function app.find_occurrence is
   'The occurrence of a bill on a day, made when the schedule has that day; else an error that says what is open.';
 
 create or replace function app.settle_occurrence(context app.context, bill app.expenses,
-  occurrence app.expense_occurrences, given_minor bigint, paid_on date, note text, paid_by uuid)
+  occurrence app.expense_occurrences, given_minor bigint, paid_on date, note text, paid_by uuid,
+  spending app.payments default null)
 returns app.payments
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -38,7 +39,9 @@ declare
   -- stands.
   is_exact constant boolean := occurrence.expected_minor is not null
     and (bill.amount_mode = 'fixed' or occurrence.amount_source <> 'rule');
-  charged_minor constant bigint := coalesce(given_minor, remaining);
+  charged_minor constant bigint := coalesce(
+    given_minor, case when spending.currency = occurrence.currency then spending.amount_minor end, remaining
+  );
   payment app.payments;
 begin
   if charged_minor is null then
@@ -57,7 +60,10 @@ begin
     ), 'amount');
   end if;
   payment :=
-    app.pay_occurrence(occurrence, charged_minor, paid_on, 'assistant', paid_by, note, recorded_by => context.actor_id);
+    app.pay_occurrence(
+      occurrence, charged_minor, paid_on, 'assistant', paid_by, note, recorded_by => context.actor_id,
+      spending => spending
+    );
   if not is_exact or charged_minor = remaining then
     update app.expense_occurrences as o
     set status = 'paid', closed_at = context.at, expected_minor = paid + charged_minor,

@@ -86,6 +86,23 @@ begin
       where p.amount_minor = (draft ->> 'amount_minor')::bigint
         and p.currency = draft ->> 'currency' and p.direction = draft ->> 'direction'
         and e.match_key = draft ->> 'match_key'
+      union all
+      (
+        -- Named without its payee this time, or what a bank's list had, on the day or a few days later.
+        select p.id, p.recorded_seq
+        from app.payments as p
+        join app.expenses as e on e.id = p.expense_id and e.kind = 'one_off'
+        where p.paid_on between (draft ->> 'paid_on')::date and (draft ->> 'paid_on')::date + 5
+          and p.amount_minor = (draft ->> 'amount_minor')::bigint
+          and p.currency = draft ->> 'currency' and p.direction = draft ->> 'direction'
+          and p.deleted_at is null and p.split_id is null
+          and case when p.source = 'import'
+            then app.names_agree(draft ->> 'name', draft ->> 'payee', e.name, e.payee, true)
+            else p.paid_on = (draft ->> 'paid_on')::date and lower(e.name) = lower(draft ->> 'name')
+              and (e.payee is null or not draft ? 'payee') end
+        order by p.recorded_seq desc
+        limit 1
+      )
     ) as p
     order by p.recorded_seq desc
     limit 1
@@ -93,8 +110,9 @@ begin
 end
 $$;
 comment on function app.find_same_payment is
-  'The expense or bill payment in the books of the same day, amount, currency, direction and payee (name, where there '
-  'is no payee), else null.';
+  'The expense or bill payment in the books of the same day, amount, currency, direction and payee (name, where one '
+  'has '
+  'no payee), or a bank''s row of the next days that is called alike; else null.';
 
 create or replace function app.write_expenses(context app.context, drafts jsonb, source text) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -107,11 +125,11 @@ begin
   order by d.ordinality;
   insert into app.payments (
     organization_id, expense_id, direction, amount_minor, currency, charged_minor, charged_currency, paid_on, tax_minor,
-    tax_percent, reimbursement, reimbursed_by, reimbursed_on, split_id, source, paid_by, sharing
+    tax_percent, reimbursement, reimbursed_by, reimbursed_on, split_id, source, paid_by, sharing, stands_alone
   )
   select context.organization_id, d.id, d.direction, d.amount_minor, d.currency, d.charged_minor, d.charged_currency,
     d.paid_on, d.tax_minor, d.tax_percent, d.reimbursement, d.reimbursed_by, d.reimbursed_on, d.split_id,
-    write_expenses.source, coalesce(d.paid_by, context.actor_id), d.sharing
+    write_expenses.source, coalesce(d.paid_by, context.actor_id), d.sharing, coalesce(d.stands_alone, false)
   from jsonb_populate_recordset(null::app.payments, drafts) with ordinality as d
   order by d.ordinality;
 end
@@ -141,9 +159,11 @@ begin
   return (
     select jsonb_agg(jsonb_build_object(
       'index', d.place,
-      'status', case when d.id is null then 'duplicate' when is_preview then 'would_create' else 'created' end,
+      'status', case when d.bill is not null then 'likely_bill' when d.id is null then 'duplicate'
+        when is_preview then 'would_create' else 'created' end,
       'id', case when not is_preview then d.id end,
       'existing_id', d.existing_id,
+      'bill', d.bill,
       'name', d.name,
       'date', d.paid_on,
       'amount', app.format_minor(d.amount_minor, c.exponent),
@@ -166,7 +186,7 @@ begin
     ) order by d.place)
     from jsonb_array_elements(drafts) as i (draft)
     cross join lateral jsonb_to_record(i.draft) as d (
-      place int, id text, existing_id text, name text, paid_on date, amount_minor bigint, currency text,
+      place int, id text, existing_id text, bill jsonb, name text, paid_on date, amount_minor bigint, currency text,
       category_id text, category_source text, tax_minor bigint, tax_percent numeric,
       reimbursement text, paid_by uuid, sharing jsonb
     )

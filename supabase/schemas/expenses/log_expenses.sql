@@ -4,17 +4,19 @@ language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom
   = 'off' as $$
 declare
   skipped text[];
+  likely jsonb;
   unrated record;
   early text[];
   first_day date;
   last_day date;
   warnings jsonb := '[]';
 begin
-  select array_agg(d.name order by d.place) filter (where d.id is null),
+  select array_agg(d.name order by d.place) filter (where d.existing_id is not null),
+    jsonb_agg(jsonb_build_object('name', d.name, 'bill', d.bill) order by d.place) filter (where d.bill is not null),
     array_agg(d.name order by d.place) filter (where d.id is not null and d.paid_on > context.today),
     min(d.paid_on), max(d.paid_on)
-  into skipped, early, first_day, last_day
-  from jsonb_to_recordset(drafts) as d (place int, id text, name text, paid_on date);
+  into skipped, likely, early, first_day, last_day
+  from jsonb_to_recordset(drafts) as d (place int, id text, existing_id text, bill jsonb, name text, paid_on date);
   select array_agg(distinct p.currency order by p.currency) filter (where p.base_minor is null) as currencies,
     coalesce(bool_or(not p.is_final) filter (where p.base_minor is null), false) as is_awaited,
     coalesce(bool_or(not p.is_final) filter (where p.base_minor is not null), false) as is_pending,
@@ -25,6 +27,9 @@ begin
     and p.deleted_at is null and p.paid_on between first_day and last_day;
   if skipped is not null then
     warnings := warnings || app.warning('duplicate.expenses', jsonb_build_object('names', skipped));
+  end if;
+  if likely is not null then
+    warnings := warnings || app.warning('likely_bill', jsonb_build_object('items', likely));
   end if;
   if early is not null then
     warnings := warnings
@@ -57,9 +62,11 @@ declare
   closed jsonb := '[]';
   known_id text;
   existing_id text;
+  bill jsonb;
   written jsonb;
   totals jsonb;
 begin
+  perform app.refresh_passed_bills(context);
   -- Judged against the books as they were before the call: two equal items in one call are two expenses, but an
   -- external id stands for one.
   for i in 1..cardinality(drafts) loop
@@ -69,6 +76,13 @@ begin
     if existing_id is not null and not is_duplicate_allowed then
       drafts[i] := drafts[i] || jsonb_build_object('existing_id', existing_id);
       continue;
+    end if;
+    bill := case when known_id is null then app.find_likely_bill(context, drafts[i]) end;
+    if bill is not null and not is_duplicate_allowed then
+      drafts[i] := drafts[i] || jsonb_build_object('bill', bill);
+      continue;
+    elsif bill is not null then
+      drafts[i] := drafts[i] || '{"stands_alone": true}';
     end if;
     if (drafts[i] ->> 'paid_on')::date <= last_closed then
       closed := closed || jsonb_build_object(

@@ -59,7 +59,7 @@ comment on function app.find_kept is
   'The payment that stays: of a one-off expense, or for a bill. Locks what is merged; ends the tool when it is not '
   'there or cannot be one with the others.';
 
-create or replace function app.take_over(context app.context, kept app.payments, gone app.payments) returns void
+create or replace function app.take_over(kept app.payments, gone app.payments) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   source app.expenses;
@@ -78,7 +78,7 @@ begin
   set charged_minor = case when gone.currency <> p.currency then gone.amount_minor else gone.charged_minor end,
     charged_currency = case when gone.currency <> p.currency then gone.currency else gone.charged_currency end
   -- Of a part of a split only the whole was charged.
-  where p.id = kept.id and p.charged_minor is null and p.split_id is null and p.currency <> context.base_currency
+  where p.id = kept.id and p.charged_minor is null and p.split_id is null and p.currency <> p.base_currency
     and (gone.currency <> p.currency or gone.charged_minor is not null);
   update app.payments as p
   set reimbursement = gone.reimbursement, reimbursed_by = gone.reimbursed_by, reimbursed_on = gone.reimbursed_on
@@ -89,8 +89,8 @@ begin
   update app.payments as p set paid_by = gone.paid_by, sharing = gone.sharing
   where p.id = kept.id and p.sharing is null and gone.sharing is not null;
   update app.payments as p set merged_into = kept.id where p.merged_into = gone.id;
-  update app.payments as p set merged_into = kept.id, deleted_at = context.at where p.id = gone.id;
-  update app.expenses as e set deleted_at = context.at where e.id = gone.expense_id;
+  update app.payments as p set merged_into = kept.id, deleted_at = app.instant() where p.id = gone.id;
+  update app.expenses as e set deleted_at = app.instant() where e.id = gone.expense_id;
 end
 $$;
 comment on function app.take_over is
@@ -112,7 +112,7 @@ declare
 begin
   foreach one in array gone loop
     merged := merged || (jsonb_build_object('id', one.expense_id) || app.read_kept(one.id));
-    perform app.take_over(context, kept, one);
+    perform app.take_over(kept, one);
   end loop;
   after := app.read_kept(kept.id);
   return jsonb_build_object(

@@ -81,6 +81,7 @@ create table app.payments (
   is_estimate boolean not null default false,
   paid_by uuid,
   sharing jsonb constraint payments_sharing_shape check (app.is_sharing(sharing)),
+  stands_alone boolean not null default false,
   merged_into text collate "C",
   version int not null default 1,
   deleted_at timestamptz,
@@ -126,6 +127,8 @@ comment on column app.payments.is_estimate is
   'Recorded automatically with the amount that was known; the statement, or a person, puts it right.';
 comment on column app.payments.sharing is
   'How it is shared (app.is_sharing); what each bears follows in app.payment_shares.';
+comment on column app.payments.stands_alone is
+  'Somebody said that it is other spending than what it resembles: paying a bill does not link it.';
 comment on column app.payments.merged_into is
   'The payment that stays, of two that are one: this one is deleted, and still recognized when it comes again.';
 comment on column app.payments.sort_minor is

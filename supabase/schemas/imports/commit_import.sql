@@ -102,7 +102,9 @@ begin
     page := lines[place : place + page_rows - 1];
     with given as (
       update app.import_rows as r
-      set draft = r.draft || jsonb_build_object('id', app.new_id('exp')),
+      set draft = r.draft || jsonb_build_object('id', app.new_id('exp'))
+          -- Somebody said that it is new, although it resembles something.
+          || case when r.match ? 'answer' then '{"stands_alone": true}' else '{}'::jsonb end,
         match = jsonb_strip_nulls(jsonb_build_object('state', 'new', 'line_id', r.match -> 'line_id'))
       where r.import_id = batch.id and r.line between page[1] and page[cardinality(page)] and r.line = any (page)
       returning r.line, r.draft

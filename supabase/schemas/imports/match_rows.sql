@@ -88,19 +88,10 @@ declare
   gone text[];
   lines int[];
   step int;
-  passed text[];
 begin
   update app.import_rows as r set match = null
   where r.import_id = batch.id and r.line between first and last and r.match is not null;
-  -- What passes for paid by today is a payment to be matched, not an open date. All are locked before the first
-  -- payment, which holds the organization.
-  passed := array(
-    select e.id from app.expenses as e
-    where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
-      and e.deleted_at is null and e.next_due < context.today
-    order by e.id for no key update
-  );
-  perform app.refresh_bill(b.id, context.today) from unnest(passed) as b (id);
+  perform app.refresh_passed_bills(context);
   perform app.match_known_rows(context, batch, first, last);
   pairs := app.find_pairs(context, batch, first, last);
   foreach step in array array[1, 2, 3, 4, 5, 6, 7, 8] loop

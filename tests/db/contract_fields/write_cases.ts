@@ -250,6 +250,13 @@ export const writeCases = (ids: Ids): Cases => ({
     paid_by: between(ids.member, undefined, { bill_id: ids.Water }),
     note: between("cash", undefined, { bill_id: ids.Water }),
     advance: between(true, false, { bill_id: ids.Trial }),
+    on_duplicate: {
+      ...between("skip", "allow", { bill_name: "Gas" }),
+      before: [
+        ["log_expenses", { items: [{ name: "Gas", amount: "30" }] }],
+        ["add_bill", { name: "Gas", amount: "30", frequency: "once", first_due: "tomorrow" }],
+      ],
+    },
     confirm_days: between(2469, 2470, { bill_id: ids.Water, paid_on: "2020-01-01" }),
     idempotency_key: {
       ...between("key-00000001", "key-00000002", { bill_id: ids.Water }),

@@ -82,6 +82,8 @@ for (const era of ERA_NAMES) {
 }
 
 Deno.test("the instructions are short and name only tools that exist", () => {
-  assertEquals(namesIn(en.connector.instructions).filter((name) => !TOOL_NAMES.includes(name)), []);
+  // "likely_bill" is what becomes of an item.
+  const known = [...TOOL_NAMES, "likely_bill"];
+  assertEquals(namesIn(en.connector.instructions).filter((name) => !known.includes(name)), []);
   assert(en.connector.instructions.length < 1500);
 });

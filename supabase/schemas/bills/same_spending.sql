@@ -1,0 +1,151 @@
+-- What is recorded already: one rule for one-off expenses, bills and automatic payments, whichever came first. Spending
+-- is the same when amounts are equal, names or payees agree, and the days are at most five apart. Nobody is told of,
+-- and nothing is linked with, what is kept from somebody who sees the other.
+
+create or replace function app.names_agree(one_name text, one_payee text, other_name text, other_payee text,
+  payees_decide boolean) returns boolean
+language plpgsql immutable set search_path = '' as $$
+declare
+  one text;
+  other text;
+  one_number text;
+  other_number text;
+begin
+  foreach one in array array_remove(
+    case when payees_decide and one_payee is not null and other_payee is not null then array[one_payee]
+      else array[one_name, one_payee] end, null
+  ) loop
+    foreach other in array array_remove(
+      case when payees_decide and one_payee is not null and other_payee is not null then array[other_payee]
+        else array[other_name, other_payee] end, null
+    ) loop
+      one_number := regexp_replace(one, '[^0-9]+', '', 'g');
+      other_number := regexp_replace(other, '[^0-9]+', '', 'g');
+      -- "Loan 1" is not "Loan 2", although statements have numbers that mean nothing.
+      if ('' in (one_number, other_number) or one_number = other_number)
+        and app.compare_names(app.descriptor_words(one), app.descriptor_words(other)) > 1 then
+        return true;
+      end if;
+    end loop;
+  end loop;
+  return false;
+end
+$$;
+comment on function app.names_agree is
+  'Whether two records name the same: all words of the shorter name or payee are in the other''s. payees_decide: of '
+  'two '
+  'that both have a payee, names say nothing.';
+
+create or replace function app.refresh_passed_bills(context app.context) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  -- All are locked before the first payment, which holds the organization.
+  passed constant text[] := array(
+    select e.id from app.expenses as e
+    where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
+      and e.deleted_at is null and e.next_due < context.today
+    order by e.id for no key update
+  );
+begin
+  perform app.refresh_bill(b.id, context.today) from unnest(passed) as b (id);
+end
+$$;
+comment on function app.refresh_passed_bills is
+  'Records what passes for paid by today: it is a payment to be compared with, not an open date.';
+
+create or replace function app.find_likely_bill(context app.context, draft jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  days constant int := 5;
+  -- What is overdue is paid late.
+  overdue_days constant int := 31;
+  estimate_percent constant int := 10;
+  day constant date := (draft ->> 'paid_on')::date;
+begin
+  if draft ->> 'direction' <> 'out' then
+    return null;
+  end if;
+  return (
+    with forms as (
+      select (draft ->> 'amount_minor')::bigint as minor, draft ->> 'currency' as currency
+      union all
+      select (draft ->> 'charged_minor')::bigint, draft ->> 'charged_currency' where draft ? 'charged_minor'
+    ), found as (
+      select p.expense_id as bill_id, o.due_on, p.amount_minor as minor, p.currency, p.paid_on,
+        abs(p.paid_on - day) as gap
+      from app.payments as p
+      join forms as f on f.minor = p.amount_minor and f.currency = p.currency
+      join app.expense_occurrences as o on o.id = p.occurrence_id
+      where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
+        and p.paid_on between day - days and day + days
+      union all
+      select o.expense_id, o.due_on, m.minor, o.currency, null, abs(o.due_on - day)
+      from app.expense_occurrences as o
+      join app.expenses as b on b.id = o.expense_id and b.deleted_at is null and b.status in ('active', 'ended')
+      cross join lateral (
+        select coalesce(o.expected_minor - o.paid_minor, case when o.currency = b.currency then u.minor end) as minor
+        from app.usual_amount(b.id, b.amount_minor, b.currency) as u
+      ) as m
+      where o.organization_id = context.organization_id and o.status = 'open'
+        and o.due_on between day - overdue_days and day + days
+        and exists (
+          select from forms as f
+          where f.currency = o.currency and (m.minor is null or f.minor = m.minor
+            or b.amount_mode <> 'fixed' and o.amount_source = 'rule'
+              and app.same_amount(f.minor, m.minor, estimate_percent))
+        )
+    )
+    select jsonb_strip_nulls(jsonb_build_object(
+      'id', b.id, 'name', b.name, 'due_on', f.due_on, 'amount', app.format_amount(f.minor, f.currency),
+      'currency', f.currency, 'paid_on', f.paid_on
+    ))
+    from found as f
+    join app.expenses as b on b.id = f.bill_id
+    where app.names_agree(draft ->> 'name', draft ->> 'payee', b.name, b.payee, false)
+    order by f.gap, f.paid_on is not null, f.due_on, b.recorded_seq
+    limit 1
+  );
+end
+$$;
+comment on function app.find_likely_bill is
+  'The date of a bill that a one-off expense seems to be the payment of, open or paid: {id, name, due_on, amount?, '
+  'currency, paid_on?}, else null.';
+
+create or replace function app.find_spending(bill app.expenses, occurrence app.expense_occurrences, given_minor bigint,
+  days date[]) returns app.payments
+language plpgsql stable set search_path = '' as $$
+declare
+  around constant int := 5;
+  -- What a fixed price, a person or a provider says is exact.
+  percent constant int := case when given_minor is null and bill.amount_mode <> 'fixed'
+    and (occurrence.expected_minor is null or occurrence.amount_source = 'rule') then 10 else 0 end;
+  minor constant bigint := coalesce(given_minor, occurrence.expected_minor - occurrence.paid_minor, (
+    select u.minor from app.usual_amount(bill.id, bill.amount_minor, bill.currency) as u
+    where occurrence.currency = bill.currency
+  ));
+  spending app.payments;
+begin
+  select p.* into spending
+  from app.payments as p
+  join app.expenses as e on e.id = p.expense_id and e.kind = 'one_off'
+  join identity.organizations as o on o.id = p.organization_id
+  where p.organization_id = bill.organization_id and p.deleted_at is null and p.direction = 'out'
+    and p.paid_on between (select min(d) from unnest(days) as d) - around
+      and (select max(d) from unnest(days) as d) + around
+    and exists (select from unnest(days) as d where abs(p.paid_on - d) <= around)
+    and (p.currency = occurrence.currency and (minor is null or app.same_amount(p.amount_minor, minor, percent))
+      or p.charged_currency = occurrence.currency and p.charged_minor = minor)
+    -- A part of a split, or what is to be reimbursed, says more than a bill's payment can.
+    and p.split_id is null and p.reimbursement is null and not p.stands_alone
+    and coalesce((select c.is_private from app.categories as c where c.id = e.category_id), false)
+      = coalesce((select c.is_private from app.categories as c where c.id = bill.category_id), false)
+    and (not o.own_only or e.created_by = bill.created_by)
+    and app.names_agree(e.name, e.payee, bill.name, bill.payee, true)
+  order by (select min(abs(p.paid_on - d)) from unnest(days) as d), p.recorded_seq
+  limit 1;
+  return spending;
+end
+$$;
+comment on function app.find_spending is
+  'The one-off expense that is the payment of a bill''s date: of the amount that is given, else of what is to be paid, '
+  'near one of some days. All null when there is none, or when others see it than see the bill.';

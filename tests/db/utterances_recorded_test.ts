@@ -1,0 +1,258 @@
+/** What people say of money that the books have already: each time the calls, the totals after them, and the answer. */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { testBooks } from "../_support/book_steps.ts";
+import { type Books, type Json, openBooks, readChange } from "../_support/books.ts";
+import { importOfFile } from "../_support/import_args.ts";
+import { refresh } from "./occurrence_bills.ts";
+
+const RENT = { name: "Rent", payee: "Hausverwaltung Lang", amount: "1150.00", frequency: "monthly" };
+const TELEKOM = { name: "Internet", payee: "Telekom", amount: "44.95", frequency: "monthly", first_due: "2026-12-01" };
+const ELECTRICITY = {
+  name: "Electricity",
+  payee: "Stadtwerke",
+  amount: "84.00",
+  frequency: "monthly",
+  first_due: "2026-11-28",
+};
+const SHE_PAID = { name: "Stadtwerke", amount: "84.00", date: "2026-11-26", note: "by card" };
+const HER_RENT = { name: "Miete", payee: "Hausverwaltung Lang", amount: "1150", date: "2026-11-02" };
+
+const addBill = async (books: Books, bill: Json): Promise<string> => (await books.ok("add_bill", bill)).bill.id;
+const total = async (books: Books): Promise<string | undefined> =>
+  (await books.call("list_expenses")).totals_by_currency.EUR;
+const log = (books: Books, item: Json, more: Json = {}) => books.call("log_expenses", { items: [item], ...more });
+const warned = ({ warnings }: Json, code: string): string =>
+  warnings.find((warning: Json) => warning.code === code)?.message ?? "";
+const importLine = async (books: Books, line: string) => {
+  const { preview } = await books.ok("import_expenses", {
+    ...importOfFile(`Date,Name,Amount\n${line}\n`, { account: "Giro", mapping: { negative_is_expense: true } }),
+  });
+  return await books.ok("import_expenses", preview.commit_with);
+};
+
+/** Books in which November's rent is paid. */
+async function withRent(books: Books): Promise<string> {
+  books.goTo("2026-11-01");
+  const id = await addBill(books, { ...RENT, first_due: "2026-11-01" });
+  await books.ok("mark_bill_paid", { bill_id: id });
+  books.goTo("2026-11-27");
+  return id;
+}
+
+testBooks("what is recorded already", { day: "2026-11-27" }, {
+  "the Telekom bill went off my account today, 44.95": async (books) => {
+    const bill_id = await addBill(books, TELEKOM);
+    const said = { name: "Telekom", amount: "44.95" };
+    for (const _ of [1, 2]) {
+      const answer = await log(books, said);
+      const [result] = answer.data.results;
+      assertEquals([result.status, result.id, answer.change_id], ["likely_bill", undefined, undefined]);
+      assertEquals(result.bill, {
+        id: bill_id,
+        name: "Internet",
+        due_on: "2026-12-01",
+        amount: "44.95",
+        currency: "EUR",
+      });
+      assertEquals(
+        warned(answer, "likely_bill"),
+        '"Telekom" looks like the payment of the bill "Internet" due 2026-12-01. Nothing was written for it. If an open ' +
+          'bill was paid, call mark_bill_paid with its due_on. If it is other spending, repeat only that with on_duplicate "allow".',
+      );
+      assertEquals(await total(books), undefined);
+    }
+    await books.ok("mark_bill_paid", { bill_id, due_on: "2026-12-01" });
+    assertEquals(await total(books), "44.95");
+    // Two days before, by another name.
+    const after = await log(books, { name: "Internet", amount: "44.95", date: "2026-11-25" });
+    assertEquals([after.data.results[0].status, after.data.results[0].bill.paid_on], ["likely_bill", "2026-11-27"]);
+    assertStringIncludes(
+      warned(after, "likely_bill"),
+      "which is recorded on 2026-11-27. Nothing was written for it. If it is",
+    );
+    assertEquals(await total(books), "44.95");
+  },
+
+  "add these from my bank: 02.11. Miete Hausverwaltung Lang 1.150,00": async (books) => {
+    await withRent(books);
+    const answer = await books.call("log_expenses", { items: [HER_RENT, { name: "Milk", amount: "1.20" }] });
+    assertEquals(answer.data.results.map(({ status }: Json) => status), ["likely_bill", "created"]);
+    assertEquals(answer.data.results[0].bill.paid_on, "2026-11-01");
+    assertEquals(await total(books), "1151.20");
+  },
+
+  "log the rent of November, 1150 on the 1st": async (books) => {
+    await withRent(books);
+    const answer = await log(books, { name: "Rent", amount: "1150", date: "2026-11-01" });
+    assertEquals(answer.data.results[0].status, "likely_bill");
+    assertEquals(await total(books), "1150.00");
+  },
+
+  "other money is logged without a question": async (books) => {
+    await withRent(books);
+    await addBill(books, { name: "Loan 2", amount: "80.00", frequency: "monthly", first_due: "2026-11-28" });
+    for (
+      const item of [
+        { ...HER_RENT, amount: "1150.01" },
+        { ...HER_RENT, date: "2026-11-07" },
+        { ...HER_RENT, currency: "USD" },
+        { name: "Sofa", amount: "1150", date: "2026-11-02" },
+        { name: "Loan 1", amount: "80" },
+        { name: "Rent", amount: "1150", date: "2026-11-01", is_refund: true },
+      ]
+    ) {
+      assertEquals((await log(books, item)).data.results[0].status, "created", JSON.stringify(item));
+    }
+  },
+
+  "the electricity is paid, which stands in the books as an expense": async (books) => {
+    const [{ id }] = (await log(books, SHE_PAID)).data.results;
+    const added = await books.call("add_bill", ELECTRICITY);
+    assertEquals(
+      warned(added, "already_spent"),
+      '"Stadtwerke", 84.00 EUR on 2026-11-26, stands in the books as an expense. Paying Electricity due 2026-11-28 links ' +
+        "it, so that it counts once.",
+    );
+    const paid = await books.call("mark_bill_paid", { bill_name: "Electricity" });
+    assertEquals(
+      warned(paid, "linked"),
+      '"Stadtwerke", 84.00 EUR on 2026-11-26, stood in the books as an expense of its own. It is now the payment of ' +
+        "Electricity due 2026-11-28 and counts once. If it was other spending, undo this and call again with on_duplicate " +
+        '"allow".',
+    );
+    assertEquals([paid.data.payment.paid_on, paid.data.occurrence.status], ["2026-11-26", "paid"]);
+    let { rows } = await books.ok("list_expenses");
+    assertEquals(rows.map(({ kind, note }: Json) => [kind, note]), [["bill_payment", "by card"]]);
+    await books.fails("already_paid", "mark_bill_paid", { bill_name: "Electricity", due_on: "2026-11-28" });
+    assertEquals((await log(books, SHE_PAID)).data.results[0].status, "duplicate");
+    await books.ok("undo_change", { change_id: paid.change_id });
+    ({ rows } = await books.ok("list_expenses"));
+    assertEquals(rows.map((row: Json) => [row.id, row.kind]), [[id, "one_off"]]);
+    const apart = await books.call("mark_bill_paid", { bill_name: "Electricity", on_duplicate: "allow" });
+    assertEquals([warned(apart, "linked"), await total(books)], ["", "168.00"]);
+  },
+
+  "the electricity was 84.00, and the books had estimated 80": async (books) => {
+    await log(books, SHE_PAID);
+    await books.ok("add_bill", { ...ELECTRICITY, amount: "80.00", amount_mode: "estimated" });
+    const paid = await books.call("mark_bill_paid", { bill_name: "Electricity" });
+    assertEquals([paid.data.payment.amount, await total(books)], ["84.00", "84.00"]);
+  },
+
+  "a bill charges itself after it was logged": async (books, database) => {
+    await log(books, SHE_PAID);
+    const id = await addBill(books, { ...ELECTRICITY, autopay: true });
+    await refresh(database, id, "2026-11-29");
+    books.goTo("2026-11-29");
+    assertEquals(await total(books), "84.00");
+    const [change] = await database.query<{ id: string }>(
+      "select id from app.change_sets where tool = 'autopay' and organization_id = $1",
+      [books.organizationId],
+    );
+    assertEquals(
+      (await readChange(database, change!.id)).summary,
+      "Electricity paid automatically on 2026-11-28: 84.00 EUR, linked with the expense of 2026-11-26",
+    );
+    await books.ok("undo_change", { change_id: change!.id });
+    assertEquals((await books.ok("list_expenses")).rows.map(({ kind }: Json) => kind), ["one_off"]);
+  },
+
+  "it was something else": async (books, database) => {
+    const id = await addBill(books, { ...ELECTRICITY, autopay: true });
+    const apart = await log(books, SHE_PAID, { on_duplicate: "allow" });
+    assertEquals(apart.data.results[0].status, "created");
+    await refresh(database, id, "2026-11-29");
+    books.goTo("2026-11-29");
+    assertEquals(await total(books), "168.00");
+  },
+
+  "a bill charged itself before it was logged": async (books) => {
+    await addBill(books, { ...ELECTRICITY, autopay: true });
+    books.goTo("2026-11-29");
+    // Nobody rolled the bill yet.
+    const [result] = (await log(books, SHE_PAID)).data.results;
+    assertEquals([result.status, result.bill.paid_on, await total(books)], ["likely_bill", "2026-11-28", "84.00"]);
+  },
+
+  "a bank's row is there already, then the bill is paid and said": async (books) => {
+    await importLine(books, "2026-11-26,STADTWERKE 4711,-84.00");
+    await addBill(books, ELECTRICITY);
+    assertEquals((await log(books, { ...SHE_PAID, date: "2026-11-25" })).data.results[0].status, "duplicate");
+    await books.ok("mark_bill_paid", { bill_name: "Electricity" });
+    assertEquals(await total(books), "84.00");
+    const { preview } = await books.ok(
+      "import_expenses",
+      importOfFile("Date,Name,Amount\n2026-11-26,STADTWERKE 4711,-84.00\n", {
+        account: "Giro",
+        mapping: { negative_is_expense: true },
+      }),
+    );
+    assertEquals(preview.counts?.to_write ?? 0, 0);
+    assertEquals((await log(books, { ...SHE_PAID, date: "2026-11-28" })).data.results[0].status, "likely_bill");
+    assertEquals(await total(books), "84.00");
+  },
+
+  "a month is closed": async (books) => {
+    books.goTo("2026-12-01");
+    await log(books, { ...SHE_PAID, date: "2026-11-30" });
+    await addBill(books, { ...ELECTRICITY, first_due: "2026-12-01" });
+    await books.ok("update_settings", { closed_through: "2026-11" });
+    const error = await books.fails("month_closed", "mark_bill_paid", { bill_name: "Electricity" });
+    assertStringIncludes(error.message, "2026-11");
+    assertEquals(await total(books), "84.00");
+  },
+
+  "a bill that charges itself waits for a person where the expense is in a closed month": async (books, database) => {
+    books.goTo("2026-12-01");
+    await log(books, { ...SHE_PAID, date: "2026-11-30" });
+    const id = await addBill(books, { ...ELECTRICITY, first_due: "2026-12-01", autopay: true });
+    await books.ok("update_settings", { closed_through: "2026-11" });
+    await refresh(database, id, "2026-12-02");
+    books.goTo("2026-12-02");
+    assertEquals(await total(books), "84.00");
+    assertEquals((await books.ok("list_bills", { bill_id: id })).bills[0].overdue.length, 1);
+  },
+
+  "nobody hears of what is kept from them": async (books, database) => {
+    await books.ok("update_settings", { category: { action: "create", name: "Payroll" } });
+    await books.ok("update_settings", { category: { action: "make_private", name: "Payroll" } });
+    const member = await books.join();
+    const id = await addBill(books, { ...ELECTRICITY, category: "Payroll", autopay: true });
+    const [said] = (await log(member, { ...SHE_PAID, category: "Food" })).data.results;
+    assertEquals([said.status, said.bill], ["created", undefined]);
+    assertEquals((await log(books, { ...SHE_PAID, date: "2026-11-27" })).data.results[0].status, "likely_bill");
+    // A public expense doesn't vanish into a private bill, nor a private one into a public bill.
+    await refresh(database, id, "2026-11-29");
+    books.goTo("2026-11-29");
+    assertEquals([await total(member), await total(books)], ["84.00", "168.00"]);
+    await log(books, { name: "Kino", amount: "20.00", category: "Payroll", note: "secret", date: "2026-11-28" });
+    await books.ok("add_bill", {
+      name: "Kino",
+      amount: "20.00",
+      frequency: "once",
+      first_due: "2026-11-29",
+      category: "Food",
+    });
+    const paid = await member.call("mark_bill_paid", { bill_name: "Kino" });
+    assertEquals(warned(paid, "linked"), "");
+    assert(!JSON.stringify(await member.call("list_expenses")).includes("secret"));
+  },
+
+  "another organization's bills and expenses are nobody's": async (books, database) => {
+    const other = await openBooks(database, { day: "2026-11-27" });
+    await addBill(other, ELECTRICITY);
+    assertEquals((await log(books, SHE_PAID)).data.results[0].status, "created");
+    await addBill(books, { ...ELECTRICITY, name: "Power" });
+    const paid = await other.call("mark_bill_paid", { bill_name: "Electricity" });
+    assertEquals([warned(paid, "linked"), await total(other), await total(books)], ["", "84.00", "84.00"]);
+  },
+
+  "where members see only their own, an expense of one is not the payment of another's bill": async (books) => {
+    await books.ok("update_settings", { own_only: true });
+    const member = await books.join();
+    await log(member, SHE_PAID);
+    await addBill(books, ELECTRICITY);
+    const paid = await books.call("mark_bill_paid", { bill_name: "Electricity" });
+    assertEquals([warned(paid, "linked"), await total(member)], ["", "84.00"]);
+  },
+});
