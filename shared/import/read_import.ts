@@ -11,7 +11,7 @@ import { FIELDS } from "./header_words.ts";
 import { readFormat } from "./formats/mod.ts";
 import { isCode } from "./money_text.ts";
 import { type Settled, settleLines } from "./settle_lines.ts";
-import { shorten } from "./shorten.ts";
+import { oneLine, shorten } from "./shorten.ts";
 import { type Account, type ImportProblem, MAX_ROWS, type Statement } from "./statement.ts";
 import { writeRows, type WrittenRows } from "./write_rows.ts";
 
@@ -48,7 +48,7 @@ export function readImport(
 ): ReadImport | ImportProblem {
   const columns = pick(learned, FIELDS.filter((field) => mapping[field] === undefined));
   const statement = readFormat(text, { ...columns, ...mapping }, mostRows);
-  if ("code" in statement) return statement;
+  if ("code" in statement) return showBeginning(statement, text);
   const { settled, answered } = settle(statement, { mapping, learned, latest });
   const { brokenLinks, ...written } = writeRows(settled);
   if (written.rows.length === 0 && written.rows_bad.length === 0) {
@@ -81,6 +81,19 @@ export function readImport(
     header: headerOf(statement),
     mapping: { ...statement.mapping, ...settled.conventions, assumed },
   };
+}
+
+/** How much of a file that cannot be read is shown. */
+const [SHOWN_LINES, SHOWN_LETTERS] = [3, 80];
+const NOT_READ = /\.(column_unclear|file_without_rows|file_broken)$/;
+
+/** A reader tells by the first lines what was taken for what. */
+function showBeginning(problem: ImportProblem, text: string): ImportProblem {
+  if (!NOT_READ.test(problem.code)) return problem;
+  const lines = text.slice(0, 2000).split(/[\r\n]+/).map((line) => shorten(oneLine(line), SHOWN_LETTERS)).filter(
+    Boolean,
+  );
+  return { ...problem, params: { ...problem.params, begins: lines.slice(0, SHOWN_LINES) } };
 }
 
 const headerOf = ({ header, mapping }: Statement): string => header ?? String(mapping.format);

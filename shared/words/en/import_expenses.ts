@@ -4,6 +4,9 @@ import { and, count, money, names, percent, quoted } from "./phrases.ts";
 
 const STEPS = "Pass csv, or nothing to get an upload link; then import_id, and to commit preview.commit_with.";
 const columnsHint = (columns: string[]) => `Say in mapping which column it is. The columns: ${columns.join(", ")}.`;
+/** The first lines of a file that cannot be read. */
+const shown = (begins: string[] = []) =>
+  begins.length === 0 ? "" : ` It begins: ${begins.map((line) => quoted(line)).join(", ")}.`;
 
 export const refusals = {
   "invalid_argument.no_row_readable": (
@@ -49,8 +52,10 @@ export const refusals = {
     message: `The workbook is larger than ${most_mb} MB when it is unpacked.`,
     hint: "Save the sheet with the statement as CSV and send that.",
   }),
-  "invalid_argument.file_broken": ({ format }: { format: string }): Refusal => ({
-    message: `This ${format} file is damaged, or has parts that are not accepted, such as a document type.`,
+  "invalid_argument.file_broken": ({ format, begins }: { format: string; begins?: string[] }): Refusal => ({
+    message: `This ${format} file is damaged, or has parts that are not accepted, such as a document type.${
+      shown(begins)
+    }`,
     hint: "Pass the file as the bank gave it, or its CSV.",
   }),
   "needs_answer.import": ({ details }: { details: { questions: { message: string }[] } }): Refusal => ({
@@ -61,8 +66,8 @@ export const refusals = {
     message: "The file has no rows.",
     hint: "Pass the text of the file as it is, header line included.",
   }),
-  "invalid_argument.file_without_rows": (): Refusal => ({
-    message: "The file has a header line but no rows.",
+  "invalid_argument.file_without_rows": ({ begins }: { begins?: string[] }): Refusal => ({
+    message: `No payments were found: rows with a date, an amount and a name were expected.${shown(begins)}`,
     hint: "Pass the whole file.",
   }),
   "invalid_argument.file_too_long": ({ most }: { most: number }): Refusal => ({
@@ -78,14 +83,16 @@ export const refusals = {
     hint: columnsHint(columns),
   }),
   "invalid_argument.column_unclear": (
-    { column, columns, candidates }: {
+    { column, columns, candidates, begins }: {
+      begins?: string[];
       column: "date" | "amount" | "name";
       columns: string[];
       candidates: { header: string; samples: string[] }[];
     },
   ): Refusal => ({
     message: candidates.length === 0
-      ? `No column of the file looks like ${column === "name" ? "a name" : `the ${column}`}.`
+      ? `No column of the file looks like ${column === "name" ? "a name" : `the ${column}`}: a header line was ` +
+        `expected, and rows with a date, an amount and a name.${shown(begins)}`
       : `Which column is the ${column}: ${
         candidates.map(({ header, samples }) => `"${header}" (${samples.join(", ")})`).join(", ")
       }, or none of these? Neither its header nor a balance says so.`,

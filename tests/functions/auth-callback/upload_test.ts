@@ -58,7 +58,7 @@ uploadTest("what cannot be read is said, nothing of it is kept, and another file
   const refused: [string, File | undefined, string][] = [
     ["none", undefined, "No file was chosen."],
     ["empty", csv(""), "The file has no rows."],
-    ["only a header", csv(STATEMENT.split("\r\n")[0]!), "The file has a header line but no rows."],
+    ["only a header", csv(STATEMENT.split("\r\n")[0]!), "No payments were found"],
     ["ZIP", new File(["PK\x03\x04\x14\0\0\0\x08\0"], "october.zip"), "This is an archive (ZIP)"],
     ["PDF", new File(["%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj"], "october.pdf"), "(PDF)"],
     ["picture", new File([new Uint8Array([0x89, 80, 78, 71, 13, 10, 26, 10, 0, 0])], "october.png"), "(image)"],

@@ -143,3 +143,16 @@ Deno.test("no two layouts have the same name, and every one has fixtures", async
   // Our own is tried by tests/db/list_expenses_test.ts.
   assertEquals(names.filter((name) => name !== "list_expenses" && !tried.includes(name)), []);
 });
+
+Deno.test("a file that cannot be read is refused with what was expected and its first lines", () => {
+  const files = {
+    "Dear customer\n\nhere is your statement.": ["a date, an amount and a name", "Dear customer"],
+    "Date;Description;Amount\n": ["a date, an amount and a name", "Date;Description;Amount"],
+    "OFXHEADER:100\n<OFX><BANKTRANLIST></BANKTRANLIST></OFX>": ["No payments", "OFXHEADER:100"],
+  };
+  for (const [text, parts] of Object.entries(files)) {
+    const { message } = refused(text);
+    for (const part of parts) assertEquals([part, message.includes(part)], [part, true], message);
+  }
+  assertEquals(refused(`Hello ${"x".repeat(500)}`).message.length < 400, true);
+});
