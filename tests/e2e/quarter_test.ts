@@ -553,4 +553,71 @@ Deno.test(`four people live a quarter with approvals and shared costs (seed ${SE
   await compare();
   assertFalse(Object.values(counts).includes(0), `a quiet quarter, seed ${SEED}: ${JSON.stringify(counts)}`);
   assertEquals(firstDigests.size, 3 * everybody.length);
+
+  const [, , dora, emil] = people as [Person, Person, Person, Person];
+  /** The mornings of these days: the mails of the job. */
+  async function mornings(from: string, to: string): Promise<typeof mail.delivered> {
+    const before = mail.delivered.length;
+    for (const day of range(from, to)) {
+      at = `${day}T08:00:00Z`;
+      await job.run();
+    }
+    return mail.delivered.slice(before);
+  }
+  await database.query("update identity.memberships set mails = 'mine' where organization_id = $1", [organizationId]);
+
+  // A member is reminded of the bill that she adds.
+  at = "2027-01-02T12:00:00Z";
+  const { data: { bill } } = await ok(dora, "add_bill", {
+    ...{ name: "Piano lessons", amount: "12.00", currency: "EUR", first_due: "2027-01-09", frequency: "monthly" },
+    remind_days_before: 3,
+  });
+  assertEquals(bill.assignee, dora.email);
+  const reminders = (await mornings("2027-01-03", "2027-01-06")).filter(({ text }) => text.includes("Piano lessons"));
+  assertEquals(reminders.map(({ to }) => to).toSorted(), [anna.email, dora.email], reminders[0]?.text);
+
+  // Emil, who owes and is owed and waits for an approval, is removed. The page names it all, he gets a mail, and his
+  // debts can be settled by the address that the balances show.
+  at = "2027-01-06T12:00:00Z";
+  const { details } = await fails(emil, "log_expenses", {
+    items: [{ name: "Ladder", amount: "250.00", currency: "EUR" }],
+  });
+  const removal = await visit(anna, `/organizations/${organizationId}/members/remove?member=${emil.userId}`);
+  assertStringIncludes(removal.html, `/account/approvals/${details.proposal_id}`);
+  const own = told(owedNow()).map((line) => line.split(" ")).filter(([from, to]) => [from, to].includes("3"));
+  assert(own.length > 1);
+  const digits = removal.html.replaceAll(/<[^>]*>/g, " ").replaceAll(",", "");
+  for (const [from, , amount] of own) {
+    assertStringIncludes(digits, amount!);
+    assertStringIncludes(digits, from === "3" ? "They owe" : "owes them");
+  }
+  const { status } = await removal.browser.submit(removal.html, 'class="danger"');
+  assertEquals(status, 303);
+  const letter = pages.mails.at(-1)!;
+  assertEquals([letter.to, letter.subject], [emil.email, "You were removed from “Elm Street”"]);
+  for (const [, , amount] of own) assertStringIncludes(letter.text.replaceAll(",", ""), amount!);
+  const [[from, to, amount, currency]] = own as [[string, string, string, string]];
+  const settling = { from: emails[Number(from)], to: emails[Number(to)], amount, currency, on_duplicate: "allow" };
+  await ok(anna, "settle_up", settling);
+  assertFalse(
+    (await ok(anna, "get_context", { include: ["balances"] })).data.balances.some((one: Json) =>
+      [one.from, one.to, one.currency].join() === [settling.from, settling.to, currency].join()
+    ),
+  );
+
+  // The trial ends. The mails before and on that day say when, and what is due afterwards; then there are no more.
+  await database.query(
+    "update identity.organizations set plan = 'free', trial_ends_at = '2027-01-14T12:00:00Z' where id = $1",
+    [organizationId],
+  );
+  const last = (await mornings("2027-01-07", "2027-01-31")).filter(({ to }) => to === dora.email);
+  const ending = "Reminders for “Elm Street” will stop";
+  assertEquals(last.map(({ text }) => text.split("\n")[2]), [
+    `“Piano lessons” has been overdue since 9 January. ${ending} on Thu, 14 Jan.`,
+    `“Piano lessons” has been overdue since 9 January. ${ending} today.`,
+  ]);
+  for (const { text } of last) {
+    assertStringIncludes(text, "From then on we send no reminders and assistants can’t read or change anything.");
+    assertStringIncludes(text, "Due after that:\n  Piano lessons: Tuesday, 9 February · €12.00");
+  }
 });
