@@ -1,6 +1,6 @@
 /** What reading a file came to, as `app.import_expenses` takes it: what holds for the whole, and its rows in pages. */
-import type { RefusalFacts, Said } from "../words/message.ts";
-import { type LeftOutRow, type Mapping, MAX_UPLOADED_ROWS } from "./read_import.ts";
+import type { Said } from "../words/message.ts";
+import { type BadRow, type LeftOutRow, type Mapping, MAX_UPLOADED_ROWS } from "./read_import.ts";
 import { type ImportProblem, type ImportRow, type ReadImport, readImport } from "./read_import.ts";
 
 /** What one call of the database stages or matches within its time. */
@@ -37,7 +37,7 @@ export const describeAsked = ({ asks, params }: ImportProblem, warnings?: Said[]
 
 export interface Page {
   rows: ImportRow[];
-  rows_bad: { line: number; error: RefusalFacts }[];
+  rows_bad: BadRow[];
   left_out_rows: LeftOutRow[];
   /** The last line of the page. */
   through: number;

@@ -17,7 +17,7 @@ import { writeRows, type WrittenRows } from "./write_rows.ts";
 
 export { MAX_ROWS, MAX_UPLOADED_ROWS } from "./statement.ts";
 export type { Account, ImportProblem } from "./statement.ts";
-export type { ImportRow, LeftOutRow } from "./write_rows.ts";
+export type { BadRow, ImportRow, LeftOutRow } from "./write_rows.ts";
 export type { Mapping } from "./find_columns.ts";
 
 export interface ReadImport extends Omit<WrittenRows, "brokenLinks">, ProvenBalances {

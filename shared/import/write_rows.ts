@@ -50,9 +50,20 @@ export interface LeftOutRow {
   text: string;
 }
 
+/** A row that cannot be read, with what can be read of it. */
+export interface BadRow {
+  line: number;
+  error: RefusalFacts;
+  text?: string;
+  date?: string;
+  amount?: string;
+  currency?: string;
+  direction?: Direction;
+}
+
 export interface WrittenRows {
   rows: ImportRow[];
-  rows_bad: { line: number; error: RefusalFacts }[];
+  rows_bad: BadRow[];
   left_out: LeftOutLines[];
   /** Of what is left out, what has a day and an amount; a line whose fee is spent is among the rows. */
   leftOutRows: LeftOutRow[];
@@ -69,7 +80,7 @@ export function writeRows({ lines, conventions }: Settled): WrittenRows {
   for (const settled of lines) {
     const { raw: { line }, kind, amount, currency } = settled;
     const error = settled.raw.problem;
-    if (error) rows_bad.push({ line, error });
+    if (error) rows_bad.push(badRowOf(settled, error));
     else if (isLeftOut(kind)) {
       leftOut.push({ line, kind, amount, currency });
       // The fee of an exchange or a transfer was spent.
@@ -78,7 +89,7 @@ export function writeRows({ lines, conventions }: Settled): WrittenRows {
       } else leftOutRows.push(...leftOutRowOf(settled, kind));
     } else {
       const refusal = refusalOf(settled, conventions);
-      if (refusal) rows_bad.push({ line, error: refusal });
+      if (refusal) rows_bad.push(badRowOf(settled, refusal));
       else rows.push(rowOf(settled, common));
     }
   }
@@ -138,6 +149,18 @@ function rowOf(settled: SettledLine, common: string | undefined): ImportRow {
   if (raw.counter_account) row.counter_account = shorten(raw.counter_account, MAX_NUMBER);
   if (kind === "refund") row.is_refund = true;
   return row;
+}
+
+function badRowOf(settled: SettledLine, error: RefusalFacts): BadRow {
+  const { raw: { line, problem }, date, amount, currency, direction } = settled;
+  return {
+    ...{ line, error, text: textOf(settled) },
+    ...(date && { date }),
+    // Cells in the wrong columns say nothing sure.
+    ...(amount && !problem && { amount }),
+    ...(currency && { currency }),
+    ...(direction && { direction }),
+  };
 }
 
 function leftOutRowOf(settled: SettledLine, kind: LeftOut): LeftOutRow[] {

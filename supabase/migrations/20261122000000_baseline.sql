@@ -3134,7 +3134,7 @@ begin
     where l.account_id = list_known_lines.account_id and l.organization_id = identity.current_organization_id()
       and l.booked_on between list_known_lines.first and list_known_lines.last
       -- A line that the books could not take, as in a closed month, may still come into them.
-      and (l.kind not in ('expense', 'refund') or l.is_skipped or l.is_forgotten
+      and (l.kind not in ('expense', 'refund', 'unreadable') or l.is_skipped or l.is_forgotten
         or exists (select from app.statement_links as k where k.line_id = l.id));
 end
 $$;
@@ -13089,7 +13089,9 @@ begin
     i || jsonb_build_object('currency', app.currency_of_sign(coalesce(i ->> 'currency', home), home))
   from jsonb_array_elements(arguments -> 'rows') as i;
   insert into app.import_rows (import_id, organization_id, line, item, error)
-  select batch.id, context.organization_id, (b ->> 'line')::int, '{}', b -> 'error'
+  select batch.id, context.organization_id, (b ->> 'line')::int, b - array['line', 'error'] || jsonb_build_object(
+    'currency', app.currency_of_sign(coalesce(b ->> 'currency', home), home)
+  ), b -> 'error'
   from jsonb_array_elements(arguments -> 'rows_bad') as b;
   insert into app.import_rows (import_id, organization_id, line, kind, item)
   select batch.id, context.organization_id, (i ->> 'line')::int, i ->> 'kind',
@@ -13765,7 +13767,8 @@ begin
   return (
     select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
       'line', r.line, 'as', case p.value ->> 1 when 'left_out' then r.kind else p.value ->> 1 end,
-      'date', coalesce(r.draft -> 'paid_on', r.item -> 'date'), 'name', coalesce(r.draft -> 'name', r.item -> 'name'),
+      'date', coalesce(r.draft -> 'paid_on', r.item -> 'date'), 'name',
+      coalesce(r.draft -> 'name', r.item -> 'name', r.item -> 'text'),
       'amount', app.format_amount(
         coalesce((r.draft ->> 'amount_minor')::bigint,
           app.statement_minor(r.item ->> 'amount', r.item ->> 'currency'))::numeric,
@@ -14210,11 +14213,20 @@ declare
     batch.read ->> 'default_currency',
     (select a.currency from app.accounts as a where a.id = batch.account_id), context.base_currency
   );
+  -- Of a row without a readable day.
+  last_day constant text := case when days is null then (
+    select max(coalesce(r.draft ->> 'paid_on', substring(r.item ->> 'date' from '^\d{4}-\d\d-\d\d$')))
+    from app.import_rows as r
+    where r.import_id = batch.id
+  ) end;
 begin
   return query
     with staged as (
-      select r.line, r.kind, r.is_skipped, r.match, r.draft,
-        coalesce(substring(b.item ->> 'date' from '^\d{4}-\d\d-\d\d$'), r.draft ->> 'paid_on') as day,
+      select r.line, r.kind, r.is_skipped, r.match, r.draft, r.error is not null as is_bad,
+        coalesce(
+          substring(b.item ->> 'date' from '^\d{4}-\d\d-\d\d$'), r.draft ->> 'paid_on',
+          case when r.error is not null then last_day end
+        ) as day,
         left(coalesce(nullif(b.item ->> 'text', ''), b.item ->> 'name', r.kind), 500) as text,
         -- What the account was charged is its line, whatever the price tag said.
         case when b.item #> '{charged,amount}' is not null then b.item -> 'charged' else b.item end as money,
@@ -14237,25 +14249,28 @@ begin
       select n.*, coalesce(
         case when n.money ->> 'amount' ~ '^\d{1,12}(\.\d{1,4})?$'
           then trunc((n.money ->> 'amount')::numeric * 10::numeric ^ c.exponent)::bigint end,
-        (n.draft ->> 'amount_minor')::bigint
+        (n.draft ->> 'amount_minor')::bigint, case when n.is_bad then 0 end
       ) as amount_minor
       from named as n
       join app.currencies as c on c.code = n.currency
     )
     select v.line,
-      case when v.match ->> 'state' = 'transfer' and v.kind in ('expense', 'refund') then 'own_transfer' else v.kind
-      end, v.day::date, v.text, v.direction, v.amount_minor, v.currency,
+      case when v.match ->> 'state' = 'transfer' and v.kind in ('expense', 'refund') then 'own_transfer'
+        when v.is_bad and v.amount_minor = 0 then 'unreadable'
+          else v.kind end, v.day::date, v.text, v.direction, v.amount_minor, v.currency,
       row_number() over (
         partition by v.day, v.amount_minor, v.currency, v.direction, v.text order by v.line
       ),
       v.is_skipped, v.match, v.draft
     from valued as v
-    where v.day is not null and v.amount_minor <= 1000000000000000;
+    where v.day is not null and v.amount_minor <= 1000000000000000
+      -- Nothing moved.
+      and (not v.is_bad or v.money ->> 'amount' ~ '[1-9]' or not v.money ? 'amount');
 end
 $$;
 comment on function app.statement_rows is
   'The rows of an import, of some days or all, as lines of its account: what was booked there, and of equal lines of a '
-  'day which one. A row without a day or an amount is none.';
+  'day which one. A row whose amount cannot be read is unreadable, on the last day of the file if it has none.';
 
 create or replace function app.match_known_rows(context app.context, batch app.import_batches, first int, last int)
   returns void
@@ -19634,6 +19649,13 @@ begin
   select min((r.draft ->> 'paid_on')::date), max((r.draft ->> 'paid_on')::date) into first_day, last_day
   from app.import_rows as r
   where r.import_id = batch.id and r.draft is not null;
+  -- What can be read by now is a line of its own.
+  delete from app.statement_lines as l
+  where l.account_id = batch.account_id and l.organization_id = batch.organization_id and l.kind = 'unreadable'
+    and exists (
+      select from app.import_rows as r
+      where r.import_id = batch.id and r.error is null and coalesce(r.item -> 'as_read', r.item) ->> 'text' = l.text
+    );
   with staged as materialized (
     -- What is to be written once more is a line that is there.
     select s.*, coalesce(s.match ->> 'line_id', l.id) as known_id,
@@ -19858,7 +19880,8 @@ begin
         or exists (select from app.payments as o where o.id = p.merged_into and o.deleted_at is null))
       offset 0
     ) as paid
-    where l.account_id = account.id and l.booked_on between first_day and last_day and l.kind in ('expense', 'refund')
+    where l.account_id = account.id and l.booked_on between first_day and last_day
+      and l.kind in ('expense', 'refund', 'unreadable')
       and l.other_half_id is null
       and not exists (select from app.statement_lines as o where o.other_half_id = l.id)
   ), linked as (
@@ -19866,11 +19889,16 @@ begin
     from app.statement_links as k join app.payments as p on p.id = k.payment_id
     where k.organization_id = context.organization_id
   ), loose as (
-    select p.*, case when p.currency = account_currency then p.amount_minor else p.charged_minor end as minor
+    -- What nothing was charged for yet stands in its own currency.
+    select p.*, case when p.charged_currency = account_currency and p.currency <> account_currency then p.charged_minor
+        else p.amount_minor end as minor,
+      case when account_currency in (p.currency, p.charged_currency) then account_currency else p.currency end
+        as in_currency
     from app.payments as p
 
     where p.organization_id = context.organization_id and p.paid_on between first_day and last_day
-      and p.deleted_at is null and account_currency in (p.currency, p.charged_currency)
+      and p.deleted_at is null
+      and (account_currency in (p.currency, p.charged_currency) or p.charged_currency is null)
       and p.id not in (select l.id from linked as l union all select l.standing from linked as l)
   ), counted (id, minor, currency) as (
     select p.id, case
@@ -19891,7 +19919,8 @@ begin
   select
     (
       select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-        'date', b.booked_on, 'text', b.text, 'amount', app.format_amount(b.amount_minor, b.currency),
+        'date', b.booked_on, 'text', b.text, 'amount',
+        case when b.kind <> 'unreadable' then app.format_amount(b.amount_minor, b.currency) end,
         'currency', b.currency, 'kind', b.kind, 'skipped', nullif(b.is_skipped, false)
       )) order by b.booked_on, b.id)
       from (select * from lines as l where l.ids is null order by l.booked_on, l.id limit most) as b
@@ -19900,8 +19929,8 @@ begin
     (
       select jsonb_agg(jsonb_build_object(
         'id', app.shown_id(b.id), 'date', b.paid_on, 'name', e.name, 'amount',
-        app.format_amount(b.minor, account_currency),
-        'currency', account_currency, 'is_refund', case b.direction when 'refund' then true end
+        app.format_amount(b.minor, b.in_currency),
+        'currency', b.in_currency, 'is_refund', case b.direction when 'refund' then true end
       ) order by b.paid_on, b.recorded_seq)
       from (select * from loose as p order by p.paid_on, p.recorded_seq limit most) as b
       cross join lateral (select e.name from app.expenses as e where e.id = b.expense_id offset 0) as e
@@ -19918,7 +19947,7 @@ begin
       from (
         select c.currency, c.minor from counted as c
         union all
-        select account_currency, case p.direction when 'out' then p.minor else -p.minor end from loose as p
+        select p.in_currency, case p.direction when 'out' then p.minor else -p.minor end from loose as p
       ) as a
     ) as books
   into found;

@@ -400,6 +400,53 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     const next = (await books.ok("import_expenses", { import_id: preview.import_id, after_line: 51 })).preview;
     assertEquals([next.rows.length, next.rows.at(-1).line, next.next_line], [11, 62, undefined]);
   },
+  "reconcile names what the books could not take: skipped, refused, unreadable and foreign": async (
+    books,
+    database,
+  ) => {
+    await addRate(database, "USD", "2026-10-05", "1.1150");
+    await log(
+      books,
+      { name: "Hotel", amount: "412.80", currency: "USD", date: "2026-10-03" },
+      { name: "Lamp", amount: "9.00", date: "2026-10-03" },
+    );
+    const rows: Row[] = [
+      ["2026-10-02", "Bread", "-3.00"],
+      ["2026-10-03", "Tea", "-2.00"],
+      ["2030-10-03", "Later", "-7.00"],
+      ["2026-10-04", "Broken", "x"],
+      ["no day", "Undated", "-5.00"],
+    ];
+    const { preview } = await match(books, database, rows);
+    assertEquals([preview.rows_ok, preview.rows_bad_count], [2, 3]);
+    const fewer = await books.ok("import_expenses", { import_id: preview.import_id, skip_lines: [3] });
+    await books.ok("import_expenses", fewer.preview.commit_with);
+    const proof = async () => {
+      const { bank_only, books_only, totals } = await books.ok("reconcile", { account: "Giro" });
+      const named = bank_only.map(({ text, amount, kind, skipped }: Json) => [text, amount, skipped ?? kind]);
+      return [named.toSorted(), books_only.map(({ amount, currency }: Json) => [amount, currency]), totals];
+    };
+    const [named, only, totals] = await proof();
+    assertEquals(named, [
+      ["Broken", undefined, "unreadable"],
+      ["Later", "7.00", "expense"],
+      ["Tea", "2.00", true],
+      ["Undated", "5.00", "expense"],
+    ]);
+    assertEquals(only, [["412.80", "USD"], ["9.00", "EUR"]]);
+    assertEquals(totals, {
+      bank: { EUR: "17.00" },
+      books: { EUR: "12.00", USD: "412.80" },
+      difference: { EUR: "5.00", USD: "-412.80" },
+    });
+    // Once it can be read, it is no longer unreadable.
+    const again = await match(books, database, rows);
+    const corrections = [{ line: 5, name: "Broken", amount: "4.00", date: "2026-10-04" }];
+    const fixed = await books.ok("import_expenses", { import_id: again.preview.import_id, corrections });
+    assertEquals(fixed.preview.rows_ok, 1);
+    await books.ok("import_expenses", fixed.preview.commit_with);
+    assertEquals((await proof())[0].map(([text]: Json) => text), ["Later", "Tea", "Undated"]);
+  },
   "nobody else's payments are matched": async (books, database) => {
     const other = await openBooks(database, { day: "2026-10-20" });
     await log(other, { name: "Lidl", amount: "23.45", date: "2026-10-03" });

@@ -133,7 +133,7 @@ begin
     where l.account_id = list_known_lines.account_id and l.organization_id = identity.current_organization_id()
       and l.booked_on between list_known_lines.first and list_known_lines.last
       -- A line that the books could not take, as in a closed month, may still come into them.
-      and (l.kind not in ('expense', 'refund') or l.is_skipped or l.is_forgotten
+      and (l.kind not in ('expense', 'refund', 'unreadable') or l.is_skipped or l.is_forgotten
         or exists (select from app.statement_links as k where k.line_id = l.id));
 end
 $$;

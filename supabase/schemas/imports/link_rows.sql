@@ -106,6 +106,13 @@ begin
   select min((r.draft ->> 'paid_on')::date), max((r.draft ->> 'paid_on')::date) into first_day, last_day
   from app.import_rows as r
   where r.import_id = batch.id and r.draft is not null;
+  -- What can be read by now is a line of its own.
+  delete from app.statement_lines as l
+  where l.account_id = batch.account_id and l.organization_id = batch.organization_id and l.kind = 'unreadable'
+    and exists (
+      select from app.import_rows as r
+      where r.import_id = batch.id and r.error is null and coalesce(r.item -> 'as_read', r.item) ->> 'text' = l.text
+    );
   with staged as materialized (
     -- What is to be written once more is a line that is there.
     select s.*, coalesce(s.match ->> 'line_id', l.id) as known_id,

@@ -106,7 +106,8 @@ begin
   return (
     select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
       'line', r.line, 'as', case p.value ->> 1 when 'left_out' then r.kind else p.value ->> 1 end,
-      'date', coalesce(r.draft -> 'paid_on', r.item -> 'date'), 'name', coalesce(r.draft -> 'name', r.item -> 'name'),
+      'date', coalesce(r.draft -> 'paid_on', r.item -> 'date'), 'name',
+      coalesce(r.draft -> 'name', r.item -> 'name', r.item -> 'text'),
       'amount', app.format_amount(
         coalesce((r.draft ->> 'amount_minor')::bigint,
           app.statement_minor(r.item ->> 'amount', r.item ->> 'currency'))::numeric,

@@ -84,7 +84,8 @@ begin
         or exists (select from app.payments as o where o.id = p.merged_into and o.deleted_at is null))
       offset 0
     ) as paid
-    where l.account_id = account.id and l.booked_on between first_day and last_day and l.kind in ('expense', 'refund')
+    where l.account_id = account.id and l.booked_on between first_day and last_day
+      and l.kind in ('expense', 'refund', 'unreadable')
       and l.other_half_id is null
       and not exists (select from app.statement_lines as o where o.other_half_id = l.id)
   ), linked as (
@@ -92,11 +93,16 @@ begin
     from app.statement_links as k join app.payments as p on p.id = k.payment_id
     where k.organization_id = context.organization_id
   ), loose as (
-    select p.*, case when p.currency = account_currency then p.amount_minor else p.charged_minor end as minor
+    -- What nothing was charged for yet stands in its own currency.
+    select p.*, case when p.charged_currency = account_currency and p.currency <> account_currency then p.charged_minor
+        else p.amount_minor end as minor,
+      case when account_currency in (p.currency, p.charged_currency) then account_currency else p.currency end
+        as in_currency
     from app.payments as p
 
     where p.organization_id = context.organization_id and p.paid_on between first_day and last_day
-      and p.deleted_at is null and account_currency in (p.currency, p.charged_currency)
+      and p.deleted_at is null
+      and (account_currency in (p.currency, p.charged_currency) or p.charged_currency is null)
       and p.id not in (select l.id from linked as l union all select l.standing from linked as l)
   ), counted (id, minor, currency) as (
     select p.id, case
@@ -117,7 +123,8 @@ begin
   select
     (
       select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-        'date', b.booked_on, 'text', b.text, 'amount', app.format_amount(b.amount_minor, b.currency),
+        'date', b.booked_on, 'text', b.text, 'amount',
+        case when b.kind <> 'unreadable' then app.format_amount(b.amount_minor, b.currency) end,
         'currency', b.currency, 'kind', b.kind, 'skipped', nullif(b.is_skipped, false)
       )) order by b.booked_on, b.id)
       from (select * from lines as l where l.ids is null order by l.booked_on, l.id limit most) as b
@@ -126,8 +133,8 @@ begin
     (
       select jsonb_agg(jsonb_build_object(
         'id', app.shown_id(b.id), 'date', b.paid_on, 'name', e.name, 'amount',
-        app.format_amount(b.minor, account_currency),
-        'currency', account_currency, 'is_refund', case b.direction when 'refund' then true end
+        app.format_amount(b.minor, b.in_currency),
+        'currency', b.in_currency, 'is_refund', case b.direction when 'refund' then true end
       ) order by b.paid_on, b.recorded_seq)
       from (select * from loose as p order by p.paid_on, p.recorded_seq limit most) as b
       cross join lateral (select e.name from app.expenses as e where e.id = b.expense_id offset 0) as e
@@ -144,7 +151,7 @@ begin
       from (
         select c.currency, c.minor from counted as c
         union all
-        select account_currency, case p.direction when 'out' then p.minor else -p.minor end from loose as p
+        select p.in_currency, case p.direction when 'out' then p.minor else -p.minor end from loose as p
       ) as a
     ) as books
   into found;

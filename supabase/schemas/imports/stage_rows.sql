@@ -112,7 +112,9 @@ begin
     i || jsonb_build_object('currency', app.currency_of_sign(coalesce(i ->> 'currency', home), home))
   from jsonb_array_elements(arguments -> 'rows') as i;
   insert into app.import_rows (import_id, organization_id, line, item, error)
-  select batch.id, context.organization_id, (b ->> 'line')::int, '{}', b -> 'error'
+  select batch.id, context.organization_id, (b ->> 'line')::int, b - array['line', 'error'] || jsonb_build_object(
+    'currency', app.currency_of_sign(coalesce(b ->> 'currency', home), home)
+  ), b -> 'error'
   from jsonb_array_elements(arguments -> 'rows_bad') as b;
   insert into app.import_rows (import_id, organization_id, line, kind, item)
   select batch.id, context.organization_id, (i ->> 'line')::int, i ->> 'kind',

@@ -11,11 +11,20 @@ declare
     batch.read ->> 'default_currency',
     (select a.currency from app.accounts as a where a.id = batch.account_id), context.base_currency
   );
+  -- Of a row without a readable day.
+  last_day constant text := case when days is null then (
+    select max(coalesce(r.draft ->> 'paid_on', substring(r.item ->> 'date' from '^\d{4}-\d\d-\d\d$')))
+    from app.import_rows as r
+    where r.import_id = batch.id
+  ) end;
 begin
   return query
     with staged as (
-      select r.line, r.kind, r.is_skipped, r.match, r.draft,
-        coalesce(substring(b.item ->> 'date' from '^\d{4}-\d\d-\d\d$'), r.draft ->> 'paid_on') as day,
+      select r.line, r.kind, r.is_skipped, r.match, r.draft, r.error is not null as is_bad,
+        coalesce(
+          substring(b.item ->> 'date' from '^\d{4}-\d\d-\d\d$'), r.draft ->> 'paid_on',
+          case when r.error is not null then last_day end
+        ) as day,
         left(coalesce(nullif(b.item ->> 'text', ''), b.item ->> 'name', r.kind), 500) as text,
         -- What the account was charged is its line, whatever the price tag said.
         case when b.item #> '{charged,amount}' is not null then b.item -> 'charged' else b.item end as money,
@@ -38,25 +47,28 @@ begin
       select n.*, coalesce(
         case when n.money ->> 'amount' ~ '^\d{1,12}(\.\d{1,4})?$'
           then trunc((n.money ->> 'amount')::numeric * 10::numeric ^ c.exponent)::bigint end,
-        (n.draft ->> 'amount_minor')::bigint
+        (n.draft ->> 'amount_minor')::bigint, case when n.is_bad then 0 end
       ) as amount_minor
       from named as n
       join app.currencies as c on c.code = n.currency
     )
     select v.line,
-      case when v.match ->> 'state' = 'transfer' and v.kind in ('expense', 'refund') then 'own_transfer' else v.kind
-      end, v.day::date, v.text, v.direction, v.amount_minor, v.currency,
+      case when v.match ->> 'state' = 'transfer' and v.kind in ('expense', 'refund') then 'own_transfer'
+        when v.is_bad and v.amount_minor = 0 then 'unreadable'
+          else v.kind end, v.day::date, v.text, v.direction, v.amount_minor, v.currency,
       row_number() over (
         partition by v.day, v.amount_minor, v.currency, v.direction, v.text order by v.line
       ),
       v.is_skipped, v.match, v.draft
     from valued as v
-    where v.day is not null and v.amount_minor <= 1000000000000000;
+    where v.day is not null and v.amount_minor <= 1000000000000000
+      -- Nothing moved.
+      and (not v.is_bad or v.money ->> 'amount' ~ '[1-9]' or not v.money ? 'amount');
 end
 $$;
 comment on function app.statement_rows is
   'The rows of an import, of some days or all, as lines of its account: what was booked there, and of equal lines of a '
-  'day which one. A row without a day or an amount is none.';
+  'day which one. A row whose amount cannot be read is unreadable, on the last day of the file if it has none.';
 
 create or replace function app.match_known_rows(context app.context, batch app.import_batches, first int, last int)
   returns void

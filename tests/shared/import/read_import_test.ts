@@ -210,8 +210,9 @@ Deno.test("readImport() counts lines like an editor, and keeps quoted text whole
   assertEquals(rows, [{ line: 2, date: "2026-10-01", amount: "1", name, note: 'say "hi"', text: `${name} say "hi"` }]);
   assertEquals(rows_bad.map(({ line }) => line), [5]);
   const moved = read("Date,Name,Amount\n2026-10-02,Thousands,1,234.50\n2026-10-02,Fine,1.50\n");
+  // The amount of cells in the wrong columns is not kept.
   assertEquals(moved.rows_bad, [{
-    line: 2,
+    ...{ line: 2, text: "Thousands", date: "2026-10-02", direction: "out" },
     reason: "There are 4 cells under 3 columns; text containing a , needs quotation marks.",
   }]);
 });
