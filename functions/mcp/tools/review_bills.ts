@@ -14,6 +14,7 @@ export const reviewBills = defineTool({
     price_rises: "array",
     unusual_amounts: "array",
     possible_duplicates: "array",
+    double_charges: "array",
     trials_ending: "array",
     cancel_by: "array",
     provider_attention: "array",

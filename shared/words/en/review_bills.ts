@@ -71,6 +71,13 @@ export const findings = {
       amounts.length > 0 ? `: ${amounts.join(" and ")}` : ""
     }, ${schedule(days)}.`;
   },
+  double_charges: (
+    { name, amount, currency, first_on, second_on }: Finding & { amount: string; first_on: string; second_on: string },
+  ) =>
+    `${
+      inCurrency(amount, currency)
+    } was paid twice where ${name} is due once: on ${first_on} and on ${second_on}. If both are ` +
+    "one payment, merge them with update_expenses.",
   trials_ending: (
     { name, trial_ends_on, amount, currency, schedule: days }: Finding & {
       trial_ends_on: string;

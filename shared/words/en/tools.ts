@@ -28,7 +28,7 @@ export const tools = {
   review_bills: {
     title: "Review bills",
     description:
-      "Findings: overdue bills, price rises, unusual amounts, possible duplicates, ending trials, cancel-by dates, failing provider connections.",
+      "Findings: overdue bills, price rises, unusual amounts, possible duplicates, double charges, ending trials, cancel-by dates, failing provider connections.",
   },
   reconcile: {
     title: "Reconcile",

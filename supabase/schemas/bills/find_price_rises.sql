@@ -104,3 +104,58 @@ begin atomic
 end;
 comment on function app.find_unusual_amounts is
   'Bills whose amounts differ, and whose latest is far from the median of those before it since a day.';
+
+create or replace function app.find_double_charges(context app.context, since date)
+  returns table (rank date, finding jsonb)
+language plpgsql stable set search_path = '' as $$
+begin
+  return query
+    with bills as materialized (
+      select b.id, b.name, b.payee, b.recorded_seq,
+        b.every * case b.frequency when 'daily' then 1 when 'weekly' then 7 when 'monthly' then 28 else 365 end as days
+      from app.expenses as b
+      where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
+        and b.frequency <> 'once'
+    ), paid as materialized (
+      select p.id, p.paid_on, p.amount_minor, p.currency, p.occurrence_id, p.recorded_seq, e.name, e.payee
+      from app.payments as p
+      join app.expenses as e on e.id = p.expense_id
+      where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
+        and p.split_id is null and not p.stands_alone and p.paid_on >= since
+    ), words as materialized (
+      -- Each name once, and neighbours instead of pairs: the same is charged many times a year.
+      select t.text, array_to_string(app.descriptor_words(t.text), ' ') as key
+      from (
+        select v.text from bills as b cross join lateral (values (b.name), (b.payee)) as v (text)
+        union
+        select v.text from paid as p cross join lateral (values (p.name), (p.payee)) as v (text)
+      ) as t
+      where t.text is not null
+    ), known as (
+      select distinct on (w.key) w.key, b.id, b.name, b.days
+      from bills as b
+      join words as w on w.text in (b.name, b.payee)
+      order by w.key, b.days, b.recorded_seq
+    ), charges as (
+      select p.*, w.key, lag(p.id) over near as other_id, lag(p.paid_on) over near as other_on,
+        lag(p.occurrence_id) over near as other_occurrence_id
+      from paid as p
+      join words as w on w.text in (p.name, p.payee)
+      window near as (partition by w.key, p.currency, p.amount_minor order by p.paid_on, p.recorded_seq)
+    )
+    select distinct on (c.id) c.paid_on, jsonb_build_object(
+      'bill_id', k.id, 'name', k.name, 'amount', app.format_amount(c.amount_minor, c.currency), 'currency', c.currency,
+      'first_on', c.other_on, 'second_on', c.paid_on,
+      'ids', jsonb_build_array(app.shown_id(c.other_id), app.shown_id(c.id))
+    )
+    from charges as c
+    join known as k on k.key = c.key
+    -- Two dates of a bill are paid on one day where one was overdue.
+    where c.other_id <> c.id and (c.occurrence_id is null or c.other_occurrence_id is null)
+      and (c.paid_on - c.other_on) * 2 < k.days
+    order by c.id, k.days;
+end
+$$;
+comment on function app.find_double_charges is
+  'The same amount paid twice to the payee of a recurring bill within half its rhythm, of which one at most is the '
+  'payment of a date.';

@@ -14,6 +14,8 @@ begin
     union all
     select 'possible_duplicates', f.* from app.find_duplicates(context) as f
     union all
+    select 'double_charges', f.* from app.find_double_charges(context, since) as f
+    union all
     select 'trials_ending', f.* from app.find_trials(context, horizon_days) as f
     union all
     select 'cancel_by', f.* from app.find_cancel_dates(context, horizon_days) as f
@@ -23,7 +25,8 @@ begin
     select *, row_number() over (
       partition by section
       -- What has been is told from the latest, what is to come from the nearest.
-      order by case when section in ('price_rises', 'unusual_amounts') then (context.today - rank)::int
+      order by case when section in ('price_rises', 'unusual_amounts', 'double_charges')
+        then (context.today - rank)::int
         else (rank - context.today)::int end,
         finding ->> 'name' collate "C", finding ->> 'bill_id' collate "C", finding ->> 'other_bill_id' collate "C"
     ) as place
@@ -31,8 +34,8 @@ begin
   ), sections as (
     select name, coalesce(f.findings, '[]') as findings, coalesce(f.count, 0) as count
     from unnest(
-      array['overdue', 'price_rises', 'unusual_amounts', 'possible_duplicates', 'trials_ending', 'cancel_by',
-      'provider_attention']) as name
+      array['overdue', 'price_rises', 'unusual_amounts', 'possible_duplicates', 'double_charges', 'trials_ending',
+      'cancel_by', 'provider_attention']) as name
     left join (
       select section, jsonb_agg(jsonb_strip_nulls(finding) order by place) filter (where place <= 50) as findings,
         count(*) as count
@@ -46,5 +49,5 @@ begin
 end
 $$;
 comment on function app.review_bills is
-  'Tool review_bills: data {overdue, price_rises, unusual_amounts, possible_duplicates, trials_ending, cancel_by, '
-  'provider_attention, counts}.';
+  'Tool review_bills: data {overdue, price_rises, unusual_amounts, possible_duplicates, double_charges, trials_ending, '
+  'cancel_by, provider_attention, counts}.';

@@ -126,6 +126,11 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Facts, text: string][
       "Power exists twice, every month on the 1st.",
     ],
   ],
+  double_charges: [[
+    { name: "Gym", amount: "29.90", currency: "EUR", first_on: "2026-11-15", second_on: "2026-11-24" },
+    "29.90 EUR was paid twice where Gym is due once: on 2026-11-15 and on 2026-11-24. If both are one payment, merge them with " +
+    "update_expenses.",
+  ]],
   trials_ending: [
     [
       { name: "Zoom", trial_ends_on: "2026-11-25", amount: "10.00", currency: "EUR", schedule: monthly },
