@@ -7824,6 +7824,24 @@ $$;
 comment on function app.parse_paid_on is
   'The day of a payment: at most 10 years back and, for who is ahead of the owner''s clock, one day ahead.';
 
+create or replace function app.refuse_income(item jsonb, field text) returns void
+language plpgsql stable set search_path = '' as $$
+declare
+  -- An employer pays salaries, and taxes on income are paid back: a category of their own says so.
+  earned constant text :=
+    '\m(salary|salaries|wages|pay ?check|gehalt|lohn|salaire|sueldo|salario|stipendio|n[oó]mina)\M';
+  income constant text := '^(income|earnings|einkommen|einnahmen?|revenus?|ingresos?|entrate)$';
+  category constant text := lower(app.clean_text(item ->> 'category'));
+begin
+  if category ~ income or (item ->> 'is_refund')::boolean and lower(item ->> 'name') ~ earned
+    and coalesce(category ~ earned, true) then
+    perform app.fail('invalid_argument.income', jsonb_build_object('name', app.clean_text(item ->> 'name')), field);
+  end if;
+end
+$$;
+comment on function app.refuse_income is
+  'Ends the tool when an item is money earned: of a category of income, or a salary that is sent as a refund.';
+
 create or replace function app.parse_expense_item(context app.context, item jsonb, field text,
   create_missing_categories boolean) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -7844,6 +7862,7 @@ begin
   if name is null then
     perform app.fail('invalid_argument.expense_without_name', field => parse_expense_item.field || '.name');
   end if;
+  perform app.refuse_income(item, field || '.name');
   amount_minor := app.parse_amount(item ->> 'amount', currency, field || '.amount');
   charged := app.parse_charged(context, item -> 'charged', currency, field || '.charged');
   tax := app.parse_tax(item, amount_minor, currency, field);
@@ -16439,6 +16458,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   bill app.expenses;
 begin
+  perform app.refuse_income(arguments, 'name');
   bill.organization_id := context.organization_id;
   bill.name := app.clean_text(arguments ->> 'name');
   if bill.name is null then
@@ -18435,6 +18455,61 @@ end;
 comment on function app.find_unusual_amounts is
   'Bills whose amounts differ, and whose latest is far from the median of those before it since a day.';
 
+create or replace function app.find_double_charges(context app.context, since date)
+  returns table (rank date, finding jsonb)
+language plpgsql stable set search_path = '' as $$
+begin
+  return query
+    with bills as materialized (
+      select b.id, b.name, b.payee, b.recorded_seq,
+        b.every * case b.frequency when 'daily' then 1 when 'weekly' then 7 when 'monthly' then 28 else 365 end as days
+      from app.expenses as b
+      where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
+        and b.frequency <> 'once'
+    ), paid as materialized (
+      select p.id, p.paid_on, p.amount_minor, p.currency, p.occurrence_id, p.recorded_seq, e.name, e.payee
+      from app.payments as p
+      join app.expenses as e on e.id = p.expense_id
+      where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
+        and p.split_id is null and not p.stands_alone and p.paid_on >= since
+    ), words as materialized (
+      -- Each name once, and neighbours instead of pairs: the same is charged many times a year.
+      select t.text, array_to_string(app.descriptor_words(t.text), ' ') as key
+      from (
+        select v.text from bills as b cross join lateral (values (b.name), (b.payee)) as v (text)
+        union
+        select v.text from paid as p cross join lateral (values (p.name), (p.payee)) as v (text)
+      ) as t
+      where t.text is not null
+    ), known as (
+      select distinct on (w.key) w.key, b.id, b.name, b.days
+      from bills as b
+      join words as w on w.text in (b.name, b.payee)
+      order by w.key, b.days, b.recorded_seq
+    ), charges as (
+      select p.*, w.key, lag(p.id) over near as other_id, lag(p.paid_on) over near as other_on,
+        lag(p.occurrence_id) over near as other_occurrence_id
+      from paid as p
+      join words as w on w.text in (p.name, p.payee)
+      window near as (partition by w.key, p.currency, p.amount_minor order by p.paid_on, p.recorded_seq)
+    )
+    select distinct on (c.id) c.paid_on, jsonb_build_object(
+      'bill_id', k.id, 'name', k.name, 'amount', app.format_amount(c.amount_minor, c.currency), 'currency', c.currency,
+      'first_on', c.other_on, 'second_on', c.paid_on,
+      'ids', jsonb_build_array(app.shown_id(c.other_id), app.shown_id(c.id))
+    )
+    from charges as c
+    join known as k on k.key = c.key
+    -- Two dates of a bill are paid on one day where one was overdue.
+    where c.other_id <> c.id and (c.occurrence_id is null or c.other_occurrence_id is null)
+      and (c.paid_on - c.other_on) * 2 < k.days
+    order by c.id, k.days;
+end
+$$;
+comment on function app.find_double_charges is
+  'The same amount paid twice to the payee of a recurring bill within half its rhythm, of which one at most is the '
+  'payment of a date.';
+
 -- schemas/bills/find_provider_trouble.sql
 
 create or replace function app.find_duplicates(context app.context) returns table (rank date, finding jsonb)
@@ -18562,6 +18637,8 @@ begin
     union all
     select 'possible_duplicates', f.* from app.find_duplicates(context) as f
     union all
+    select 'double_charges', f.* from app.find_double_charges(context, since) as f
+    union all
     select 'trials_ending', f.* from app.find_trials(context, horizon_days) as f
     union all
     select 'cancel_by', f.* from app.find_cancel_dates(context, horizon_days) as f
@@ -18571,7 +18648,8 @@ begin
     select *, row_number() over (
       partition by section
       -- What has been is told from the latest, what is to come from the nearest.
-      order by case when section in ('price_rises', 'unusual_amounts') then (context.today - rank)::int
+      order by case when section in ('price_rises', 'unusual_amounts', 'double_charges')
+        then (context.today - rank)::int
         else (rank - context.today)::int end,
         finding ->> 'name' collate "C", finding ->> 'bill_id' collate "C", finding ->> 'other_bill_id' collate "C"
     ) as place
@@ -18579,8 +18657,8 @@ begin
   ), sections as (
     select name, coalesce(f.findings, '[]') as findings, coalesce(f.count, 0) as count
     from unnest(
-      array['overdue', 'price_rises', 'unusual_amounts', 'possible_duplicates', 'trials_ending', 'cancel_by',
-      'provider_attention']) as name
+      array['overdue', 'price_rises', 'unusual_amounts', 'possible_duplicates', 'double_charges', 'trials_ending',
+      'cancel_by', 'provider_attention']) as name
     left join (
       select section, jsonb_agg(jsonb_strip_nulls(finding) order by place) filter (where place <= 50) as findings,
         count(*) as count
@@ -18594,8 +18672,8 @@ begin
 end
 $$;
 comment on function app.review_bills is
-  'Tool review_bills: data {overdue, price_rises, unusual_amounts, possible_duplicates, trials_ending, cancel_by, '
-  'provider_attention, counts}.';
+  'Tool review_bills: data {overdue, price_rises, unusual_amounts, possible_duplicates, double_charges, trials_ending, '
+  'cancel_by, provider_attention, counts}.';
 
 -- schemas/expenses/closed_months.sql
 

@@ -255,4 +255,61 @@ testBooks("what is recorded already", { day: "2026-11-27" }, {
     const paid = await books.call("mark_bill_paid", { bill_name: "Electricity" });
     assertEquals([warned(paid, "linked"), await total(member)], ["", "84.00"]);
   },
+
+  "did anybody charge us twice this month?": async (books) => {
+    books.goTo("2026-11-15");
+    await addBill(books, {
+      name: "Gym",
+      payee: "FitX",
+      amount: "29.90",
+      frequency: "monthly",
+      first_due: "2026-11-15",
+    });
+    await books.ok("mark_bill_paid", { bill_name: "Gym" });
+    books.goTo("2026-11-27");
+    for (const [date, name] of [["2026-11-16", "FITX 4711"], ["2026-11-02", "Coffee"], ["2026-11-03", "Coffee"]]) {
+      await log(books, { name, amount: "29.90", date });
+    }
+    assertEquals((await books.ok("review_bills")).double_charges, []);
+    await importLine(books, "2026-11-24,FITX 4711,-29.90");
+    const { double_charges, counts } = await books.ok("review_bills");
+    assertEquals([double_charges.map(({ text }: Json) => text), counts.double_charges], [[
+      "29.90 EUR was paid twice where Gym is due once: on 2026-11-15 and on 2026-11-24. If both are one payment, merge them " +
+      "with update_expenses.",
+    ], 1]);
+  },
+
+  "I earned 3200 salary today": async (books) => {
+    for (
+      const item of [
+        { name: "Salary", is_refund: true },
+        { name: "Gehalt November", is_refund: true },
+        { name: "Nómina", is_refund: true, category: "Salary" },
+        { name: "ACME", category: "Income" },
+      ]
+    ) {
+      const error = await books.fails("invalid_argument", "log_expenses", {
+        items: [{ ...item, amount: "3200" }],
+        create_missing_categories: true,
+      });
+      assertStringIncludes(error.hint, "Income, such as a salary, is not kept here: leave it out.");
+    }
+    await books.fails("invalid_argument", "add_bill", {
+      ...RENT,
+      first_due: "2026-12-01",
+      name: "ACME",
+      category: "Income",
+    });
+    for (
+      const item of [
+        { name: "Salary of Eve" },
+        { name: "Salary of Eve", is_refund: true, category: "Payroll" },
+        { name: "Income tax", is_refund: true },
+        { name: "Lohnsteuer", is_refund: true },
+      ]
+    ) {
+      const answer = await log(books, { ...item, amount: "3200" }, { create_missing_categories: true });
+      assertEquals(answer.data?.results[0].status, "created", JSON.stringify(item));
+    }
+  },
 });

@@ -1,7 +1,7 @@
 /** Schema violations in arguments, and what would be valid. Field names are those of the contract. */
 import type { FormHint, SentAmount } from "../../connector/form_hint.ts";
 import type { Limit, Refusal, Unit } from "../message.ts";
-import { count, quoted } from "./phrases.ts";
+import { count, NO_INCOME, quoted } from "./phrases.ts";
 
 interface Problem {
   /** Path of the field, `items[0].amount`; absent when it is the arguments as a whole. */
@@ -83,8 +83,7 @@ const amount = ({ plain, other, has_currency, negative }: SentAmount): string =>
     other
       ? `Ask whether "${plain}" or "${other}" is meant: a point for decimals, and nothing for thousands.`
       : negative === "refund"
-      ? `If a seller paid it back, send "${plain}" with is_refund true. Income, such as a salary, is not kept here: ` +
-        "leave it out."
+      ? `If a seller paid it back, send "${plain}" with is_refund true. ${NO_INCOME}`
       : `Write it as "${plain}": a point for decimals, nothing for thousands.`,
     has_currency && "The currency goes into the field currency.",
     negative === "never" && "An amount is never negative here.",

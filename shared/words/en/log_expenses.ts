@@ -1,7 +1,7 @@
 /** Words of `log_expenses`. */
 import { DATA_FORMAT, type EffectFormat } from "../effect_format.ts";
 import type { Money, Refusal } from "../message.ts";
-import { and, count, money, names, percent, quoted, totals } from "./phrases.ts";
+import { and, count, money, names, NO_INCOME, percent, quoted, totals } from "./phrases.ts";
 
 /** What becomes of an amount without a rate. */
 export const awaited = (is_awaited: boolean): string =>
@@ -65,6 +65,10 @@ export const refusals = {
   "date_out_of_range.long_ago": ({ date, years }: { date: string; years: number }): Refusal => ({
     message: `${date} is more than ${years} years ago.`,
     hint: "Check the year.",
+  }),
+  "invalid_argument.income": ({ name }: { name?: string }): Refusal => ({
+    message: `${name ? quoted(name) : "This"} looks like income, and was not written.`,
+    hint: NO_INCOME,
   }),
   "invalid_argument.expense_without_name": (): Refusal => ({
     message: "An expense needs a name.",

@@ -41,6 +41,8 @@ export const ask = ({ who }: WhoCan): string => who?.length ? `Ask ${who.join(" 
 export const quoted = (text: string): string => `"${text}"`;
 
 /** "1 expense", "2 expenses" */
+export const NO_INCOME = "Income, such as a salary, is not kept here: leave it out.";
+
 export const count = (number: number, one: string, many = `${one}s`): string =>
   `${number} ${number === 1 ? one : many}`;
 

@@ -26,6 +26,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   bill app.expenses;
 begin
+  perform app.refuse_income(arguments, 'name');
   bill.organization_id := context.organization_id;
   bill.name := app.clean_text(arguments ->> 'name');
   if bill.name is null then

@@ -36,6 +36,24 @@ $$;
 comment on function app.parse_paid_on is
   'The day of a payment: at most 10 years back and, for who is ahead of the owner''s clock, one day ahead.';
 
+create or replace function app.refuse_income(item jsonb, field text) returns void
+language plpgsql stable set search_path = '' as $$
+declare
+  -- An employer pays salaries, and taxes on income are paid back: a category of their own says so.
+  earned constant text :=
+    '\m(salary|salaries|wages|pay ?check|gehalt|lohn|salaire|sueldo|salario|stipendio|n[oó]mina)\M';
+  income constant text := '^(income|earnings|einkommen|einnahmen?|revenus?|ingresos?|entrate)$';
+  category constant text := lower(app.clean_text(item ->> 'category'));
+begin
+  if category ~ income or (item ->> 'is_refund')::boolean and lower(item ->> 'name') ~ earned
+    and coalesce(category ~ earned, true) then
+    perform app.fail('invalid_argument.income', jsonb_build_object('name', app.clean_text(item ->> 'name')), field);
+  end if;
+end
+$$;
+comment on function app.refuse_income is
+  'Ends the tool when an item is money earned: of a category of income, or a salary that is sent as a refund.';
+
 create or replace function app.parse_expense_item(context app.context, item jsonb, field text,
   create_missing_categories boolean) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -56,6 +74,7 @@ begin
   if name is null then
     perform app.fail('invalid_argument.expense_without_name', field => parse_expense_item.field || '.name');
   end if;
+  perform app.refuse_income(item, field || '.name');
   amount_minor := app.parse_amount(item ->> 'amount', currency, field || '.amount');
   charged := app.parse_charged(context, item -> 'charged', currency, field || '.charged');
   tax := app.parse_tax(item, amount_minor, currency, field);
