@@ -191,7 +191,7 @@ function guessColumns(
     if (column >= 0) columns.direction = [column];
   }
   // A state counts in any column but those that name something.
-  const named = ([...MONEY, "date", "name", "payee", "category", "currency", "state"] as Role[])
+  const named = ([...MONEY, "name", "payee", "category", "currency", "state"] as Role[])
     .flatMap((role) => columns[role] ?? []);
   const states = headers.flatMap((_, column) => !named.includes(column) && saysUnbooked(rows, column) ? column : []);
   if (states.length > 0) columns.state = [...columns.state ?? [], ...states];

@@ -10,7 +10,7 @@ export const DIRECTION_WORDS: Record<Direction | "own_transfer" | "exchange" | "
     "gider deebet makse izdevumi chi ra keluar pengeluaran db 支出 支付 出金 借 借方 출금 지급 지출 차변 מדין חובה",
   in: "credit cr c crdt bij haben h einnahme einnahmen eingang gutschrift income deposit inflow in revenu recette " +
     "ingreso abono entrata accredito inkomsten receita entrada credito przychod uznanie wplyw plus " +
-    "kredit kreditas ind inn inntekt indtægt inkomst insättning innskudd tulo pano příjem vklad připsáno jóváírás " +
+    "k kredit kreditas ind inn inntekt indtægt inkomst insättning innskudd tulo pano příjem vklad připsáno jóváírás " +
     "bevétel j încasare intrare uplata prihod potražuje priliv приход зачисление поступление кредит надходження кт " +
     "зарахування πίστωση alacak gelir kreedit ieņēmumi thu vào masuk pemasukan 收入 入金 贷 贷方 貸方 입금 수입 대변 זכות",
   own_transfer: "transfer umbuchung umbuchungen transfert transferencia trasferimento overboeking transferencia",

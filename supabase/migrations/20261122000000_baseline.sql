@@ -13082,17 +13082,33 @@ $$;
 comment on function app.draft_import_rows is
   'Parses the rows of these lines that have no draft yet, each into one or the reason why it cannot be.';
 
+create or replace function app.account_currency(context app.context, account_id text) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  said constant text := (select a.currency from app.accounts as a where a.id = account_currency.account_id);
+begin
+  return coalesce(said, (
+    select min(l.currency) from (
+      select s.currency from app.statement_lines as s
+      where s.account_id = account_currency.account_id and s.organization_id = context.organization_id
+      limit 100
+    ) as l
+    having count(distinct l.currency) = 1
+  ));
+end
+$$;
+comment on function app.account_currency is
+  'What the account is kept in: as a file of it said, or as its earlier statements are; null where neither says one.';
+
 create or replace function app.stage_import_rows(context app.context, batch app.import_batches, arguments jsonb)
   returns app.import_batches
 language plpgsql volatile set search_path = '' as $$
 declare
   after constant int := (arguments ->> 'after')::int;
   through constant int := (arguments ->> 'through')::int;
-  new_read constant jsonb := batch.read || coalesce(arguments -> 'read', '{}');
-  home constant text := coalesce(
-    batch.read ->> 'default_currency',
-    (select a.currency from app.accounts as a where a.id = batch.account_id), context.base_currency
-  );
+  new_read jsonb := batch.read || coalesce(arguments -> 'read', '{}');
+  known constant text := coalesce(batch.read ->> 'default_currency', app.account_currency(context, batch.account_id));
+  home constant text := coalesce(known, context.base_currency);
 begin
   -- Another caller went on with it, or an answer asks for another reading.
   if batch.state <> 'reading' or batch.staged_through <> after or arguments -> 'revision' <> batch.read -> 'revision'
@@ -13101,6 +13117,10 @@ begin
   end if;
   if after = 0 then
     delete from app.import_rows as r where r.import_id = batch.id;
+    if known is null and jsonb_path_exists(arguments -> 'rows', '$[*] ? (!exists(@.currency))') then
+      new_read := jsonb_set(new_read, '{mapping,assumed}', coalesce(new_read #> '{mapping,assumed}', '[]')
+        || jsonb_build_object('code', 'currency_assumed', 'params', jsonb_build_object('currency', home)));
+    end if;
   end if;
   insert into app.import_rows (import_id, organization_id, line, kind, item)
   select batch.id, context.organization_id, (i ->> 'line')::int,
@@ -14229,8 +14249,7 @@ language plpgsql stable set search_path = '' as $$
 #variable_conflict use_column
 declare
   home constant text := coalesce(
-    batch.read ->> 'default_currency',
-    (select a.currency from app.accounts as a where a.id = batch.account_id), context.base_currency
+    batch.read ->> 'default_currency', app.account_currency(context, batch.account_id), context.base_currency
   );
   -- Of a row without a readable day.
   last_day constant text := case when days is null then (

@@ -352,6 +352,27 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals(kept!.count, 20);
   },
 
+  "a currency that nothing says is assumed aloud, unless the file's name or the account's statements say it": async (
+    books,
+  ) => {
+    const read = async (args: Json, csv = CSV) => {
+      const preview = await upload(books, csv, args);
+      const isAssumed = JSON.stringify(preview.mapping.assumed).includes("was assumed");
+      return { preview, says: [isAssumed, Object.keys(preview.commit_with.expected_totals ?? {})] };
+    };
+    assertEquals((await read({ account: "Purse" })).says, [true, ["EUR"]]);
+    assertEquals((await read({ account: "Purse" }, "Date,Name,Amount (USD)\n2026-10-01,Kiosk,14.50\n")).says, [
+      false,
+      ["USD"],
+    ]);
+    const named = await read({ account: "Krona", name: "statement_SEK.csv" });
+    assertEquals(named.says, [false, ["SEK"]]);
+    assertEquals((await say(books, named.preview.commit_with)).ok, true);
+    const next = "Date,Name,Amount\n2026-10-05,Bakery,30\n";
+    assertEquals((await read({ account: "Krona" }, next)).says, [false, ["SEK"]]);
+    assertEquals((await read({ account: "Purse" }, next)).says, [true, ["EUR"]]);
+  },
+
   "an account is found by its number, whatever it is called": async (books, database) => {
     const read = (account: Json) => ({
       ...{ step: "all", file: "a", row_count: 1, through: 2, rows_bad: [], left_out_rows: [] },

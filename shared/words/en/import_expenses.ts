@@ -226,6 +226,9 @@ export const assumptions = {
     `As confirmed for this account and header line before: ${
       and(Object.entries(remembered).map(([field, value]) => `${field} ${JSON.stringify(value)}`))
     }. update_settings with forget_layouts forgets it.`,
+  currency_assumed: ({ currency }: { currency: string }): string =>
+    `Nothing in the file says a currency; ${currency} was assumed. Ask the user if that is right; else import the file ` +
+    "again with default_currency.",
   no_header: (): string => "The file has no header line; the columns were identified by their contents.",
   column_by_cells: ({ header, field }: { header: string; field: string }): string =>
     `${quoted(header)} was taken for the ${field} because of its contents.`,

@@ -8,8 +8,7 @@ language plpgsql stable set search_path = '' as $$
 #variable_conflict use_column
 declare
   home constant text := coalesce(
-    batch.read ->> 'default_currency',
-    (select a.currency from app.accounts as a where a.id = batch.account_id), context.base_currency
+    batch.read ->> 'default_currency', app.account_currency(context, batch.account_id), context.base_currency
   );
   -- Of a row without a readable day.
   last_day constant text := case when days is null then (

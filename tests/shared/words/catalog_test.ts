@@ -91,8 +91,9 @@ Deno.test("every outcome of app.sync_fact() has words, and every outcome with wo
   assertEquals(sorted([...codesOf("app.sync_fact"), ...chosen]), sorted(Object.keys(en.outcomes)));
 });
 
-Deno.test("every assumption with words is made by the reader of imports", () => {
-  assertEquals(Object.keys(en.assumptions).filter((code) => !rules.has(code)), []);
+Deno.test("every assumption with words is made by the reader of imports, or as its rows are staged", () => {
+  const staged = [...sql.matchAll(/'code', '(\w+_assumed)'/g)].map(([, code]) => code!);
+  assertEquals(Object.keys(en.assumptions).filter((code) => !rules.has(code) && !staged.includes(code)), []);
 });
 
 Deno.test("every writing tool, and every change made by no tool, has words for what it did", () => {
