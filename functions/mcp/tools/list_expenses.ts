@@ -13,7 +13,7 @@ export const listExpenses = defineTool({
     cursor,
     format: oneOf(["json", "csv"], { default: "json" }),
   }),
-  data: { rows: "array", csv: "string", csv_url: "string", tax_by_currency: "object" },
+  data: { rows: "array", csv: "string", csv_url: "string", tax_by_currency: "object", no_match: "object" },
   isList: true,
   refine,
 });

@@ -28,5 +28,13 @@ export const summarizeSpending = defineTool({
     include_upcoming: flag(false, { description: "Bills not yet paid." }),
     top: integer({ minimum: 1, maximum: 100, default: 20 }),
   }),
-  data: { period: "object", rows: "array", total: "object", budgets: "array", fx: "object", unconverted: "array" },
+  data: {
+    period: "object",
+    rows: "array",
+    total: "object",
+    budgets: "array",
+    fx: "object",
+    unconverted: "array",
+    no_match: "object",
+  },
 });

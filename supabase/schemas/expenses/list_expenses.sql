@@ -198,7 +198,8 @@ begin
     'data', jsonb_build_object(case when is_csv then 'csv' else 'rows' end, (
       select coalesce(jsonb_agg(r.shown - array['key', 'pending_on'] order by r.place), '[]')
       from unnest(page) with ordinality as r (shown, place)
-    ), 'tax_by_currency', taxes),
+    ), 'tax_by_currency', taxes,
+      'no_match', case when total_count = 0 and key is null then app.find_near_matches(filter) end),
     'next_cursor', next_cursor, 'total_count', total_count, 'totals_by_currency', totals,
     'page', jsonb_build_object('list', case when is_csv then 'csv' else 'rows' end, 'cursors', cursors),
     -- Without a page of its own a file is all that matches, whatever day it is read.

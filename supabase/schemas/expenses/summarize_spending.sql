@@ -187,7 +187,8 @@ begin
       'fx', jsonb_build_object(
         'sources', spending.sources, 'as_of', spending.as_of
       ),
-      'unconverted', spending.unconverted
+      'unconverted', spending.unconverted,
+      'no_match', case when rows = '[]' then app.find_near_matches(filter) end
     ),
     'warnings', warnings
   );
