@@ -21,7 +21,15 @@ import { readFormat } from "../../../shared/import/formats/mod.ts";
 import { readMarkup } from "../../../shared/import/formats/markup.ts";
 import { readMt940 } from "../../../shared/import/formats/mt940.ts";
 import { attributeOf, decodeEntities, scanMarkup } from "../../../shared/import/formats/scan_markup.ts";
-import { findAccount, findBalances, splitFooter } from "../../../shared/import/formats/csv_account.ts";
+import { joinContinued } from "../../../shared/import/formats/continued_rows.ts";
+import {
+  currencyAbove,
+  currencyInName,
+  findAccount,
+  findBalances,
+  splitFooter,
+  totalsAround,
+} from "../../../shared/import/formats/csv_account.ts";
 import { cellReader } from "../../../shared/import/formats/csv_cells.ts";
 import { readLines } from "../../../shared/import/formats/csv_lines.ts";
 import { billsInJson, refuseBills } from "../../../shared/import/formats/bills.ts";
@@ -41,7 +49,7 @@ import { findColumns } from "../../../shared/import/find_columns.ts";
 import { totalsOf } from "../../../shared/import/left_out.ts";
 import { settleLines } from "../../../shared/import/settle_lines.ts";
 import { writeRows } from "../../../shared/import/write_rows.ts";
-import { readText, stateOf } from "../../../shared/import/kinds.ts";
+import { isWordless, readText, stateInText, stateOf } from "../../../shared/import/kinds.ts";
 import { findBareLayout } from "../../../shared/import/layouts/mod.ts";
 import { EUROPE_BARE } from "../../../shared/import/layouts/europe.ts";
 import { ENGLISH_BARE } from "../../../shared/import/layouts/english.ts";
@@ -179,6 +187,19 @@ const cells: Record<string, Run> = {
   "headers": (text) => [rankOf("amount", plainHeader(text)), isSameHeader(plainHeader(text), "amount")],
   "currencyInHeader()": currencyInHeader,
   "readText()": (text) => [readText(text), stateOf(text), oneLine(text)],
+  "stateInText() and isWordless()": (text) => [stateInText(text), isWordless(text), currencyInName(text)],
+  "currencyAbove() and totalsAround()": (text) => {
+    const rows = pieces(text, 100).map((cell, line) => ({ line, cells: [cell, text, cell] }));
+    return [currencyAbove(rows), totalsAround(rows)];
+  },
+  "joinContinued()": (text) =>
+    joinContinued(
+      pieces(text, 400).map((cell, line) => ({ line, cells: line === 0 ? ["2026-10-01", cell] : ["", cell] })),
+      {
+        date: [0],
+        name: [1],
+      },
+    ),
   "describeAccount()": (
     text,
   ) => [describeAccount({ number: text, bank: text, isCard: true }), isIban(text), isMasked(text)],
