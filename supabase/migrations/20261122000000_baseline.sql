@@ -13079,6 +13079,33 @@ comment on function app.match_options is
 
 -- schemas/imports/stage_rows.sql
 
+create or replace function app.choose_by_known_payee(context app.context, said app.category_choice, text text)
+  returns app.category_choice
+language plpgsql stable set search_path = '' as $$
+declare
+  words constant text[] := app.descriptor_words(choose_by_known_payee.text);
+  -- "NOBU BERLIN" is Nobu; three letters may be anybody.
+  names constant text[] := array(
+    select array_to_string(words[1:n], ' ') from generate_series(1, cardinality(words)) as n
+    where length(array_to_string(words[1:n], ' ')) > 3
+  );
+  choice app.category_choice;
+begin
+  if said.source not in ('keyword', 'none') or names = '{}' then
+    return said;
+  end if;
+  select c.id, 'payee_history' into choice
+  from app.expenses as e
+  join app.categories as c on c.id = e.category_id and c.archived_at is null
+  where e.match_key = any (names) and e.deleted_at is null
+  order by length(e.match_key) desc, e.recorded_seq desc
+  limit 1;
+  return case when found then choice else said end;
+end
+$$;
+comment on function app.choose_by_known_payee is
+  'The category of a known payee by whose name a statement''s text begins; what was chosen before where there is none.';
+
 create or replace function app.choose_import_categories(context app.context, batch app.import_batches, first int,
   last int) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -13093,8 +13120,9 @@ begin
         and i.kind in ('expense', 'refund')
     ) as r
     cross join lateral (
-      select c.id as category_id, c.source as category_source
+      select k.id as category_id, k.source as category_source
       from app.choose_category(context, null, nullif(r.payee, ''), r.name, 'csv') as c
+      cross join lateral app.choose_by_known_payee(context, c, coalesce(nullif(r.payee, ''), r.name)) as k
     ) as chosen
   );
 end

@@ -373,6 +373,24 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals((await read({ account: "Purse" }, next)).says, [true, ["EUR"]]);
   },
 
+  "a text that begins with a known payee's name takes that payee's category": async (books) => {
+    const item = { amount: "90", date: "2026-09-01" };
+    await books.ok("log_expenses", {
+      items: [{ ...item, name: "Dinner", payee: "Nobu", category: "Dining" }, {
+        ...item,
+        name: "Abc",
+        category: "Travel",
+      }],
+      create_missing_categories: true,
+    });
+    const csv = "Date,Name,Amount\n2026-10-01,NOBU BERLIN,88\n2026-10-02,NOBUKO TOKYO,7\n2026-10-03,ABC DEF,6\n";
+    const { commit_with } = await upload(books, csv);
+    assertEquals((await say(books, commit_with)).ok, true);
+    const { rows } = await books.ok("list_expenses", { from: "2026-10-01" });
+    const known = (rows as Json[]).filter(({ category }) => ["Dining", "Travel"].includes(category));
+    assertEquals(known.map(({ name, category }) => [name, category]), [["NOBU BERLIN", "Dining"]]);
+  },
+
   "an account is found by its number, whatever it is called": async (books, database) => {
     const read = (account: Json) => ({
       ...{ step: "all", file: "a", row_count: 1, through: 2, rows_bad: [], left_out_rows: [] },
