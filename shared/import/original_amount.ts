@@ -8,6 +8,6 @@ export function readOriginal(
 ): { amount: string; currency: string } | null {
   const money = readMoney(cells.amount);
   const amount = money && toDecimal(money.digits, decimal);
-  const currency = readCurrency(cells.currency);
+  const currency = readCurrency(cells.currency) ?? money?.currency;
   return amount && Number(amount) !== 0 && currency && currency !== charged ? { amount, currency } : null;
 }

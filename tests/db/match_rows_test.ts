@@ -447,6 +447,62 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     await books.ok("import_expenses", fixed.preview.commit_with);
     assertEquals((await proof())[0].map(([text]: Json) => text), ["Later", "Tea", "Undated"]);
   },
+  "a foreign price to the cent is the expense of those days, whatever the names say": async (books) => {
+    await log(books, { name: "Hotel", amount: "412.80", currency: "USD", date: "2026-10-07" }, {
+      ...{ name: "Books", amount: "20.00", currency: "USD", date: "2026-10-07" },
+    });
+    const head = '"Belegdatum";"Wertstellung";"Status";"Beschreibung";"Umsatztyp";"Betrag (€)";"Fremdwährungsbetrag"';
+    const row = (day: string, name: string, euros: string, dollars: string) =>
+      `"${day}.10.26";"${day}.10.26";"Gebucht";"${name}";"Im Geschäft";"${euros} €";"${dollars}"`;
+    const csv = [
+      head,
+      row("09", "POD 51 NEW YORK", "-367,12", "-412,80 USD"),
+      row("13", "Too late", "-17,90", "-20,00 USD"),
+      row("08", "A cent more", "-17,91", "-20,01 USD"),
+    ].join("\n");
+    const parsed = importExpenses.parse({ csv, account: "Card" });
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.error));
+    const { preview } = await books.ok("import_expenses", parsed.value);
+    assertEquals(preview.rows.map((one: Json) => [one.as, one.of]), [["linked", "Hotel"], ["new", undefined], [
+      "new",
+      undefined,
+    ]]);
+    await books.ok("import_expenses", preview.commit_with);
+    const { rows } = await books.ok("list_expenses", { query: "Hotel" });
+    assertEquals(rows[0].charged, { amount: "367.12", currency: "EUR" });
+    assertEquals(await totals(books), { USD: "472.81" });
+  },
+  "a row a little above what was said of a restaurant is asked as the same with a tip": async (books, database) => {
+    await log(
+      books,
+      { name: "Diner", amount: "20.00", date: "2026-10-05" },
+      { name: "Taxi Berlin", amount: "10.00", date: "2026-10-05" },
+      { name: "Kaufland", amount: "20.00", date: "2026-10-05" },
+    );
+    const asked = await match(books, database, [
+      ["2026-10-06", "DINER NYC", "-26.00"],
+      ["2026-10-06", "TAXI BERLIN", "-13.01"],
+      ["2026-10-06", "KAUFLAND", "-24.00"],
+      ["2026-10-12", "DINER NYC", "-24.00"],
+    ]);
+    assertEquals(asked.states, ["likely", "new", "new", "new"]);
+    assertEquals(
+      asked.preview.questions[0].message,
+      'Line 2, "DINER NYC", 26.00 EUR on 6 Oct: is it "Diner", 20.00 EUR on 5 Oct in the books, with a tip, or a new ' +
+        "expense?",
+    );
+    const { import_id } = asked.preview;
+    const { preview } = await books.ok("import_expenses", { import_id, answers: { row_2: "same" } });
+    assertEquals([preview.totals, preview.corrects.map(({ was, amount }: Json) => [was, amount])], [
+      { EUR: "67.01" },
+      [["20.00", "26.00"]],
+    ]);
+    const { change_id } = await books.call("import_expenses", preview.commit_with);
+    assertEquals(await totals(books), { EUR: "117.01" });
+    assertEquals((await books.ok("reconcile", { account: "Giro" })).totals.difference, { EUR: "0.00" });
+    await books.ok("undo_change", { change_id });
+    assertEquals(await totals(books), { EUR: "50.00" });
+  },
   "nobody else's payments are matched": async (books, database) => {
     const other = await openBooks(database, { day: "2026-10-20" });
     await log(other, { name: "Lidl", amount: "23.45", date: "2026-10-03" });

@@ -123,6 +123,7 @@ function lineOf(
     : other !== "" && other === own
     ? "own_transfer"
     : undefined;
+  const original = amountOf(detail && find(detail, "AmtDtls/InstdAmt/Amt"));
   const date = textAt(entry, "BookgDt/Dt") || textAt(entry, "BookgDt/DtTm") || textAt(entry, "ValDt/Dt") ||
     textAt(entry, "ValDt/DtTm");
   return {
@@ -134,6 +135,7 @@ function lineOf(
     payee,
     type: textAt(entry, "AddtlNtryInf"),
     ...(currency && { currency }),
+    ...(original.currency && { original }),
     ...(other && { counter_account: other }),
     ...(kind && { kind }),
     ...(side !== "DBIT" && side !== "CRDT" && {

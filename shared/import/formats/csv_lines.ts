@@ -37,7 +37,7 @@ export function readLines(rows: CsvRow[], { headers, columns, headerLine, layout
   const needsState = layout && columns.state?.[0] !== columns.date?.[0];
   const [hasAmount, hasDirection] = [has("amount"), has("direction")];
   const hasPayer = has("payer");
-  const hasOriginal = has("original_amount") && has("original_currency");
+  const hasOriginal = has("original_amount");
 
   return rows.map(({ line, cells }): RawLine => {
     const payee = oneLine(cell(cells, "payee"));

@@ -50,6 +50,7 @@ export const ENGLISH: Layout[] = [
         amount: "amount",
       },
       ...{ currency: "currency", note: "notes and tags" },
+      ...{ original_amount: "local amount", original_currency: "local currency?" },
     },
     also: "transaction id|local amount",
     ...british,

@@ -7,7 +7,11 @@ const dutch = { decimal: ",", currency: "EUR" } as const;
 export const EUROPE: Layout[] = [
   {
     name: "N26",
-    columns: { date: "booking date", amount: "amount", payee: "partner name", name: "payment reference", type: "type" },
+    columns: {
+      ...{ original_amount: "original amount?", original_currency: "original currency?" },
+      ...{ date: "booking date", amount: "amount", payee: "partner name" },
+      ...{ name: "payment reference", type: "type" },
+    },
     also: "value date|partner iban",
     ...{ dates: "YMD", decimal: ".", spends: "negative", currency: "EUR" },
     types: { refund: "presentment refund|card refund|direct debit reversal", income: "income|credit transfer|reward" },
@@ -15,7 +19,11 @@ export const EUROPE: Layout[] = [
   },
   {
     name: "N26, older",
-    columns: { date: "date", amount: "amount", payee: "payee", name: "payment reference", type: "transaction type" },
+    columns: {
+      ...{ original_amount: "amount#2?", original_currency: "type foreign currency?" },
+      ...{ date: "date", amount: "amount", payee: "payee" },
+      ...{ name: "payment reference", type: "transaction type" },
+    },
     also: "account number",
     ...{ dates: "YMD", decimal: ".", spends: "negative", currency: "EUR" },
     types: { refund: "mastercard refund|card refund", income: "income|n26 referral" },
@@ -23,7 +31,11 @@ export const EUROPE: Layout[] = [
   },
   {
     name: "N26, German",
-    columns: { date: "datum", amount: "betrag", payee: "empfanger", name: "verwendungszweck", type: "transaktionstyp" },
+    columns: {
+      ...{ original_amount: "betrag#2?", original_currency: "fremdwahrung?" },
+      ...{ date: "datum", amount: "betrag", payee: "empfanger" },
+      ...{ name: "verwendungszweck", type: "transaktionstyp" },
+    },
     also: "kontonummer",
     ...{ dates: "YMD", decimal: ".", spends: "negative", currency: "EUR" },
     types: { income: "gutschrift" },
@@ -65,7 +77,7 @@ export const EUROPE: Layout[] = [
     columns: {
       ...{ date: "created on", state: "status", direction: "direction", amount: "source amount" },
       ...{ currency: "source currency", fee: "source fee amount", payee: "target name", name: "target name" },
-      ...{ note: "reference" },
+      ...{ note: "reference", original_amount: "target amount?", original_currency: "target currency?" },
     },
     also: "finished on|target amount",
     ...{ dates: "YMD", decimal: "." },
@@ -138,7 +150,7 @@ export const EUROPE: Layout[] = [
     name: "DKB, card",
     columns: {
       ...{ date: "belegdatum", state: "status", name: "beschreibung", type: "umsatztyp", amount: "betrag" },
-      ...{ currency: "" },
+      ...{ currency: "", original_amount: "fremdwahrungsbetrag" },
     },
     also: "fremdwahrungsbetrag",
     ...german,

@@ -35,11 +35,17 @@ export const questions = {
       return `${said}, is no spending: is it the other half of ${known} in the books, which is then removed as a ` +
         'transfer ("same"), or has it nothing to do with that ("new")?';
     }
+    // The same name and a little more: what was said had no tip yet.
+    const [first] = candidates;
+    const paid = Number(row.amount) / Number(first?.amount);
+    const tip = first && first.currency === row.currency && first.id.startsWith("exp_") && paid > 1 && paid <= 1.3
+      ? "with a tip, "
+      : "";
     const transfer = candidates.find(({ id }) => id === "transfer");
     const half = transfer?.account
       ? `the other half of ${quoted(transfer.name)}, ${booked(transfer)} in ${quoted(transfer.account)}`
       : "a transfer between your own accounts or the payment of a card's bill";
-    return `${said}: is it ${known ? `${known} in the books, ` : ""}${
+    return `${said}: is it ${known ? `${known} in the books, ${tip}` : ""}${
       transfer ? `${half} (no spending), ` : ""
     }or a new expense?`;
   },

@@ -68,13 +68,15 @@ begin
         and jsonb_array_length(r.match -> 'payment_ids') = 1
     ) as s
     cross join lateral (
-      select q.* from app.payments as q where q.id = s.match #>> '{payment_ids,0}' and q.is_estimate offset 0
+      select q.* from app.payments as q
+      where q.id = s.match #>> '{payment_ids,0}' and (q.is_estimate or s.match ? 'answer' and q.occurrence_id is null)
+      offset 0
     ) as p
     cross join lateral (select b.name from app.expenses as b where b.id = p.expense_id offset 0) as e
-    cross join lateral (
-      select d.paid_minor from app.expense_occurrences as d where d.id = p.occurrence_id offset 0
-    ) as o
-    where p.currency = s.currency and p.amount_minor <> s.minor and o.paid_minor = p.amount_minor
+    where p.currency = s.currency and p.amount_minor <> s.minor
+      and (p.occurrence_id is null or p.amount_minor = (
+        select d.paid_minor from app.expense_occurrences as d where d.id = p.occurrence_id
+      ))
       and not app.is_closed(context.organization_id, p.paid_on)
     union all
     select r.line, 'removes', app.shown_id(p.id), e.name, p.paid_on,
@@ -86,8 +88,8 @@ begin
 end
 $$;
 comment on function app.list_effects is
-  'What committing an import does to the books besides new expenses: pays dates of bills, corrects estimates, removes '
-  'expenses that turn out to be transfers.';
+  'What committing an import does to the books besides new expenses: pays dates of bills, corrects estimates and what '
+  'was said without a tip, removes expenses that turn out to be transfers.';
 
 create or replace function app.count_import(context app.context, batch app.import_batches, on_duplicate text,
   after int default 0) returns jsonb

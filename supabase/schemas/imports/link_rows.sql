@@ -52,6 +52,11 @@ begin
     if occurrence.paid_minor = payment.amount_minor then
       perform app.correct_payment(bill, occurrence, line_minor, null, null);
     end if;
+  elsif payment.currency = line_currency and cardinality(payment_ids) = 1 then
+    -- Somebody said that it is the same, with a tip.
+    perform app.update_payments(context, array[payment.expense_id], jsonb_build_object(
+      'amount', app.format_amount(line_minor, line_currency)
+    ));
   elsif payment.currency <> line_currency and payment.currency <> context.base_currency then
     update app.payments as p
     set charged_minor = s.minor, charged_currency = line_currency
@@ -184,7 +189,7 @@ language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_cust
 begin
   perform
   from app.expenses as e
-  where e.kind = 'bill' and e.id in (
+  where e.id in (
     select r.match ->> 'bill_id'
     from app.import_rows as r
     where r.import_id = batch.id and r.match ->> 'state' = 'linked'
@@ -194,6 +199,7 @@ begin
     cross join lateral jsonb_array_elements_text(r.match -> 'payment_ids') as w (id)
     join app.payments as p on p.id = w.id
     where r.import_id = batch.id and r.match ->> 'state' = 'linked'
+      and (p.occurrence_id is not null or r.match ? 'answer')
   )
   order by e.id for no key update;
 end
@@ -217,7 +223,8 @@ begin
     left join app.payments as p on p.id = k.id
     where not s.is_skipped and s.match ->> 'state' = 'linked'
     group by s.line, s.draft, s.amount_minor, s.currency, s.match
-    having s.match ? 'bill_id' or bool_or(p.is_estimate or p.currency <> s.currency)
+    having s.match ? 'bill_id' or bool_or(p.is_estimate or p.currency <> s.currency
+      or s.match ? 'answer' and p.amount_minor <> s.amount_minor)
     order by s.match ->> 'bill_id', s.line
   loop
     if matched.match ? 'bill_id' then

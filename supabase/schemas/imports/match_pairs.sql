@@ -13,12 +13,29 @@ create type app.match_pair as (
 comment on type app.match_pair is
   'A row and an entry that may be one. tier 1 to 4 is certain, the lowest most: the same name on the same day, the '
   'same '
-  'words, one name in the other, an amount that is about right; 6 to 8 is to be asked. gap is in days.';
+  'words, one name in the other, an amount that is about right or an exact foreign one; 6 to 8 is to be asked. gap is '
+  'in days.';
 
 create or replace function app.same_amount(one_minor bigint, other_minor bigint, percent int) returns boolean
 language sql immutable
   return abs(one_minor - other_minor) * 100::numeric <= percent * greatest(one_minor, other_minor)::numeric;
 comment on function app.same_amount is 'Whether two amounts differ by no more than so many percent of the larger.';
+
+create or replace function app.takes_tips(names text, category_id text) returns boolean
+language plpgsql stable set search_path = '' as $$
+declare
+  words constant text :=
+    '\m(restaurant|ristorante|restaurante|diner|dinner|lunch|brunch|bistro|brasserie|trattoria|osteria|'
+    || 'pizzeria|pizza|sushi|grill|steakhouse|taverna|tavern|gasthaus|gasthof|wirtshaus|cafe|caf[eé]|coffee|bar|pub|'
+    || 'hotel|hostel|inn|resort|pension|taxi|cab|uber|lyft|bolt)\M';
+begin
+  return names ~* words or exists (
+    select from app.categories as c where c.id = category_id and lower(c.name) in ('food', 'travel')
+  );
+end
+$$;
+comment on function app.takes_tips is
+  'Whether an expense is one of a restaurant, a hotel or a taxi, by its names or category.';
 
 -- Hashed, not walked: under row-level security the planner takes rows and books for a handful.
 create or replace function app.find_pairs(context app.context, batch app.import_batches, first int, last int)
@@ -30,6 +47,7 @@ declare
   most constant int := 50;
   exchange_percent constant int := 4;
   estimate_percent constant int := 10;
+  tip_percent constant int := 30;
   first_day date;
   last_day date;
   currencies text[];
@@ -77,18 +95,43 @@ begin
       from priced as p
       cross join generate_series(-days, days) as g (step)
       where p.minor = coalesce(p.charged_minor, p.amount_minor) and exists (select from odd)
+    ), tipped as materialized (
+      select e.*
+      from entries as e
+      cross join lateral (
+        select x.name, x.payee, x.category_id from app.expenses as x
+        where x.id = e.expense_id and x.kind = 'one_off'
+        offset 0
+      ) as x
+      cross join lateral (
+        select from app.payments as q
+        where q.id = e.key and q.sharing ->> 'how' is distinct from 'amounts' and q.currency = e.currency
+        offset 0
+      ) as q
+      where e.direction = 'out' and not e.is_open and not app.is_closed(context.organization_id, e.day)
+        and app.takes_tips(concat_ws(' ', x.name, x.payee), x.category_id)
     ), near as (
-      select p.line, p.day, p.match_key, p.names, e.whole, true as is_exact, false as is_open, p.minor
+      select p.line, p.day, p.match_key, p.names, e.whole, true as is_exact, false as is_open, p.minor,
+        -- The price in its own currency, to the cent, which hardly anything else had in those days.
+        p.charged_minor is not null and p.in_currency = p.currency and p.currency <> p.charged_currency
+          and p.currency <> context.base_currency as is_foreign, false as is_tip
       from priced as p
       join entries as e on e.amount_minor = p.minor and e.currency = p.in_currency and e.direction = p.direction
       where abs(p.day - e.day) <= days
       union all
-      select v.line, v.day, v.match_key, v.names, e.whole, false, e.is_open and e.currency = v.in_currency, v.minor
+      select v.line, v.day, v.match_key, v.names, e.whole, false, e.is_open and e.currency = v.in_currency, v.minor,
+        false, false
       from spread as v
       join odd as e on e.day = v.near_day and e.direction = v.direction
       where e.is_open and e.currency = v.in_currency and e.amount_minor <> v.minor
           and app.same_amount(e.amount_minor, v.minor, 50)
         or e.currency <> v.in_currency and app.same_amount(e.base_minor, v.base_minor, exchange_percent)
+      union all
+      select p.line, p.day, p.match_key, p.names, t.whole, false, false, p.minor, false, true
+      from priced as p
+      cross join generate_series(-days, days) as g (step)
+      join tipped as t on t.day = p.day + g.step and t.currency = p.in_currency and t.direction = p.direction
+      where p.minor > t.amount_minor and p.minor * 100 <= t.amount_minor * (100 + tip_percent)
     ), free as materialized (
       select n.*, row_number() over () as id, x.name, x.payee, x.match_key as entry_key, link.is_linked
       from near as n
@@ -134,12 +177,13 @@ begin
         -- What was paid in a closed month is not written any more.
         when (j.whole).bill_id is not null and app.is_closed(context.organization_id, j.day) then null
         when j.is_linked then case when j.is_exact and j.agree > 1 and j.gap <= 3 then 6 end
+        when j.is_tip then case when j.agree > 1 then 6 end
         when j.is_exact and j.gap = 0 and j.match_key = j.entry_key then 1
         when j.is_exact and j.agree = 3 then 2
         when j.is_exact and j.agree = 2 then 3
         when j.is_open and j.agree > 1
           then case when app.same_amount((j.whole).amount_minor, j.minor, estimate_percent) then 4 else 6 end
-        when not j.is_exact and not j.is_open and j.agree > 1 then 4
+        when not j.is_exact and not j.is_open and j.agree > 1 or j.is_foreign then 4
         when j.is_exact and j.agree = 1 then 7
         when j.is_exact and not (j.whole).is_frequent and j.later between -1 and 3
             or not j.is_exact and not j.is_open and j.agree = 1 then 8
@@ -162,4 +206,4 @@ end
 $$;
 comment on function app.find_pairs is
   'The pairs of rows, which are not matched yet, with entries of five days before and after: of the same amount, about '
-  'the amount where it is an estimate, or a foreign one at the rate of its day.';
+  'the amount where it is an estimate, a foreign one at the rate of its day, or one with a tip.';
