@@ -260,18 +260,16 @@ export interface Effect extends Money {
 type Amount = (amount: string, currency: string) => string;
 const plain: Amount = (amount, currency) => money({ amount, currency });
 
+const named = ({ name, amount, currency }: Effect, write = plain): string => `${name} ${write(amount, currency)}`;
 /** What committing does to the books besides adding expenses: "Broadcasting fee 55.08 EUR". */
 export const effects = {
-  pays: ({ name, amount, currency }: Effect, write = plain): string => `${name} ${write(amount, currency)}`,
+  pays: named,
   corrects: ({ name, was, amount, currency }: Effect, write = plain): string =>
     `${name} ${write(was!, currency)} to ${write(amount, currency)}`,
-  removes: ({ name, amount, currency }: Effect, write = plain): string => `${name} ${write(amount, currency)}`,
+  removes: named,
 };
 
-interface Effects {
-  count: number;
-  first: Effect[];
-}
+type Effects = { count: number; first: Effect[] };
 const summed = ({ count, first }: Effects, write: (effect: Effect) => string): string =>
   names(first.map((one) => write(one)), { count });
 
