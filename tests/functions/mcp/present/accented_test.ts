@@ -148,7 +148,7 @@ Deno.test("en-XA: no tool says a word that is not in the catalog", async (t) => 
       const shown = await send({ csv, mapping: { category: "Kind of thing" } });
       assertEquals(shown.ok, true, JSON.stringify(shown.error));
       const { preview } = shown.data;
-      assert(preview.rows_bad.length >= 7, JSON.stringify(preview));
+      assert(preview.rows_bad.length >= 6, JSON.stringify(preview));
       assert(codesOf(shown).includes("encoding"), JSON.stringify(shown.warnings));
       assert(codesOf(shown).includes("category_not_found"), JSON.stringify(shown.warnings));
       assertEquals((await send(preview.commit_with)).error.code, "category_not_found");
@@ -181,7 +181,6 @@ Deno.test("en-XA: no tool says a word that is not in the catalog", async (t) => 
           { csv: "Date,Name,Amount\n".repeat(2100) },
           { csv: "x,".repeat(300) },
           { csv: "Name,What\nTea,x" },
-          { csv: "Date,Amount\n2026-01-01,1" },
           { csv: "Date,Name,Amount\n2026-01-01,Tea,1", mapping: { amount: "Price" } },
         ]
       ) assertEquals((await send(args)).error?.code, "invalid_argument", JSON.stringify(args));
