@@ -142,7 +142,7 @@ testBooks("the effects of a change", {}, {
        order by 1`,
       [books.userId],
     );
-    // Names, merged records, places of rows, and the price until a coming one, which the amount tells.
+    // Names, merged records, places of rows, answers about duplicates, and the price until a coming one, which the amount tells.
     assertEquals(
       [...new Set(silent.map(({ column }) => column.split(".")[1]!))].toSorted(),
       [
@@ -167,6 +167,7 @@ testBooks("the effects of a change", {}, {
         "scheduled_on",
         "source",
         "split_id",
+        "stands_alone",
         "tracked_from",
       ].toSorted(),
     );
