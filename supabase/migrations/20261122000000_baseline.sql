@@ -2548,7 +2548,9 @@ create index payments_merged_into_idx on app.payments (merged_into, organization
 create index payments_merged_on_idx on app.payments (organization_id, paid_on) where merged_into is not null;
 create index payments_currency_idx on app.payments (currency);
 create index payments_charged_currency_idx on app.payments (charged_currency);
-create index payments_base_currency_idx on app.payments (organization_id, base_currency);
+-- The organization last: the check of a foreign key is planned once, maybe on an empty table, where an index that
+-- begins with it looks as good as one of the id.
+create index payments_base_currency_idx on app.payments (base_currency, organization_id);
 -- Which wait for their statement?
 create index payments_estimates_idx on app.payments (organization_id, paid_on)
   where is_estimate and deleted_at is null;
@@ -8041,13 +8043,21 @@ begin
       (
         -- Named without its payee this time, or what a bank's list had, on the day or a few days later.
         select p.id, p.recorded_seq
-        from app.payments as p
-        join app.expenses as e on e.id = p.expense_id and e.kind = 'one_off'
-        where p.paid_on between (draft ->> 'paid_on')::date and (draft ->> 'paid_on')::date + 5
-          and p.amount_minor = (draft ->> 'amount_minor')::bigint
-          and p.currency = draft ->> 'currency' and p.direction = draft ->> 'direction'
-          and p.deleted_at is null and p.split_id is null
-          and case when p.source = 'import'
+        from (
+          -- In the order of the index of days: planned on an empty table, indexes of other columns look as cheap.
+          select near.* from app.payments as near
+          where near.paid_on between (draft ->> 'paid_on')::date and (draft ->> 'paid_on')::date + 5
+            and near.amount_minor = (draft ->> 'amount_minor')::bigint
+            and near.currency = draft ->> 'currency' and near.direction = draft ->> 'direction'
+            and near.deleted_at is null and near.split_id is null
+          order by near.paid_on, near.recorded_seq offset 0
+        ) as p
+        cross join lateral (
+          select one.name, one.payee from app.expenses as one
+          where one.id = p.expense_id and one.kind = 'one_off'
+          offset 0
+        ) as e
+        where case when p.source = 'import'
             then app.names_agree(draft ->> 'name', draft ->> 'payee', e.name, e.payee, true)
             else p.paid_on = (draft ->> 'paid_on')::date and lower(e.name) = lower(draft ->> 'name')
               and (e.payee is null or not draft ? 'payee') end
@@ -13084,9 +13094,10 @@ create or replace function app.choose_by_known_payee(context app.context, said a
 language plpgsql stable set search_path = '' as $$
 declare
   words constant text[] := app.descriptor_words(choose_by_known_payee.text);
+  most constant int := 4;
   -- "NOBU BERLIN" is Nobu; three letters may be anybody.
   names constant text[] := array(
-    select array_to_string(words[1:n], ' ') from generate_series(1, cardinality(words)) as n
+    select array_to_string(words[1:n], ' ') from generate_series(1, least(cardinality(words), most)) as n
     where length(array_to_string(words[1:n], ' ')) > 3
   );
   choice app.category_choice;
@@ -13094,11 +13105,18 @@ begin
   if said.source not in ('keyword', 'none') or names = '{}' then
     return said;
   end if;
-  select c.id, 'payee_history' into choice
-  from app.expenses as e
-  join app.categories as c on c.id = e.category_id and c.archived_at is null
-  where e.match_key = any (names) and e.deleted_at is null
-  order by length(e.match_key) desc, e.recorded_seq desc
+  select latest.category_id, 'payee_history' into choice
+  from unnest(names) as n (name)
+  cross join lateral (
+    -- One name at a time: for several, the planner may walk all expenses.
+    select c.id as category_id
+    from app.expenses as e
+    join app.categories as c on c.id = e.category_id and c.archived_at is null
+    where e.organization_id = context.organization_id and e.match_key = n.name and e.deleted_at is null
+    order by e.recorded_seq desc
+    limit 1
+  ) as latest
+  order by length(n.name) desc
   limit 1;
   return case when found then choice else said end;
 end
@@ -13931,13 +13949,14 @@ begin
       'currency', coalesce(r.draft -> 'currency', r.item -> 'currency'),
       'is_refund', case r.kind when 'refund' then true end,
       -- What it is in the books, where the person sees that.
-      'of', case when r.match ? 'bill_id' then (select e.name from app.expenses as e where e.id = r.match ->> 'bill_id')
-        else (
-          select e.name
-          from app.payments as paid
-          join app.expenses as e on e.id = paid.expense_id
-          where paid.id = r.match #>> '{payment_ids,0}'
-        ) end
+      'of', (
+        select e.name
+        from app.expenses as e
+        -- Not joined: on a table that was never analyzed, a join walks all expenses for each row.
+        where e.id = coalesce(r.match ->> 'bill_id', (
+          select paid.expense_id from app.payments as paid where paid.id = r.match #>> '{payment_ids,0}'
+        ))
+      )
     )) order by r.line), '[]')
     from jsonb_array_elements(page) as p
     join app.import_rows as r on r.import_id = batch.id and r.line = (p.value ->> 0)::int
@@ -15698,22 +15717,33 @@ begin
     return null;
   end if;
   return (
-    with forms as (
+    -- Each step follows ids: on tables that were never analyzed, joins walk all expenses.
+    with forms as materialized (
       select (draft ->> 'amount_minor')::bigint as minor, draft ->> 'currency' as currency
       union all
       select (draft ->> 'charged_minor')::bigint, draft ->> 'charged_currency' where draft ? 'charged_minor'
-    ), found as (
+    ), found as materialized (
       select p.expense_id as bill_id, o.due_on, p.amount_minor as minor, p.currency, p.paid_on,
         abs(p.paid_on - day) as gap
-      from app.payments as p
+      from (
+        -- In the order of the index of days: planned on an empty table, indexes of other columns look as cheap.
+        select near.* from app.payments as near
+        where near.organization_id = context.organization_id and near.paid_on between day - days and day + days
+          and near.deleted_at is null and near.direction = 'out' and near.occurrence_id is not null
+        order by near.paid_on, near.recorded_seq offset 0
+      ) as p
       join forms as f on f.minor = p.amount_minor and f.currency = p.currency
-      join app.expense_occurrences as o on o.id = p.occurrence_id
-      where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
-        and p.paid_on between day - days and day + days
+      cross join lateral (
+        select paid.due_on from app.expense_occurrences as paid where paid.id = p.occurrence_id offset 0
+      ) as o
       union all
       select o.expense_id, o.due_on, m.minor, o.currency, null, abs(o.due_on - day)
       from app.expense_occurrences as o
-      join app.expenses as b on b.id = o.expense_id and b.deleted_at is null and b.status in ('active', 'ended')
+      cross join lateral (
+        select e.* from app.expenses as e
+        where e.id = o.expense_id and e.deleted_at is null and e.status in ('active', 'ended')
+        offset 0
+      ) as b
       cross join lateral (
         select coalesce(o.expected_minor - o.paid_minor, case when o.currency = b.currency then u.minor end) as minor
         from app.usual_amount(b.id, b.amount_minor, b.currency) as u
@@ -15732,7 +15762,7 @@ begin
       'currency', f.currency, 'paid_on', f.paid_on
     ))
     from found as f
-    join app.expenses as b on b.id = f.bill_id
+    cross join lateral (select e.* from app.expenses as e where e.id = f.bill_id offset 0) as b
     where app.names_agree(draft ->> 'name', draft ->> 'payee', b.name, b.payee, false)
     order by f.gap, f.paid_on is not null, f.due_on, b.recorded_seq
     limit 1
@@ -15758,17 +15788,22 @@ declare
   spending app.payments;
 begin
   select p.* into spending
-  from app.payments as p
-  join app.expenses as e on e.id = p.expense_id and e.kind = 'one_off'
+  from (
+    -- A part of a split, or what is to be reimbursed, says more than a bill's payment can.
+    select near.* from app.payments as near
+    where near.organization_id = bill.organization_id and near.deleted_at is null and near.direction = 'out'
+      and near.paid_on between (select min(d) from unnest(days) as d) - around
+        and (select max(d) from unnest(days) as d) + around
+      and near.split_id is null and near.reimbursement is null and not near.stands_alone
+    order by near.paid_on, near.recorded_seq offset 0
+  ) as p
+  cross join lateral (
+    select paid.* from app.expenses as paid where paid.id = p.expense_id and paid.kind = 'one_off' offset 0
+  ) as e
   join identity.organizations as o on o.id = p.organization_id
-  where p.organization_id = bill.organization_id and p.deleted_at is null and p.direction = 'out'
-    and p.paid_on between (select min(d) from unnest(days) as d) - around
-      and (select max(d) from unnest(days) as d) + around
-    and exists (select from unnest(days) as d where abs(p.paid_on - d) <= around)
+  where exists (select from unnest(days) as d where abs(p.paid_on - d) <= around)
     and (p.currency = occurrence.currency and (minor is null or app.same_amount(p.amount_minor, minor, percent))
       or p.charged_currency = occurrence.currency and p.charged_minor = minor)
-    -- A part of a split, or what is to be reimbursed, says more than a bill's payment can.
-    and p.split_id is null and p.reimbursement is null and not p.stands_alone
     and coalesce((select c.is_private from app.categories as c where c.id = e.category_id), false)
       = coalesce((select c.is_private from app.categories as c where c.id = bill.category_id), false)
     and (not o.own_only or e.created_by = bill.created_by)

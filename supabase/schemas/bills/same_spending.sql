@@ -66,22 +66,33 @@ begin
     return null;
   end if;
   return (
-    with forms as (
+    -- Each step follows ids: on tables that were never analyzed, joins walk all expenses.
+    with forms as materialized (
       select (draft ->> 'amount_minor')::bigint as minor, draft ->> 'currency' as currency
       union all
       select (draft ->> 'charged_minor')::bigint, draft ->> 'charged_currency' where draft ? 'charged_minor'
-    ), found as (
+    ), found as materialized (
       select p.expense_id as bill_id, o.due_on, p.amount_minor as minor, p.currency, p.paid_on,
         abs(p.paid_on - day) as gap
-      from app.payments as p
+      from (
+        -- In the order of the index of days: planned on an empty table, indexes of other columns look as cheap.
+        select near.* from app.payments as near
+        where near.organization_id = context.organization_id and near.paid_on between day - days and day + days
+          and near.deleted_at is null and near.direction = 'out' and near.occurrence_id is not null
+        order by near.paid_on, near.recorded_seq offset 0
+      ) as p
       join forms as f on f.minor = p.amount_minor and f.currency = p.currency
-      join app.expense_occurrences as o on o.id = p.occurrence_id
-      where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
-        and p.paid_on between day - days and day + days
+      cross join lateral (
+        select paid.due_on from app.expense_occurrences as paid where paid.id = p.occurrence_id offset 0
+      ) as o
       union all
       select o.expense_id, o.due_on, m.minor, o.currency, null, abs(o.due_on - day)
       from app.expense_occurrences as o
-      join app.expenses as b on b.id = o.expense_id and b.deleted_at is null and b.status in ('active', 'ended')
+      cross join lateral (
+        select e.* from app.expenses as e
+        where e.id = o.expense_id and e.deleted_at is null and e.status in ('active', 'ended')
+        offset 0
+      ) as b
       cross join lateral (
         select coalesce(o.expected_minor - o.paid_minor, case when o.currency = b.currency then u.minor end) as minor
         from app.usual_amount(b.id, b.amount_minor, b.currency) as u
@@ -100,7 +111,7 @@ begin
       'currency', f.currency, 'paid_on', f.paid_on
     ))
     from found as f
-    join app.expenses as b on b.id = f.bill_id
+    cross join lateral (select e.* from app.expenses as e where e.id = f.bill_id offset 0) as b
     where app.names_agree(draft ->> 'name', draft ->> 'payee', b.name, b.payee, false)
     order by f.gap, f.paid_on is not null, f.due_on, b.recorded_seq
     limit 1
@@ -126,17 +137,22 @@ declare
   spending app.payments;
 begin
   select p.* into spending
-  from app.payments as p
-  join app.expenses as e on e.id = p.expense_id and e.kind = 'one_off'
+  from (
+    -- A part of a split, or what is to be reimbursed, says more than a bill's payment can.
+    select near.* from app.payments as near
+    where near.organization_id = bill.organization_id and near.deleted_at is null and near.direction = 'out'
+      and near.paid_on between (select min(d) from unnest(days) as d) - around
+        and (select max(d) from unnest(days) as d) + around
+      and near.split_id is null and near.reimbursement is null and not near.stands_alone
+    order by near.paid_on, near.recorded_seq offset 0
+  ) as p
+  cross join lateral (
+    select paid.* from app.expenses as paid where paid.id = p.expense_id and paid.kind = 'one_off' offset 0
+  ) as e
   join identity.organizations as o on o.id = p.organization_id
-  where p.organization_id = bill.organization_id and p.deleted_at is null and p.direction = 'out'
-    and p.paid_on between (select min(d) from unnest(days) as d) - around
-      and (select max(d) from unnest(days) as d) + around
-    and exists (select from unnest(days) as d where abs(p.paid_on - d) <= around)
+  where exists (select from unnest(days) as d where abs(p.paid_on - d) <= around)
     and (p.currency = occurrence.currency and (minor is null or app.same_amount(p.amount_minor, minor, percent))
       or p.charged_currency = occurrence.currency and p.charged_minor = minor)
-    -- A part of a split, or what is to be reimbursed, says more than a bill's payment can.
-    and p.split_id is null and p.reimbursement is null and not p.stands_alone
     and coalesce((select c.is_private from app.categories as c where c.id = e.category_id), false)
       = coalesce((select c.is_private from app.categories as c where c.id = bill.category_id), false)
     and (not o.own_only or e.created_by = bill.created_by)

@@ -116,13 +116,14 @@ begin
       'currency', coalesce(r.draft -> 'currency', r.item -> 'currency'),
       'is_refund', case r.kind when 'refund' then true end,
       -- What it is in the books, where the person sees that.
-      'of', case when r.match ? 'bill_id' then (select e.name from app.expenses as e where e.id = r.match ->> 'bill_id')
-        else (
-          select e.name
-          from app.payments as paid
-          join app.expenses as e on e.id = paid.expense_id
-          where paid.id = r.match #>> '{payment_ids,0}'
-        ) end
+      'of', (
+        select e.name
+        from app.expenses as e
+        -- Not joined: on a table that was never analyzed, a join walks all expenses for each row.
+        where e.id = coalesce(r.match ->> 'bill_id', (
+          select paid.expense_id from app.payments as paid where paid.id = r.match #>> '{payment_ids,0}'
+        ))
+      )
     )) order by r.line), '[]')
     from jsonb_array_elements(page) as p
     join app.import_rows as r on r.import_id = batch.id and r.line = (p.value ->> 0)::int

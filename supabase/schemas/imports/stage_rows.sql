@@ -3,9 +3,10 @@ create or replace function app.choose_by_known_payee(context app.context, said a
 language plpgsql stable set search_path = '' as $$
 declare
   words constant text[] := app.descriptor_words(choose_by_known_payee.text);
+  most constant int := 4;
   -- "NOBU BERLIN" is Nobu; three letters may be anybody.
   names constant text[] := array(
-    select array_to_string(words[1:n], ' ') from generate_series(1, cardinality(words)) as n
+    select array_to_string(words[1:n], ' ') from generate_series(1, least(cardinality(words), most)) as n
     where length(array_to_string(words[1:n], ' ')) > 3
   );
   choice app.category_choice;
@@ -13,11 +14,18 @@ begin
   if said.source not in ('keyword', 'none') or names = '{}' then
     return said;
   end if;
-  select c.id, 'payee_history' into choice
-  from app.expenses as e
-  join app.categories as c on c.id = e.category_id and c.archived_at is null
-  where e.match_key = any (names) and e.deleted_at is null
-  order by length(e.match_key) desc, e.recorded_seq desc
+  select latest.category_id, 'payee_history' into choice
+  from unnest(names) as n (name)
+  cross join lateral (
+    -- One name at a time: for several, the planner may walk all expenses.
+    select c.id as category_id
+    from app.expenses as e
+    join app.categories as c on c.id = e.category_id and c.archived_at is null
+    where e.organization_id = context.organization_id and e.match_key = n.name and e.deleted_at is null
+    order by e.recorded_seq desc
+    limit 1
+  ) as latest
+  order by length(n.name) desc
   limit 1;
   return case when found then choice else said end;
 end
