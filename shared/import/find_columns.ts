@@ -146,7 +146,7 @@ function guessColumns(
     if (column) columns[role] = [column.column];
   }
   columns = settleSides(columns, told.amount?.[0]);
-  // A row whose day is empty is of the next best day.
+  // A row with an empty day takes the next best day.
   if (columns.date?.length && told.date === undefined) {
     const isDay = (column: number) => rankOf("date", plainHeaders[column]!) !== undefined && isFree(column);
     columns.date.push(
@@ -159,10 +159,10 @@ function guessColumns(
     if (days.length > 0) columns.date = [days[0]!];
   }
   const { rows: table, footer } = splitFooter(all, columns.date?.[0] ?? 0);
-  // Rows that only go on with the text above prove nothing.
+  // Rows that continue the text above prove nothing.
   const dated = columns.date ? table.filter(({ cells }) => cells[columns.date![0]!]) : table;
   if (dated.length > 0) rows = dated;
-  // Of two sides, a person names the one of what was spent.
+  // A person who names one of two sides names the spending.
   const [toldAmount] = told.amount ?? [];
   const counterpart = toldAmount === undefined || columns.out ? undefined : complementOf(rows, toldAmount, free());
   if (counterpart !== undefined) {

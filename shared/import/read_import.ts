@@ -83,11 +83,11 @@ export function readImport(
   };
 }
 
-/** How much of a file that cannot be read is shown. */
+/** How many lines an error shows of an unreadable file. */
 const [SHOWN_LINES, SHOWN_LETTERS] = [3, 80];
 const NOT_READ = /\.(column_unclear|file_without_rows|file_broken)$/;
 
-/** A reader tells by the first lines what was taken for what. */
+/** The first lines show the reader which text became a header and which a row. */
 function showBeginning(problem: ImportProblem, text: string): ImportProblem {
   if (!NOT_READ.test(problem.code)) return problem;
   const lines = text.slice(0, 2000).split(/[\r\n]+/).map((line) => shorten(oneLine(line), SHOWN_LETTERS)).filter(

@@ -120,7 +120,7 @@ export function settleLines(statement: Statement, mapping: Mapping, latest: stri
   const isOpposed = read.some(({ money }) => money?.hasPlus && money.isNegative);
   const sign = isOpposed ? { value: false } : settleSign(booked, decimal.value, { told, mapping });
   const kindOf = settleKinds(read, sign.value, told);
-  // Of what went out, the payer is the owner.
+  // The payer of outgoing money is the account's owner.
   const owners = new Set(
     read.flatMap((one) => one.raw.payer && directionOf(one, sign.value) === "out" ? plainHeader(one.raw.payer) : []),
   );

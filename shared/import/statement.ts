@@ -43,7 +43,7 @@ export interface RawLine {
   payee?: string;
   /** Of money that came in, where a column of its own says it; the payee then is the account's owner. */
   payer?: string;
-  /** Of the account that the money went to or came from. */
+  /** The other account's number. */
   counter_account?: string;
   note?: string;
   category?: string;

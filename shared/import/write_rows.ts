@@ -129,7 +129,7 @@ function refusalOf(settled: SettledLine, { date_format, decimal }: Settled["conv
 function rowOf(settled: SettledLine, common: string | undefined): ImportRow {
   const { raw, date, fee, kind, currency, original } = settled;
   const amount = fee ? withFee(settled.amount!, fee, kind === "refund") : settled.amount!;
-  // A row without any text is called by what it is.
+  // A row without text gets the name of its kind.
   const label = labelOf(settled, common) || oneLine(raw.type || raw.category || "") || textOf(settled);
   const payee = raw.payee && oneLine(raw.payee);
   const category = raw.category && oneLine(raw.category);

@@ -8071,9 +8071,8 @@ begin
 end
 $$;
 comment on function app.find_same_payment is
-  'The expense or bill payment in the books of the same day, amount, currency, direction and payee (name, where one '
-  'has '
-  'no payee), or a bank''s row of the next days that is called alike; else null.';
+  'The expense or bill payment in the books of the same day, amount, currency, direction and payee (the name '
+  'without one), or a bank''s row of the next days that is called alike; else null.';
 
 create or replace function app.write_expenses(context app.context, drafts jsonb, source text) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -15649,9 +15648,9 @@ comment on function app.next_due_dates is
 
 -- schemas/bills/same_spending.sql
 
--- What is recorded already: one rule for one-off expenses, bills and automatic payments, whichever came first. Spending
--- is the same when amounts are equal, names or payees agree, and the days are at most five apart. Nobody is told of,
--- and nothing is linked with, what is kept from somebody who sees the other.
+-- One rule finds recorded spending for one-off expenses, bills and automatic payments, in any order. Two records are
+-- the same spending when their amounts are equal, their names or payees agree, and their days are at most five apart.
+-- The rule never links or mentions a record to somebody who must not see it.
 
 create or replace function app.names_agree(one_name text, one_payee text, other_name text, other_payee text,
   payees_decide boolean) returns boolean
@@ -15683,9 +15682,8 @@ begin
 end
 $$;
 comment on function app.names_agree is
-  'Whether two records name the same: all words of the shorter name or payee are in the other''s. payees_decide: of '
-  'two '
-  'that both have a payee, names say nothing.';
+  'Whether two records name the same: all words of the shorter name or payee are in the other''s. payees_decide: '
+  'where both have a payee, names say nothing.';
 
 create or replace function app.refresh_passed_bills(context app.context) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -15702,13 +15700,13 @@ begin
 end
 $$;
 comment on function app.refresh_passed_bills is
-  'Records what passes for paid by today: it is a payment to be compared with, not an open date.';
+  'Records automatic payments that are due by today, so that later checks compare with payments, not open dates.';
 
 create or replace function app.find_likely_bill(context app.context, draft jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   days constant int := 5;
-  -- What is overdue is paid late.
+  -- People pay overdue bills late.
   overdue_days constant int := 31;
   estimate_percent constant int := 10;
   day constant date := (draft ->> 'paid_on')::date;
@@ -15789,7 +15787,7 @@ declare
 begin
   select p.* into spending
   from (
-    -- A part of a split, or what is to be reimbursed, says more than a bill's payment can.
+    -- A bill's payment cannot keep a split or a reimbursement.
     select near.* from app.payments as near
     where near.organization_id = bill.organization_id and near.deleted_at is null and near.direction = 'out'
       and near.paid_on between (select min(d) from unnest(days) as d) - around
@@ -15816,6 +15814,21 @@ $$;
 comment on function app.find_spending is
   'The one-off expense that is the payment of a bill''s date: of the amount that is given, else of what is to be paid, '
   'near one of some days. All null when there is none, or when others see it than see the bill.';
+
+create or replace function app.describe_spending(bill app.expenses, due_on date, spending app.payments) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object(
+    'name', bill.name, 'due_on', due_on,
+    'expense', (select e.name from app.expenses as e where e.id = spending.expense_id),
+    'amount', app.format_amount(spending.amount_minor, spending.currency), 'currency', spending.currency,
+    'paid_on', spending.paid_on
+  );
+end
+$$;
+comment on function app.describe_spending is
+  'The one-off expense that app.find_spending found for a date of a bill: {name, due_on, expense, amount, currency, '
+  'paid_on}.';
 
 -- schemas/bills/refresh_bill.sql
 
@@ -16835,12 +16848,7 @@ begin
   limit 1;
   spending := case when found then app.find_spending(bill, first, null, array[first.due_on]) end;
   if spending.id is not null then
-    warnings := warnings || app.warning('already_spent', jsonb_build_object(
-      'name', bill.name, 'due_on', first.due_on,
-      'expense', (select e.name from app.expenses as e where e.id = spending.expense_id),
-      'amount', app.format_amount(spending.amount_minor, spending.currency), 'currency', spending.currency,
-      'paid_on', spending.paid_on
-    ));
+    warnings := warnings || app.warning('already_spent', app.describe_spending(bill, first.due_on, spending));
   end if;
   warnings := warnings || app.warn_of_share(bill) || app.warn_of_assignee(bill);
   if bill.anchor_on < bill.tracked_from then
@@ -17690,12 +17698,7 @@ begin
     not payment.is_final and payment.base_minor is not null, context.base_currency, paid_on
   );
   if spending.id is not null then
-    warnings := warnings || app.warning('linked', jsonb_build_object(
-      'name', bill.name, 'due_on', occurrence.due_on,
-      'expense', (select e.name from app.expenses as e where e.id = spending.expense_id),
-      'amount', app.format_amount(spending.amount_minor, spending.currency), 'currency', spending.currency,
-      'paid_on', spending.paid_on
-    ));
+    warnings := warnings || app.warning('linked', app.describe_spending(bill, occurrence.due_on, spending));
   end if;
   if before.id is not null then
     warnings := warnings || app.warning('corrected', jsonb_build_object(
@@ -19522,7 +19525,7 @@ begin
     ), counted as (
       select p.*, count(*) filter (where p.is_spending and not p.is_named) over (partition by p.id) as rivals
       from pairs as p
-      -- Somebody's income of just that amount is no sign of a transfer from a purchase.
+      -- Income of the same amount does not make a purchase a transfer.
       where not (p.is_booked and p.is_income)
     )
     select c.*, case when c.is_booked then app.list_removable(context, c.id) end as removes

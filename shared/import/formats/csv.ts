@@ -42,7 +42,7 @@ export function readCsvStatement(csv: string, mapping: Mapping, mostRows: number
   if (stoppedAt === "rows" || rows.length > mostRows) return tooLong(mostRows);
   if (rows.length === 0) return { code: "invalid_argument.file_without_rows", field: "csv" };
   const has = (role: Role) => columns[role] !== undefined && columns[role].length > 0;
-  // Somebody who names the column of the payee says nothing about the kind of account.
+  // A payee column that a person named does not identify the kind of account.
   const payee = mapping.payee === undefined ? columns.payee?.[0] : undefined;
   const hints = layout ? undefined : accountHints(headers, found.preamble, { hasBalance: has("balance"), payee });
   const isCard = layout?.isCard ?? hints?.isCard ?? false;

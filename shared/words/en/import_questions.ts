@@ -35,7 +35,7 @@ export const questions = {
       return `${said}, is no spending: is it the other half of ${known} in the books, which is then removed as a ` +
         'transfer ("same"), or has it nothing to do with that ("new")?';
     }
-    // The same name and a little more: what was said had no tip yet.
+    // The name agrees and the bank has a little more: the person gave the amount without the tip.
     const [first] = candidates;
     const paid = Number(row.amount) / Number(first?.amount);
     const tip = first && first.currency === row.currency && first.id.startsWith("exp_") && paid > 1 && paid <= 1.3

@@ -111,12 +111,7 @@ begin
   limit 1;
   spending := case when found then app.find_spending(bill, first, null, array[first.due_on]) end;
   if spending.id is not null then
-    warnings := warnings || app.warning('already_spent', jsonb_build_object(
-      'name', bill.name, 'due_on', first.due_on,
-      'expense', (select e.name from app.expenses as e where e.id = spending.expense_id),
-      'amount', app.format_amount(spending.amount_minor, spending.currency), 'currency', spending.currency,
-      'paid_on', spending.paid_on
-    ));
+    warnings := warnings || app.warning('already_spent', app.describe_spending(bill, first.due_on, spending));
   end if;
   warnings := warnings || app.warn_of_share(bill) || app.warn_of_assignee(bill);
   if bill.anchor_on < bill.tracked_from then

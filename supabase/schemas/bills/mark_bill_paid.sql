@@ -86,12 +86,7 @@ begin
     not payment.is_final and payment.base_minor is not null, context.base_currency, paid_on
   );
   if spending.id is not null then
-    warnings := warnings || app.warning('linked', jsonb_build_object(
-      'name', bill.name, 'due_on', occurrence.due_on,
-      'expense', (select e.name from app.expenses as e where e.id = spending.expense_id),
-      'amount', app.format_amount(spending.amount_minor, spending.currency), 'currency', spending.currency,
-      'paid_on', spending.paid_on
-    ));
+    warnings := warnings || app.warning('linked', app.describe_spending(bill, occurrence.due_on, spending));
   end if;
   if before.id is not null then
     warnings := warnings || app.warning('corrected', jsonb_build_object(

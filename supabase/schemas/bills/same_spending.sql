@@ -1,6 +1,6 @@
--- What is recorded already: one rule for one-off expenses, bills and automatic payments, whichever came first. Spending
--- is the same when amounts are equal, names or payees agree, and the days are at most five apart. Nobody is told of,
--- and nothing is linked with, what is kept from somebody who sees the other.
+-- One rule finds recorded spending for one-off expenses, bills and automatic payments, in any order. Two records are
+-- the same spending when their amounts are equal, their names or payees agree, and their days are at most five apart.
+-- The rule never links or mentions a record to somebody who must not see it.
 
 create or replace function app.names_agree(one_name text, one_payee text, other_name text, other_payee text,
   payees_decide boolean) returns boolean
@@ -32,9 +32,8 @@ begin
 end
 $$;
 comment on function app.names_agree is
-  'Whether two records name the same: all words of the shorter name or payee are in the other''s. payees_decide: of '
-  'two '
-  'that both have a payee, names say nothing.';
+  'Whether two records name the same: all words of the shorter name or payee are in the other''s. payees_decide: '
+  'where both have a payee, names say nothing.';
 
 create or replace function app.refresh_passed_bills(context app.context) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -51,13 +50,13 @@ begin
 end
 $$;
 comment on function app.refresh_passed_bills is
-  'Records what passes for paid by today: it is a payment to be compared with, not an open date.';
+  'Records automatic payments that are due by today, so that later checks compare with payments, not open dates.';
 
 create or replace function app.find_likely_bill(context app.context, draft jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   days constant int := 5;
-  -- What is overdue is paid late.
+  -- People pay overdue bills late.
   overdue_days constant int := 31;
   estimate_percent constant int := 10;
   day constant date := (draft ->> 'paid_on')::date;
@@ -138,7 +137,7 @@ declare
 begin
   select p.* into spending
   from (
-    -- A part of a split, or what is to be reimbursed, says more than a bill's payment can.
+    -- A bill's payment cannot keep a split or a reimbursement.
     select near.* from app.payments as near
     where near.organization_id = bill.organization_id and near.deleted_at is null and near.direction = 'out'
       and near.paid_on between (select min(d) from unnest(days) as d) - around
@@ -165,3 +164,18 @@ $$;
 comment on function app.find_spending is
   'The one-off expense that is the payment of a bill''s date: of the amount that is given, else of what is to be paid, '
   'near one of some days. All null when there is none, or when others see it than see the bill.';
+
+create or replace function app.describe_spending(bill app.expenses, due_on date, spending app.payments) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object(
+    'name', bill.name, 'due_on', due_on,
+    'expense', (select e.name from app.expenses as e where e.id = spending.expense_id),
+    'amount', app.format_amount(spending.amount_minor, spending.currency), 'currency', spending.currency,
+    'paid_on', spending.paid_on
+  );
+end
+$$;
+comment on function app.describe_spending is
+  'The one-off expense that app.find_spending found for a date of a bill: {name, due_on, expense, amount, currency, '
+  'paid_on}.';

@@ -118,7 +118,7 @@ begin
     ), counted as (
       select p.*, count(*) filter (where p.is_spending and not p.is_named) over (partition by p.id) as rivals
       from pairs as p
-      -- Somebody's income of just that amount is no sign of a transfer from a purchase.
+      -- Income of the same amount does not make a purchase a transfer.
       where not (p.is_booked and p.is_income)
     )
     select c.*, case when c.is_booked then app.list_removable(context, c.id) end as removes
