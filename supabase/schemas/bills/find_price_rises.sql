@@ -108,39 +108,51 @@ comment on function app.find_unusual_amounts is
 create or replace function app.find_double_charges(context app.context, since date)
   returns table (rank date, finding jsonb)
 language plpgsql stable set search_path = '' as $$
+declare
+  most_days constant int := 45;
 begin
   return query
     with bills as materialized (
-      select b.id, b.name, b.payee, b.recorded_seq,
-        b.every * case b.frequency when 'daily' then 1 when 'weekly' then 7 when 'monthly' then 28 else 365 end as days
+      select b.id, b.name, b.payee, b.recorded_seq, least(
+          b.every * case b.frequency when 'daily' then 1 when 'weekly' then 7 when 'monthly' then 28 else 365 end,
+          2 * most_days
+      ) as days
       from app.expenses as b
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
         and b.frequency <> 'once'
-    ), paid as materialized (
-      select p.id, p.paid_on, p.amount_minor, p.currency, p.occurrence_id, p.recorded_seq, e.name, e.payee
+    ), candidates as materialized (
+      -- Most amounts have no second one nearby: their expenses are never read.
+      select p.*, case when p.occurrence_id is null then count(*) over near > 1
+        else count(*) filter (where p.occurrence_id is null) over near > 0 end as has_neighbor
       from app.payments as p
-      join app.expenses as e on e.id = p.expense_id
       where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
         and p.split_id is null and not p.stands_alone and p.paid_on >= since
-    ), words as materialized (
-      -- Each name once, and neighbours instead of pairs: the same is charged many times a year.
-      select t.text, array_to_string(app.descriptor_words(t.text), ' ') as key
-      from (
-        select v.text from bills as b cross join lateral (values (b.name), (b.payee)) as v (text)
-        union
-        select v.text from paid as p cross join lateral (values (p.name), (p.payee)) as v (text)
-      ) as t
+      window near as (
+        partition by p.currency, p.amount_minor order by p.paid_on
+        range between make_interval(days => most_days) preceding and make_interval(days => most_days) following
+      )
+    ), texts as materialized (
+      select c.id, c.paid_on, c.amount_minor, c.currency, c.occurrence_id, c.recorded_seq, t.text
+      from candidates as c
+      join app.expenses as e on e.id = c.expense_id
+      cross join lateral (values (e.name), (e.payee)) as t (text)
+      where c.has_neighbor and t.text is not null
+    ), bill_texts as materialized (
+      select b.*, t.text from bills as b cross join lateral (values (b.name), (b.payee)) as t (text)
       where t.text is not null
+    ), words as materialized (
+      select t.text, array_to_string(app.descriptor_words(t.text), ' ') as key
+      from (select b.text from bill_texts as b union select p.text from texts as p) as t
     ), known as (
       select distinct on (w.key) w.key, b.id, b.name, b.days
-      from bills as b
-      join words as w on w.text in (b.name, b.payee)
+      from bill_texts as b
+      join words as w on w.text = b.text
       order by w.key, b.days, b.recorded_seq
     ), charges as (
       select p.*, w.key, lag(p.id) over near as other_id, lag(p.paid_on) over near as other_on,
         lag(p.occurrence_id) over near as other_occurrence_id
-      from paid as p
-      join words as w on w.text in (p.name, p.payee)
+      from texts as p
+      join words as w on w.text = p.text
       window near as (partition by w.key, p.currency, p.amount_minor order by p.paid_on, p.recorded_seq)
     )
     select distinct on (c.id) c.paid_on, jsonb_build_object(
@@ -157,5 +169,5 @@ begin
 end
 $$;
 comment on function app.find_double_charges is
-  'The same amount paid twice to the payee of a recurring bill within half its rhythm, of which one at most is the '
-  'payment of a date.';
+  'The same amount paid twice to the payee of a recurring bill within half its rhythm and 45 days, of which one at '
+  'most is the payment of a date.';
