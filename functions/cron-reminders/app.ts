@@ -25,7 +25,9 @@ export function createCronRemindersApp(
   app.get(PATH, async (c) => {
     requireCronSecret(c, deps.config);
     const { runReminders } = await import("./run.ts");
-    return c.json(await runReminders(deps, { workMs: WORK_MS, ...limits }), 200, { "cache-control": "no-store" });
+    const rollsOnly = c.req.query("only") === "roll";
+    const answer = await runReminders(deps, { workMs: WORK_MS, rollsOnly, ...limits });
+    return c.json(answer, 200, { "cache-control": "no-store" });
   });
 
   app.get(HEALTH_PATH, async (c) => {

@@ -28,6 +28,8 @@ export interface RunAnswer {
 export interface RunLimits {
   /** How long new work is started. */
   workMs: number;
+  /** Only rolls bills and records automatic payments: totals must have them soon after midnight, mails wait for 08:00. */
+  rollsOnly?: boolean;
   /** Milliseconds since the start of the run, for tests. */
   elapsed?: () => number;
 }
@@ -46,7 +48,10 @@ const RATES_TIME_SHARE = 0.75;
 const KEPT_FOR_PAST_RATES_MS = 5_000;
 
 /** @throws {AppError} `unavailable` when the database cannot be reached at all. */
-export async function runReminders(deps: JobDeps, { workMs, elapsed = stopwatch() }: RunLimits): Promise<RunAnswer> {
+export async function runReminders(
+  deps: JobDeps,
+  { workMs, rollsOnly = false, elapsed = stopwatch() }: RunLimits,
+): Promise<RunAnswer> {
   const { database } = deps;
   const job: Job = {
     ...deps,
@@ -58,8 +63,13 @@ export async function runReminders(deps: JobDeps, { workMs, elapsed = stopwatch(
   const until = (ms: number): Stage => ({ problems, at, remainingMs: () => ms - elapsed() });
   const run = stageRunner(job, problems);
 
+  const roll = () => run("roll", () => rollBills(job, until(workMs * (1 - SENDING_TIME_SHARE))));
+  if (rollsOnly) {
+    const rolled = await roll();
+    return { ...NOTHING_DONE, ok: rolled !== null, nextDueAdvanced: rolled?.advanced ?? 0, errors: problems.list() };
+  }
   const counted = await run("candidates", async () => ({ candidates: await job.store.countCandidates(at) }));
-  const rolled = await run("roll", () => rollBills(job, until(workMs * (1 - SENDING_TIME_SHARE))));
+  const rolled = await roll();
   const mailed = await run(
     "proposals",
     (fail) => mailProposals(job, until(workMs * PROPOSALS_TIME_SHARE), fail),
@@ -80,6 +90,8 @@ export async function runReminders(deps: JobDeps, { workMs, elapsed = stopwatch(
     errors: problems.list(),
   };
 }
+
+const NOTHING_DONE = { candidates: 0, digestsSent: 0, remindersSent: 0, fxRefreshed: false };
 
 type Counts = Readonly<Record<string, number | boolean>>;
 

@@ -47,12 +47,15 @@ export interface ScheduleHealth {
 
 const HOUR = 3600;
 
-/** The jobs with their schedules, and how old the last successful run may be: a period and some hours. */
+/**
+ * The jobs with their schedules, and how old the last successful run may be: a period and some hours. An own job leaves
+ * no row of a last stage, so only its schedule is judged.
+ */
 const JOBS = [
   { job: "reminders", schedules: ["reminders", "reminders-catch-up"], atMost: 26 * HOUR },
+  { job: "roll-bills", schedules: ["roll-bills"], atMost: 2 * HOUR, isOwn: true },
   // From the 10th of a month to the 2nd of the next.
   { job: "provider-sync", schedules: ["provider-sync", "provider-sync-catch-up"], atMost: 24 * 24 * HOUR },
-  // Runs inside the database and leaves no rows of its own.
   { job: "purge-expired", schedules: ["purge-expired"], atMost: 26 * HOUR, isOwn: true },
 ];
 

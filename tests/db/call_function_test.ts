@@ -92,6 +92,7 @@ Deno.test("each scheduled function has its schedules, and they call nothing else
       ["provider-sync-catch-up", "0 6 3-10 * *", "cron-provider-sync"],
       ["reminders", "0 8 * * *", "cron-reminders"],
       ["reminders-catch-up", "5-55/10 8-11 * * *", "cron-reminders"],
+      ["roll-bills", "1-59/15 * * * *", "cron-reminders?only=roll"],
     ].map(([jobname, schedule, slug]) => ({ jobname, schedule, command: `select jobs.call_function('${slug}')` })),
   );
 });

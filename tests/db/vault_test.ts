@@ -84,7 +84,7 @@ Deno.test("the report names every schedule with its last run, and no message of 
   };
   assertEquals(
     schedules.map(({ name }) => name),
-    ["provider-sync", "provider-sync-catch-up", "purge-expired", "reminders", "reminders-catch-up"],
+    ["provider-sync", "provider-sync-catch-up", "purge-expired", "reminders", "reminders-catch-up", "roll-bills"],
   );
   const reminders = schedules.find(({ name }) => name === "reminders")!;
   assertEquals([reminders.last_status, reminders.last_succeeded_at], ["failed", null]);

@@ -1,6 +1,7 @@
--- When the reminders job runs: once a day, and again until noon for what is left by then: a run stops after 50 seconds,
--- a mail service may be down, a trigger may get lost. A run that finds nothing to do costs next to nothing. Not at the
--- full hour: two runs at once share the work, but take four connections.
+-- The reminders job runs once a day, and every ten minutes until noon for the mails that it could not send: a run stops
+-- after 50 seconds, and a mail service may be down. Two runs at once share the work, but take four connections, so the
+-- catch-up avoids the full hour. Bills roll every quarter of an hour: totals of the new day need its automatic payments.
 
 select cron.schedule('reminders', '0 8 * * *', $$select jobs.call_function('cron-reminders')$$);
 select cron.schedule('reminders-catch-up', '5-55/10 8-11 * * *', $$select jobs.call_function('cron-reminders')$$);
+select cron.schedule('roll-bills', '1-59/15 * * * *', $$select jobs.call_function('cron-reminders?only=roll')$$);

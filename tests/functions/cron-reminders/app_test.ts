@@ -221,3 +221,29 @@ Deno.test("rates come from the second source when the first is down", async () =
     { rate: "1.0940000000", source: "frankfurter", rate_on: "2026-11-19" },
   ]);
 });
+
+Deno.test("a call that only rolls records automatic payments after midnight and leaves mails to the morning", async () => {
+  await database.reset();
+  const books = await openBooks(database, { day: "2026-11-18" });
+  await books.ok("add_bill", { name: "Netflix", amount: "15.99", first_due: "2026-11-19", autopay: true });
+  await books.ok("add_bill", { name: "Rent", amount: "800", first_due: "2026-11-21" });
+  let now = new Date("2026-11-20T00:01:00Z");
+  const { mail, request, run } = job({ now: () => now });
+  const answer = await request(`/api/cron/reminders?only=roll&secret=${SECRET}`);
+  assertEquals(await answer.json(), {
+    ok: true,
+    candidates: 0,
+    nextDueAdvanced: 1,
+    digestsSent: 0,
+    remindersSent: 0,
+    fxRefreshed: false,
+    errors: [],
+  });
+  assertEquals(mail.delivered.length, 0);
+  assertEquals(await database.query("select paid_on, source from app.payments"), [
+    { paid_on: "2026-11-19", source: "autopay" },
+  ]);
+  now = NOW;
+  await run();
+  assertEquals(mail.delivered.length, 1);
+});

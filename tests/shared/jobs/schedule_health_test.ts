@@ -20,6 +20,7 @@ function report(change: (healthy: ScheduleReport) => void = () => {}): ScheduleR
       schedule("purge-expired", "2026-11-20T03:57:00+00:00"),
       schedule("reminders", "2026-11-20T08:00:00+00:00"),
       schedule("reminders-catch-up", "2026-11-20T11:55:00+00:00"),
+      schedule("roll-bills", "2026-11-20T12:16:00+00:00"),
     ],
     runs: [
       {
@@ -52,6 +53,7 @@ Deno.test("a healthy schedule has no problem, and the age of each job's last goo
     vault: [],
     jobs: [
       { job: "reminders", ageSeconds: 2098, problems: [] },
+      { job: "roll-bills", ageSeconds: 840, problems: [] },
       { job: "provider-sync", ageSeconds: 887391, problems: [] },
       { job: "purge-expired", ageSeconds: 30780, problems: [] },
     ],
@@ -65,7 +67,7 @@ Deno.test("before the first run nothing is wrong, and no job has an age", () => 
   }));
   assertEquals([vault, jobs.map(({ ageSeconds, problems }) => [ageSeconds, problems])], [
     [],
-    [[null, []], [null, []], [null, []]],
+    Array.from({ length: 4 }, () => [null, []]),
   ]);
 });
 
@@ -101,7 +103,7 @@ const FAULTS: Record<string, [(healthy: ScheduleReport) => void, unknown[]]> = {
   ],
   "the scheduler itself stands still": [
     (healthy) => healthy.at = "2026-11-21T14:00:01+00:00",
-    [{ code: "too_old", job: "reminders" }, { code: "too_old", job: "purge-expired" }],
+    ["reminders", "roll-bills", "purge-expired"].map((job) => ({ code: "too_old", job })),
   ],
 };
 for (const [what, [plant, expected]] of Object.entries(FAULTS)) {
