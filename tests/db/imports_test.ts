@@ -285,7 +285,10 @@ testBooks("imports", { day: "2026-10-06" }, {
       [books.organizationId],
     ))[0]!;
     const undone = await books.call("undo_change", { change_id });
-    await books.ok("undo_change", { change_id: undone.change_id });
+    const redone = await books.ok("undo_change", { change_id: undone.change_id });
+    assertEquals(redone.not_reversible.map(({ what }: Json) => what), [
+      `The statement of ${account} was not restored: import the file again before you reconcile`,
+    ]);
     assertEquals([(await books.call("list_expenses")).total_count, await linesOf(database, books)], [3, []]);
   },
 

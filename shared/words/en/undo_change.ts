@@ -12,7 +12,7 @@ interface Changed {
 
 /** What a changed row is called. */
 type Subject =
-  | { kind: "category" | "connection" | "expense"; name: string }
+  | { kind: "category" | "connection" | "expense" | "statement"; name: string }
   | { kind: "payee_rule"; name: string }
   | { kind: "settings" }
   | { kind: "budget" } & Budgeted
@@ -94,6 +94,8 @@ export function subject(of: Subject, format: Pick<EffectFormat, "date" | "money"
       return `Payment of ${sum(of)} for ${of.name}`;
     case "settlement":
       return `Settlement of ${sum(of)}`;
+    case "statement":
+      return `The statement of ${of.name}`;
     case "connection":
       return `The connection to ${of.name}`;
     case "expense":
@@ -112,6 +114,7 @@ export function reversal({ what, verb, fields = [] }: { what: string; verb?: str
 /** What could not be reverted. */
 export const kept = {
   connection_ended: (what: string): string => `${what} was not restored: connect it again`,
+  lines_gone: (what: string): string => `${what} was not restored: import the file again before you reconcile`,
   in_use: (what: string): string => `${what} stays: other expenses use it`,
 };
 

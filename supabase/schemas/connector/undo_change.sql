@@ -120,6 +120,15 @@ begin
   delete from app.statement_lines as l where l.change_id = target.id;
   update app.accounts as a set balance = null
   where a.organization_id = context.organization_id and a.balance ->> 'change_id' = target.id;
+  if target.facts ->> 'verb' = 'undid' then
+    kept := kept || (
+      select coalesce(jsonb_agg(jsonb_build_object('id', b.account_id, 'why', 'lines_gone', 'subject',
+        jsonb_build_object('kind', 'statement', 'name', a.name))), '[]')
+      from app.import_batches as b
+      join app.accounts as a on a.id = b.account_id
+      where b.change_id = target.undoes
+    );
+  end if;
   described := app.describe_reversals(reversed);
   if is_long then
     -- Only now does everybody else wait; what is undone was locked row by row.

@@ -152,6 +152,7 @@ Deno.test("undo_change names each item", () => {
     payment: { kind: "payment", name: "Rent", amount: "5.00", currency: "EUR" },
     connection: { kind: "connection", name: "github" },
     expense: { kind: "expense", name: "Lunch" },
+    statement: { kind: "statement", name: "Giro" },
     settlement: { kind: "settlement", amount: "5.00", currency: "EUR" },
   } satisfies { [Kind in Parameters<typeof en.subject>[0]["kind"]]: { kind: Kind } & Facts };
   const change = { tool: "unsubscribe", facts: { name: "Rent" } };
@@ -170,6 +171,7 @@ Deno.test("undo_change names each item", () => {
     not_reversible: [
       { id: "6", why: "connection_ended", subject: subjects.connection },
       { id: "7", why: "in_use", subject: subjects.category },
+      { id: "10", why: "lines_gone", subject: subjects.statement },
     ],
   });
   assertEquals(data, {
@@ -186,6 +188,7 @@ Deno.test("undo_change names each item", () => {
     not_reversible: [
       { id: "6", what: "The connection to github was not restored: connect it again" },
       { id: "7", what: "Category Food stays: other expenses use it" },
+      { id: "10", what: "The statement of Giro was not restored: import the file again before you reconcile" },
     ],
   });
 });
