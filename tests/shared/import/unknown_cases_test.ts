@@ -8,6 +8,8 @@ import { readUpload } from "../../../shared/import/read_upload.ts";
 import { fromUnits, toUnits } from "../../../shared/import/units.ts";
 
 interface Expected {
+  /** A case that is a list of calls is tried with the tools: tests/e2e/unknown_statements_test.ts. */
+  calls?: unknown[];
   via: "csv" | "upload";
   file: string;
   default_currency: string | null;
@@ -92,6 +94,7 @@ Deno.test("statements of unknown layouts are read right, asked about, or refused
   for (const { name } of [...Deno.readDirSync(FOLDER)].toSorted((a, b) => a.name < b.name ? -1 : 1)) {
     const at = new URL(`${name}/`, FOLDER);
     const expected: Expected = JSON.parse(await Deno.readTextFile(new URL("expected.json", at)));
+    if (expected.calls) continue;
     const outcome = judge(textOf(await Deno.readFile(new URL(expected.file, at)), expected), expected);
     const row = table.get(kindOf(name)) ?? { right: 0, "asked then right": 0, refused: 0, wrong: 0 };
     const column = outcome === "asked" ? "asked then right" : outcome in row ? outcome : "wrong";
