@@ -48,9 +48,13 @@ export const TURNS: Turn[] = [
         // Several dates of one bill are one row; the total counts each.
         bill.amount
           ? (bill.due_in_window?.count > 1 ? `${bill.due_in_window.count} × ${money(bill)}` : money(bill))
+          : bill.usual_amount
+          ? `about ${money({ ...bill, amount: bill.usual_amount })}`
           : "amount not known yet",
       ]);
-      return `${plural(bills.length, "bill")}, ${money(totals.due)} together:\n${table(rows, 2)}`;
+      const { due } = totals;
+      const estimate = due.estimated ? `, of which ${money({ ...due, amount: due.estimated })} is an estimate` : "";
+      return `${plural(bills.length, "bill")}, ${money(due)} together${estimate}:\n${table(rows, 2)}`;
     },
   },
   {
