@@ -154,7 +154,7 @@ export const listedIn = (tool: string, schema: JsonSchema, own: readonly string[
   [LISTED_IN]: { tool, own },
 });
 
-export const query = text(120, { description: "Text in name, payee or note." });
+export const query = text(120, { description: "Words in any order, of name, payee, note or tags." });
 export const limit = integer({ minimum: 1, maximum: 100, default: 25 });
 export const cursor = text(512);
 
@@ -175,7 +175,7 @@ export const paymentFilter = (currencyDescription = "Only this one."): Record<st
   tags,
   payee,
   member: text(254, { description: "Who paid." }),
-  min_amount: amount("In currency, else in the base currency."),
+  min_amount: amount("In currency, else as charged or in base currency."),
   max_amount: amount(),
   currency: currency(currencyDescription),
   kind: oneOf(["one_off", "bill_payment", "refund"]),

@@ -5873,6 +5873,30 @@ end
 $$;
 comment on function app.clean_text is 'One line of typed text with single spaces; blank is null.';
 
+create or replace function app.fold_text(value text) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  if octet_length(value) = length(value) then
+    return lower(value);
+  end if;
+  return regexp_replace(replace(normalize(lower(value), nfkd), 'ß', 'ss'), '[\u0300-\u036f]+', '', 'g');
+end
+$$;
+comment on function app.fold_text is 'A text in lower case and without accents.';
+
+create or replace function app.word_patterns(query text) returns text[]
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (
+    select array_agg('%' || regexp_replace(w.word, '([\\%_])', '\\\1', 'g') || '%')
+    from regexp_split_to_table(app.fold_text(app.clean_text(query)), '\s+') as w (word)
+    where w.word <> ''
+  );
+end
+$$;
+comment on function app.word_patterns is
+  'What a folded text has to be like to have all words of a query, in any order; null without words.';
+
 create or replace function app.plain_words(value text, at_most int) returns text
 language plpgsql immutable set search_path = '' as $$
 begin
@@ -6199,6 +6223,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   max_rows constant int := 1000;
   wanted constant text := lower(app.clean_text(record));
+  words constant text[] := app.word_patterns(record);
   expense_ids text[];
 begin
   if wanted ~ '^[a-z]{2,5}_[0-9a-z]{8,32}$' then
@@ -6207,7 +6232,7 @@ begin
     -- Deleted ones included: their deletion is a change.
     expense_ids := array(
       select e.id from app.expenses as e
-      where strpos(lower(concat_ws(E'\n', e.name, e.payee)), wanted) > 0
+      where app.fold_text(concat_ws(' ', e.name, e.payee)) like all (words)
       order by e.kind = 'bill' desc, e.recorded_seq desc limit max_rows
     ) || array(select c.id from app.categories as c where lower(c.name) = wanted);
   end if;
@@ -8319,7 +8344,7 @@ comment on function app.log_expenses is
 create type app.expense_filter as (
   from_on date,
   to_on date,
-  query text,
+  words text[],
   category_ids text[],
   not_category_ids text[],
   tags text[],
@@ -8330,11 +8355,13 @@ create type app.expense_filter as (
   amount_currency text,
   currency text,
   kind text,
-  reimbursement text
+  reimbursement text,
+  own_bounds jsonb
 );
 comment on type app.expense_filter is
-  'Which payments are meant. Texts are in lower case, Uncategorized is the empty category id, amounts are minor units '
-  'of amount_currency, in which each payment is valued.';
+  'Which payments are meant. Words are patterns of folded texts, other texts are in lower case, Uncategorized is the '
+  'empty category id, amounts are minor units of amount_currency, in which each payment is valued; own_bounds has them '
+  'as [least, most] minor units of every currency.';
 
 create or replace function app.find_filter_categories(names jsonb, field text) returns text[]
 language plpgsql stable set search_path = '' as $$
@@ -8393,7 +8420,7 @@ create or replace function app.parse_expense_filter(context app.context, argumen
 language plpgsql stable set search_path = '' as $$
 declare
   filter app.expense_filter;
-  exponent int;
+  base_exponent int;
 begin
   filter.from_on := app.parse_date(context, arguments ->> 'from', 'from', true);
   filter.to_on := app.parse_date(context, arguments ->> 'to', 'to', true);
@@ -8401,17 +8428,26 @@ begin
     perform app.fail('invalid_argument.period_backwards',
       jsonb_build_object('from', filter.from_on, 'to', filter.to_on), 'to');
   end if;
-  filter.query := lower(app.clean_text(arguments ->> 'query'));
+  filter.words := app.word_patterns(arguments ->> 'query');
   filter.payee := lower(app.clean_text(arguments ->> 'payee'));
   filter.kind := arguments ->> 'kind';
   filter.reimbursement := arguments ->> 'reimbursement';
   filter.currency := arguments ->> 'currency';
   filter.amount_currency := coalesce(filter.currency, context.base_currency);
-  exponent := app.currency_exponent(filter.amount_currency, 'currency');
-  filter.min_minor := (arguments ->> 'min_amount')::numeric * 10::numeric ^ exponent;
-  filter.max_minor := (arguments ->> 'max_amount')::numeric * 10::numeric ^ exponent;
+  base_exponent := app.currency_exponent(filter.amount_currency, 'currency');
+  filter.min_minor := (arguments ->> 'min_amount')::numeric * 10::numeric ^ base_exponent;
+  filter.max_minor := (arguments ->> 'max_amount')::numeric * 10::numeric ^ base_exponent;
   if filter.min_minor > filter.max_minor then
     perform app.fail('invalid_argument.amounts_backwards', field => 'max_amount');
+  end if;
+  if num_nonnulls(filter.min_minor, filter.max_minor) > 0 then
+    filter.own_bounds := (
+      select jsonb_object_agg(c.code, jsonb_build_array(
+        filter.min_minor * 10::numeric ^ (c.exponent - base_exponent),
+        filter.max_minor * 10::numeric ^ (c.exponent - base_exponent)
+      ))
+      from app.currencies as c
+    );
   end if;
   filter.tags := array(select lower(t) from unnest(nullif(app.clean_tags(arguments -> 'tags', 'tags'), '{}')) as t);
   filter.category_ids := app.find_filter_categories(arguments -> 'categories', 'categories');
@@ -8426,7 +8462,7 @@ create or replace function app.is_plain(filter app.expense_filter) returns boole
 language plpgsql immutable set search_path = '' as $$
 begin
   return filter.tags = '{}' and num_nonnulls(
-    filter.query, filter.payee, filter.member_id, filter.min_minor, filter.max_minor, filter.reimbursement
+    filter.words, filter.payee, filter.member_id, filter.min_minor, filter.max_minor, filter.reimbursement
   ) = 0;
 end
 $$;
@@ -8446,20 +8482,22 @@ language sql stable
     and ((filter).not_category_ids is null or coalesce(category_id, '') <> all ((filter).not_category_ids))
     and ((filter).payee is null or match_key = (filter).payee)
     and ((filter).tags = '{}' or lower(tags::text)::text[] && (filter).tags)
-    and ((filter).query is null or name is not null
-      and strpos(lower(concat_ws(E'\n', name, payee, note, payment_note)), (filter).query) > 0);
+    and ((filter).words is null or name is not null
+      and app.fold_text(concat_ws(' ', name, payee, note, payment_note, tags::text)) like all ((filter).words));
 comment on function app.matches_filter is 'Whether an expense or bill is one that a filter asks for.';
 
 create or replace function app.is_amount_within(filter app.expense_filter, minor bigint, currency text,
   base_minor bigint,
   base_currency text) returns boolean
 language sql stable
-  -- What has no value in the currency of the filter is no answer to how much.
-  return ((filter).min_minor is null or case (filter).amount_currency
-      when currency then minor when base_currency then base_minor end >= (filter).min_minor)
-    and ((filter).max_minor is null or case (filter).amount_currency
-      when currency then minor when base_currency then base_minor end <= (filter).max_minor);
-comment on function app.is_amount_within is 'Whether an amount, valued in the one currency of a filter, is within it.';
+  -- People remember what was charged as well as what it was worth.
+  return (filter).own_bounds is null
+    or case (filter).amount_currency when currency then minor when base_currency then base_minor end
+      between coalesce((filter).min_minor, 0) and coalesce((filter).max_minor, 'infinity')
+    or minor between coalesce(((filter).own_bounds -> currency ->> 0)::numeric, 0)
+      and coalesce(((filter).own_bounds -> currency ->> 1)::numeric, 'infinity');
+comment on function app.is_amount_within is
+  'Whether an amount is within a filter by its value in the filter''s currency or by itself.';
 
 create or replace function app.kind_of_payment(direction text, expense_id text) returns text
 language sql immutable
@@ -8508,11 +8546,11 @@ begin
   if num_nonnulls(filter.min_minor, filter.max_minor) = 0 then
     return '[]';
   end if;
-  without_amounts.min_minor := null;
-  without_amounts.max_minor := null;
+  without_amounts.own_bounds := null;
   select count(*) into unvalued
   from app.find_payments(without_amounts) as p
-  where p.base_minor is null and p.currency <> filter.amount_currency;
+  where p.base_minor is null and p.currency <> filter.amount_currency
+    and not app.is_amount_within(filter, p.amount_minor, p.currency, null, p.currency);
   return case when unvalued = 0 then '[]' else jsonb_build_array(
     app.warning('rate_missing.of_filter', jsonb_build_object('count', unvalued, 'into', filter.amount_currency))
   ) end;
@@ -8523,21 +8561,14 @@ comment on function app.warn_of_unvalued is
 
 -- schemas/expenses/find_near_matches.sql
 
-create or replace function app.fold_text(value text) returns text
-language plpgsql immutable set search_path = '' as $$
-begin
-  return regexp_replace(normalize(lower(value), nfkd), '[\u0300-\u036f]+', '', 'g');
-end
-$$;
-comment on function app.fold_text is 'A text in lower case and without accents.';
-
 create or replace function app.find_near_matches(filter app.expense_filter) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
 declare
   most constant int := 3;
-  words constant text[] :=
-    regexp_split_to_array(app.fold_text(nullif(concat_ws(' ', filter.payee, filter.query), '')), '\s+');
-  base_exponent constant int := app.currency_exponent(filter.amount_currency, 'currency');
+  most_names constant int := 300;
+  wanted constant text := nullif(
+    concat_ws(' ', filter.payee, translate(array_to_string(filter.words, ' '), '%\', '')), ''
+  );
   wider app.expense_filter := filter;
   periods jsonb;
   named jsonb;
@@ -8561,48 +8592,60 @@ begin
       limit most
     ) as m;
   end if;
-  if words is not null then
+  if filter.payee is not null then
     wider.payee := null;
-    wider.query := null;
+    wider.words := filter.words || app.word_patterns(filter.payee);
     select jsonb_agg(n.name order by n.last_on desc) into named
     from (
       select coalesce(p.payee, p.name) as name, max(p.paid_on) as last_on
       from app.find_payments(wider) as p
-      where not exists (
-        select from unnest(words) as w (word)
-        where strpos(app.fold_text(concat_ws(' ', p.name, p.payee, p.note)), w.word) = 0
-      )
       group by 1
       order by 2 desc
       limit most
     ) as n;
   end if;
-  if num_nonnulls(filter.min_minor, filter.max_minor) > 0 and filter.currency is null then
+  if wanted is not null and num_nonnulls(periods, named) = 0 then
+    wider.words := null;
+    select jsonb_agg(n.name order by n.likeness desc, n.name) into named
+    from (
+      select l.name, l.likeness
+      from (
+        select coalesce(p.payee, p.name) as name, max(p.paid_on) as last_on
+        from app.find_payments(wider) as p
+        group by 1
+        order by 2 desc
+        limit most_names
+      ) as p
+      cross join lateral (
+        select p.name, app.text_likeness(app.fold_text(p.name), app.fold_text(wanted)) as likeness offset 0
+      ) as l
+      where l.likeness >= 0.5
+      order by l.likeness desc, l.name
+      limit most
+    ) as n;
+  end if;
+  if filter.currency is not null then
     wider := filter;
-    wider.min_minor := null;
-    wider.max_minor := null;
+    wider.currency := null;
     select jsonb_agg(a.found order by a.paid_on desc) into amounts
     from (
       select p.paid_on, jsonb_build_object('name', p.name, 'date', p.paid_on,
-        'amount', app.format_minor(p.amount_minor, c.exponent), 'currency', p.currency) as found
+        'amount', app.format_amount(p.amount_minor, p.currency), 'currency', p.currency) as found
       from app.find_payments(wider) as p
-      join app.currencies as c on c.code = p.currency
-      where p.currency <> filter.amount_currency
-        and p.amount_minor / 10::numeric ^ c.exponent
-          between coalesce(filter.min_minor / 10::numeric ^ base_exponent, 0)
-            and coalesce(filter.max_minor / 10::numeric ^ base_exponent, 'infinity')
       order by p.paid_on desc, p.recorded_seq desc
       limit most
     ) as a;
   end if;
   return nullif(jsonb_strip_nulls(jsonb_build_object(
-    'other_periods', periods, 'similar_names', named, 'in_own_currency', amounts
+    'other_periods', periods, 'similar_names', named, 'other_currencies', amounts,
+    'similar_categories', case when wanted is not null and num_nonnulls(periods, named, filter.category_ids) = 0
+      then to_jsonb(nullif(app.suggest_categories(wanted), '{}')) end
   )), '{}');
 end
 $$;
 comment on function app.find_near_matches is
-  'What would match where a filter finds nothing: the same in other months, names with its words in any order, and '
-  'amounts that are within its bounds in their own currencies; null when nothing would.';
+  'What would match where a filter finds nothing: the same in other months, payees and categories with a similar name, '
+  'and the same in other currencies; null when nothing would.';
 
 -- schemas/expenses/list_expenses.sql
 
@@ -8784,7 +8827,7 @@ begin
       case when is_ascending then 'asc' else 'desc' end,
       case when is_ascending then '>' else '<' end,
       case when is_by_day then 'date' else 'bigint' end,
-      case when num_nonnulls(filter.payee, filter.query) > 0 or filter.tags <> '{}' then 'materialized'
+      case when num_nonnulls(filter.payee, filter.words) > 0 or filter.tags <> '{}' then 'materialized'
         else 'not materialized' end
     ) into sums, payment_ids using filter, key, page_size;
   end if;
@@ -9541,7 +9584,7 @@ declare
   books_begin constant date := case when is_compared then app.books_begin(earlier) end;
   -- Only then do a budget and the rows speak of the same spending.
   is_about_categories constant boolean := filter.tags = '{}' and num_nonnulls(
-    filter.query, filter.payee, filter.member_id, filter.not_category_ids, filter.min_minor, filter.max_minor,
+    filter.words, filter.payee, filter.member_id, filter.not_category_ids, filter.min_minor, filter.max_minor,
     filter.currency, filter.kind, filter.reimbursement
   ) = 0;
   dimensions constant text[] := array(
@@ -17032,6 +17075,33 @@ end
 $$;
 comment on function app.sum_open_dates is 'What remains of the open dates of a bill until a day, by their currencies.';
 
+create or replace function app.find_near_bills(context app.context, words text[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  most constant int := 20;
+begin
+  return (
+    with bills as (
+      select b.name, b.status, b.recorded_seq,
+        app.fold_text(concat_ws(' ', b.name, b.payee, b.note, b.tags::text)) like all (words) as has_words
+      from app.expenses as b
+      where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
+    )
+    select jsonb_build_object('bills', jsonb_agg(b.bill order by b.recorded_seq))
+    from (
+      select b.recorded_seq, jsonb_build_object('name', b.name, 'status', b.status) as bill
+      from bills as b
+      where b.has_words or b.status = 'active' and not exists (select from bills as o where o.has_words)
+      order by b.recorded_seq desc
+      limit most
+    ) as b
+    having count(*) > 0
+  );
+end
+$$;
+comment on function app.find_near_bills is
+  'What would match where words find no bill: {bills}, those with the words in another state, else all active ones.';
+
 create or replace function app.list_bills(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 declare
@@ -17045,7 +17115,7 @@ declare
   listed constant text[] :=
     case when wanted_status = 'active' then array['active', 'paused', 'cancelled'] else array[wanted_status] end;
   wanted_state constant text := filter ->> 'state';
-  query constant text := lower(app.clean_text(filter ->> 'query'));
+  words constant text[] := app.word_patterns(filter ->> 'query');
   wanted_category constant text := app.clean_text(filter ->> 'category');
   -- Archived ones included: what is in them goes on.
   wanted_category_id constant text :=
@@ -17130,7 +17200,7 @@ begin
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
         and (wanted_ids is null or b.id = any (wanted_ids))
         and (wanted_status is null or b.status = any (listed))
-        and (query is null or strpos(lower(concat_ws(E'\n', b.name, b.payee, b.note)), query) > 0)
+        and (words is null or app.fold_text(concat_ws(' ', b.name, b.payee, b.note, b.tags::text)) like all (words))
         and (wanted_category is null or b.category_id is not distinct from wanted_category_id)
       offset 0
     ) as b
@@ -17228,6 +17298,9 @@ begin
       'yearly', jsonb_build_object('amount', app.format_minor(yearly.minor, into_exponent), 'currency', into_currency)
     )
   );
+  if page.total_count = 0 and words is not null then
+    data := data || jsonb_strip_nulls(jsonb_build_object('no_match', app.find_near_bills(context, words)));
+  end if;
   if bill.id is not null then
     data := data || app.describe_bill_history(context, bill);
     warnings := warnings || (data -> 'warnings');
@@ -17246,8 +17319,8 @@ begin
 end
 $$;
 comment on function app.list_bills is
-  'Tool list_bills: data {bills, totals {due, monthly, yearly}}, with bill_id also its history. Totals cover all that '
-  'match: '
+  'Tool list_bills: data {bills, totals {due, monthly, yearly}, no_match?}, with bill_id also its history. Totals '
+  'cover all that match: '
   'due is what is overdue or due until the end of the window, without one until the end of the calendar month, and '
   'estimated the part of it that is an estimate; '
   'due_in_window {count, amount} of a bill is its part of that.';
@@ -17260,19 +17333,20 @@ comment on function app.list_bills is
 create or replace function app.find_bill(context app.context, arguments jsonb) returns app.expenses
 language plpgsql stable set search_path = '' as $$
 declare
-  wanted constant text := lower(app.clean_text(arguments ->> 'bill_name'));
+  wanted constant text := app.fold_text(app.clean_text(arguments ->> 'bill_name'));
+  words constant text[] := app.word_patterns(wanted);
   bill app.expenses;
   candidates app.expenses[];
 begin
   if arguments ? 'bill_id' then
     bill := app.require_bill(context, arguments ->> 'bill_id');
-    if wanted is not null and lower(bill.name) <> wanted and (
-      strpos(lower(concat_ws(E'\n', bill.name, bill.payee)), wanted) = 0
+    if wanted is not null and app.fold_text(bill.name) <> wanted and (
+      not app.fold_text(concat_ws(' ', bill.name, bill.payee)) like all (words)
       or exists (
         select from app.expenses as e
         where e.organization_id = context.organization_id and e.kind = 'bill' and e.status in ('active', 'paused')
           and e.deleted_at is null
-          and lower(e.name) = wanted
+          and app.fold_text(e.name) = wanted
       )
     ) then
       perform app.fail('invalid_argument.id_and_name_differ', jsonb_build_object(
@@ -17290,11 +17364,12 @@ begin
   select array_agg(m.bill order by m.recorded_seq) into candidates
   from (
     select e as bill, e.recorded_seq, rank() over (order by
-      e.status not in ('active', 'paused'), lower(e.name) <> wanted, strpos(lower(e.name), wanted) = 0
+      e.status not in ('active', 'paused'), app.fold_text(e.name) <> wanted,
+      not app.fold_text(e.name) like all (words)
     ) as place
     from app.expenses as e
     where e.organization_id = context.organization_id and e.kind = 'bill' and e.deleted_at is null
-      and strpos(lower(concat_ws(E'\n', e.name, e.payee)), wanted) > 0
+      and app.fold_text(concat_ws(' ', e.name, e.payee)) like all (words)
   ) as m
   where m.place = 1;
   if candidates is null then
@@ -17303,15 +17378,16 @@ begin
       'details', jsonb_build_object('suggestions', (
         select coalesce(jsonb_agg(s.name order by s.likeness desc, s.name), '[]')
         from (
-          select e.name, app.text_likeness(e.name, wanted) as likeness
+          select e.name, app.text_likeness(app.fold_text(e.name), wanted) as likeness,
+            max(app.text_likeness(app.fold_text(e.name), wanted)) over () as most
           from app.expenses as e
           where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
             and e.deleted_at is null
           order by likeness desc, e.name
-          limit 3
+          limit 10
         ) as s
-        -- What only shares some letters was not meant.
-        where s.likeness >= 0.4
+        -- What only shares some letters was not meant; in another language nothing is alike, and all are told.
+        where s.likeness >= 0.4 or s.most < 0.4
       ))
     ), 'bill_name');
   elsif cardinality(candidates) > 1 then

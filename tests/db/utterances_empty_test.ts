@@ -1,7 +1,7 @@
 /** What people ask when a filter finds nothing: the answer must not pass for a fact, and says what would match. */
 import { assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
-import { addRate, type Books, openBooks } from "../_support/books.ts";
+import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
 
 const logged = (books: Books) =>
   books.ok("log_expenses", {
@@ -34,22 +34,61 @@ testBooks("what would match", { day: "2026-11-27" }, {
       { similar_names: ["Trattoria Sole"] },
       { similar_names: ["Trattoria Sole"] },
     ]);
-    for (const query of ["sole TRATTORIA", "muller cafe"]) {
-      const [listed] = await askBoth(books, { ...year, query });
-      assertEquals(listed, { similar_names: [query.includes("sole") ? "Trattoria Sole" : "Café Müller"] }, query);
-    }
+    assertEquals((await askBoth(books, { ...year, payee: "Tratoria" }))[0], { similar_names: ["Trattoria Sole"] });
+    assertEquals((await askBoth(books, { ...year, query: "grocery" }))[0], { similar_categories: ["Groceries"] });
   },
 
   "what was that 79.99 thing?": async (books, database) => {
     await addRate(database, "USD", "2026-11-10", "1.14");
     await logged(books);
+    const november = { from: "2026-11-01", to: "2026-11-27" };
+    for (const amount of ["79.99", "70.17"]) {
+      const { rows } = await books.ok("list_expenses", { ...november, min_amount: amount, max_amount: amount });
+      assertEquals(rows.map(({ name }: Json) => name), ["Headphones"], amount);
+    }
     const headphones = { name: "Headphones", date: "2026-11-10", amount: "79.99", currency: "USD" };
-    assertEquals(
-      (await askBoth(books, { from: "2026-11-01", to: "2026-11-27", min_amount: "79.99", max_amount: "79.99" })).map(
-        (no_match) => no_match.in_own_currency,
-      ),
-      [[headphones], [headphones]],
-    );
+    const asked = { ...november, min_amount: "79.99", max_amount: "79.99", currency: "EUR" };
+    assertEquals((await askBoth(books, asked)).map(({ other_currencies }) => other_currencies), [[headphones], [
+      headphones,
+    ]]);
+    await books.ok("log_expenses", { items: [{ name: "Ramen", amount: "1200", currency: "JPY", date: "2026-11-11" }] });
+    const yen = await books.call("list_expenses", { ...november, min_amount: "1200" });
+    assertEquals([yen.data.rows.map(({ name }: Json) => name), yen.warnings], [["Ramen"], []]);
+  },
+
+  "the words of a query match in any order and any field, whatever their case and accents": async (books) => {
+    await logged(books);
+    await books.ok("log_expenses", {
+      items: [{ name: "Straßenbahn", payee: "BVG", note: "100% Erstattung", tags: ["Reise"], amount: "3.80" }],
+    });
+    for (
+      const [query, name] of [
+        ["sole TRATTORIA", "Dinner"],
+        ["muller cafe", "Café Müller"],
+        ["reise strassenbahn bvg", "Straßenbahn"],
+        ["erstattung 100%", "Straßenbahn"],
+        ["lisbon train", "Train"],
+        ["10_%", undefined],
+      ]
+    ) {
+      const { rows } = await books.ok("list_expenses", { query });
+      assertEquals(rows.map((row: Json) => row.name), name ? [name] : [], query);
+    }
+  },
+
+  "der Strom wird teurer": async (books) => {
+    for (const [name, status] of [["Electricity", "active"], ["Gym", "active"], ["Spotify Duo", "paused"]]) {
+      const { bill } = await books.ok("add_bill", { name, amount: "10", first_due: "2026-12-05" });
+      if (status === "paused") await books.ok("update_bill", { bill_id: bill.id, set: { status } });
+    }
+    const near = async (query: string) => (await books.ok("list_bills", { query })).no_match;
+    assertEquals([await near("Strom"), await near("duo spotify"), await near("gym")], [
+      { bills: [{ name: "Electricity", status: "active" }, { name: "Gym", status: "active" }] },
+      { bills: [{ name: "Spotify Duo", status: "paused" }] },
+      undefined,
+    ]);
+    const { details } = await books.fails("not_found", "mark_bill_paid", { bill_name: "Strom" });
+    assertEquals(details.suggestions.toSorted(), ["Electricity", "Gym"]);
   },
 
   "nothing is said where something was found, or nothing would match": async (books, database) => {
@@ -75,9 +114,9 @@ testBooks("what would match", { day: "2026-11-27" }, {
       items: [{ name: "Eve", amount: "3200", category: "Payroll", date: "2026-05-12" }],
     });
     const member = await books.join();
-    assertEquals((await askBoth(books, { query: "eve", from: "2026-11-01", to: "2026-11-27" }))[0].similar_names, [
-      "Eve",
-    ]);
+    assertEquals((await askBoth(books, { query: "eve", from: "2026-11-01", to: "2026-11-27" }))[0].other_periods.length, 1);
+    assertEquals((await askBoth(books, { payee: "eva" }))[0], { similar_names: ["Eve"] });
+    assertEquals(await askBoth(member, { payee: "eva" }), [undefined, undefined]);
     assertEquals(await askBoth(member, { query: "eve", from: "2026-11-01", to: "2026-11-27" }), [undefined, undefined]);
   },
 });

@@ -4,19 +4,20 @@
 create or replace function app.find_bill(context app.context, arguments jsonb) returns app.expenses
 language plpgsql stable set search_path = '' as $$
 declare
-  wanted constant text := lower(app.clean_text(arguments ->> 'bill_name'));
+  wanted constant text := app.fold_text(app.clean_text(arguments ->> 'bill_name'));
+  words constant text[] := app.word_patterns(wanted);
   bill app.expenses;
   candidates app.expenses[];
 begin
   if arguments ? 'bill_id' then
     bill := app.require_bill(context, arguments ->> 'bill_id');
-    if wanted is not null and lower(bill.name) <> wanted and (
-      strpos(lower(concat_ws(E'\n', bill.name, bill.payee)), wanted) = 0
+    if wanted is not null and app.fold_text(bill.name) <> wanted and (
+      not app.fold_text(concat_ws(' ', bill.name, bill.payee)) like all (words)
       or exists (
         select from app.expenses as e
         where e.organization_id = context.organization_id and e.kind = 'bill' and e.status in ('active', 'paused')
           and e.deleted_at is null
-          and lower(e.name) = wanted
+          and app.fold_text(e.name) = wanted
       )
     ) then
       perform app.fail('invalid_argument.id_and_name_differ', jsonb_build_object(
@@ -34,11 +35,12 @@ begin
   select array_agg(m.bill order by m.recorded_seq) into candidates
   from (
     select e as bill, e.recorded_seq, rank() over (order by
-      e.status not in ('active', 'paused'), lower(e.name) <> wanted, strpos(lower(e.name), wanted) = 0
+      e.status not in ('active', 'paused'), app.fold_text(e.name) <> wanted,
+      not app.fold_text(e.name) like all (words)
     ) as place
     from app.expenses as e
     where e.organization_id = context.organization_id and e.kind = 'bill' and e.deleted_at is null
-      and strpos(lower(concat_ws(E'\n', e.name, e.payee)), wanted) > 0
+      and app.fold_text(concat_ws(' ', e.name, e.payee)) like all (words)
   ) as m
   where m.place = 1;
   if candidates is null then
@@ -47,15 +49,16 @@ begin
       'details', jsonb_build_object('suggestions', (
         select coalesce(jsonb_agg(s.name order by s.likeness desc, s.name), '[]')
         from (
-          select e.name, app.text_likeness(e.name, wanted) as likeness
+          select e.name, app.text_likeness(app.fold_text(e.name), wanted) as likeness,
+            max(app.text_likeness(app.fold_text(e.name), wanted)) over () as most
           from app.expenses as e
           where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
             and e.deleted_at is null
           order by likeness desc, e.name
-          limit 3
+          limit 10
         ) as s
-        -- What only shares some letters was not meant.
-        where s.likeness >= 0.4
+        -- What only shares some letters was not meant; in another language nothing is alike, and all are told.
+        where s.likeness >= 0.4 or s.most < 0.4
       ))
     ), 'bill_name');
   elsif cardinality(candidates) > 1 then

@@ -30,6 +30,33 @@ end
 $$;
 comment on function app.sum_open_dates is 'What remains of the open dates of a bill until a day, by their currencies.';
 
+create or replace function app.find_near_bills(context app.context, words text[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  most constant int := 20;
+begin
+  return (
+    with bills as (
+      select b.name, b.status, b.recorded_seq,
+        app.fold_text(concat_ws(' ', b.name, b.payee, b.note, b.tags::text)) like all (words) as has_words
+      from app.expenses as b
+      where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
+    )
+    select jsonb_build_object('bills', jsonb_agg(b.bill order by b.recorded_seq))
+    from (
+      select b.recorded_seq, jsonb_build_object('name', b.name, 'status', b.status) as bill
+      from bills as b
+      where b.has_words or b.status = 'active' and not exists (select from bills as o where o.has_words)
+      order by b.recorded_seq desc
+      limit most
+    ) as b
+    having count(*) > 0
+  );
+end
+$$;
+comment on function app.find_near_bills is
+  'What would match where words find no bill: {bills}, those with the words in another state, else all active ones.';
+
 create or replace function app.list_bills(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 declare
@@ -43,7 +70,7 @@ declare
   listed constant text[] :=
     case when wanted_status = 'active' then array['active', 'paused', 'cancelled'] else array[wanted_status] end;
   wanted_state constant text := filter ->> 'state';
-  query constant text := lower(app.clean_text(filter ->> 'query'));
+  words constant text[] := app.word_patterns(filter ->> 'query');
   wanted_category constant text := app.clean_text(filter ->> 'category');
   -- Archived ones included: what is in them goes on.
   wanted_category_id constant text :=
@@ -128,7 +155,7 @@ begin
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
         and (wanted_ids is null or b.id = any (wanted_ids))
         and (wanted_status is null or b.status = any (listed))
-        and (query is null or strpos(lower(concat_ws(E'\n', b.name, b.payee, b.note)), query) > 0)
+        and (words is null or app.fold_text(concat_ws(' ', b.name, b.payee, b.note, b.tags::text)) like all (words))
         and (wanted_category is null or b.category_id is not distinct from wanted_category_id)
       offset 0
     ) as b
@@ -226,6 +253,9 @@ begin
       'yearly', jsonb_build_object('amount', app.format_minor(yearly.minor, into_exponent), 'currency', into_currency)
     )
   );
+  if page.total_count = 0 and words is not null then
+    data := data || jsonb_strip_nulls(jsonb_build_object('no_match', app.find_near_bills(context, words)));
+  end if;
   if bill.id is not null then
     data := data || app.describe_bill_history(context, bill);
     warnings := warnings || (data -> 'warnings');
@@ -244,8 +274,8 @@ begin
 end
 $$;
 comment on function app.list_bills is
-  'Tool list_bills: data {bills, totals {due, monthly, yearly}}, with bill_id also its history. Totals cover all that '
-  'match: '
+  'Tool list_bills: data {bills, totals {due, monthly, yearly}, no_match?}, with bill_id also its history. Totals '
+  'cover all that match: '
   'due is what is overdue or due until the end of the window, without one until the end of the calendar month, and '
   'estimated the part of it that is an estimate; '
   'due_in_window {count, amount} of a bill is its part of that.';

@@ -34,6 +34,30 @@ end
 $$;
 comment on function app.clean_text is 'One line of typed text with single spaces; blank is null.';
 
+create or replace function app.fold_text(value text) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  if octet_length(value) = length(value) then
+    return lower(value);
+  end if;
+  return regexp_replace(replace(normalize(lower(value), nfkd), 'ß', 'ss'), '[\u0300-\u036f]+', '', 'g');
+end
+$$;
+comment on function app.fold_text is 'A text in lower case and without accents.';
+
+create or replace function app.word_patterns(query text) returns text[]
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (
+    select array_agg('%' || regexp_replace(w.word, '([\\%_])', '\\\1', 'g') || '%')
+    from regexp_split_to_table(app.fold_text(app.clean_text(query)), '\s+') as w (word)
+    where w.word <> ''
+  );
+end
+$$;
+comment on function app.word_patterns is
+  'What a folded text has to be like to have all words of a query, in any order; null without words.';
+
 create or replace function app.plain_words(value text, at_most int) returns text
 language plpgsql immutable set search_path = '' as $$
 begin

@@ -5,6 +5,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   max_rows constant int := 1000;
   wanted constant text := lower(app.clean_text(record));
+  words constant text[] := app.word_patterns(record);
   expense_ids text[];
 begin
   if wanted ~ '^[a-z]{2,5}_[0-9a-z]{8,32}$' then
@@ -13,7 +14,7 @@ begin
     -- Deleted ones included: their deletion is a change.
     expense_ids := array(
       select e.id from app.expenses as e
-      where strpos(lower(concat_ws(E'\n', e.name, e.payee)), wanted) > 0
+      where app.fold_text(concat_ws(' ', e.name, e.payee)) like all (words)
       order by e.kind = 'bill' desc, e.recorded_seq desc limit max_rows
     ) || array(select c.id from app.categories as c where lower(c.name) = wanted);
   end if;

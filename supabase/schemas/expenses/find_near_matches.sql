@@ -1,18 +1,11 @@
-create or replace function app.fold_text(value text) returns text
-language plpgsql immutable set search_path = '' as $$
-begin
-  return regexp_replace(normalize(lower(value), nfkd), '[\u0300-\u036f]+', '', 'g');
-end
-$$;
-comment on function app.fold_text is 'A text in lower case and without accents.';
-
 create or replace function app.find_near_matches(filter app.expense_filter) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
 declare
   most constant int := 3;
-  words constant text[] :=
-    regexp_split_to_array(app.fold_text(nullif(concat_ws(' ', filter.payee, filter.query), '')), '\s+');
-  base_exponent constant int := app.currency_exponent(filter.amount_currency, 'currency');
+  most_names constant int := 300;
+  wanted constant text := nullif(
+    concat_ws(' ', filter.payee, translate(array_to_string(filter.words, ' '), '%\', '')), ''
+  );
   wider app.expense_filter := filter;
   periods jsonb;
   named jsonb;
@@ -36,45 +29,57 @@ begin
       limit most
     ) as m;
   end if;
-  if words is not null then
+  if filter.payee is not null then
     wider.payee := null;
-    wider.query := null;
+    wider.words := filter.words || app.word_patterns(filter.payee);
     select jsonb_agg(n.name order by n.last_on desc) into named
     from (
       select coalesce(p.payee, p.name) as name, max(p.paid_on) as last_on
       from app.find_payments(wider) as p
-      where not exists (
-        select from unnest(words) as w (word)
-        where strpos(app.fold_text(concat_ws(' ', p.name, p.payee, p.note)), w.word) = 0
-      )
       group by 1
       order by 2 desc
       limit most
     ) as n;
   end if;
-  if num_nonnulls(filter.min_minor, filter.max_minor) > 0 and filter.currency is null then
+  if wanted is not null and num_nonnulls(periods, named) = 0 then
+    wider.words := null;
+    select jsonb_agg(n.name order by n.likeness desc, n.name) into named
+    from (
+      select l.name, l.likeness
+      from (
+        select coalesce(p.payee, p.name) as name, max(p.paid_on) as last_on
+        from app.find_payments(wider) as p
+        group by 1
+        order by 2 desc
+        limit most_names
+      ) as p
+      cross join lateral (
+        select p.name, app.text_likeness(app.fold_text(p.name), app.fold_text(wanted)) as likeness offset 0
+      ) as l
+      where l.likeness >= 0.5
+      order by l.likeness desc, l.name
+      limit most
+    ) as n;
+  end if;
+  if filter.currency is not null then
     wider := filter;
-    wider.min_minor := null;
-    wider.max_minor := null;
+    wider.currency := null;
     select jsonb_agg(a.found order by a.paid_on desc) into amounts
     from (
       select p.paid_on, jsonb_build_object('name', p.name, 'date', p.paid_on,
-        'amount', app.format_minor(p.amount_minor, c.exponent), 'currency', p.currency) as found
+        'amount', app.format_amount(p.amount_minor, p.currency), 'currency', p.currency) as found
       from app.find_payments(wider) as p
-      join app.currencies as c on c.code = p.currency
-      where p.currency <> filter.amount_currency
-        and p.amount_minor / 10::numeric ^ c.exponent
-          between coalesce(filter.min_minor / 10::numeric ^ base_exponent, 0)
-            and coalesce(filter.max_minor / 10::numeric ^ base_exponent, 'infinity')
       order by p.paid_on desc, p.recorded_seq desc
       limit most
     ) as a;
   end if;
   return nullif(jsonb_strip_nulls(jsonb_build_object(
-    'other_periods', periods, 'similar_names', named, 'in_own_currency', amounts
+    'other_periods', periods, 'similar_names', named, 'other_currencies', amounts,
+    'similar_categories', case when wanted is not null and num_nonnulls(periods, named, filter.category_ids) = 0
+      then to_jsonb(nullif(app.suggest_categories(wanted), '{}')) end
   )), '{}');
 end
 $$;
 comment on function app.find_near_matches is
-  'What would match where a filter finds nothing: the same in other months, names with its words in any order, and '
-  'amounts that are within its bounds in their own currencies; null when nothing would.';
+  'What would match where a filter finds nothing: the same in other months, payees and categories with a similar name, '
+  'and the same in other currencies; null when nothing would.';

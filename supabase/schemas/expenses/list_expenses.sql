@@ -176,7 +176,7 @@ begin
       case when is_ascending then 'asc' else 'desc' end,
       case when is_ascending then '>' else '<' end,
       case when is_by_day then 'date' else 'bigint' end,
-      case when num_nonnulls(filter.payee, filter.query) > 0 or filter.tags <> '{}' then 'materialized'
+      case when num_nonnulls(filter.payee, filter.words) > 0 or filter.tags <> '{}' then 'materialized'
         else 'not materialized' end
     ) into sums, payment_ids using filter, key, page_size;
   end if;

@@ -3,7 +3,7 @@
 create type app.expense_filter as (
   from_on date,
   to_on date,
-  query text,
+  words text[],
   category_ids text[],
   not_category_ids text[],
   tags text[],
@@ -14,11 +14,13 @@ create type app.expense_filter as (
   amount_currency text,
   currency text,
   kind text,
-  reimbursement text
+  reimbursement text,
+  own_bounds jsonb
 );
 comment on type app.expense_filter is
-  'Which payments are meant. Texts are in lower case, Uncategorized is the empty category id, amounts are minor units '
-  'of amount_currency, in which each payment is valued.';
+  'Which payments are meant. Words are patterns of folded texts, other texts are in lower case, Uncategorized is the '
+  'empty category id, amounts are minor units of amount_currency, in which each payment is valued; own_bounds has them '
+  'as [least, most] minor units of every currency.';
 
 create or replace function app.find_filter_categories(names jsonb, field text) returns text[]
 language plpgsql stable set search_path = '' as $$
@@ -77,7 +79,7 @@ create or replace function app.parse_expense_filter(context app.context, argumen
 language plpgsql stable set search_path = '' as $$
 declare
   filter app.expense_filter;
-  exponent int;
+  base_exponent int;
 begin
   filter.from_on := app.parse_date(context, arguments ->> 'from', 'from', true);
   filter.to_on := app.parse_date(context, arguments ->> 'to', 'to', true);
@@ -85,17 +87,26 @@ begin
     perform app.fail('invalid_argument.period_backwards',
       jsonb_build_object('from', filter.from_on, 'to', filter.to_on), 'to');
   end if;
-  filter.query := lower(app.clean_text(arguments ->> 'query'));
+  filter.words := app.word_patterns(arguments ->> 'query');
   filter.payee := lower(app.clean_text(arguments ->> 'payee'));
   filter.kind := arguments ->> 'kind';
   filter.reimbursement := arguments ->> 'reimbursement';
   filter.currency := arguments ->> 'currency';
   filter.amount_currency := coalesce(filter.currency, context.base_currency);
-  exponent := app.currency_exponent(filter.amount_currency, 'currency');
-  filter.min_minor := (arguments ->> 'min_amount')::numeric * 10::numeric ^ exponent;
-  filter.max_minor := (arguments ->> 'max_amount')::numeric * 10::numeric ^ exponent;
+  base_exponent := app.currency_exponent(filter.amount_currency, 'currency');
+  filter.min_minor := (arguments ->> 'min_amount')::numeric * 10::numeric ^ base_exponent;
+  filter.max_minor := (arguments ->> 'max_amount')::numeric * 10::numeric ^ base_exponent;
   if filter.min_minor > filter.max_minor then
     perform app.fail('invalid_argument.amounts_backwards', field => 'max_amount');
+  end if;
+  if num_nonnulls(filter.min_minor, filter.max_minor) > 0 then
+    filter.own_bounds := (
+      select jsonb_object_agg(c.code, jsonb_build_array(
+        filter.min_minor * 10::numeric ^ (c.exponent - base_exponent),
+        filter.max_minor * 10::numeric ^ (c.exponent - base_exponent)
+      ))
+      from app.currencies as c
+    );
   end if;
   filter.tags := array(select lower(t) from unnest(nullif(app.clean_tags(arguments -> 'tags', 'tags'), '{}')) as t);
   filter.category_ids := app.find_filter_categories(arguments -> 'categories', 'categories');
@@ -110,7 +121,7 @@ create or replace function app.is_plain(filter app.expense_filter) returns boole
 language plpgsql immutable set search_path = '' as $$
 begin
   return filter.tags = '{}' and num_nonnulls(
-    filter.query, filter.payee, filter.member_id, filter.min_minor, filter.max_minor, filter.reimbursement
+    filter.words, filter.payee, filter.member_id, filter.min_minor, filter.max_minor, filter.reimbursement
   ) = 0;
 end
 $$;
@@ -130,20 +141,22 @@ language sql stable
     and ((filter).not_category_ids is null or coalesce(category_id, '') <> all ((filter).not_category_ids))
     and ((filter).payee is null or match_key = (filter).payee)
     and ((filter).tags = '{}' or lower(tags::text)::text[] && (filter).tags)
-    and ((filter).query is null or name is not null
-      and strpos(lower(concat_ws(E'\n', name, payee, note, payment_note)), (filter).query) > 0);
+    and ((filter).words is null or name is not null
+      and app.fold_text(concat_ws(' ', name, payee, note, payment_note, tags::text)) like all ((filter).words));
 comment on function app.matches_filter is 'Whether an expense or bill is one that a filter asks for.';
 
 create or replace function app.is_amount_within(filter app.expense_filter, minor bigint, currency text,
   base_minor bigint,
   base_currency text) returns boolean
 language sql stable
-  -- What has no value in the currency of the filter is no answer to how much.
-  return ((filter).min_minor is null or case (filter).amount_currency
-      when currency then minor when base_currency then base_minor end >= (filter).min_minor)
-    and ((filter).max_minor is null or case (filter).amount_currency
-      when currency then minor when base_currency then base_minor end <= (filter).max_minor);
-comment on function app.is_amount_within is 'Whether an amount, valued in the one currency of a filter, is within it.';
+  -- People remember what was charged as well as what it was worth.
+  return (filter).own_bounds is null
+    or case (filter).amount_currency when currency then minor when base_currency then base_minor end
+      between coalesce((filter).min_minor, 0) and coalesce((filter).max_minor, 'infinity')
+    or minor between coalesce(((filter).own_bounds -> currency ->> 0)::numeric, 0)
+      and coalesce(((filter).own_bounds -> currency ->> 1)::numeric, 'infinity');
+comment on function app.is_amount_within is
+  'Whether an amount is within a filter by its value in the filter''s currency or by itself.';
 
 create or replace function app.kind_of_payment(direction text, expense_id text) returns text
 language sql immutable
@@ -192,11 +205,11 @@ begin
   if num_nonnulls(filter.min_minor, filter.max_minor) = 0 then
     return '[]';
   end if;
-  without_amounts.min_minor := null;
-  without_amounts.max_minor := null;
+  without_amounts.own_bounds := null;
   select count(*) into unvalued
   from app.find_payments(without_amounts) as p
-  where p.base_minor is null and p.currency <> filter.amount_currency;
+  where p.base_minor is null and p.currency <> filter.amount_currency
+    and not app.is_amount_within(filter, p.amount_minor, p.currency, null, p.currency);
   return case when unvalued = 0 then '[]' else jsonb_build_array(
     app.warning('rate_missing.of_filter', jsonb_build_object('count', unvalued, 'into', filter.amount_currency))
   ) end;

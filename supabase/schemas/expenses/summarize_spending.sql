@@ -89,7 +89,7 @@ declare
   books_begin constant date := case when is_compared then app.books_begin(earlier) end;
   -- Only then do a budget and the rows speak of the same spending.
   is_about_categories constant boolean := filter.tags = '{}' and num_nonnulls(
-    filter.query, filter.payee, filter.member_id, filter.not_category_ids, filter.min_minor, filter.max_minor,
+    filter.words, filter.payee, filter.member_id, filter.not_category_ids, filter.min_minor, filter.max_minor,
     filter.currency, filter.kind, filter.reimbursement
   ) = 0;
   dimensions constant text[] := array(
