@@ -114,7 +114,10 @@ testBooks("what would match", { day: "2026-11-27" }, {
       items: [{ name: "Eve", amount: "3200", category: "Payroll", date: "2026-05-12" }],
     });
     const member = await books.join();
-    assertEquals((await askBoth(books, { query: "eve", from: "2026-11-01", to: "2026-11-27" }))[0].other_periods.length, 1);
+    assertEquals(
+      (await askBoth(books, { query: "eve", from: "2026-11-01", to: "2026-11-27" }))[0].other_periods.length,
+      1,
+    );
     assertEquals((await askBoth(books, { payee: "eva" }))[0], { similar_names: ["Eve"] });
     assertEquals(await askBoth(member, { payee: "eva" }), [undefined, undefined]);
     assertEquals(await askBoth(member, { query: "eve", from: "2026-11-01", to: "2026-11-27" }), [undefined, undefined]);

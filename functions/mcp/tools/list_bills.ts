@@ -26,6 +26,13 @@ export const listBills = defineTool({
     limit,
     cursor,
   }),
-  data: { bills: "array", totals: "object", payments: "array", price_changes: "array", next_dates: "array", no_match: "object" },
+  data: {
+    bills: "array",
+    totals: "object",
+    payments: "array",
+    price_changes: "array",
+    next_dates: "array",
+    no_match: "object",
+  },
   isList: true,
 });
