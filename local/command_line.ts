@@ -1,5 +1,6 @@
 /** What the small commands share: command line parsing, errors, and their own invocation for help texts. */
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
+import { parseEnvFile } from "./deploy/env_file.ts";
 
 const DEFAULT_FOLDER = ".local";
 
@@ -26,6 +27,18 @@ export const print = (text: string, to: { writeSync(bytes: Uint8Array): number }
 export function fail(message: string): never {
   print(message, Deno.stderr);
   Deno.exit(1);
+}
+
+/** The settings in a file; ends the process when there are none. */
+export async function readSettings(path: string): Promise<Map<string, string>> {
+  const text = await Deno.readTextFile(path).catch(() =>
+    fail(`There is no ${path}. Copy .env.example and fill it in.`)
+  );
+  try {
+    return parseEnvFile(text);
+  } catch (thrown) {
+    fail(`${path}: ${(thrown as Error).message}`);
+  }
 }
 
 /** The parsed command line, without `--`; `--help` prints the usage and exits, and so does an unknown option. */

@@ -4,9 +4,8 @@
  */
 import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ENV_FILE_OPTION, fail, print, readCommandLine, taskCommand } from "./command_line.ts";
+import { ENV_FILE_OPTION, fail, print, readCommandLine, readSettings, taskCommand } from "./command_line.ts";
 import { createCli } from "./deploy/cli.ts";
-import { EnvFileError, parseEnvFile } from "./deploy/env_file.ts";
 import { FRONT_DOORS, type FrontDoorKind, frontDoorLines } from "./deploy/front_door.ts";
 import { deploy, STEPS } from "./deploy/run.ts";
 import { GENERATED } from "./deploy/settings.ts";
@@ -15,7 +14,7 @@ import { type Deployment, functionsUrl } from "./deploy/step.ts";
 const usage = `${taskCommand("deploy")} -- --project <ref> --site https://expenses.example.com [options]
 
   --env-file <path>    the settings; keys that are missing are made and added (.env)
-  --front-door <kind>  deno, workers, caddy or nginx: prints how to set it up (deno)
+  --front-door <kind>  deno, workers or caddy: prints how to set it up (deno)
   --dry-run            compares and shows what would be done
   --replace <KEY>      lets a key be replaced by an unrelated one; can be repeated
 
@@ -46,7 +45,7 @@ const folder = join(root, ".local/deploy", project);
 // The stack keeps its books in the folder above, which only their owner may read.
 await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
 
-const values = await readValues();
+const values = await readSettings(file);
 // Its own variable, as the CLI reads it.
 const token = values.get("SUPABASE_ACCESS_TOKEN");
 if (token && !Deno.env.has("SUPABASE_ACCESS_TOKEN")) Deno.env.set("SUPABASE_ACCESS_TOKEN", token);
@@ -82,18 +81,6 @@ print(
     functionsUrl(deployment)
   } --project ${project} --env-file ${envPath} --mail <your address>`,
 );
-
-async function readValues(): Promise<Map<string, string>> {
-  const text = await Deno.readTextFile(file).catch(() =>
-    fail(`There is no ${file}. Copy .env.example and fill it in.`)
-  );
-  try {
-    return parseEnvFile(text);
-  } catch (thrown) {
-    if (thrown instanceof EnvFileError) fail(`${file}: ${thrown.message}`);
-    throw thrown;
-  }
-}
 
 /** Everything in the file but what is public, and the parts of addresses that are secret. */
 function* secretValues(): Iterable<string> {

@@ -4,9 +4,8 @@
  */
 import { SLUGS } from "../shared/routes.ts";
 import { fileURLToPath } from "node:url";
-import { fail, print, readCommandLine, taskCommand } from "./command_line.ts";
+import { fail, print, readCommandLine, readSettings, taskCommand } from "./command_line.ts";
 import { createCli } from "./deploy/cli.ts";
-import { parseEnvFile } from "./deploy/env_file.ts";
 import { listOf } from "./deploy/settings.ts";
 import { diffAuthConfig, diffMailTexts, writeAuthConfig } from "./deploy/sign_in.ts";
 import { createSite } from "./selfcheck/check.ts";
@@ -48,9 +47,9 @@ const site = createSite({
 let faults = 0;
 for await (const { kind, text } of checkDeployment(site)) {
   if (kind === "wrong") faults += 1;
-  say(`${kind}: ${text}`);
+  print(`${kind}: ${text}`);
 }
-say(faults === 0 ? `${site.url} is fine.` : `${site.url}: ${faults} ${faults === 1 ? "fault" : "faults"}.`);
+print(faults === 0 ? `${site.url} is fine.` : `${site.url}: ${faults} ${faults === 1 ? "fault" : "faults"}.`);
 Deno.exit(faults === 0 ? 0 : 1);
 
 /** The functions in this checkout, which a deployment of it should have too. */
@@ -60,15 +59,6 @@ async function builtFunctions() {
     SLUGS.map((slug) => Deno.stat(new URL(`${slug}/index.ts`, folders)).then(() => true, () => false)),
   );
   return SLUGS.filter((_, index) => isBuilt[index]);
-}
-
-async function readSettings(path: string): Promise<Map<string, string>> {
-  const text = await Deno.readTextFile(path).catch(() => fail(`There is no ${path}.`));
-  try {
-    return parseEnvFile(text);
-  } catch (thrown) {
-    fail(`${path}: ${(thrown as Error).message}`);
-  }
 }
 
 /** What the deploy command would push. */
@@ -88,8 +78,4 @@ async function compareSignIn(project: string, settings: Map<string, string>): Pr
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
-}
-
-function say(line: string): void {
-  Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 }

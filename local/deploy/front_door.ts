@@ -1,7 +1,7 @@
 /** What to do for the front door, which runs elsewhere: the commands or the configuration, with the secret left out. */
 import { type Deployment, functionsUrl } from "./step.ts";
 
-export const FRONT_DOORS = ["deno", "workers", "caddy", "nginx"] as const;
+export const FRONT_DOORS = ["deno", "workers", "caddy"] as const;
 export type FrontDoorKind = typeof FRONT_DOORS[number];
 
 /** Lines to read. Keys come from the settings file, so that none is on a command line. */
@@ -25,12 +25,9 @@ export function frontDoorLines(kind: FrontDoorKind, deployment: Deployment): str
         "  $ npx wrangler secret put FRONT_DOOR_SECRET --config local/front_door/wrangler.toml",
       ];
     case "caddy":
-    case "nginx":
       return [
-        `${
-          kind === "caddy" ? "Caddy" : "nginx"
-        }, on the host that ${host} leads to; the configuration holds the secret:`,
-        `  $ deno task front-door -- ${kind} --site ${siteUrl} --functions ${functions} --env-file ${envPath}`,
+        `Caddy, on the host that ${host} leads to; the configuration holds the secret:`,
+        `  $ deno task front-door -- --site ${siteUrl} --functions ${functions} --env-file ${envPath}`,
       ];
   }
 }

@@ -6,7 +6,7 @@ import type { Config } from "../config.ts";
 import { REQUEST_ID_HEADER } from "../routes.ts";
 import { isFromFrontDoor } from "./front_door.ts";
 
-/** A UUID, with or without its hyphens: what our front door, Caddy and nginx make. */
+/** A UUID, with or without its hyphens: what our front door and Caddy make. */
 const FORM = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/;
 
 /** The front door's id, or a new one: a visitor could choose the same for many requests, and hide theirs in the log. */

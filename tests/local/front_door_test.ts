@@ -1,7 +1,7 @@
 /**
  * The front door before a gateway that treats functions as the hosted one does (GET pages become plain text in a
- * sandbox). The same expectations hold for the fetch handler and, where they are installed, for the printed nginx and
- * Caddy configuration.
+ * sandbox). The same expectations hold for the fetch handler and, where they are installed, for the printed
+ * Caddyfile.
  */
 import { assertEquals, assertFalse, assertMatch, assertRejects } from "@std/assert";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { requestIdOf } from "../../shared/http/request_id.ts";
 import { createLog } from "../../shared/log.ts";
 import { createFrontDoor } from "../../local/front_door/front_door.ts";
 import serve from "../../local/front_door/serve.ts";
-import { SERVERS } from "../../local/front_door/server_config.ts";
+import { caddyConfig } from "../../local/front_door/caddy.ts";
 import { functionPath, METHODS, PAGE_POLICY_HEADER, REQUEST_ID_HEADER, ROUTES } from "../../shared/routes.ts";
 import { freePort } from "../_support/free_port.ts";
 import { fakeTimer } from "../_support/fake_timer.ts";
@@ -104,28 +104,18 @@ const BELOW: Record<string, string> = {
 /** Generous: a busy machine takes a second to start one. */
 const START_DEADLINE_MS = 20_000;
 
-async function webServer(name: "nginx" | "caddy", functionsUrl: string): Promise<Door> {
+async function caddy(functionsUrl: string, secret = SECRET): Promise<Door> {
   const folder = await Deno.makeTempDir();
   const host = `127.0.0.1:${freePort()}`;
-  const printed = SERVERS[name]({ host: name === "caddy" ? `http://${host}` : "_", functionsUrl, secret: SECRET });
+  const printed = caddyConfig({ host: `http://${host}`, functionsUrl, secret });
   const file = join(folder, "config");
   const accessLog = join(folder, "access.log");
-  await Deno.writeTextFile(
-    file,
-    name === "caddy"
-      // Operators with proxies in front make Caddy trust them; that trust must not reach the functions.
-      ? `{\n  admin off\n}\n${
-        printed.replace(/^http.*/m, `$&\n    log {\n        output file ${accessLog}\n    }`).replaceAll(
-          /reverse_proxy .* \{/g,
-          "$&\n        trusted_proxies private_ranges",
-        )
-      }`
-      : `${NGINX_USER}pid ${folder}/pid; daemon off; events {} http { access_log ${accessLog}; ${
-        nginxFolders(folder)
-      } ${withoutTls(printed).replace("listen 443 ssl", `listen ${host}`).replace(NGINX_LOG, accessLog)} }`,
-  );
-  const args = name === "caddy" ? ["run", "--adapter", "caddyfile", "--config", file] : ["-e", "stderr", "-c", file];
-  const child = new Deno.Command(name, { args, env: { HOME: folder }, stdout: "null", stderr: "piped" }).spawn();
+  // Operators with proxies in front make Caddy trust them; that trust must not reach the functions.
+  const trusting = printed.replace(/^http.*/m, `$&\n    log {\n        output file ${accessLog}\n    }`)
+    .replaceAll(/reverse_proxy .* \{/g, "$&\n        trusted_proxies private_ranges");
+  await Deno.writeTextFile(file, `{\n  admin off\n}\n${trusting}`);
+  const args = ["run", "--adapter", "caddyfile", "--config", file];
+  const child = new Deno.Command("caddy", { args, env: { HOME: folder }, stdout: "null", stderr: "piped" }).spawn();
   const log = new Response(child.stderr).text();
   const close = async () => {
     try {
@@ -145,41 +135,24 @@ async function webServer(name: "nginx" | "caddy", functionsUrl: string): Promise
   try {
     await Promise.race([ended, waitFor(isUp, { deadlineMs: START_DEADLINE_MS, everyMs: 20 })]);
   } catch (thrown) {
-    throw new Error(`${name} did not start: ${thrown instanceof Error ? thrown.message : thrown}\n${await close()}`);
+    throw new Error(`Caddy did not start: ${thrown instanceof Error ? thrown.message : thrown}\n${await close()}`);
   }
   return { url, log: () => Deno.readTextFile(accessLog), close: async () => void await close() };
 }
 
-/** Started by root, its workers would be somebody who may not use the test's folder. */
-const NGINX_USER = Deno.uid() === 0 ? "user root; " : "";
-/** What the printed configuration logs to. */
-const NGINX_LOG = "/var/log/nginx/expenses.log";
-
-/** Ports below 1024 and certificates are for the real host; `printed_config_test.ts` looks at those. */
-const withoutTls = (config: string) =>
-  config.replace(/^ *ssl_certificate.*\n/gm, "").replace("listen 80;", `listen 127.0.0.1:${freePort()};`);
-
-/** Writable folders for nginx: those of its package belong to root. */
-const nginxFolders = (folder: string) =>
-  ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${folder}/${name};`).join(" ");
-
-const isInstalled = (name: string) => new Deno.Command("which", { args: [name] }).outputSync().success;
+const isCaddyMissing = !new Deno.Command("which", { args: ["caddy"] }).outputSync().success;
 
 const frontDoors: [name: string, open: (functionsUrl: string) => Promise<Door>, ignore: boolean][] = [
   ["the fetch handler", fetchHandler, false],
-  ["nginx", (url) => webServer("nginx", url), !isInstalled("nginx")],
-  ["Caddy", (url) => webServer("caddy", url), !isInstalled("caddy")],
+  ["Caddy", (url) => caddy(url), isCaddyMissing],
 ];
 
 Deno.test({
   name: "test of the test: a web server that does not start is reported with its output, not waited for",
-  ignore: !isInstalled("nginx"),
+  ignore: isCaddyMissing,
   async fn() {
-    const failure = await assertRejects(
-      () => webServer("nginx", "http://127.0.0.1:1/no semicolon; before this"),
-      Error,
-    );
-    assertMatch(failure.message, /nginx did not start: it ended with 1\n[^]*emerg/);
+    const failure = await assertRejects(() => caddy("http://127.0.0.1:1", `no "quote" {`), Error);
+    assertMatch(failure.message, /Caddy did not start: it ended with 1\n[^]*Error/);
   },
 });
 
@@ -356,11 +329,11 @@ async function testFrontDoor(
           assertFalse(answer.body.includes("canary"), `${method} ${path} says again what it was sent`);
         }
       }
-      // CONNECT asks for a proxy to anywhere. nginx rejects it, and lower-case methods, as malformed.
+      // CONNECT asks for a proxy to anywhere.
       for (const [method, target] of [["CONNECT", new URL(door.url).host], ["get", "/api/health"]]) {
         const answer = await askRaw(door.url, { method: method!, target: target! });
-        assertEquals(answer.status, name === "nginx" ? 400 : 405, method);
-        assertEquals(answer.headers.get("allow"), name === "nginx" ? null : METHODS.join(", "), method);
+        assertEquals(answer.status, 405, method);
+        assertEquals(answer.headers.get("allow"), METHODS.join(", "), method);
       }
     });
 
@@ -410,7 +383,7 @@ async function testFrontDoor(
       }
       assertEquals(new Set([claimed, ...ids]).size, 3);
       // Caddy logs the answer's headers, among them the id that a function sends back.
-      if (name === "caddy") return;
+      if (name === "Caddy") return;
       await waitFor(async () => {
         const log = await door.log!();
         return ids.every((id) => log.includes(id));
