@@ -1,13 +1,13 @@
-/** The interface of mail transports for sending many mails, and the outcomes they report. */
+/** The interface of mail transports, and the outcomes they report. */
 
 export interface OutgoingMail {
   /** The caller's id for the mail. */
   id: string;
   to: string;
   subject: string;
-  text: string;
-  html: string;
-  messageId: string;
+  text?: string;
+  html?: string;
+  messageId?: string;
   headers: Readonly<Record<string, string>>;
 }
 

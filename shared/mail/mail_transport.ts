@@ -4,16 +4,15 @@ import type { MailTransport } from "./delivery.ts";
 import { resendTransport } from "./resend_transport.ts";
 import { smtpTransport } from "./smtp_transport.ts";
 
-const TIMEOUT_MS = 10_000;
-
 /** Null when no mail is configured. */
 export function createMailTransport(
   { config, fetch }: { config: Pick<Config, "mailUrl" | "mailFrom">; fetch: typeof globalThis.fetch },
+  timeoutMs = 10_000,
 ): MailTransport | null {
   const { mailUrl, mailFrom: from } = config;
   if (!mailUrl || !from) return null;
   const url = new URL(mailUrl);
   return url.protocol === "resend:"
     ? resendTransport({ key: url.host, from, fetch })
-    : smtpTransport({ url: mailUrl, from, timeoutMs: TIMEOUT_MS });
+    : smtpTransport({ url: mailUrl, from, timeoutMs });
 }

@@ -306,8 +306,8 @@ function sender(database: TestDatabase) {
       if (!String(input).startsWith("https://api.resend.com/")) throw new TypeError("nobody is there");
       if (outbox.isDown) return new Response(null, { status: 503 });
       const sent = JSON.parse(String(init?.body));
-      outbox.mails.push(...[sent].flat());
-      return Response.json({ id: "1", data: [] });
+      outbox.mails.push(...sent.map((mail: { to: [string] }) => ({ ...mail, to: mail.to[0] })));
+      return Response.json({ data: sent.map(() => ({ id: "1" })) });
     }) as typeof fetch,
   };
   return { outbox, deps, log };

@@ -12,19 +12,19 @@ const FRONT_DOOR = "the-secret-of-the-front-door-in-this-test";
 const bearer = { authorization: `Bearer ${SECRET}` };
 
 interface Sent {
-  to: string;
+  to: [string];
   subject: string;
   text: string;
 }
 
-function createMonitor(answer: () => Response = () => Response.json({ id: "1" })) {
+function createMonitor(answer: () => Response = () => Response.json({ data: [{ id: "1" }] })) {
   const sent: Sent[] = [];
   const job = createJob({
     database: asDatabase(database),
     now: () => NOW,
     env: { FRONT_DOOR_SECRET: FRONT_DOOR },
     fetch: (_input, init) => {
-      sent.push(JSON.parse(String(init?.body)));
+      sent.push(...JSON.parse(String(init?.body)));
       return Promise.resolve(answer());
     },
   });
@@ -83,7 +83,10 @@ Deno.test("a test mail goes to the address that was asked for, with the mark tha
   const { ok, mark } = await response.json();
   assertEquals([response.status, ok], [200, true]);
   assertMatch(mark, /^[0-9a-f]{16}$/);
-  assertEquals(monitor.sent.map(({ to, subject }) => [to, subject]), [["mira@example.com", "Expenses can send email"]]);
+  assertEquals(monitor.sent.map(({ to, subject }) => [to, subject]), [[
+    ["mira@example.com"],
+    "Expenses can send email",
+  ]]);
   assert(monitor.sent[0]!.text.includes(mark) && !monitor.sent[0]!.text.includes("spam"));
 });
 

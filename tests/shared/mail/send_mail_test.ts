@@ -1,13 +1,14 @@
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { SMTPServer } from "smtp-server";
 import { AppError } from "../../../shared/errors.ts";
 import { type MailDeps, sendMail } from "../../../shared/mail/send_mail.ts";
 
 const MAIL = { to: "mira@example.com", subject: "Grüße", text: "Hello\n" };
 const from = "Expenses <expenses@example.com>";
+const SENT = [{ from, ...MAIL, to: [MAIL.to], headers: { "Auto-Submitted": "auto-generated" } }];
 
 /** The mail service over https, always answering with one status. */
-function service(status: number, answer: string = '{"id":"1"}') {
+function service(status: number, answer: string = '{"data":[{"id":"1"}]}') {
   const calls: { url: string; headers: Headers; body: unknown }[] = [];
   const deps: MailDeps = {
     config: { mailUrl: "resend://re_Key_1", mailFrom: from },
@@ -22,17 +23,17 @@ function service(status: number, answer: string = '{"id":"1"}') {
 Deno.test("sendMail() sends the mail to the mail service with the key in MAIL_URL", async () => {
   const { calls, deps } = service(200);
   await sendMail(deps, MAIL);
-  assertEquals(calls[0]!.url, "https://api.resend.com/emails");
+  assertEquals(calls[0]!.url, "https://api.resend.com/emails/batch");
   assertEquals(calls[0]!.headers.get("authorization"), "Bearer re_Key_1");
-  assertEquals(calls[0]!.body, { from, ...MAIL, headers: { "Auto-Submitted": "auto-generated" } });
-  assertEquals(calls[0]!.headers.get("idempotency-key"), null);
+  assertEquals(calls[0]!.body, SENT);
+  assertMatch(calls[0]!.headers.get("idempotency-key")!, /^[0-9a-f-]{36}$/);
 });
 
 Deno.test("sendMail() sends a mail with a key as one that was sent before, and believes no success without a mail", async () => {
   const { calls, deps } = service(200);
   await sendMail(deps, { ...MAIL, key: "proposal-mail/1" });
   assertEquals(calls[0]!.headers.get("idempotency-key"), "proposal-mail/1");
-  assertEquals(calls[0]!.body, { from, ...MAIL, headers: { "Auto-Submitted": "auto-generated" } });
+  assertEquals(calls[0]!.body, SENT);
   await sendMail(service(409, '{"name":"invalid_idempotent_request"}').deps, { ...MAIL, key: "proposal-mail/1" });
   for (
     const { deps } of [
