@@ -6,7 +6,7 @@ import type { RunningStack } from "./running_stack.ts";
 
 type Started = Pick<StartOptions, "data" | "db" | "siteUrl">;
 
-/** The version that `deno task test:clients` drives. */
+/** The version that `deno task suite clients` drives. */
 const INSPECTOR = "2.12.0";
 
 export function banner({ site_url, mcp_url, mail_url, stand_ins, demo }: RunningStack, options: Started): string {

@@ -1,5 +1,5 @@
 /**
- * `deno task build:chart`: builds the page of the spending chart, one self-contained HTML file, as a module that the
+ * `deno task build`: builds the page of the spending chart, one self-contained HTML file, as a module that the
  * connector ships. A test rebuilds and compares it.
  */
 import { Buffer } from "node:buffer";
@@ -25,7 +25,7 @@ export async function buildChart(): Promise<string> {
     `<style>${style}</style></head><body><main aria-busy="true"></main><script>${script}</script></body></html>`,
   ].join("");
   return [
-    "/** The chart's page, built from view/ by `deno task build:chart`; do not edit. */",
+    "/** The chart's page, built from view/ by `deno task build`; do not edit. */",
     "// deno-fmt-ignore",
     `export const CHART_PAGE = ${JSON.stringify(html)};`,
     "",

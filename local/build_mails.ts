@@ -1,5 +1,5 @@
 /**
- * `deno task build:mails`: writes the templates of the sign-in mails, which the platform reads as files. A test
+ * `deno task build`: writes the templates of the sign-in mails, which the platform reads as files. A test
  * rebuilds and compares them.
  */
 import { wordsOf } from "../shared/words/words.ts";

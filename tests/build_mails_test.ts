@@ -11,7 +11,7 @@ Deno.test("the sign-in mails and their subjects match the catalog", async () => 
   const { templates, otpExpirySeconds } = await readAuthSettings();
   for (const kind of MAIL_KINDS) {
     assertEquals(templates[kind].subject, english.mails.signIn[kind].subject);
-    assert(templates[kind].html === await signInTemplate(kind, english), "run deno task build:mails");
+    assert(templates[kind].html === await signInTemplate(kind, english), "run deno task build");
     assert(templates[kind].html.includes("Expires in 1 hour."));
   }
   assertEquals(otpExpirySeconds, 3600, "the mails say 1 hour");

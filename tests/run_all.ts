@@ -1,17 +1,14 @@
 /**
- * `deno task test`: every test of units, functions and the database on the embedded PostgreSQL, side by side. What runs
- * whole stacks or measures has tasks of its own. Arguments go to `deno test`; with paths among them, only those run.
+ * `deno task test`: every unit, function and database test on the embedded PostgreSQL, in parallel. Arguments go to
+ * `deno test`; with paths among them, only those run.
  */
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import type { ReadableStream as NodeStream } from "node:stream/web";
 import { inGroups, testsBelow, withoutGroup } from "./_support/test_files.ts";
 
-/**
- * Stories on running stacks and their upgrades (test:e2e); a stack's commands (test:stack); time and memory
- * (test:limits).
- */
-const OWN_TASKS = ["tests/e2e/", "tests/upgrade/", "tests/hostile/", "tests/local/"];
+/** Part of suites (tests/suites.ts). */
+const OWN_SUITES = ["tests/e2e/", "tests/upgrade/", "tests/hostile/", "tests/local/"];
 /** Two groups run side by side; each has a PGlite, and what its files load. */
 const FILES_IN_A_GROUP = 28;
 /** `deno task check` looks at the types, once for all. */
@@ -19,7 +16,7 @@ const TEST = ["test", "--lock=tests/deno.lock", "--quiet", "--no-prompt", "--no-
 
 const args = Deno.args.filter((arg) => arg !== "--");
 const isChosen = args.some((arg) => arg.startsWith("tests/"));
-const groups = isChosen ? undefined : await inGroups(await testsBelow("tests/", OWN_TASKS), FILES_IN_A_GROUP);
+const groups = isChosen ? undefined : await inGroups(await testsBelow("tests/", OWN_SUITES), FILES_IN_A_GROUP);
 const child = new Deno.Command(Deno.execPath(), {
   args: [...TEST, ...args, ...(groups ? ["--parallel", ...groups.args] : [])],
   stdout: groups ? "piped" : "inherit",

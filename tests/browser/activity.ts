@@ -1,5 +1,5 @@
 /**
- * `deno task test:browser`: a person sees what their assistant did, before and after, takes it back and does it again,
+ * `deno task suite browser`: a person sees what their assistant did, before and after, takes it back and does it again,
  * in Chromium with scripts off, over the running embedded stack.
  */
 import { assertEquals, assertStringIncludes } from "@std/assert";

@@ -1,5 +1,5 @@
 /**
- * `deno task test:browser`: an owner says what needs approval, a member's assistant asks, and the mail leads through
+ * `deno task suite browser`: an owner says what needs approval, a member's assistant asks, and the mail leads through
  * sign-in to the page with the press, in Chromium with scripts off, over the running embedded stack.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";

@@ -1,5 +1,5 @@
 /**
- * `deno task test:browser`: the digest leads through sign-in to the books, where a bill is paid and unpaid, and where
+ * `deno task suite browser`: the digest leads through sign-in to the books, where a bill is paid and unpaid, and where
  * two people who share costs see who owes whom, in Chromium with scripts off, over the running embedded stack.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /**
- * `deno task test:browser`: the chart framed as hosts frame it, at two widths and in both themes. Pictures go to
+ * `deno task suite browser`: the chart framed as hosts frame it, at two widths and in both themes. Pictures go to
  * `node_modules/.cache/pictures`, except in CI, where nobody looks at them.
  */
 import { assert, assertEquals } from "@std/assert";

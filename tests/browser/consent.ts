@@ -1,5 +1,5 @@
 /**
- * `deno task test:browser`: consent in Chromium for each kind of client. Chromium applies the page's `form-action` to
+ * `deno task suite browser`: consent in Chromium for each kind of client. Chromium applies the page's `form-action` to
  * the redirect after a form post (CSP3 §6.4.2), which only a browser test sees; each way back is also tried with
  * `'self'` alone, where it must fail.
  */

@@ -1,4 +1,4 @@
-/** `deno task test:browser`: a person's journey through the running embedded stack, in Chromium with scripts off. */
+/** `deno task suite browser`: a person's journey through the running embedded stack, in Chromium with scripts off. */
 import { Buffer } from "node:buffer";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { newestLink } from "../../local/sign_in.ts";

@@ -1,5 +1,5 @@
 /**
- * `deno task test:browser`: every page in Chromium, at four widths and in both themes. Pictures go to
+ * `deno task suite browser`: every page in Chromium, at four widths and in both themes. Pictures go to
  * `node_modules/.cache/pictures`, except in CI, where nobody looks at them.
  */
 import { assertEquals } from "@std/assert";

@@ -1,5 +1,5 @@
 /**
- * `deno task test:browser`: people and their data through the running embedded stack, in Chromium with scripts off:
+ * `deno task suite browser`: people and their data through the running embedded stack, in Chromium with scripts off:
  * members, plan, export, sign-in address, other browsers, and deletion.
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";

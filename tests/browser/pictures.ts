@@ -1,5 +1,5 @@
 /**
- * `deno task pictures`: the pictures of the README, in `docs/pictures/`. Without `UPDATE_PICTURES` they are made and
+ * `deno task suite pictures`: the pictures of the README, in `docs/pictures/`. Without `UPDATE_PICTURES` they are made and
  * not kept, since no two machines render the same bytes.
  */
 import { assert, assertEquals } from "@std/assert";

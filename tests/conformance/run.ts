@@ -1,5 +1,5 @@
 /**
- * `deno task test:conformance`: the official suite against its own stack; exits with 1 when a check fails that should
+ * `deno task suite conformance`: the official suite against its own stack; exits with 1 when a check fails that should
  * not.
  */
 import { freePort } from "../_support/free_port.ts";

@@ -1,5 +1,5 @@
 /**
- * `deno task check:deploy`: the deploy command with the real CLI, against a fake management API and a real PostgreSQL.
+ * `deno task suite deploy`: the deploy command with the real CLI, against a fake management API and a real PostgreSQL.
  * It fails at each step once and goes on, and a second run changes nothing.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";

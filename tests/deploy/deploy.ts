@@ -1,5 +1,5 @@
 /**
- * `deno task check:deploy`: the real CLI deploys to a fake management API, and each function starts from what arrived.
+ * `deno task suite deploy`: the real CLI deploys to a fake management API, and each function starts from what arrived.
  */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** `deno task check:edge`: types, unit tests and each function on the Deno of the platform's edge runtime. */
+/** `deno task suite edge`: types, unit tests and each function on the Deno of the platform's edge runtime. */
 import { assert } from "@std/assert";
 import { copy } from "../_support/copy.ts";
 import { edgeDeno } from "./edge_deno.ts";

@@ -1,6 +1,6 @@
 /**
  * The job holds one page at a time: it needs as much memory after 20,000 reminders as after 2,000, and little. Only on
- * a PostgreSQL server of its own, as `deno task test:faults` starts one: PGlite would live in the heap that is
+ * a PostgreSQL server of its own, as `deno task suite faults` starts one: PGlite would live in the heap that is
  * measured.
  */
 import { assert, assertEquals } from "@std/assert";
@@ -19,7 +19,7 @@ interface Sample {
 
 if (!Deno.env.get("TEST_DATABASE_URL")) {
   throw new Error(
-    "TEST_DATABASE_URL is not set: memory is measured against a PostgreSQL server; run deno task test:faults",
+    "TEST_DATABASE_URL is not set: memory is measured against a PostgreSQL server; run deno task suite faults",
   );
 }
 

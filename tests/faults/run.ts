@@ -1,5 +1,5 @@
 /**
- * `deno task test:faults`: failures during operation, at a size that ordinary tests leave out, on a throw-away
+ * `deno task suite faults`: failures during operation, at a size that ordinary tests leave out, on a throw-away
  * PostgreSQL server. The short form takes a minute or two; `-- --long` gives the numbers that a release is judged by.
  */
 import { startCluster } from "../_support/cluster.ts";

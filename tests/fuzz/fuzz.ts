@@ -1,5 +1,5 @@
 /**
- * `deno task test:fuzz`: 20,000 requests to all routes and tools of a running stack, most of them nearly valid. Every
+ * `deno task suite fuzz`: 20,000 requests to all routes and tools of a running stack, most of them nearly valid. Every
  * answer is deliberate and in time, contains no secret and nothing of another organization, and changes nothing of
  * theirs. `FUZZ_SEED` repeats a run, `FUZZ_REQUESTS` makes it longer.
  */

@@ -2,8 +2,8 @@
  * The whole service under load with a model, at 70 % of what the machine holds: every client compares every answer with
  * books of its own.
  *
- *     deno task soak -- --minutes 10            calm
- *     deno task soak -- --minutes 10 --faults   everything breaks, one after the other, in the last part
+ *     deno task suite soak -- --minutes 10            calm
+ *     deno task suite soak -- --minutes 10 --faults   everything breaks, one after the other, in the last part
  *     … --faults --some 4                       some of it, chosen by the seed
  *     … --faults --only 'PostgREST'             what has such a name
  */

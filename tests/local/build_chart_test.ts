@@ -7,5 +7,5 @@ Deno.test({
   // The builder is a separate process that outlives the test.
   sanitizeOps: false,
   sanitizeResources: false,
-  fn: async () => assert(await Deno.readTextFile(CHART_MODULE) === await buildChart(), "run deno task build:chart"),
+  fn: async () => assert(await Deno.readTextFile(CHART_MODULE) === await buildChart(), "run deno task build"),
 });

@@ -1,5 +1,5 @@
 /**
- * `deno task check:migrations`: squawk lints the migrations, then the Supabase CLI applies them twice to a server like
+ * `deno task suite migrations`: squawk lints the migrations, then the Supabase CLI applies them twice to a server like
  * a hosted one, lints the result and generates its types. `-- --write` stores the types instead of comparing them.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
@@ -150,7 +150,7 @@ Deno.test("the types in shared/db match the database", async () => {
   const [functions] = stdout.split("type DatabaseWithoutInternals");
   const generated = await format(HEADER + functions!.trim());
   if (Deno.args.includes("--write")) await Deno.writeTextFile(TYPES, generated);
-  assertEquals(await Deno.readTextFile(TYPES), generated, "run: deno task check:migrations -- --write");
+  assertEquals(await Deno.readTextFile(TYPES), generated, "run: deno task suite migrations -- --write");
 });
 
 const HEADER = [

@@ -45,7 +45,7 @@ const RUNNING = [
 
 const MEASURED = ["tests/pg/large_import.ts"];
 const LONG = ["tests/pg/recurrence.ts"];
-// Of these, what reaches a database: `test` and `test:e2e` run it embedded, and `test:load` asks the same of a server.
+// Of these, what reaches a database: `test` and `suite e2e` run it embedded, and `suite load` asks the same of a server.
 const ENDPOINTS = ["tests/functions/", "tests/e2e/"];
 const isLong = Deno.args.includes("--long");
 const chosen = Deno.args.filter((arg) => arg.startsWith("tests/"));

@@ -1,5 +1,5 @@
 /**
- * `deno task test:readme`: the README word for word in a fresh folder with empty caches, as this user and, for root, as
+ * `deno task suite readme`: the README word for word in a fresh folder with empty caches, as this user and, for root, as
  * one without rights; its deployment against a fake of the platform. It prints how long each start takes. What is held
  * is what doesn't depend on the machine: how many packages a first start installs, and their size.
  */

@@ -1,0 +1,67 @@
+/**
+ * `deno task suite <name> [-- arguments]`: the suites that `deno task test` leaves out, because they take minutes or need
+ * PostgreSQL, Chromium or other programs. Arguments go to each command of the suite.
+ */
+const TEST = ["test", "--lock=tests/deno.lock", "--quiet", "--no-prompt", "--no-check", "-A"];
+const RUN = ["run", "--lock=tests/deno.lock", "--quiet", "--no-prompt", "--no-check", "-A"];
+
+interface Suite {
+  /** Run in this order, until one fails. */
+  commands: string[][];
+  env?: Record<string, string>;
+}
+
+const tests = (...files: string[]): Suite => ({ commands: [[...TEST, ...files]] });
+const program = (...args: string[]): Suite => ({ commands: [[...RUN, ...args]] });
+
+const PAGES = ["pages", "journey", "people", "approvals", "activity", "books", "consent", "chart", "mails", "pictures"];
+
+export const SUITES: Readonly<Record<string, Suite>> = {
+  e2e: tests("--parallel", "tests/e2e/", "tests/upgrade/"),
+  stack: tests("--ignore=tests/local/endurance_test.ts", "tests/local/"),
+  limits: tests("tests/hostile/", "tests/local/endurance_test.ts"),
+  // A process for each, so that no stack or browser outlives its file.
+  browser: { commands: PAGES.map((page) => [...TEST, `tests/browser/${page}.ts`]) },
+  pictures: { ...tests("tests/browser/pictures.ts"), env: { UPDATE_PICTURES: "1" } },
+  clients: tests("tests/e2e/foreign/mcp_remote.ts", "tests/e2e/foreign/inspector.ts"),
+  readme: tests("tests/readme/follow.ts"),
+  conformance: program("tests/conformance/run.ts"),
+  edge: tests("tests/edge/edge.ts"),
+  deploy: tests("tests/deploy/deploy.ts", "tests/deploy/command.ts"),
+  migrations: {
+    commands: [
+      [...TEST, "tests/upgrade/schema.ts", "tests/upgrade/windows.ts"],
+      [...TEST, "tests/pg/migrations.ts"],
+    ],
+  },
+  faults: program("tests/faults/run.ts"),
+  fuzz: tests("tests/fuzz/fuzz.ts"),
+  load: {
+    commands: [
+      [...RUN, "tests/load/run.ts"],
+      [...TEST, "tests/load/overload.ts"],
+      [...TEST, "--parallel", "tests/load/proof.ts", "tests/load/histories.ts", "tests/load/embedded.ts"],
+    ],
+  },
+  "load-long": {
+    commands: [
+      [...TEST, "tests/load/overload.ts", "tests/load/histories.ts", "tests/load/embedded.ts"],
+      [...TEST, "tests/fuzz/fuzz.ts"],
+    ],
+    env: { HISTORIES: "100", OPERATIONS: "1000", RUNS: "200", OVERLOAD_SECONDS: "30", FUZZ_REQUESTS: "200000" },
+  },
+  soak: program("tests/load/run.ts", "--minutes", "10"),
+};
+
+if (import.meta.main) {
+  const [name = "", ...args] = Deno.args.filter((arg) => arg !== "--");
+  const suite = SUITES[name];
+  if (!suite) {
+    throw new Error(`deno task suite takes one of ${Object.keys(SUITES).join(", ")}`);
+  }
+  for (const command of suite.commands) {
+    const { code } = await new Deno.Command(Deno.execPath(), { args: [...command, ...args], env: suite.env ?? {} })
+      .spawn().status;
+    if (code !== 0) Deno.exit(code);
+  }
+}
