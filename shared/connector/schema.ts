@@ -30,6 +30,8 @@ export const PATTERNS = {
   monthWeekday: "^(-1|[1-4])(MO|TU|WE|TH|FR|SA|SU)$",
   /** What `period` takes beside the listed ones, and `from` and `to` as the beginning and end of it. */
   period: "^((this|last)_(week|month|quarter|year)|last_([1-9]\\d{0,2}_days|[1-9]\\d?_(weeks|months)|[1-9]_years))$",
+  /** What `due_on` takes: the month whose date is meant. */
+  month: "^(\\d{4}|-)-(0[1-9]|1[0-2])$",
   weekday: "^((last|next)_)?(mon|tues|wednes|thurs|fri|satur|sun)day$",
   url: "^(https?://[^\\s/?#@\\\\]+([/?#]\\S*)?)?$",
 };
@@ -154,7 +156,7 @@ export const listedIn = (tool: string, schema: JsonSchema, own: readonly string[
   [LISTED_IN]: { tool, own },
 });
 
-export const query = text(120, { description: "Words in any order, of name, payee, note or tags." });
+export const query = text(120, { description: "Words in any order, of name, payee or note." });
 export const limit = integer({ minimum: 1, maximum: 100, default: 25 });
 export const cursor = text(512);
 

@@ -160,7 +160,7 @@ export function defineTool(
 const withRelativeDays = (schema: JsonSchema): JsonSchema =>
   JSON.parse(JSON.stringify(schema), (key, value) => {
     if (key === "pattern" && value === PATTERNS.date) {
-      return [value, "^--\\d{2}-\\d{2}$", PATTERNS.weekday, PATTERNS.period].join("|");
+      return [value, "^--\\d{2}-\\d{2}$", PATTERNS.month, PATTERNS.weekday, PATTERNS.period].join("|");
     }
     if (key !== "period" || !value.enum?.includes("last_30_days")) return value;
     const { enum: _, ...period } = value;

@@ -2,7 +2,8 @@
  * Fields whose values models write in a form of their own: a month as a period, a rhythm as a frequency, a name as an id.
  * Each reader answers the fields that the value stands for, or nothing when it has the contract's form already.
  */
-import { DAYS, periodNamed, RHYTHMS, SPEAKER } from "./habits.ts";
+import { readMonth } from "../import/date_text.ts";
+import { DAYS, periodNamed, RHYTHMS, SPEAKER, weekdayNamed } from "./habits.ts";
 import type { JsonSchema } from "./schema.ts";
 
 export type Fields = Record<string, unknown>;
@@ -46,6 +47,12 @@ function zonesByCity(): Map<string, string[]> {
 const READERS: Record<string, Reader> = {
   from: (reading) => firstOfMonth("from")(reading) ?? endOfPeriod("from")(reading),
   apply_from: firstOfMonth("apply_from"),
+  // A bill has its own day in a month.
+  due_on: ({ value }) => {
+    if (typeof value !== "string" || weekdayNamed(value.toLowerCase())) return undefined;
+    const month = readMonth(value) ?? periodNamed(value.slice(0, 40));
+    return month && month !== value ? { due_on: month } : undefined;
+  },
   to: (reading) =>
     MONTH.test(String(reading.value)) ? { to: lastDayOf(String(reading.value)) } : endOfPeriod("to")(reading),
   period: ({ value, schema, isFree }) => {

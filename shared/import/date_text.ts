@@ -86,6 +86,13 @@ export function readYearlessDay(text: string): string | undefined {
     : undefined;
 }
 
+/** "October" as --10, "October 2026" as 2026-10; undefined when the text is no month. */
+export function readMonth(text: string): string | undefined {
+  const [, word, year] = /^(\p{L}{3,12})\.?(?: (?:de )?(\d{4}))?$/u.exec(text.trim()) ?? [];
+  const month = word && monthOf(word);
+  return month ? `${year ?? "-"}-${pad(month)}` : undefined;
+}
+
 const daysIn = (year: number, month: number) => new Date(Date.UTC(year, month, 0)).getUTCDate();
 const pad = (value: number) => String(value).padStart(2, "0");
 /** Nobody's statement is older than 1970, or of 2070. */

@@ -8483,7 +8483,7 @@ language sql stable
     and ((filter).payee is null or match_key = (filter).payee)
     and ((filter).tags = '{}' or lower(tags::text)::text[] && (filter).tags)
     and ((filter).words is null or name is not null
-      and app.fold_text(concat_ws(' ', name, payee, note, payment_note, tags::text)) like all ((filter).words));
+      and app.fold_text(concat_ws(' ', name, payee, note, payment_note)) like all ((filter).words));
 comment on function app.matches_filter is 'Whether an expense or bill is one that a filter asks for.';
 
 create or replace function app.is_amount_within(filter app.expense_filter, minor bigint, currency text,
@@ -17083,7 +17083,7 @@ begin
   return (
     with bills as (
       select b.name, b.status, b.recorded_seq,
-        app.fold_text(concat_ws(' ', b.name, b.payee, b.note, b.tags::text)) like all (words) as has_words
+        app.fold_text(concat_ws(' ', b.name, b.payee, b.note)) like all (words) as has_words
       from app.expenses as b
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
     )
@@ -17200,7 +17200,7 @@ begin
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
         and (wanted_ids is null or b.id = any (wanted_ids))
         and (wanted_status is null or b.status = any (listed))
-        and (words is null or app.fold_text(concat_ws(' ', b.name, b.payee, b.note, b.tags::text)) like all (words))
+        and (words is null or app.fold_text(concat_ws(' ', b.name, b.payee, b.note)) like all (words))
         and (wanted_category is null or b.category_id is not distinct from wanted_category_id)
       offset 0
     ) as b
@@ -17337,6 +17337,7 @@ declare
   words constant text[] := app.word_patterns(wanted);
   bill app.expenses;
   candidates app.expenses[];
+  suggestions jsonb;
 begin
   if arguments ? 'bill_id' then
     bill := app.require_bill(context, arguments ->> 'bill_id');
@@ -17373,22 +17374,23 @@ begin
   ) as m
   where m.place = 1;
   if candidates is null then
+    suggestions := (
+      select coalesce(jsonb_agg(s.name order by s.likeness desc, s.name), '[]')
+      from (
+        select e.name, app.text_likeness(app.fold_text(e.name), wanted) as likeness
+        from app.expenses as e
+        where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
+          and e.deleted_at is null
+        order by likeness desc, e.name
+        limit 3
+      ) as s
+      -- What only shares some letters was not meant.
+      where s.likeness >= 0.4
+    );
     perform app.fail('not_found.bill_name', jsonb_build_object(
       'bill_name', app.clean_text(arguments ->> 'bill_name'), 'organization', context.organization_name,
-      'details', jsonb_build_object('suggestions', (
-        select coalesce(jsonb_agg(s.name order by s.likeness desc, s.name), '[]')
-        from (
-          select e.name, app.text_likeness(app.fold_text(e.name), wanted) as likeness,
-            max(app.text_likeness(app.fold_text(e.name), wanted)) over () as most
-          from app.expenses as e
-          where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
-            and e.deleted_at is null
-          order by likeness desc, e.name
-          limit 10
-        ) as s
-        -- What only shares some letters was not meant; in another language nothing is alike, and all are told.
-        where s.likeness >= 0.4 or s.most < 0.4
-      ))
+      'details', jsonb_build_object('suggestions', suggestions) || case
+        when suggestions = '[]' then coalesce(app.find_near_bills(context, words), '{}') else '{}' end
     ), 'bill_name');
   elsif cardinality(candidates) > 1 then
     perform app.fail('ambiguous_name', jsonb_build_object(
@@ -17433,7 +17435,7 @@ $$;
 comment on function app.fail_already_paid is
   'Ends the tool with already_paid, and tells the payment that did it: how much, when and by whom.';
 
-create or replace function app.fail_not_due(bill app.expenses, day date, field text) returns void
+create or replace function app.fail_not_due(bill app.expenses, day text, field text) returns void
 language plpgsql stable set search_path = '' as $$
 declare
   open_dates constant date[] := array(
@@ -17449,6 +17451,45 @@ $$;
 comment on function app.fail_not_due is 'Ends the tool because a bill has no such date; says which ones are open.';
 
 -- schemas/bills/settle_occurrence.sql
+
+create or replace function app.parse_due_on(context app.context, bill app.expenses, value text, field text)
+  returns date
+language plpgsql stable set search_path = '' as $$
+declare
+  wanted constant text := case
+    when value ~ '^(this|last)_month$' then to_char((app.named_period(value, context.today)).from_on, 'YYYY-MM')
+    when value ~ '^(\d{4}|-)-\d\d$' then value
+  end;
+  found_on date;
+begin
+  if wanted is null then
+    return app.parse_date(context, value, field);
+  end if;
+  select d.due_on into found_on
+  from (
+    select m::date as first_on, (m + interval '1 month')::date as next_on
+    from generate_series(
+      date_trunc('year', context.today::timestamp) - interval '9 years', context.today + interval '2 years', '1 month'
+    ) as m
+    where wanted in (to_char(m, 'YYYY-MM'), to_char(m, '--MM'))
+  ) as month
+  cross join lateral app.scheduled_dates(
+    bill, app.due_index(bill, month.first_on),
+    least(app.last_index(bill), app.due_index(bill, month.next_on) - 1)
+  ) as d
+  left join app.expense_occurrences as o on o.expense_id = bill.id and o.scheduled_on = d.scheduled_on
+  -- Of a month without a year the one where something is open, else the nearest.
+  order by o.status is distinct from 'open', abs(month.first_on - context.today), o.status is not null, d.due_on
+  limit 1;
+  if found_on is null then
+    perform app.fail_not_due(bill, wanted, field);
+  end if;
+  return found_on;
+end
+$$;
+comment on function app.parse_due_on is
+  'A due date of a bill as an argument: a date, or a month (YYYY-MM, --MM, this_month, last_month), of which the open '
+  'date is meant.';
 
 create or replace function app.find_occurrence(bill app.expenses, day date, field text default 'due_on')
   returns app.expense_occurrences
@@ -17471,7 +17512,7 @@ begin
   order by o.status <> 'open', o.due_on <> day, o.scheduled_on
   limit 1;
   if not found then
-    perform app.fail_not_due(bill, day, field);
+    perform app.fail_not_due(bill, day::text, field);
   end if;
   return occurrence;
 end
@@ -17704,7 +17745,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   paid_on date := app.parse_date(context, coalesce(arguments ->> 'paid_on', 'today'), 'paid_on');
   note constant text := nullif(btrim(arguments ->> 'note'), '');
-  due_on constant date := app.parse_date(context, arguments ->> 'due_on', 'due_on');
+  due_on date;
   bill app.expenses := app.find_bill(context, arguments);
   amount_minor bigint;
   payer constant uuid := app.parse_payer(context, arguments ->> 'paid_by', 'paid_by');
@@ -17723,6 +17764,7 @@ begin
   perform from app.expenses as e where e.id = bill.id for no key update;
   perform app.refresh_bill(bill.id, context.today);
   select * into bill from app.expenses as e where e.id = bill.id;
+  due_on := app.parse_due_on(context, bill, arguments ->> 'due_on', 'due_on');
   occurrence := case
     when due_on is not null then app.find_occurrence(bill, due_on)
     else app.next_open_occurrence(
@@ -17755,6 +17797,14 @@ begin
   else
     if arguments ->> 'on_duplicate' is distinct from 'allow' then
       spending := app.find_spending(bill, occurrence, amount_minor, array[paid_on, occurrence.due_on]);
+      if spending.id is null and amount_minor is not null then
+        spending := app.find_spending(bill, occurrence, null, array[paid_on, occurrence.due_on]);
+        if spending.id is not null then
+          perform app.fail(
+            'duplicate.other_amount', app.describe_spending(bill, occurrence.due_on, spending), 'amount'
+          );
+        end if;
+      end if;
     end if;
     if not arguments ? 'paid_on' then
       paid_on := coalesce(spending.paid_on, paid_on);
@@ -18027,7 +18077,7 @@ create or replace function app.change_occurrence(context app.context, bill app.e
 language plpgsql volatile set search_path = '' as $$
 declare
   action constant text := change ->> 'action';
-  day constant date := app.parse_date(context, change ->> 'due_on', 'occurrence.due_on');
+  day constant date := app.parse_due_on(context, bill, change ->> 'due_on', 'occurrence.due_on');
   snooze_until constant date := app.parse_date(context, change ->> 'snooze_until', 'occurrence.snooze_until');
   occurrence app.expense_occurrences := app.find_occurrence(bill, day, 'occurrence.due_on');
   amount_minor constant bigint := app.parse_amount(change ->> 'amount', occurrence.currency, 'occurrence.amount');

@@ -238,6 +238,35 @@ test("mark_bill_paid", async (t, database) => {
     await books.ok("mark_bill_paid", { bill_id: bill.id, advance: true });
   });
 
+  await step("a named month means the bill's open date in it, else the one that was paid", async (books) => {
+    const { bill } = await books.ok("add_bill", { name: "Power", amount: "9", first_due: "2026-08-20" });
+    const paidFor = async (due_on: string) =>
+      (await books.ok("mark_bill_paid", { bill_name: "power", due_on })).occurrence.due_on;
+    assertEquals([await paidFor("2026-10"), await paidFor("--09"), await paidFor("this_month")], [
+      "2026-10-20",
+      "2026-09-20",
+      "2026-11-20",
+    ]);
+    const { details } = await books.fails("already_paid", "mark_bill_paid", { bill_id: bill.id, due_on: "--10" });
+    assertEquals(details.due_on, "2026-10-20");
+    const { message } = await books.fails("invalid_argument", "mark_bill_paid", {
+      bill_id: bill.id,
+      due_on: "2026-07",
+    });
+    assertMatch(message, /not due on 2026-07\./);
+    await books.ok("update_bill", { bill_id: bill.id, occurrence: { action: "skip", due_on: "2026-12" } });
+    assertEquals(await paidFor("2027-01"), "2027-01-20");
+  });
+
+  await step("a month with two dates means the one that is open", async (books) => {
+    await books.ok("add_bill", { name: "Cleaning", amount: "9", month_days: [2, 16], first_due: "2026-11-02" });
+    const paid = [];
+    for (const _ of [1, 2]) {
+      paid.push((await books.ok("mark_bill_paid", { bill_name: "cleaning", due_on: "2026-11" })).occurrence.due_on);
+    }
+    assertEquals(paid, ["2026-11-02", "2026-11-16"]);
+  });
+
   await step("a bill with one date is paid ahead of time, and only once", async (books) => {
     const { bill } = await books.ok("add_bill", {
       name: "Plumber",

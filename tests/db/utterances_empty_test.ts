@@ -59,13 +59,13 @@ testBooks("what would match", { day: "2026-11-27" }, {
   "the words of a query match in any order and any field, whatever their case and accents": async (books) => {
     await logged(books);
     await books.ok("log_expenses", {
-      items: [{ name: "Straßenbahn", payee: "BVG", note: "100% Erstattung", tags: ["Reise"], amount: "3.80" }],
+      items: [{ name: "Straßenbahn", payee: "BVG", note: "100% Erstattung", amount: "3.80" }],
     });
     for (
       const [query, name] of [
         ["sole TRATTORIA", "Dinner"],
         ["muller cafe", "Café Müller"],
-        ["reise strassenbahn bvg", "Straßenbahn"],
+        ["erstattung strassenbahn bvg", "Straßenbahn"],
         ["erstattung 100%", "Straßenbahn"],
         ["lisbon train", "Train"],
         ["10_%", undefined],
@@ -88,7 +88,7 @@ testBooks("what would match", { day: "2026-11-27" }, {
       undefined,
     ]);
     const { details } = await books.fails("not_found", "mark_bill_paid", { bill_name: "Strom" });
-    assertEquals(details.suggestions.toSorted(), ["Electricity", "Gym"]);
+    assertEquals([details.suggestions, details.bills.length], [[], 2]);
   },
 
   "nothing is said where something was found, or nothing would match": async (books, database) => {

@@ -139,6 +139,33 @@ testBooks("what is recorded already", { day: "2026-11-27" }, {
     assertEquals([paid.data.payment.amount, await total(books)], ["84.00", "84.00"]);
   },
 
+  "the electricity bill this month was 91.37": async (books) => {
+    await importLine(books, "2026-11-26,STADTWERKE 4711,-84.00");
+    await addBill(books, { ...ELECTRICITY, amount_mode: "estimated" });
+    const pay = { bill_name: "Electricity", due_on: "this_month", amount: "91.37" };
+    const { message, hint } = await books.fails("duplicate", "mark_bill_paid", pay);
+    assertEquals(
+      message,
+      '"STADTWERKE 4711", 84.00 EUR on 2026-11-26, is in the books and may be the payment of Electricity due 2026-11-28. ' +
+        "Nothing was written.",
+    );
+    assertStringIncludes(hint, 'call again with amount "84.00"');
+    assertEquals(await total(books), "84.00");
+    await books.ok("mark_bill_paid", { ...pay, amount: "84.00" });
+    assertEquals(await total(books), "84.00");
+    assertEquals(
+      (await log(books, { name: "Stadtwerke", amount: "91.37", date: "2026-11-27" })).data.results[0].status,
+      "created",
+    );
+  },
+
+  "the bill was paid with another amount, and then logged": async (books) => {
+    await addBill(books, { ...ELECTRICITY, amount_mode: "estimated" });
+    await books.ok("mark_bill_paid", { bill_name: "Electricity", amount: "91.37" });
+    const [result] = (await log(books, { name: "Stadtwerke", amount: "91.37", date: "2026-11-27" })).data.results;
+    assertEquals([result.status, await total(books)], ["duplicate", "91.37"]);
+  },
+
   "a bill charges itself after it was logged": async (books, database) => {
     await log(books, SHE_PAID);
     const id = await addBill(books, { ...ELECTRICITY, autopay: true });

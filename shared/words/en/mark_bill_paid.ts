@@ -29,13 +29,17 @@ export const refusals = {
     { bill_name, organization, details }: {
       bill_name: string;
       organization: string;
-      details: { suggestions: string[] };
+      details: { suggestions: string[]; bills?: unknown[] };
     },
   ): Refusal => ({
     message: `There is no bill called ${quoted(bill_name)} in ${organization}.`,
     hint: `${
-      details.suggestions.length > 0 ? "Use one of details.suggestions, find" : "Find"
-    } the bill with list_bills, or add it with add_bill.`,
+      details.suggestions.length > 0
+        ? "Use one of details.suggestions, or"
+        : details.bills
+        ? "details.bills has the names that there are. If none is meant,"
+        : "Find the bill with list_bills, or"
+    } add it with add_bill.`,
   }),
   "ambiguous_name": ({ count, bill_name }: { count: number; bill_name: string }): Refusal => ({
     message: `${count} bills match ${quoted(bill_name)}.`,
@@ -132,6 +136,15 @@ export const refusals = {
     hint:
       `Leave paid_on out if it was paid today; otherwise call this again on ${date}. The bill stays open until then, ` +
       "and its reminder stays on.",
+  }),
+  "duplicate.other_amount": (
+    { name, due_on, expense, paid_on, ...sum }: Dated & Money & { expense: string; paid_on: string },
+  ): Refusal => ({
+    message: `${quoted(expense)}, ${money(sum)} on ${paid_on}, is in the books and may be the payment of ${name} due ` +
+      `${due_on}. Nothing was written.`,
+    hint:
+      `Ask which amount is right. If it is that one, call again with amount "${sum.amount}"; if that one is wrong, ` +
+      'correct it first (update_expenses). If both were paid, call again with on_duplicate "allow".',
   }),
   "invalid_argument.other_currency": (
     { name, due_on, currency, given }: Dated & { currency: string; given: string },

@@ -5,7 +5,7 @@ create or replace function app.change_occurrence(context app.context, bill app.e
 language plpgsql volatile set search_path = '' as $$
 declare
   action constant text := change ->> 'action';
-  day constant date := app.parse_date(context, change ->> 'due_on', 'occurrence.due_on');
+  day constant date := app.parse_due_on(context, bill, change ->> 'due_on', 'occurrence.due_on');
   snooze_until constant date := app.parse_date(context, change ->> 'snooze_until', 'occurrence.snooze_until');
   occurrence app.expense_occurrences := app.find_occurrence(bill, day, 'occurrence.due_on');
   amount_minor constant bigint := app.parse_amount(change ->> 'amount', occurrence.currency, 'occurrence.amount');

@@ -8,6 +8,7 @@ declare
   words constant text[] := app.word_patterns(wanted);
   bill app.expenses;
   candidates app.expenses[];
+  suggestions jsonb;
 begin
   if arguments ? 'bill_id' then
     bill := app.require_bill(context, arguments ->> 'bill_id');
@@ -44,22 +45,23 @@ begin
   ) as m
   where m.place = 1;
   if candidates is null then
+    suggestions := (
+      select coalesce(jsonb_agg(s.name order by s.likeness desc, s.name), '[]')
+      from (
+        select e.name, app.text_likeness(app.fold_text(e.name), wanted) as likeness
+        from app.expenses as e
+        where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
+          and e.deleted_at is null
+        order by likeness desc, e.name
+        limit 3
+      ) as s
+      -- What only shares some letters was not meant.
+      where s.likeness >= 0.4
+    );
     perform app.fail('not_found.bill_name', jsonb_build_object(
       'bill_name', app.clean_text(arguments ->> 'bill_name'), 'organization', context.organization_name,
-      'details', jsonb_build_object('suggestions', (
-        select coalesce(jsonb_agg(s.name order by s.likeness desc, s.name), '[]')
-        from (
-          select e.name, app.text_likeness(app.fold_text(e.name), wanted) as likeness,
-            max(app.text_likeness(app.fold_text(e.name), wanted)) over () as most
-          from app.expenses as e
-          where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
-            and e.deleted_at is null
-          order by likeness desc, e.name
-          limit 10
-        ) as s
-        -- What only shares some letters was not meant; in another language nothing is alike, and all are told.
-        where s.likeness >= 0.4 or s.most < 0.4
-      ))
+      'details', jsonb_build_object('suggestions', suggestions) || case
+        when suggestions = '[]' then coalesce(app.find_near_bills(context, words), '{}') else '{}' end
     ), 'bill_name');
   elsif cardinality(candidates) > 1 then
     perform app.fail('ambiguous_name', jsonb_build_object(
@@ -104,7 +106,7 @@ $$;
 comment on function app.fail_already_paid is
   'Ends the tool with already_paid, and tells the payment that did it: how much, when and by whom.';
 
-create or replace function app.fail_not_due(bill app.expenses, day date, field text) returns void
+create or replace function app.fail_not_due(bill app.expenses, day text, field text) returns void
 language plpgsql stable set search_path = '' as $$
 declare
   open_dates constant date[] := array(

@@ -38,7 +38,7 @@ begin
   return (
     with bills as (
       select b.name, b.status, b.recorded_seq,
-        app.fold_text(concat_ws(' ', b.name, b.payee, b.note, b.tags::text)) like all (words) as has_words
+        app.fold_text(concat_ws(' ', b.name, b.payee, b.note)) like all (words) as has_words
       from app.expenses as b
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
     )
@@ -155,7 +155,7 @@ begin
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
         and (wanted_ids is null or b.id = any (wanted_ids))
         and (wanted_status is null or b.status = any (listed))
-        and (words is null or app.fold_text(concat_ws(' ', b.name, b.payee, b.note, b.tags::text)) like all (words))
+        and (words is null or app.fold_text(concat_ws(' ', b.name, b.payee, b.note)) like all (words))
         and (wanted_category is null or b.category_id is not distinct from wanted_category_id)
       offset 0
     ) as b

@@ -3,7 +3,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   paid_on date := app.parse_date(context, coalesce(arguments ->> 'paid_on', 'today'), 'paid_on');
   note constant text := nullif(btrim(arguments ->> 'note'), '');
-  due_on constant date := app.parse_date(context, arguments ->> 'due_on', 'due_on');
+  due_on date;
   bill app.expenses := app.find_bill(context, arguments);
   amount_minor bigint;
   payer constant uuid := app.parse_payer(context, arguments ->> 'paid_by', 'paid_by');
@@ -22,6 +22,7 @@ begin
   perform from app.expenses as e where e.id = bill.id for no key update;
   perform app.refresh_bill(bill.id, context.today);
   select * into bill from app.expenses as e where e.id = bill.id;
+  due_on := app.parse_due_on(context, bill, arguments ->> 'due_on', 'due_on');
   occurrence := case
     when due_on is not null then app.find_occurrence(bill, due_on)
     else app.next_open_occurrence(
@@ -54,6 +55,14 @@ begin
   else
     if arguments ->> 'on_duplicate' is distinct from 'allow' then
       spending := app.find_spending(bill, occurrence, amount_minor, array[paid_on, occurrence.due_on]);
+      if spending.id is null and amount_minor is not null then
+        spending := app.find_spending(bill, occurrence, null, array[paid_on, occurrence.due_on]);
+        if spending.id is not null then
+          perform app.fail(
+            'duplicate.other_amount', app.describe_spending(bill, occurrence.due_on, spending), 'amount'
+          );
+        end if;
+      end if;
     end if;
     if not arguments ? 'paid_on' then
       paid_on := coalesce(spending.paid_on, paid_on);

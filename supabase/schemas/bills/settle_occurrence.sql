@@ -1,3 +1,42 @@
+create or replace function app.parse_due_on(context app.context, bill app.expenses, value text, field text)
+  returns date
+language plpgsql stable set search_path = '' as $$
+declare
+  wanted constant text := case
+    when value ~ '^(this|last)_month$' then to_char((app.named_period(value, context.today)).from_on, 'YYYY-MM')
+    when value ~ '^(\d{4}|-)-\d\d$' then value
+  end;
+  found_on date;
+begin
+  if wanted is null then
+    return app.parse_date(context, value, field);
+  end if;
+  select d.due_on into found_on
+  from (
+    select m::date as first_on, (m + interval '1 month')::date as next_on
+    from generate_series(
+      date_trunc('year', context.today::timestamp) - interval '9 years', context.today + interval '2 years', '1 month'
+    ) as m
+    where wanted in (to_char(m, 'YYYY-MM'), to_char(m, '--MM'))
+  ) as month
+  cross join lateral app.scheduled_dates(
+    bill, app.due_index(bill, month.first_on),
+    least(app.last_index(bill), app.due_index(bill, month.next_on) - 1)
+  ) as d
+  left join app.expense_occurrences as o on o.expense_id = bill.id and o.scheduled_on = d.scheduled_on
+  -- Of a month without a year the one where something is open, else the nearest.
+  order by o.status is distinct from 'open', abs(month.first_on - context.today), o.status is not null, d.due_on
+  limit 1;
+  if found_on is null then
+    perform app.fail_not_due(bill, wanted, field);
+  end if;
+  return found_on;
+end
+$$;
+comment on function app.parse_due_on is
+  'A due date of a bill as an argument: a date, or a month (YYYY-MM, --MM, this_month, last_month), of which the open '
+  'date is meant.';
+
 create or replace function app.find_occurrence(bill app.expenses, day date, field text default 'due_on')
   returns app.expense_occurrences
 language plpgsql volatile set search_path = '' as $$
@@ -19,7 +58,7 @@ begin
   order by o.status <> 'open', o.due_on <> day, o.scheduled_on
   limit 1;
   if not found then
-    perform app.fail_not_due(bill, day, field);
+    perform app.fail_not_due(bill, day::text, field);
   end if;
   return occurrence;
 end

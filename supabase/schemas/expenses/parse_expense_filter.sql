@@ -142,7 +142,7 @@ language sql stable
     and ((filter).payee is null or match_key = (filter).payee)
     and ((filter).tags = '{}' or lower(tags::text)::text[] && (filter).tags)
     and ((filter).words is null or name is not null
-      and app.fold_text(concat_ws(' ', name, payee, note, payment_note, tags::text)) like all ((filter).words));
+      and app.fold_text(concat_ws(' ', name, payee, note, payment_note)) like all ((filter).words));
 comment on function app.matches_filter is 'Whether an expense or bill is one that a filter asks for.';
 
 create or replace function app.is_amount_within(filter app.expense_filter, minor bigint, currency text,

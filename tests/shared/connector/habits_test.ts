@@ -115,6 +115,11 @@ const READ: [tool: string, sent: Fields, meant: Fields][] = [
   ["mark_bill_paid", { bill: "Plumber" }, { bill_name: "Plumber" }],
   ["mark_bill_paid", { bill_id: "Plumber" }, { bill_name: "Plumber" }],
   ["mark_bill_paid", { bill_name: "Plumber", date: "2026-11-20" }, { paid_on: "2026-11-20" }],
+  ["mark_bill_paid", { bill_name: "Plumber", due_on: "2026-10" }, { due_on: "2026-10" }],
+  ["mark_bill_paid", { bill_name: "Plumber", due_on: "October" }, { due_on: "--10" }],
+  ["mark_bill_paid", { bill_name: "Plumber", due_on: "Oktober 2026" }, { due_on: "2026-10" }],
+  ["mark_bill_paid", { bill_name: "Plumber", due_on: "this month" }, { due_on: "this_month" }],
+  ["mark_bill_paid", { bill_name: "Plumber", due_on: "martes" }, { due_on: "tuesday" }],
   // Changes
   ["update_expenses", { ids: [EXPENSE], note: "x" }, { set: { note: "x" } }],
   ["update_expenses", { ids: [EXPENSE], changes: { note: "x" } }, { set: { note: "x" } }],
