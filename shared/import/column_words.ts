@@ -151,7 +151,7 @@ export const COLUMN_WORDS = {
   currency: [
     "currency|currency code|ccy|wahrung|waehrung|devise|monnaie|moneda|divisa|valuta|munt|moeda|waluta",
     "valuutta|valyuta|měna|mena|pénznem|deviza|devizanem|monedă|moneda cont|valuta|валюта|вал|νόμισμα|para birimi",
-    "döviz|valuuta|valiuta|valūta|loại tiền|mata uang|通貨|币种|幣別|통화|עמלה מטבע",
+    "döviz|valuuta|valiuta|valūta|loại tiền|mata uang|kode mata uang|通貨|币种|幣別|통화|עמלה מטבע",
   ],
   category: [
     "category|kategorie|rubrik|categorie|rubrique|categoria|rubro|rubriek|kategoria",

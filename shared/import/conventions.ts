@@ -104,6 +104,11 @@ export function findSign(
   if (told && (proven === undefined || proven === told)) return { value: told === "negative" };
   if (!told && proven) return { value: proven === "negative" };
   if (!told && lines.some(({ money }) => money.isMarked)) return { value: true };
+  // Who writes each plus means what came in.
+  const isSigned = lines.every(({ money }) => money.isNegative || money.hasPlus);
+  if (!told && isSigned && lines.some(({ money }) => money.isNegative) && lines.some(({ money }) => money.hasPlus)) {
+    return { value: true };
+  }
   const negative = lines.find(({ money }) => money.isNegative);
   const positive = lines.find(({ money }) => !money.isNegative);
   if (!told && isAccount && negative) return { value: true };

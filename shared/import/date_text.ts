@@ -43,7 +43,8 @@ const MAX_LENGTH = 60;
 /** @returns undefined when the text is not a date. A time after the date is ignored. */
 export function readDate(cell: string): DateText | undefined {
   if (cell.length > MAX_LENGTH) return undefined;
-  const text = cell.trim()
+  // Spreadsheets put an apostrophe before what is to stay a text.
+  const text = cell.trim().replace(/^'(?=\d)/, "")
     .replace(/^\p{L}{2,10}[.,]{1,2}\s+(?=\d)/u, "")
     .replace(/(?<=\d)(?:[T\s,]+\d{1,2}[:.h]|-\d{1,2}:)\d{2}.*$/i, "");
   const iso = /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\.?$/.exec(text) ?? /^(\d{4})(\d{2})(\d{2})$/.exec(text);

@@ -21,7 +21,7 @@ export function decodeFile(bytes: Uint8Array): RepairedText {
     return repairText(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
     const encoding = guessEncoding(bytes);
-    return { text: new TextDecoder(encoding).decode(bytes), ...(encoding !== "windows-1252" && { encoding }) };
+    return { text: new TextDecoder(encoding).decode(bytes), encoding };
   }
 }
 

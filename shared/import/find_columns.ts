@@ -140,7 +140,9 @@ function guessColumns(
     const isSide = (column: number) => role === "out" && told.amount?.[0] === column;
     const [column] = plainHeaders.map((header, column) => ({ column, rank: rankIn(role, header, headers[column]!) }))
       .filter(({ column, rank }) =>
-        rank !== undefined && (isFree(column) || isSide(column)) && looksLike(rows, column, role)
+        rank !== undefined && (isFree(column) || isSide(column)) &&
+        // Labels below a table stand where its days do.
+        looksLike(role === "date" ? splitFooter(rows, column).rows : rows, column, role)
       )
       .toSorted((a, b) => a.rank! - b.rank!);
     if (column) columns[role] = [column.column];

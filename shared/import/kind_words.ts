@@ -1,4 +1,5 @@
 /** Words by which statements tell lines apart, as written or plain, in the languages of column_words.ts. */
+import { CLOSING_WORDS, OPENING_WORDS } from "./balance_words.ts";
 import type { Direction, Kind } from "./statement.ts";
 
 /** A column is the direction when each of its cells is one of these. */
@@ -21,7 +22,7 @@ export const DIRECTION_WORDS: Record<Direction | "own_transfer" | "exchange" | "
 /** Cells of a state column; all others of a known export are a problem of their row. */
 export const STATE_WORDS: Record<"pending" | "reverted" | "declined" | "expense", string[]> = {
   pending: [
-    ...["pending", "on hold", "hold", "held", "authorised", "authorized", "processing", "in progress"],
+    ...["pending", "pend", "on hold", "hold", "held", "authorised", "authorized", "processing", "in progress"],
     ...["umsatz vorgemerkt", "vorgemerkt", "ausstehend", "offen", "in bearbeitung", "en attente", "en cours"],
     ...["pendiente", "retenido", "in attesa", "in sospeso", "in behandeling", "gereserveerd", "pendente"],
     ...["oczekujaca", "oczekujące", "w toku", "blokada", "temporary hold", "pdng", "unposted", "not posted"],
@@ -115,11 +116,7 @@ export const STATE_WORDS: Record<"pending" | "reverted" | "declined" | "expense"
 export const TEXT_WORDS: { kind: Kind; only?: Direction; words: string[] }[] = [
   {
     kind: "balance",
-    words: [
-      ...["beginning balance", "opening balance", "starting balance", "closing balance", "ending balance"],
-      ...["balance brought forward", "balance carried forward", "anfangssaldo", "endsaldo", "saldovortrag"],
-      ...["alter saldo", "neuer saldo", "solde initial", "ancien solde", "saldo anterior", "saldo iniziale"],
-    ],
+    words: [...OPENING_WORDS, ...CLOSING_WORDS],
   },
   {
     kind: "exchange",
@@ -200,6 +197,8 @@ export const TEXT_WORDS: { kind: Kind; only?: Direction; words: string[] }[] = [
 /** What banks call a row when they mean how it was paid, and what names nothing. */
 export const BOOKING_WORDS = [
   ...["zweck", "visa", "visa debit", "visa umsatz", "visa debitkartenumsatz", "mastercard", "mastercard debit"],
+  ...["bank card payment", "bank card", "debit card", "credit card", "card", "card not present", "card present"],
+  ...["apple pay", "google pay", "mobile payment", "bankkarte", "pos terminal", "terminal", "atm", "eftpos", "book"],
   ...["maestro", "girocard", "kartenzahlung", "kartenumsatz", "debitkartenumsatz", "kreditkartenumsatz", "pos", "ec"],
   ...["lastschrift", "sepa lastschrift", "basislastschrift", "folgelastschrift", "uberweisung", "dauerauftrag"],
   ...["online uberweisung", "card payment", "card purchase", "debit card purchase", "debit purchase", "purchase"],

@@ -23,9 +23,58 @@ const byWord = <Value extends string>(words: Record<Value, string | string[]>): 
 
 const BOOKINGS = new Set(BOOKING_WORDS.map(plainHeader));
 
-/** Whether a text names neither a shop nor a thing: a dash, or only how a row was paid. */
+/** What stands between a booking's type, its day and the end of a card's number. */
+const LINKS = new Set([
+  "vom",
+  "am",
+  "mit",
+  "of",
+  "on",
+  "from",
+  "with",
+  "du",
+  "le",
+  "del",
+  "z",
+  "dnia",
+  "van",
+  "den",
+  "nr",
+  "no",
+]);
+const MOST_WORDS = Math.max(...[...BOOKINGS].map((phrase) => phrase.split(" ").length));
+
+/** A text without the bank's own words at its ends: booking types, card schemes, days and numbers; plain. */
+export function withoutBooking(text: string): string {
+  let words = plainHeader(text).split(" ");
+  const isDetail = (word: string) => /\d/.test(word) || LINKS.has(word);
+  const cutStart = (): boolean => {
+    const most = Math.min(MOST_WORDS, words.length);
+    for (let count = most; count > 0; count--) {
+      if (!BOOKINGS.has(words.slice(0, count).join(" "))) continue;
+      words = words.slice(count);
+      while (words.length > 0 && isDetail(words[0]!)) words.shift();
+      return true;
+    }
+    return false;
+  };
+  const cutEnd = (): boolean => {
+    const details = words.length - words.findLastIndex((word) => !isDetail(word)) - 1;
+    const end = words.length - details;
+    for (let count = Math.min(MOST_WORDS, end); count > 0; count--) {
+      if (!BOOKINGS.has(words.slice(end - count, end).join(" "))) continue;
+      words = words.slice(0, end - count);
+      return true;
+    }
+    return false;
+  };
+  while (words.length > 0 && (cutStart() || cutEnd()));
+  return words.join(" ");
+}
+
+/** Whether a text names neither a shop nor a thing: a dash, or only how and when a row was paid. */
 export const isWordless = (text: string): boolean =>
-  !/\p{L}{2}|[\p{Script=Han}\p{Script=Hangul}]/u.test(text) || (text.length <= 60 && BOOKINGS.has(plainHeader(text)));
+  !/\p{L}{2}|[\p{Script=Han}\p{Script=Hangul}]/u.test(text) || (text.length <= 60 && withoutBooking(text) === "");
 
 const DIRECTIONS = byWord(DIRECTION_WORDS);
 const STATES = byWord(STATE_WORDS);

@@ -120,10 +120,8 @@ export function settleLines(statement: Statement, mapping: Mapping, latest: stri
   const isOpposed = read.some(({ money }) => money?.hasPlus && money.isNegative);
   const sign = isOpposed ? { value: false } : settleSign(booked, decimal.value, { told, mapping });
   const kindOf = settleKinds(read, sign.value, told);
-  // The payer of outgoing money is the account's owner.
-  const owners = new Set(
-    read.flatMap((one) => one.raw.payer && directionOf(one, sign.value) === "out" ? plainHeader(one.raw.payer) : []),
-  );
+  const owners = ownersOf(statement, read, sign.value);
+  const isOwner = (name: string | undefined) => name !== undefined && owners.has(personOf(name));
   const isAccount = told.isStatement === true && !told.isCard;
   const lines = read.map((one): SettledLine => {
     const { raw, day, money, balance, currency } = one;
@@ -133,7 +131,10 @@ export function settleLines(statement: Statement, mapping: Mapping, latest: stri
       ? readOriginal(raw.original, { charged: currency, decimal: decimal.value })
       : undefined;
     return {
-      raw: direction === "in" && raw.payer !== undefined ? { ...raw, payee: raw.payer } : raw,
+      // Who asked for money is its payer, too.
+      raw: raw.payer !== undefined && (direction === "in" || (isOwner(raw.payee) && !isOwner(raw.payer)))
+        ? { ...raw, payee: raw.payer }
+        : raw,
       date: day && toIsoDate(day, order.value),
       amount: money && toDecimal(money.digits, decimal.value),
       fee: NOT_BOOKED.has(kind) ? undefined : feeOf(raw, decimal.value),
@@ -143,7 +144,7 @@ export function settleLines(statement: Statement, mapping: Mapping, latest: stri
       original: original ?? undefined,
       kind,
       mayBeOwn: isAccount && direction === "out" &&
-        (one.says.namesOwnAccount === true || owners.has(plainHeader(raw.payee ?? ""))),
+        (one.says.namesOwnAccount === true || (isOwner(raw.payee) && isOwner(raw.payer ?? raw.payee))),
     };
   });
   const isDotted = statement.lines.some(({ date }) => /^\d{1,2}\./.test(date));
@@ -157,6 +158,22 @@ export function settleLines(statement: Statement, mapping: Mapping, latest: stri
       negative_is_expense: sign.value,
     },
   };
+}
+
+/** "MUSTER ERIKA" and "Erika Muster" are one. */
+const personOf = (name: string) => plainHeader(name).split(" ").toSorted().join(" ");
+
+/** Whose account it is: as the file says, who pays what goes out, or who is in every row. */
+function ownersOf({ owner }: Statement, read: Reading[], negativeIsExpense: boolean): Set<string> {
+  const owners = new Set(owner ? [personOf(owner)] : []);
+  const sided = read.flatMap(({ raw: { payer, payee } }) => payer && payee ? [[personOf(payer), personOf(payee)]] : []);
+  const always = (sided[0] ?? []).filter((name) => sided.every((sides) => sides.includes(name)));
+  if (sided.length > 1 && always.length === 1) return owners.add(always[0]!);
+  for (const one of read) {
+    const { payer } = one.raw;
+    if (payer && directionOf(one, negativeIsExpense) === "out") owners.add(personOf(payer));
+  }
+  return owners;
 }
 
 /** A single sign before three digits: of thousands in a currency without decimals, of decimals in one with three. */
@@ -219,7 +236,7 @@ function settleKinds(read: Reading[], negativeIsExpense: boolean, told: Conventi
   /** What came in without more being said. */
   const kindOfIncoming = ({ category, direction }: RawLine): Kind => {
     // In a list of expenses, or of a card's charges, a minus is a refund.
-    const isAccount = told.isStatement && !told.isCard;
+    const isAccount = told.isStatement && !told.isCard && !told.isListOfPayees;
     if (!told.isKnown) return negativeIsExpense || direction || isAccount ? "income" : "refund";
     return told.isCard || (category && spentOn.has(category)) ? "refund" : "income";
   };

@@ -80,6 +80,8 @@ export interface Conventions {
   booksReversals?: boolean;
   /** Its header is that of a bank account, on which money spent is negative. */
   isAccount?: boolean;
+  /** Nothing but its payees makes it a statement, so that it may be a list of what was paid. */
+  isListOfPayees?: boolean;
   /** An account's statement rather than a list of expenses: it may hold money that came in. */
   isStatement?: boolean;
 }
@@ -108,6 +110,8 @@ export interface BalanceText {
 export interface Statement {
   lines: RawLine[];
   account?: Account;
+  /** Whose account it is. */
+  owner?: string;
   balances?: BalanceText[];
   conventions: Conventions;
   /** Currency of lines that name none. */

@@ -3,7 +3,8 @@ import type { Facts, RefusalFacts } from "../words/message.ts";
 import type { RefusalCode } from "../words/words.ts";
 import { type LeftOutLine, type LeftOutLines, sumLeftOut } from "./left_out.ts";
 import type { Settled, SettledLine } from "./settle_lines.ts";
-import { isWordless } from "./kinds.ts";
+import { plainHeader } from "./header_words.ts";
+import { isWordless, withoutBooking } from "./kinds.ts";
 import { cut, oneLine, shorten } from "./shorten.ts";
 import { type Direction, isLeftOut, type LeftOut } from "./statement.ts";
 import { fromUnits, toUnits } from "./units.ts";
@@ -34,6 +35,8 @@ export interface ImportRow {
   /** It may be a transfer to an account of the person's own. */
   may_be_own?: true;
   counter_account?: string;
+  /** Its name without the bank's words, where it has some: only this may be a keyword of a category. */
+  subject?: string;
   /** The bank's own words, by which the line is known when it comes again. */
   text: string;
 }
@@ -131,7 +134,9 @@ function rowOf(settled: SettledLine, common: string | undefined): ImportRow {
   const amount = fee ? withFee(settled.amount!, fee, kind === "refund") : settled.amount!;
   // A row without text gets the name of its kind.
   const label = labelOf(settled, common) || oneLine(raw.type || raw.category || "") || textOf(settled);
-  const payee = raw.payee && oneLine(raw.payee);
+  // How a row was paid is nobody.
+  const payee = raw.payee && !isWordless(raw.payee) && oneLine(raw.payee);
+  const subject = withoutBooking(label);
   const category = raw.category && oneLine(raw.category);
   const note = raw.note || (label.length > MAX_NAME ? label : "");
   const url = raw.url && readUrl(raw.url.trim());
@@ -141,6 +146,7 @@ function rowOf(settled: SettledLine, common: string | undefined): ImportRow {
   if (currency) row.currency = currency;
   if (original) Object.assign(row, original, { charged: { amount, currency: currency! } });
   if (payee) row.payee = shorten(payee, MAX_NAME);
+  if (subject !== plainHeader(label)) row.subject = subject;
   if (category) row.category = shorten(category, 60);
   if (note) row.note = shorten(note, 2000);
   if (url) row.url = url;

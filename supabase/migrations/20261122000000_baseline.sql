@@ -2907,7 +2907,7 @@ comment on table app.import_rows is
 comment on column app.import_rows.kind is 'expense, refund, or the kind of what is left out.';
 comment on column app.import_rows.item is
   'As read, an item of log_expenses with text, the bank''s words for it: {name, amount, currency, charged?, date, '
-  'payee?, category?, note?, url?, is_refund?, tax?, text?, balance?, may_be_own?, counter_account?}.';
+  'payee?, category?, note?, url?, is_refund?, tax?, text?, balance?, may_be_own?, counter_account?, subject?}.';
 comment on column app.import_rows.draft is 'The item as app.parse_expense_item read it; null with an error.';
 comment on column app.import_rows.match is
   'What it is in the books: {state: known | linked | transfer | likely | new, payment_ids?, bill_id?, due_on?, '
@@ -13146,10 +13146,20 @@ language plpgsql stable set search_path = '' as $$
 declare
   words constant text[] := app.descriptor_words(choose_by_known_payee.text);
   most constant int := 4;
+  -- What many shops are called; "Market Hall" is not Market.
+  generic constant text[] := array['market', 'super', 'supermarket', 'supermarkt', 'supermercado', 'hyper', 'shop',
+    'store', 'laden', 'tienda', 'boutique', 'cafe', 'coffee', 'restaurant', 'ristorante', 'bistro', 'brasserie',
+    'pizza', 'pizzeria', 'sushi', 'burger', 'bakery', 'backerei', 'boulangerie', 'panaderia', 'butcher', 'metzgerei',
+    'hotel', 'hostel', 'motel', 'taxi', 'parking', 'parkhaus', 'pharmacy', 'pharmacie', 'apotheke', 'farmacia',
+    'kiosk', 'garage', 'tankstelle', 'station', 'city', 'stadt', 'central', 'grand', 'royal', 'golden', 'green',
+    'blue', 'house', 'haus', 'casa', 'club', 'school', 'schule', 'studio', 'salon', 'travel', 'books', 'food',
+    'fresh', 'first', 'united', 'north', 'south', 'east', 'west', 'saint', 'world', 'euro', 'bank', 'dental',
+    'zahnarzt', 'praxis', 'doctor', 'insurance', 'versicherung', 'rent', 'miete', 'water', 'power', 'energy'];
   -- "NOBU BERLIN" is Nobu; three letters may be anybody.
   names constant text[] := array(
     select array_to_string(words[1:n], ' ') from generate_series(1, least(cardinality(words), most)) as n
     where length(array_to_string(words[1:n], ' ')) > 3
+      and (n = cardinality(words) or array_to_string(words[1:n], ' ') <> all (generic))
   );
   choice app.category_choice;
 begin
@@ -13183,7 +13193,7 @@ begin
     select coalesce(jsonb_object_agg(r.payee || chr(10) || r.name, to_jsonb(chosen)), '{}')
     from (
       select distinct coalesce(app.clean_text(i.item ->> 'payee'), '') as payee,
-        coalesce(app.clean_text(i.item ->> 'name'), '') as name
+        coalesce(app.clean_text(i.item ->> 'name'), '') as name, i.item ->> 'subject' as subject
       from app.import_rows as i
       where i.import_id = batch.id and i.line between first and last and i.draft is null and i.error is null
         and i.kind in ('expense', 'refund')
@@ -13191,7 +13201,16 @@ begin
     cross join lateral (
       select k.id as category_id, k.source as category_source
       from app.choose_category(context, null, nullif(r.payee, ''), r.name, 'csv') as c
-      cross join lateral app.choose_by_known_payee(context, c, coalesce(nullif(r.payee, ''), r.name)) as k
+      -- The bank's own words are no keywords: "MOBILE PAYMENT 1234" is no phone.
+      cross join lateral (
+        select (case when r.subject is null or c.source not in ('keyword', 'payee_history') then c
+          when r.subject = '' and r.payee = '' then (null, 'none')::app.category_choice
+          when c.source = 'keyword' then app.choose_category(context, null, nullif(r.payee, ''), r.subject, 'csv')
+          else c end).*
+      ) as s
+      cross join lateral app.choose_by_known_payee(
+        context, (s.id, s.source)::app.category_choice, coalesce(nullif(r.payee, ''), r.subject, r.name)
+      ) as k
     ) as chosen
   );
 end

@@ -394,6 +394,39 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals(known.map(({ name, category }) => [name, category]), [["NOBU BERLIN", "Dining"]]);
   },
 
+  "the bank's own words choose no category, and a generic name is no beginning of another": async (books) => {
+    const item = { amount: "90", date: "2026-09-01" };
+    await books.ok("log_expenses", {
+      items: [{ ...item, name: "Leeks", payee: "Market", category: "Groceries" }, {
+        ...item,
+        name: "VISA Debitkartenumsatz",
+        category: "Travel",
+      }],
+    });
+    const lines = [
+      "Market Hall",
+      "MARKET",
+      "VISA Debitkartenumsatz vom 12.10.",
+      "VISA Debitkartenumsatz",
+      "MOBILE PAYMENT 1234",
+      "Bank card payment LIDL 12/10",
+      "Card not present",
+    ];
+    const csv = `Date,Name,Amount\n${lines.map((name, i) => `2026-10-0${i + 1},${name},${i + 1}`).join("\n")}\n`;
+    const { commit_with } = await upload(books, csv);
+    assertEquals((await say(books, commit_with)).ok, true);
+    const { rows } = await books.ok("list_expenses", { from: "2026-10-01", order: "asc" });
+    assertEquals((rows as Json[]).map(({ name, category }) => [name, category]), [
+      ["Market Hall", "Uncategorized"],
+      ["MARKET", "Groceries"],
+      ["VISA Debitkartenumsatz vom 12.10.", "Uncategorized"],
+      ["VISA Debitkartenumsatz", "Uncategorized"],
+      ["MOBILE PAYMENT 1234", "Uncategorized"],
+      ["Bank card payment LIDL 12/10", "Groceries"],
+      ["Card not present", "Uncategorized"],
+    ]);
+  },
+
   "an account is found by its number, whatever it is called": async (books, database) => {
     const read = (account: Json) => ({
       ...{ step: "all", file: "a", row_count: 1, through: 2, rows_bad: [], left_out_rows: [] },

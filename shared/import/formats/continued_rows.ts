@@ -9,6 +9,12 @@ const MONEY: Role[] = ["amount", "out", "in", "balance"];
 /** A row that goes on for longer is none of a statement. */
 const MOST_TEXT = 1000;
 
+/** Rows of an export that say more than a balance. */
+export const withText = (rows: CsvRow[], { date, name, payee, amount, out, in: into }: RoleColumns): CsvRow[] =>
+  rows.filter(({ cells }) =>
+    [date, name, payee, amount, out, into].some((columns) => columns?.some((column) => cells[column]))
+  );
+
 export function joinContinued(rows: CsvRow[], columns: RoleColumns): CsvRow[] {
   const [date] = columns.date ?? [];
   const [name] = columns.name ?? columns.payee ?? [];

@@ -3,14 +3,16 @@ import { currencyInHeader, isText, looksLike, mayBeIncome } from "../cell_looks.
 import { findColumns, type Mapping } from "../find_columns.ts";
 import { FIELDS, plainHeader, type Role } from "../header_words.ts";
 import { findLayout } from "../layouts/mod.ts";
+import { readMoney } from "../money_text.ts";
 import { MAX_HEADER_ROW } from "../find_header.ts";
 import { type CsvRow, readCsv } from "../read_csv.ts";
 import { shorten } from "../shorten.ts";
 import { type ImportProblem, type Statement, tooLong } from "../statement.ts";
-import { currencyAbove, findAccount, findBalances, splitFooter } from "./csv_account.ts";
-import { joinContinued } from "./continued_rows.ts";
+import { currencyAbove, findAccount, findBalances, findOwner, splitFooter } from "./csv_account.ts";
+import { joinContinued, withText } from "./continued_rows.ts";
+import { completeDays, orderAbove } from "./yearless_days.ts";
 import { refuseBills } from "./bills.ts";
-import { accountHints } from "./csv_hints.ts";
+import { accountHints, bookingDay } from "./csv_hints.ts";
 import { readLines } from "./csv_lines.ts";
 
 /** The widest known exports have about fifty. */
@@ -27,6 +29,7 @@ export function readCsvStatement(csv: string, mapping: Mapping, mostRows: number
     const params = { line: read.at(-1)!.line, most: MAX_COLUMNS };
     return { code: "invalid_argument.too_many_columns", params, field: "csv" };
   }
+  completeDays(read);
   const found = findColumns(read, mapping);
   if ("missing" in found) {
     const params = { name: mapping[found.missing], columns: columnNames(found.headers) };
@@ -38,13 +41,17 @@ export function readCsvStatement(csv: string, mapping: Mapping, mostRows: number
     return refuseBills(found.rows.map(({ cells }) => new Map(names.map((name, i) => [name, cells[i] ?? ""]))));
   }
   const { rows: all, footer } = splitFooter(found.rows, columns.date?.[0] ?? 0);
-  const rows = layout ? all : joinContinued(all, columns);
+  const rows = layout ? withText(all, columns) : joinContinued(all, columns);
   if (stoppedAt === "rows" || rows.length > mostRows) return tooLong(mostRows);
   if (rows.length === 0) return { code: "invalid_argument.file_without_rows", field: "csv" };
   const has = (role: Role) => columns[role] !== undefined && columns[role].length > 0;
   // A payee column that a person named does not identify the kind of account.
   const payee = mapping.payee === undefined ? columns.payee?.[0] : undefined;
-  const hints = layout ? undefined : accountHints(headers, found.preamble, { hasBalance: has("balance"), payee });
+  const signs = rows.flatMap(({ cells }) => readMoney(cells[columns.amount?.[0] ?? -1] ?? "") ?? []);
+  const isMostlyOut = signs.filter(({ isNegative }) => isNegative).length * 2 >= signs.length;
+  const hints = layout
+    ? undefined
+    : accountHints(headers, found.preamble, { hasBalance: has("balance"), payee, isMostlyOut });
   const isCard = layout?.isCard ?? hints?.isCard ?? false;
   const account = findAccount({ ...found, isCard });
   const header = headers.map(plainHeader).join(" | ");
@@ -58,18 +65,21 @@ export function readCsvStatement(csv: string, mapping: Mapping, mostRows: number
   if (missing) return { ...unclear(missing, headers, rows), asks: { header, ...(account && { account }) } };
 
   const delimiter = DELIMITERS[sign] ?? sign;
-  const lines = readLines(rows, { ...found, delimiter });
+  const owner = findOwner(found);
+  const lines = readLines(rows, { ...found, delimiter, booked: layout ? undefined : bookingDay(found, rows) });
   const currencies = [columns.amount, columns.out, columns.in, columns.balance]
     .flatMap((places) => places?.[0] === undefined ? [] : currencyInHeader(headers[places[0]]!) ?? []);
   const currency = currencies[0] ?? layout?.currency ?? currencyAbove(found.preamble);
+  const dates = layout ? layout.dates : orderAbove(found.preamble);
   const isMoved = mapping.amount !== undefined && layout !== undefined;
   return {
     lines,
     header,
     ...(account && { account }),
+    ...(owner && { owner }),
     ...(!layout?.isList && { balances: findBalances([...found.preamble, ...footer], lines.length) }),
     conventions: {
-      ...(layout?.dates && { dates: layout.dates }),
+      ...(dates && { dates }),
       ...(layout?.decimal && { decimal: layout.decimal }),
       ...(layout?.spends && !isMoved && { spends: layout.spends }),
       isCard,
@@ -77,6 +87,7 @@ export function readCsvStatement(csv: string, mapping: Mapping, mostRows: number
         ? !layout.isList
         : hints!.isStatement || headers.some((_, column) => mayBeIncome(rows, column)),
       isAccount: hints?.isAccount ?? false,
+      isListOfPayees: hints?.isListOfPayees ?? false,
       isKnown: layout !== undefined,
       hasSpendingCategories: layout?.hasSpendingCategories ?? false,
     },

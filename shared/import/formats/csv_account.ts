@@ -1,4 +1,5 @@
 /** Finds the account that a table is of: in a column, in the lines above it, or by the export alone. */
+import { BALANCE_WORDS, CLOSING_WORDS, OPENING_WORDS } from "../balance_words.ts";
 import { describeAccount, isIban, isMasked } from "../account_name.ts";
 import { plainHeader, rankOf, type Role } from "../header_words.ts";
 import type { KnownLayout } from "../layouts/mod.ts";
@@ -31,10 +32,19 @@ export const NAME_WORDS = new Set([
   ...["account name", "kontoname", "kontobezeichnung", "account type", "nom du compte", "nombre de la cuenta"],
   ...["nome conto", "rekeningnaam", "nome da conta", "nazwa rachunku", "kartenname", "card name"],
 ]);
-const OPENING =
-  /^(opening balance|beginning balance|starting balance|alter kontostand|anfangssaldo|solde initial|ancien solde|saldo inicial|saldo anterior|saldo iniziale|beginsaldo|saldo poczatkowe)\b/;
-const CLOSING =
-  /^(closing balance|ending balance|neuer kontostand|kontostand|endsaldo|schlusssaldo|saldo|solde final|nouveau solde|solde|saldo final|saldo finale|eindsaldo|saldo koncowe|current balance|balance)\b/;
+const startsWith = (words: string[]) => new RegExp(`^(${words.map(plainHeader).join("|")})(?![\\p{L}\\d])`, "u");
+const OPENING = startsWith(OPENING_WORDS);
+const CLOSING = startsWith([...CLOSING_WORDS, ...BALANCE_WORDS]);
+
+/** Labels of whose account it is. */
+const OWNER_WORDS = new Set([
+  ...["account holder", "account owner", "cardholder", "card holder", "customer", "customer name", "kontoinhaber"],
+  ...["karteninhaber", "kunde", "titulaire", "titulaire du compte", "titular", "titular de la cuenta", "intestatario"],
+  ...["intestatario conto", "rekeninghouder", "titular da conta", "właściciel rachunku", "właściciel", "posiadacz"],
+  ...["klient", "kontohaver", "kontoinnehavare", "kontoeier", "tilinomistaja", "majitel účtu", "majiteľ účtu"],
+  ...["számlatulajdonos", "titular cont", "vlasnik računa", "imetnik računa", "владелец счета", "клиент", "власник"],
+  ...["hesap sahibi", "müşteri", "δικαιούχος λογαριασμού", "chủ tài khoản", "nama", "口座名義", "户名", "예금주"],
+].map(plainHeader));
 
 /** Lines above a table may be long texts; of a row, these cells are looked at. */
 const MAX_CELL = 120;
@@ -115,6 +125,19 @@ function readPreamble(preamble: CsvRow[]): { number?: string; name?: string } {
     else if (isNumber && !NUMBER_WORDS.has(label)) name ||= title;
   }
   return { ...((iban || number) && { number: iban || number }), ...(name && { name }) };
+}
+
+/** Whose account it is: by a label above the table, or by a column that says the same in all rows. */
+export function findOwner(
+  { headers, rows, preamble }: Pick<Table, "headers" | "rows" | "preamble">,
+): string | undefined {
+  const column = headers.findIndex((header) => OWNER_WORDS.has(plainHeader(header)));
+  const said = column < 0 ? [] : distinct(rows, column);
+  if (said.length === 1) return said[0];
+  for (const { label, value } of labelled(preamble)) {
+    if (OWNER_WORDS.has(label) && /\p{L}{2}/u.test(value)) return value;
+  }
+  return undefined;
 }
 
 /** The currency that the lines above a table say: by a label, beside an amount, or as the only code among their words. */

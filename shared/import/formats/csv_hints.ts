@@ -2,6 +2,7 @@
 import { plainHeader } from "../header_words.ts";
 import { directionOf } from "../kinds.ts";
 import { readMoney } from "../money_text.ts";
+import type { RoleColumns } from "../layouts/mod.ts";
 import type { CsvRow } from "../read_csv.ts";
 import type { Direction, RawLine } from "../statement.ts";
 import type { Cell } from "./csv_cells.ts";
@@ -76,6 +77,17 @@ const CARD = /\b(card|credit limit|\p{L}*karten?\p{L}*|carte|tarjeta|carta|credi
 const BOOKING_DAY =
   /\b(\p{L}*buchung\p{L}*|booking|posting|posted|bokf\p{L}*|bogf\p{L}*|boek\p{L}*|comptable|contab\p{L}*|ksieg\p{L}*|zauct\p{L}*)\b/u;
 
+/** The column of the day on which a row was booked, where another one says when it was spent: a hold has none yet. */
+export function bookingDay(
+  { headers, columns }: { headers: string[]; columns: RoleColumns },
+  rows: CsvRow[],
+): number | undefined {
+  const days = columns.date ?? [];
+  const booked = days.filter((column) => BOOKING_DAY.test(plainHeader(headers[column]!)));
+  const filled = rows.filter(({ cells }) => cells[booked[0] ?? -1]).length;
+  return booked.length === 1 && days.length > 1 && filled * 2 > rows.length ? booked[0] : undefined;
+}
+
 /** Whom a card pays; an account has payees. */
 const MERCHANT =
   /^(payee|merchant.*|vendor|shop|store|supplier|handler|laden|geschaft|marchand|commercant|magasin|comercio|tienda|comerciante|esercente|negozio|commerciante|winkel|handelaar|loja|estabelecimento|sprzedawca|sklep|お店)$/;
@@ -84,17 +96,19 @@ const MERCHANT =
 export function accountHints(
   headers: string[],
   preamble: CsvRow[],
-  { hasBalance, payee }: { hasBalance: boolean; payee?: number | undefined },
+  { hasBalance, payee, isMostlyOut }: { hasBalance: boolean; payee?: number | undefined; isMostlyOut: boolean },
 ) {
   const names = headers.map(plainHeader).join(" | ");
   const words = [...headers, ...preamble.flatMap(({ cells }) => cells.slice(0, 4))].map(plainHeader).join(" | ");
   const isCard = CARD.test(words);
   const isPaid = payee !== undefined && !MERCHANT.test(plainHeader(headers[payee]!));
-  const isAccount = isPaid || ACCOUNT.test(names) || VALUE_DATE.test(names) || BOOKING_DAY.test(names);
+  const isBooked = ACCOUNT.test(names) || VALUE_DATE.test(names) || BOOKING_DAY.test(names);
+  const isBank = hasBalance || isBooked || ACCOUNT.test(words) || VALUE_DATE.test(words);
   return {
     isCard,
-    isStatement: hasBalance || isAccount || ACCOUNT.test(words) || VALUE_DATE.test(words),
-    // A balance that does not prove the sign contradicts it.
-    isAccount: isAccount && !isCard && !hasBalance,
+    isStatement: isBank || isPaid,
+    isListOfPayees: isPaid && !isBank && !isMostlyOut,
+    // A balance that does not prove the sign contradicts it; a list of payees may have a few refunds.
+    isAccount: (isBooked || (isPaid && isMostlyOut)) && !isCard && !hasBalance,
   };
 }

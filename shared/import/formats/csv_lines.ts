@@ -18,9 +18,14 @@ interface Table {
   headerLine?: number;
   layout?: KnownLayout["layout"] | undefined;
   delimiter: string;
+  /** The column of the booking day; a row without one is not booked yet. */
+  booked?: number | undefined;
 }
 
-export function readLines(rows: CsvRow[], { headers, columns, headerLine, layout, delimiter }: Table): RawLine[] {
+export function readLines(
+  rows: CsvRow[],
+  { headers, columns, headerLine, layout, delimiter, booked: day }: Table,
+): RawLine[] {
   const cell = cellReader(columns);
   const has = (role: Role) => columns[role] !== undefined && columns[role].length > 0;
   const isOwn = ownAccounts(rows, cell);
@@ -42,12 +47,15 @@ export function readLines(rows: CsvRow[], { headers, columns, headerLine, layout
   return rows.map(({ line, cells }): RawLine => {
     const payee = oneLine(cell(cells, "payee"));
     const said = cell(cells, "name");
-    const name = isNamed(said) ? said : columns.name!.map((column) => cells[column] ?? "").find(isNamed) ?? said;
+    const name = payee || isNamed(said)
+      ? said
+      : columns.name!.map((column) => cells[column] ?? "").find(isNamed) ?? said;
     const note = name === said ? cell(cells, "note") : said;
     const [type, category, currency] = [cell(cells, "type"), cell(cells, "category"), cell(cells, "currency")];
     const state = columns.state?.map((column) => cells[column] ?? "").find(unbooked) ?? cell(cells, "state");
     const side = hasAmount ? sideOf.word(cells) : sideOf.column(cells);
-    const booked = (state ? stated(state) : undefined) ?? (layout ? undefined : stateInText(name));
+    const booked = (state ? stated(state) : undefined) ?? (layout ? undefined : stateInText(name)) ??
+      (day !== undefined && !cells[day] && cell(cells, "date") ? "pending" : undefined);
     const kind = (booked === "expense" ? undefined : booked) ??
       (hasDirection ? directed(cell(cells, "direction")) : undefined) ??
       kinds.ofType(type) ?? kinds.ofCategory(category) ?? kinds.ofTexts([name, payee, note]) ??

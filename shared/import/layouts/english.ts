@@ -1,5 +1,5 @@
 /** Exports of banks and cards in the United Kingdom and the United States, and of cards and wallets like them. */
-import type { BareLayout, Layout } from "./layout.ts";
+import type { Layout } from "./layout.ts";
 
 const british = { dates: "DMY", decimal: ".", currency: "GBP" } as const;
 const american = { dates: "MDY", decimal: ".", currency: "USD" } as const;
@@ -174,6 +174,24 @@ export const ENGLISH: Layout[] = [
     isCard: true,
   },
   {
+    name: "Venmo",
+    columns: {
+      ...{
+        date: "datetime",
+        payer: "from",
+        payee: "to",
+        name: "note",
+        type: "type",
+        state: "status",
+        amount: "amount",
+      },
+    },
+    also: "funding source|destination",
+    ...{ dates: "YMD", decimal: ".", currency: "USD", spends: "negative" },
+    states: { expense: "issued" },
+    types: { own_transfer: "standard transfer|instant transfer" },
+  },
+  {
     name: "Apple Card",
     columns: {
       ...{ date: "transaction date", name: "merchant|description", payee: "merchant", note: "description" },
@@ -185,12 +203,3 @@ export const ENGLISH: Layout[] = [
     types: { card_payment: "payment", refund: "credit|refund|return" },
   },
 ];
-
-/** Wells Fargo writes no header: date, amount, an asterisk, nothing, text. */
-export const ENGLISH_BARE: BareLayout[] = [{
-  name: "Wells Fargo",
-  cells: [/^\d\d?\/\d\d?\/\d{4}$/, /^-?[\d,]*\.\d\d$/, /^\*$/, /^\d*$/, /./],
-  places: { date: 0, amount: 1, name: 4 },
-  ...american,
-  spends: "negative",
-}];

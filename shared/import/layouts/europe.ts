@@ -1,5 +1,5 @@
 /** Exports of banks in the euro area and Switzerland. */
-import type { BareLayout, Layout } from "./layout.ts";
+import type { Layout } from "./layout.ts";
 
 const german = { dates: "DMY", decimal: ",", spends: "negative", currency: "EUR" } as const;
 const dutch = { decimal: ",", currency: "EUR" } as const;
@@ -280,19 +280,3 @@ export const EUROPE: Layout[] = [
 ];
 
 /** ABN AMRO's TAB file. */
-export const EUROPE_BARE: BareLayout[] = [{
-  name: "ABN AMRO, TAB",
-  cells: [
-    /^[A-Z0-9]{6,34}$/,
-    /^[A-Z]{3}$/,
-    /^\d{8}$/,
-    /^-?[\d.]+,\d\d$/,
-    /^-?[\d.]+,\d\d$/,
-    /^\d{8}$/,
-    /^[+-]?[\d.]+,\d\d$/,
-    /./,
-  ],
-  places: { account: 0, currency: 1, date: 2, balance: 4, amount: 6, name: 7 },
-  ...dutch,
-  ...{ dates: "YMD", spends: "negative" },
-}];

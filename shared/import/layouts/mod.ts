@@ -1,12 +1,12 @@
 /** Finds the export that a file is, by its header line or, where there is none, by its cells. */
 import { isSameHeader, type Role } from "../header_words.ts";
-import { ENGLISH, ENGLISH_BARE } from "./english.ts";
-import { EUROPE, EUROPE_BARE } from "./europe.ts";
-import type { BareLayout, Layout } from "./layout.ts";
+import { BARE } from "./bare.ts";
+import { ENGLISH } from "./english.ts";
+import { EUROPE } from "./europe.ts";
+import type { Layout } from "./layout.ts";
 import { PROGRAMS } from "./programs.ts";
 
 export const LAYOUTS: readonly Layout[] = [...EUROPE, ...ENGLISH, ...PROGRAMS];
-const BARE: readonly BareLayout[] = [...EUROPE_BARE, ...ENGLISH_BARE];
 
 /** Columns by role, the preferred first. */
 export type RoleColumns = Partial<Record<Role, number[]>>;

@@ -4,10 +4,20 @@ language plpgsql stable set search_path = '' as $$
 declare
   words constant text[] := app.descriptor_words(choose_by_known_payee.text);
   most constant int := 4;
+  -- What many shops are called; "Market Hall" is not Market.
+  generic constant text[] := array['market', 'super', 'supermarket', 'supermarkt', 'supermercado', 'hyper', 'shop',
+    'store', 'laden', 'tienda', 'boutique', 'cafe', 'coffee', 'restaurant', 'ristorante', 'bistro', 'brasserie',
+    'pizza', 'pizzeria', 'sushi', 'burger', 'bakery', 'backerei', 'boulangerie', 'panaderia', 'butcher', 'metzgerei',
+    'hotel', 'hostel', 'motel', 'taxi', 'parking', 'parkhaus', 'pharmacy', 'pharmacie', 'apotheke', 'farmacia',
+    'kiosk', 'garage', 'tankstelle', 'station', 'city', 'stadt', 'central', 'grand', 'royal', 'golden', 'green',
+    'blue', 'house', 'haus', 'casa', 'club', 'school', 'schule', 'studio', 'salon', 'travel', 'books', 'food',
+    'fresh', 'first', 'united', 'north', 'south', 'east', 'west', 'saint', 'world', 'euro', 'bank', 'dental',
+    'zahnarzt', 'praxis', 'doctor', 'insurance', 'versicherung', 'rent', 'miete', 'water', 'power', 'energy'];
   -- "NOBU BERLIN" is Nobu; three letters may be anybody.
   names constant text[] := array(
     select array_to_string(words[1:n], ' ') from generate_series(1, least(cardinality(words), most)) as n
     where length(array_to_string(words[1:n], ' ')) > 3
+      and (n = cardinality(words) or array_to_string(words[1:n], ' ') <> all (generic))
   );
   choice app.category_choice;
 begin
@@ -41,7 +51,7 @@ begin
     select coalesce(jsonb_object_agg(r.payee || chr(10) || r.name, to_jsonb(chosen)), '{}')
     from (
       select distinct coalesce(app.clean_text(i.item ->> 'payee'), '') as payee,
-        coalesce(app.clean_text(i.item ->> 'name'), '') as name
+        coalesce(app.clean_text(i.item ->> 'name'), '') as name, i.item ->> 'subject' as subject
       from app.import_rows as i
       where i.import_id = batch.id and i.line between first and last and i.draft is null and i.error is null
         and i.kind in ('expense', 'refund')
@@ -49,7 +59,16 @@ begin
     cross join lateral (
       select k.id as category_id, k.source as category_source
       from app.choose_category(context, null, nullif(r.payee, ''), r.name, 'csv') as c
-      cross join lateral app.choose_by_known_payee(context, c, coalesce(nullif(r.payee, ''), r.name)) as k
+      -- The bank's own words are no keywords: "MOBILE PAYMENT 1234" is no phone.
+      cross join lateral (
+        select (case when r.subject is null or c.source not in ('keyword', 'payee_history') then c
+          when r.subject = '' and r.payee = '' then (null, 'none')::app.category_choice
+          when c.source = 'keyword' then app.choose_category(context, null, nullif(r.payee, ''), r.subject, 'csv')
+          else c end).*
+      ) as s
+      cross join lateral app.choose_by_known_payee(
+        context, (s.id, s.source)::app.category_choice, coalesce(nullif(r.payee, ''), r.subject, r.name)
+      ) as k
     ) as chosen
   );
 end

@@ -86,7 +86,7 @@ comment on table app.import_rows is
 comment on column app.import_rows.kind is 'expense, refund, or the kind of what is left out.';
 comment on column app.import_rows.item is
   'As read, an item of log_expenses with text, the bank''s words for it: {name, amount, currency, charged?, date, '
-  'payee?, category?, note?, url?, is_refund?, tax?, text?, balance?, may_be_own?, counter_account?}.';
+  'payee?, category?, note?, url?, is_refund?, tax?, text?, balance?, may_be_own?, counter_account?, subject?}.';
 comment on column app.import_rows.draft is 'The item as app.parse_expense_item read it; null with an error.';
 comment on column app.import_rows.match is
   'What it is in the books: {state: known | linked | transfer | likely | new, payment_ids?, bill_id?, due_on?, '

@@ -27,9 +27,11 @@ import {
   currencyInName,
   findAccount,
   findBalances,
+  findOwner,
   splitFooter,
   totalsAround,
 } from "../../../shared/import/formats/csv_account.ts";
+import { completeDays, orderAbove } from "../../../shared/import/formats/yearless_days.ts";
 import { cellReader } from "../../../shared/import/formats/csv_cells.ts";
 import { readLines } from "../../../shared/import/formats/csv_lines.ts";
 import { billsInJson, refuseBills } from "../../../shared/import/formats/bills.ts";
@@ -51,8 +53,7 @@ import { settleLines } from "../../../shared/import/settle_lines.ts";
 import { writeRows } from "../../../shared/import/write_rows.ts";
 import { isWordless, readText, stateInText, stateOf } from "../../../shared/import/kinds.ts";
 import { findBareLayout } from "../../../shared/import/layouts/mod.ts";
-import { EUROPE_BARE } from "../../../shared/import/layouts/europe.ts";
-import { ENGLISH_BARE } from "../../../shared/import/layouts/english.ts";
+import { BARE } from "../../../shared/import/layouts/bare.ts";
 import { oneLine } from "../../../shared/import/shorten.ts";
 import { fromUnits, unitsOf } from "../../../shared/import/units.ts";
 import { readUrl } from "../../../shared/import/url_text.ts";
@@ -192,6 +193,12 @@ const cells: Record<string, Run> = {
     const rows = pieces(text, 100).map((cell, line) => ({ line, cells: [cell, text, cell] }));
     return [currencyAbove(rows), totalsAround(rows)];
   },
+  "completeDays() and findOwner()": (text) => {
+    const row = (cell: string, line: number) => ({ line, cells: [line === 1 ? "date" : cell, cell, text] });
+    const rows = pieces(text, 30).map((cell, line) => row(line > 1 ? "02/10" : cell, line));
+    completeDays(rows);
+    return [findOwner({ headers: ["account holder"], rows, preamble: rows }), orderAbove(rows)];
+  },
   "joinContinued()": (text) =>
     joinContinued(
       pieces(text, 400).map((cell, line) => ({ line, cells: line === 0 ? ["2026-10-01", cell] : ["", cell] })),
@@ -204,9 +211,9 @@ const cells: Record<string, Run> = {
     text,
   ) => [describeAccount({ number: text, bank: text, isCard: true }), isIban(text), isMasked(text)],
   "isDateFormat()": (text) => [isDateFormat(text), isPart(text)],
-  "accountHints()": (text) => accountHints(pieces(text, 100).slice(0, MAX_COLUMNS), [], { hasBalance: false }),
-  "findBareLayout()": (text) =>
-    [...EUROPE_BARE, ...ENGLISH_BARE].map(({ cells }) => findBareLayout([cells.map(() => text)])),
+  "accountHints()": (text) =>
+    accountHints(pieces(text, 100).slice(0, MAX_COLUMNS), [], { hasBalance: false, isMostlyOut: true }),
+  "findBareLayout()": (text) => BARE.map(({ cells }) => findBareLayout([cells.map(() => text)])),
   "understand()": (text) =>
     [amount(), currency(), date(), oneOf(["month", "year"])].map((schema) => understand(text, schema)),
   "understand() of fields": (text) =>

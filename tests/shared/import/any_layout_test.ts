@@ -150,6 +150,8 @@ function judge(made: Layout): "right" | "asked" | "refused" | { wrong: unknown }
   // A card that writes charges without a sign has no IBAN, counterparty or booking day.
   const isAccount = accountHints(write(made).split("\n", 1)[0]!.split(";"), [], {
     hasBalance: made.hasBalance && made.cents.length > 2,
+    // Its minus is a credit.
+    isMostlyOut: into > 0 && made.cents.filter((cents) => cents > 0).length * 2 >= made.cents.length,
   })
     .isAccount;
   // A single sign that nothing explains is one of expenses.

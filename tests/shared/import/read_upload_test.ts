@@ -226,7 +226,7 @@ Deno.test("anything else is refused by name, with what is read instead", () => {
 
 Deno.test("text is read in its encoding, and lost letters are told", () => {
   const csv = "Datum;Name;Betrag\n01.10.2026;Café;-5,00\n";
-  assertEquals(read(bytesOf(csv), "a.csv"), { text: csv, warnings: [] });
+  assertEquals(read(bytesOf(csv), "a.csv"), { text: csv, encoding: "windows-1252", warnings: [] });
   const lost = csv.replace("é", "\ufffd");
   assertEquals(read(new TextEncoder().encode(lost), "a.csv"), {
     text: lost,
