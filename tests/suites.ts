@@ -1,6 +1,6 @@
 /**
- * `deno task suite <name> [-- arguments]`: the suites that `deno task test` leaves out, because they take minutes or need
- * PostgreSQL, Chromium or other programs. Arguments go to each command of the suite.
+ * `deno task suite <name> [-- [--short] arguments]`: the suites that `deno task test` leaves out, because they take
+ * minutes or need PostgreSQL, Chromium or other programs. Arguments go to each command of the suite.
  */
 const TEST = ["test", "--lock=tests/deno.lock", "--quiet", "--no-prompt", "--no-check", "-A"];
 const RUN = ["run", "--lock=tests/deno.lock", "--quiet", "--no-prompt", "--no-check", "-A"];
@@ -9,6 +9,8 @@ interface Suite {
   /** Run in this order, until one fails. */
   commands: string[][];
   env?: Record<string, string>;
+  /** What `--short` runs instead, before each change; the full form runs every night. */
+  short?: Partial<Omit<Suite, "short">>;
 }
 
 const tests = (...files: string[]): Suite => ({ commands: [[...TEST, ...files]] });
@@ -21,7 +23,10 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   stack: tests("--ignore=tests/local/endurance_test.ts", "tests/local/"),
   limits: tests("tests/hostile/", "tests/local/endurance_test.ts"),
   // A process for each, so that no stack or browser outlives its file.
-  browser: { commands: PAGES.map((page) => [...TEST, `tests/browser/${page}.ts`]) },
+  browser: {
+    commands: PAGES.map((page) => [...TEST, `tests/browser/${page}.ts`]),
+    short: { env: { PAGE_SIZES: "phone,desktop" } },
+  },
   pictures: { ...tests("tests/browser/pictures.ts"), env: { UPDATE_PICTURES: "1" } },
   clients: tests("tests/e2e/foreign/mcp_remote.ts", "tests/e2e/foreign/inspector.ts"),
   readme: tests("tests/readme/follow.ts"),
@@ -33,15 +38,23 @@ export const SUITES: Readonly<Record<string, Suite>> = {
       [...TEST, "tests/upgrade/schema.ts", "tests/upgrade/windows.ts"],
       [...TEST, "tests/pg/migrations.ts"],
     ],
+    short: { env: { OLD_CODE_FILES: "4" } },
   },
   faults: program("tests/faults/run.ts"),
-  fuzz: tests("tests/fuzz/fuzz.ts"),
+  fuzz: { ...tests("tests/fuzz/fuzz.ts"), short: { env: { FUZZ_REQUESTS: "4000" } } },
   load: {
     commands: [
       [...RUN, "tests/load/run.ts"],
       [...TEST, "tests/load/overload.ts"],
       [...TEST, "--parallel", "tests/load/proof.ts", "tests/load/histories.ts", "tests/load/embedded.ts"],
     ],
+    short: {
+      commands: [
+        [...RUN, "tests/load/run.ts", "--minutes", "0.5"],
+        [...TEST, "tests/load/overload.ts"],
+        [...TEST, "--parallel", "tests/load/histories.ts", "tests/load/embedded.ts"],
+      ],
+    },
   },
   "load-long": {
     commands: [
@@ -54,13 +67,14 @@ export const SUITES: Readonly<Record<string, Suite>> = {
 };
 
 if (import.meta.main) {
-  const [name = "", ...args] = Deno.args.filter((arg) => arg !== "--");
+  const [name = "", ...args] = Deno.args.filter((arg) => arg !== "--" && arg !== "--short");
   const suite = SUITES[name];
   if (!suite) {
     throw new Error(`deno task suite takes one of ${Object.keys(SUITES).join(", ")}`);
   }
-  for (const command of suite.commands) {
-    const { code } = await new Deno.Command(Deno.execPath(), { args: [...command, ...args], env: suite.env ?? {} })
+  const { commands, env = {} } = { ...suite, ...(Deno.args.includes("--short") && suite.short) };
+  for (const command of commands) {
+    const { code } = await new Deno.Command(Deno.execPath(), { args: [...command, ...args], env })
       .spawn().status;
     if (code !== 0) Deno.exit(code);
   }

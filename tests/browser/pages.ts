@@ -13,7 +13,7 @@ import type { State } from "./states/state.ts";
 const PICTURES = new URL("../../node_modules/.cache/pictures/", import.meta.url).pathname;
 /** Phone, the narrowest width in WCAG 1.4.10 (also 1280 at 400 %), desktop, desktop at 200 %. */
 const WIDTHS = { phone: 390, narrow: 320, desktop: 1280, zoomed: 640 } as const;
-const SIZES = Object.keys(WIDTHS) as (keyof typeof WIDTHS)[];
+const SIZES = (Deno.env.get("PAGE_SIZES")?.split(",") ?? Object.keys(WIDTHS)) as (keyof typeof WIDTHS)[];
 const THEMES = ["light", "dark"] as const;
 const TAKES_PICTURES = !Deno.env.get("CI");
 

@@ -1,7 +1,8 @@
 /**
  * `deno task test:pg`: a throw-away PostgreSQL server like a Supabase project, with the database tests, those of access
  * in both modes of default privileges, races and real schedules. `--long` adds the endpoints and stories, and what
- * takes minutes; further arguments go to `deno test`. With paths of tests among them, only those run.
+ * takes minutes; `--short` leaves out the database tests that `deno task test` runs on the embedded PostgreSQL. Further
+ * arguments go to `deno test`. With paths of tests among them, only those run.
  */
 import { startCluster, type Template } from "../_support/cluster.ts";
 import { inGroups, testsBelow } from "../_support/test_files.ts";
@@ -48,8 +49,9 @@ const LONG = ["tests/pg/recurrence.ts"];
 // Of these, what reaches a database: `test` and `suite e2e` run it embedded, and `suite load` asks the same of a server.
 const ENDPOINTS = ["tests/functions/", "tests/e2e/"];
 const isLong = Deno.args.includes("--long");
+const isShort = Deno.args.includes("--short");
 const chosen = Deno.args.filter((arg) => arg.startsWith("tests/"));
-const further = Deno.args.filter((arg) => !["--long", "--", ...chosen].includes(arg));
+const further = Deno.args.filter((arg) => !["--long", "--short", "--", ...chosen].includes(arg));
 
 const print = (line: string) => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 
@@ -58,7 +60,7 @@ print(
   `PostgreSQL ${cluster.version}, ${cluster.hasCron ? "with pg_cron" : "without pg_cron: real schedules are left out"}`,
 );
 const passed = chosen.length > 0 ? [await run("supabase_exposed", chosen)] : [
-  await runInGroups("supabase_exposed", DATABASE),
+  ...isShort ? [] : [await runInGroups("supabase_exposed", DATABASE)],
   ...isLong ? [await run("supabase_exposed", ["--parallel", ...await reachingDatabase(ENDPOINTS)])] : [],
   await run("supabase_closed", ["--parallel", ...CLOSED]),
   await run("supabase_exposed", [

@@ -15,6 +15,7 @@ export const RUN_BY: Record<string, Runner> = Object.fromEntries([
   ["deno task …", { nobody: "It stands for all of the tasks." }],
   ["deno task db:migration", { file: "tests/upgrade/schema.ts", holds: "writeMigration(" }],
   ["npx -y deno@2.9.6 task test", { file: ".ci/run", holds: "run_tasks test" }],
+  [".ci/run --long", { file: ".github/workflows/nightly.yml", holds: "run: .ci/run --long" }],
   [".ci/run", { file: ".github/workflows/ci.yml", holds: "run: .ci/run" }],
   [
     "claude mcp add --transport http expenses http://127.0.0.1:7400/api/mcp",
