@@ -3,15 +3,13 @@
  * part of one: values travel in the environment and in files that only their owner may read, and are masked in what it
  * prints.
  */
-import { StepError } from "./step_error.ts";
+import { StepError } from "./step.ts";
 
 export const CLI_VERSION = "3.1.0";
 
 export interface CliOptions {
   /** Variables beside those of the process. */
   env?: Record<string, string>;
-  /** Names of files that stand for something longer. */
-  shown?: string[];
 }
 
 export interface Cli {

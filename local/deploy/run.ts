@@ -1,14 +1,9 @@
 /** Runs the steps of a deployment in order, and stops at the first that fails: the same command goes on from there. */
-import { functions } from "./functions.ts";
-import { link } from "./link.ts";
-import { plans } from "./plans.ts";
-import { schema } from "./schema.ts";
 import { secrets } from "./secrets.ts";
 import { settingProblems } from "./settings.ts";
 import { signIn } from "./sign_in.ts";
-import { type Deployment, type Outcome, type Step } from "./step.ts";
-import { StepError } from "./step_error.ts";
-import { vault } from "./vault.ts";
+import { type Deployment, type Outcome, type Step, StepError } from "./step.ts";
+import { functions, link, plans, schema, vault } from "./steps.ts";
 
 /** Sign-in comes after the schema, which has its hook. */
 export const STEPS: readonly Step[] = [link, secrets, schema, signIn, vault, plans, functions];

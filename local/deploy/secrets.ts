@@ -5,16 +5,14 @@
 import { createHash } from "node:crypto";
 import { appendToEnvFile, envFile } from "./env_file.ts";
 import { GENERATED, isFunctionSetting, listOf } from "./settings.ts";
-import { type Deployment, type Step } from "./step.ts";
-import { StepError } from "./step_error.ts";
-import { withSecretFile } from "./secret_file.ts";
+import { apply, applyFile, type Deployment, type Outcome, type Step, StepError } from "./step.ts";
 
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 export const secrets: Step = {
   title: "Secrets of the functions",
   async run(deployment) {
-    const { cli, values, say, isDryRun, project } = deployment;
+    const { cli, values, say, project } = deployment;
     const { answer } = await cli.run(["secrets", "list", `--remote=${project}`]);
     const digests = new Map(
       (answer as { secrets: { name: string; value: string }[] }).secrets.map(({ name, value }) => [name, value]),
@@ -28,24 +26,21 @@ export const secrets: Step = {
     const gone = [...digests.keys()].filter((name) =>
       isFunctionSetting(name) && !(name in GENERATED) && !values.has(name)
     );
-    if (different.length === 0 && gone.length === 0) return "unchanged";
     for (const [name] of different) {
       say(`  ${name} = ••• ${digests.has(name) ? "(changed)" : made.includes(name) ? "(made now)" : "(new)"}`);
     }
     for (const name of gone) say(`  ${name} (removed)`);
     const target = [`--remote=${project}`, "--yes"];
-    const set = (path: string) => ["secrets", "set", "--env-file", path, ...target];
-    const unset = ["secrets", "unset", ...gone, ...target];
-    if (isDryRun) {
-      if (different.length > 0) cli.show(set("<a file with these>"), "would run: $");
-      if (gone.length > 0) cli.show(unset, "would run: $");
-      return "planned";
-    }
+    let outcome: Outcome = "unchanged";
     if (different.length > 0) {
-      await withSecretFile("secrets.env", envFile(different), (path) => cli.run(set(path)));
+      outcome = await applyFile(deployment, {
+        name: "secrets.env",
+        text: envFile(different),
+        args: (path) => ["secrets", "set", "--env-file", path, ...target],
+      });
     }
-    if (gone.length > 0) await cli.run(unset);
-    return "changed";
+    if (gone.length > 0) outcome = await apply(deployment, ["secrets", "unset", ...gone, ...target]);
+    return outcome;
   },
 };
 

@@ -5,8 +5,7 @@
 import { dirname, join } from "node:path";
 import { parse, stringify, type TomlTable } from "smol-toml";
 import { credentialNames, listOf } from "./settings.ts";
-import { StepError } from "./step_error.ts";
-import type { Deployment, Step } from "./step.ts";
+import { type Deployment, type Step, StepError } from "./step.ts";
 
 export const signIn: Step = {
   title: "Sign-in settings",

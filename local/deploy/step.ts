@@ -1,5 +1,6 @@
 /** What the steps of a deployment share. */
-import type { Cli } from "./cli.ts";
+import { join } from "node:path";
+import type { Cli, CliOptions } from "./cli.ts";
 
 export interface Deployment {
   /** The project's reference. */
@@ -11,7 +12,7 @@ export interface Deployment {
   envPath: string;
   /** The checkout. */
   root: string;
-  /** Where a deployment keeps what it needs to know the next time; nothing secret. */
+  /** State that the next deployment reads; nothing secret. */
   folder: string;
   /** Keys that may be replaced by others. */
   replace: readonly string[];
@@ -20,7 +21,7 @@ export interface Deployment {
   say(line: string): void;
 }
 
-/** `unchanged`: everything was as it should be. `planned`: a dry run found something to do. */
+/** `planned`: a dry run found something to do. */
 export type Outcome = "changed" | "unchanged" | "planned";
 
 export interface Step {
@@ -28,5 +29,36 @@ export interface Step {
   run(deployment: Deployment): Promise<Outcome>;
 }
 
+/** Ends a deployment. The message says what to do and contains no value. */
+export class StepError extends Error {
+  override readonly name = "StepError";
+}
+
 export const projectUrl = ({ project }: Deployment): string => `https://${project}.supabase.co`;
 export const functionsUrl = (deployment: Deployment): string => `${projectUrl(deployment)}/functions/v1`;
+
+/** Runs a command of the CLI; a dry run only shows it. */
+export async function apply({ cli, isDryRun }: Deployment, args: string[], options?: CliOptions): Promise<Outcome> {
+  if (isDryRun) {
+    cli.show(args, "would run: $");
+    return "planned";
+  }
+  await cli.run(args, options);
+  return "changed";
+}
+
+/** The same for a command that takes a file with secrets: only its owner can read it, and it is deleted afterwards. */
+export async function applyFile(
+  deployment: Deployment,
+  { name, text, args }: { name: string; text: string; args(path: string): string[] },
+): Promise<Outcome> {
+  if (deployment.isDryRun) return await apply(deployment, args(`<${name}>`));
+  const folder = await Deno.makeTempDir({ prefix: "expense-deploy-" });
+  try {
+    const path = join(folder, name);
+    await Deno.writeTextFile(path, text, { mode: 0o600 });
+    return await apply(deployment, args(path));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
