@@ -3,7 +3,7 @@
  * case, spaces, indentation of closing parentheses, blank lines, and lines of at most 120 columns. Only the layout
  * changes: the tokens before and after are compared.
  */
-import { meaningOf, type Token, tokensOf } from "./tokens.ts";
+import { isPlain, meaningOf, type Token, tokensOf } from "./tokens.ts";
 
 export const WIDTH = 120;
 const STEP = 2;
@@ -49,6 +49,11 @@ function linesOf(sql: string): Line[] {
   for (const token of tokensOf(sql)) {
     const at = sql.indexOf(token.text, end);
     end = at + token.text.length;
+    const [before, ...others] = lines.at(-1)?.tokens ?? [];
+    if (before && others.length === 0 && token.breaks === 1 && isProse(before) && isPlain(token)) {
+      before.text = before.text.slice(0, -1) + token.text.slice(1);
+      continue;
+    }
     if (token.breaks > 0 || lines.length === 0) {
       const column = at - (sql.lastIndexOf("\n", at - 1) + 1);
       lines.push({ indent: Math.round(column / STEP) * STEP, tokens: [], blankBefore: token.breaks > 1 });
@@ -57,6 +62,9 @@ function linesOf(sql: string): Line[] {
   }
   return lines;
 }
+
+/** A literal that the one on the next line continues after a space: they are refilled together. */
+const isProse = (token: Token) => isPlain(token) && token.text.endsWith(" '") && !token.text.includes("\n");
 
 /** Aligns a line that starts with a closing parenthesis with the line of the opening one. */
 function closeWhereOpened(lines: Line[]): Line[] {
@@ -106,7 +114,7 @@ function reflow(lines: Line[]): string[] {
 
 // Code
 
-/** One line as it is, or several, broken where tokens belong together least. */
+/** One line as it is, or several, broken at the weakest boundary. */
 function fit(line: Line): string[] {
   const last = line.tokens.at(-1)!;
   if (last.kind === "comment" && line.tokens.length > 1 && line.indent + written(line.tokens).length > WIDTH) {
@@ -200,8 +208,7 @@ function splitLiteral(tokens: Token[], indent: number): string[] {
   const margin = " ".repeat(indent);
   const text = written(tokens);
   const [first, ...rest] = tokens;
-  const isPlain = first!.kind === "string" && first!.text.startsWith("'") && !first!.text.includes("\n");
-  if (margin.length + text.length <= WIDTH || !isPlain) return [margin + text];
+  if (margin.length + text.length <= WIDTH || !isPlain(first!) || first!.text.includes("\n")) return [margin + text];
   const tail = rest.length > 0 ? (needsSpace(first!, rest[0]!) ? " " : "") + written(rest) : "";
   const words = first!.text.slice(1, -1).split(/(?<= )|(?=\\)/);
   const lines: string[] = [];

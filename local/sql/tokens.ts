@@ -79,4 +79,4 @@ export function meaningOf(sql: string): string[] {
 }
 
 /** A literal without a prefix. */
-const isPlain = ({ kind, text }: Token) => kind === "string" && text.startsWith("'");
+export const isPlain = ({ kind, text }: Token) => kind === "string" && text.startsWith("'");

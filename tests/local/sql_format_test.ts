@@ -37,6 +37,10 @@ const CASES: Record<string, [before: string, after: string]> = {
     }';`,
     `  where a.name = '${"x".repeat(60)}' and b between ${"y".repeat(15)} and z\n    and c = '${"w".repeat(20)}';\n`,
   ],
+  "adjacent literals of prose are refilled, and others are left": [
+    `select\n  'two '\n  'that ${long("go", 30).join(" ")} '\n  'together',\n  '^a|'\n  'b$';`,
+    `select\n  'two that ${long("go", 30).join(" ")} together',\n  '^a|'\n  'b$';\n`,
+  ],
   "a long literal becomes several, which SQL reads as one": [
     `comment on table t is '${long("it''s", 30).join(" ")}';`,
     `comment on table t is\n  '${long("it''s", 19).join(" ")} '\n  '${long("it''s", 11).join(" ")}';\n`,

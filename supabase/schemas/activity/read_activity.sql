@@ -16,8 +16,7 @@ end
 $$;
 comment on function app.describe_activity is
   'A change for the activity page, {id, at, change, tool, by, is_automatic, client_name, is_emptied, undone_by, '
-  'undoes, '
-  'proposal_id, approved_by, effects?, effects_count?}: of what it did the first so many things.';
+  'undoes, proposal_id, approved_by, effects?, effects_count?}: of what it did the first so many things.';
 
 create or replace function app.read_activity_page(filter jsonb, before bigint, timezone text) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -153,8 +153,8 @@ end
 $$;
 comment on function app.settle_proposal is
   'Answers a proposal: {outcome: approved | refused | withdrawn | stale, change_id?, problem?, result?}, or what keeps '
-  'it from being answered: unknown, already, expired, changed (another hash), not_allowed (why: others proposed '
-  'what is to be withdrawn, they did it on their own, it takes the page, or the approver), busy; or '
+  'it from being answered: unknown, already, expired, changed (another hash), not_allowed (why: others proposed what '
+  'is to be withdrawn, they did it on their own, it takes the page, or the approver), busy; or '
   'identity.refuse_deleting.';
 revoke all on function app.settle_proposal from authenticated;
 

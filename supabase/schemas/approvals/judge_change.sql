@@ -52,8 +52,7 @@ end
 $$;
 comment on function app.exceeds_amount is
   'Why sums are more than a rule lets pass, in its currency at the rates of a day: {reason: amount | unconvertible, '
-  '…}; null '
-  'when they are not.';
+  '…}; null when they are not.';
 
 create or replace function app.counted_records(rule app.approval_rules, tools text[], moved jsonb) returns bigint
 language plpgsql immutable set search_path = '' as $$

@@ -69,8 +69,7 @@ end
 $$;
 comment on function public.read_proposal is
   'A proposal for its page: {outcome: found | unknown, proposal?, state?}. Unknown to everybody but its proposer and '
-  'those who '
-  'may decide it.';
+  'those who may decide it.';
 
 create or replace function public.read_proposals(user_id uuid, organization_id text, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -104,8 +103,7 @@ end
 $$;
 comment on function public.read_proposals is
   'The proposals of the last 30 days that a person may see, newest first, with the first of what each changes: {id, '
-  'name, state, '
-  'country, timezone, proposals}; null for who is no member.';
+  'name, state, country, timezone, proposals}; null for who is no member.';
 
 create or replace function public.read_approval_policy(user_id uuid, organization_id text, at timestamptz)
   returns jsonb

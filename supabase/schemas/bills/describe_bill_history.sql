@@ -104,5 +104,4 @@ end
 $$;
 comment on function app.describe_bill_history is
   'Of one bill: its last 12 payments, amount_from being the provider that said the amount, a warning when the value of '
-  'one is not final, each change of its fixed price by '
-  'the due date from which it held, its next 6 due dates.';
+  'one is not final, each change of its fixed price by the due date from which it held, its next 6 due dates.';

@@ -156,7 +156,6 @@ $$;
 comment on function app.describe_bills is
   'Bills in this order as every tool shows them, as of now, to who asks for the dates within so many days; amounts of '
   'overdue dates are what remains to be paid. due_currency: what the next date is in, when a part of it was paid '
-  'before '
-  'the bill came to another currency. awaiting_amount: dates of automatic payments without an amount. '
+  'before the bill came to another currency. awaiting_amount: dates of automatic payments without an amount. '
   'next_price {amount, from} is a price that was set and holds later; my_share_amount is what my_share_percent makes '
   'of the amount, which totals count whole. due_in_window is what due, in the same order, has of it.';

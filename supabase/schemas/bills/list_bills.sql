@@ -275,7 +275,6 @@ end
 $$;
 comment on function app.list_bills is
   'Tool list_bills: data {bills, totals {due, monthly, yearly}, no_match?}, with bill_id also its history. Totals '
-  'cover all that match: '
-  'due is what is overdue or due until the end of the window, without one until the end of the calendar month, and '
-  'estimated the part of it that is an estimate; '
-  'due_in_window {count, amount} of a bill is its part of that.';
+  'cover all that match: due is what is overdue or due until the end of the window, without one until the end of the '
+  'calendar month, and estimated the part of it that is an estimate; due_in_window {count, amount} of a bill is its '
+  'part of that.';

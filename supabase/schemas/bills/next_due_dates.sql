@@ -61,8 +61,7 @@ end;
 comment on function app.expected_in_period is
   'What the active bills will take from first_day (null: whatever is overdue) to last_day: what remains of each due '
   'date, in the currency of the date; for a variable bill its usual amount, null when none is known. is_estimate: '
-  'that, '
-  'and the amount of an estimated bill. Chart, summary and list count alike.';
+  'that, and the amount of an estimated bill. Chart, summary and list count alike.';
 
 create or replace function app.next_due_dates(context app.context, bill app.expenses, wanted int) returns date[]
 language plpgsql stable set search_path = '' as $$

@@ -102,9 +102,8 @@ $$;
 comment on function app.next_open_occurrence is
   'The open date of a bill that is due on the day of the payment, since whoever pays on a due day means that date and '
   'not one that was missed before; else the earliest one that is overdue or within its lead days, or in_advance the '
-  'one '
-  'that follows. mark_bill_paid says which one it took where several are open. Ends '
-  'the tool when that is not open, or was paid within 24 hours: who paid what, and what is due next.';
+  'one that follows. mark_bill_paid says which one it took where several are open. Ends the tool when that is not '
+  'open, or was paid within 24 hours: who paid what, and what is due next.';
 
 create or replace function app.check_days_apart(bill app.expenses, due_on date, paid_on date, confirmed int)
   returns void

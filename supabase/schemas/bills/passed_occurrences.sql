@@ -45,10 +45,8 @@ end
 $$;
 comment on function app.passed_occurrences is
   'The open dates that have passed, with what remains to be paid: of paused and cancelled bills too, whose dates '
-  'before '
-  'the pause stay due until they are paid or skipped. Of active bills that were not rolled since, also the dates that '
-  'a '
-  'roll would add: the current one included.';
+  'before the pause stay due until they are paid or skipped. Of active bills that were not rolled since, also the '
+  'dates that a roll would add: the current one included.';
 
 create or replace function app.open_occurrences(context app.context, bill_ids text[] default null)
 returns table (expense_id text, scheduled_on date, due_on date, expected_minor bigint, remaining_minor bigint,
@@ -86,8 +84,7 @@ begin atomic
 end;
 comment on function app.open_occurrences is
   'The open dates of all bills as of now: every overdue date, the current one of an active bill, and one that is paid '
-  'in '
-  'part; with what remains to be paid (null while not known).';
+  'in part; with what remains to be paid (null while not known).';
 
 create or replace function app.future_spans(context app.context, last_day date, bill_ids text[] default null)
 returns table (bill app.expenses, first int, last int, first_day date, end_day date)

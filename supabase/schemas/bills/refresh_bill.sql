@@ -126,8 +126,7 @@ end
 $$;
 comment on function app.record_autopay is
   'Records the open occurrences that pass for paid (app.is_paid_by_autopay) as paid on their due dates, with the '
-  'amount '
-  'that is known or was last, each as a change that can be undone. Those without any wait.';
+  'amount that is known or was last, each as a change that can be undone. Those without any wait.';
 
 create or replace function app.pay_awaited(bill app.expenses, occurrence app.expense_occurrences, today date)
   returns void

@@ -22,8 +22,7 @@ end
 $$;
 comment on function app.replan_bill is
   'Takes away the open dates from a day on (or made since an instant) that a bill does not have: of an active one '
-  'those '
-  'off its schedule, of a paused or cancelled one all. Partly paid ones stay.';
+  'those off its schedule, of a paused or cancelled one all. Partly paid ones stay.';
 
 create or replace function app.reprice_bill(bill app.expenses, from_day date, made_since timestamptz default null)
   returns void

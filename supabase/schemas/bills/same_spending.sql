@@ -32,8 +32,8 @@ begin
 end
 $$;
 comment on function app.names_agree is
-  'Whether two records name the same: all words of the shorter name or payee are in the other''s. payees_decide: '
-  'where both have a payee, names say nothing.';
+  'Whether two records name the same: all words of the shorter name or payee are in the other''s. payees_decide: where '
+  'both have a payee, names say nothing.';
 
 create or replace function app.refresh_passed_bills(context app.context) returns void
 language plpgsql volatile set search_path = '' as $$

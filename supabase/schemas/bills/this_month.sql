@@ -38,10 +38,9 @@ language sql immutable
 comment on function app.bill_state is
   'overdue: an open date has passed. due: the next one is today or within the lead days. paid: all that was due this '
   'calendar month is settled, and some of it by paying, and the next date is not among those of a week or of the days '
-  'that were asked for; or nothing is left to pay. upcoming: everything else. '
-  'amount_missing instead of due or upcoming while the amount of the next date is not known, or an automatic payment '
-  'waits for its amount. Null for a paused or '
-  'cancelled bill of which nothing is open.';
+  'that were asked for; or nothing is left to pay. upcoming: everything else. amount_missing instead of due or '
+  'upcoming while the amount of the next date is not known, or an automatic payment waits for its amount. Null for a '
+  'paused or cancelled bill of which nothing is open.';
 
 create or replace function app.this_month(bill_id text, autopay boolean, next_due date, earliest_due date, today date)
   returns table (is_settled boolean)

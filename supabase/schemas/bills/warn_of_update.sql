@@ -80,8 +80,7 @@ end
 $$;
 comment on function app.warn_of_open_dates is
   'What a person is to be asked about a bill that was paused or cancelled: the dates that were due before and are '
-  'still '
-  'open, or were paid in part.';
+  'still open, or were paid in part.';
 
 create or replace function app.warn_of_update(context app.context, bill app.expenses, old app.expenses, arguments jsonb,
   occurrence app.expense_occurrences) returns jsonb

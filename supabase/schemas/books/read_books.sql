@@ -67,6 +67,5 @@ $$;
 comment on function public.read_books is
   'The books of one of a person''s organizations at a glance, the first when null: {outcome: found | unknown, '
   'organizations, organization, base_currency, country, today, month, state, may_write, may_export, bills?, spending?, '
-  'balances?, '
-  'expenses, paid?}. bills, spending, balances and expenses are the envelopes of list_bills, summarize_spending, '
-  'get_context and list_expenses.';
+  'balances?, expenses, paid?}. bills, spending, balances and expenses are the envelopes of list_bills, '
+  'summarize_spending, get_context and list_expenses.';

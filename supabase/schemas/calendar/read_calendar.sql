@@ -119,8 +119,8 @@ $$;
 comment on function public.read_calendar is
   'What is due, by the SHA-256 in hex of the token in a calendar''s address, read as its person under row-level '
   'security: {outcome: ok | unknown | limited, calendar?, retry_after?}. Membership, suspension and plan are judged '
-  'each time, and who may not read it any more hears what a stranger hears. limits: {"caller": quotas of wrong '
-  'tokens, "feed": {"at_most","seconds"}}.';
+  'each time, and who may not read it any more hears what a stranger hears. limits: {"caller": quotas of wrong tokens, '
+  '"feed": {"at_most","seconds"}}.';
 
 -- As app.run_tool: from here on the person acts.
 alter function app.list_calendar set role = 'authenticated';

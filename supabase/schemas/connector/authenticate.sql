@@ -65,6 +65,5 @@ $$;
 comment on function app.authenticate is
   'Who a bearer token speaks for at an instant, by its SHA-256 in hex: outcome ok, invalid_token, feature_not_in_plan, '
   'organization_deleting or limited. kind: read or write. limits: {"caller": quotas, "read": {"at_most","seconds"}, '
-  '"write": …}; null limits '
-  'nothing.';
+  '"write": …}; null limits nothing.';
 revoke all on function app.authenticate, app.quota_key from authenticated;

@@ -28,6 +28,4 @@ end
 $$;
 comment on function public.authenticate_bearer is
   'For requests that run no tool: {outcome: ok | invalid_token | feature_not_in_plan | organization_deleting | '
-  'limited, '
-  'organization?, plan?, required_plan?, deletes_on?, '
-  'retry_after?, first_use_in_hour?}.';
+  'limited, organization?, plan?, required_plan?, deletes_on?, retry_after?, first_use_in_hour?}.';

@@ -92,5 +92,4 @@ end
 $$;
 comment on function app.get_context is
   'Tool get_context: data {user, role, read_only?, plan, features, fx_as_of?} and the lists asked for: without include '
-  'the '
-  'categories and settings.';
+  'the categories and settings.';

@@ -97,6 +97,5 @@ end
 $$;
 comment on function app.list_changes is
   'The latest changes that a filter {from?, to?, member?, client?, record?, limit?} lets through, whoever made them, '
-  'as '
-  'far back as they can be undone: {recent_changes, more_changes?, changes_kept_since?}. client "other" means those of '
-  'other assistants.';
+  'as far back as they can be undone: {recent_changes, more_changes?, changes_kept_since?}. client "other" means those '
+  'of other assistants.';

@@ -19,5 +19,4 @@ end
 $$;
 comment on function public.read_expense_file is
   'A part of a file of expenses, read as a signed-in person under row-level security: {outcome: ok | refused, '
-  'result?}, '
-  'judged anew for each part; result is the envelope of list_expenses.';
+  'result?}, judged anew for each part; result is the envelope of list_expenses.';

@@ -53,8 +53,7 @@ end
 $$;
 comment on function app.sees_expense is
   'Whether the person sees an expense or bill, as its policy says. For policies of what belongs to one and is read a '
-  'few '
-  'rows at a time: a query there would be set up by every statement, of those too from whom nothing is kept.';
+  'few rows at a time: a query there would be set up by every statement, of those too from whom nothing is kept.';
 
 -- What is kept from a person (identity.sees_everything): private categories with all that is in them, and where only
 -- one's own is seen, what others recorded. Whatever belongs to an expense is seen by who sees that, and asks so.

@@ -272,6 +272,4 @@ end
 $$;
 comment on function app.update_expenses is
   'Tool update_expenses: data {updated, split?, count, confirm?, merged?}: the fields that changed, before and after, '
-  'of the '
-  'first few '
-  'where they are many; count is how many changed, confirm what a preview asks to be said back.';
+  'of the first few where they are many; count is how many changed, confirm what a preview asks to be said back.';

@@ -48,8 +48,7 @@ end
 $$;
 comment on function app.find_category is
   'Id of the category of this name in whatever case, the private one where there are two; null for Uncategorized or a '
-  'blank name; else category_not_found '
-  'with suggestions, or a new category.';
+  'blank name; else category_not_found with suggestions, or a new category.';
 
 create type app.category_choice as (
   id text,
@@ -108,5 +107,4 @@ end
 $$;
 comment on function app.choose_category is
   'The category that was given, else that of a payee rule, else the last one of the same payee (or name, where there '
-  'is no payee), else the one a '
-  'keyword points to, else none.';
+  'is no payee), else the one a keyword points to, else none.';

@@ -10,8 +10,7 @@ create type app.budget_state as (
 );
 comment on type app.budget_state is
   'A budget in one of its months or years: available is what may be spent in it, what was carried over included. '
-  'Partial '
-  'is what has payments that cannot be converted.';
+  'Partial is what has payments that cannot be converted.';
 
 create or replace function app.read_budgets(context app.context, day date, category_ids text[] default null)
   returns setof app.budget_state

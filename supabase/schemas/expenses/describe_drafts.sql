@@ -118,8 +118,8 @@ begin
 end
 $$;
 comment on function app.find_same_payment is
-  'The expense or bill payment in the books of the same day, amount, currency, direction and payee (the name '
-  'without one), or a bank''s row of the next days that is called alike; else null.';
+  'The expense or bill payment in the books of the same day, amount, currency, direction and payee (the name without '
+  'one), or a bank''s row of the next days that is called alike; else null.';
 
 create or replace function app.write_expenses(context app.context, drafts jsonb, source text) returns void
 language plpgsql volatile set search_path = '' as $$

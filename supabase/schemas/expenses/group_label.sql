@@ -40,8 +40,7 @@ end
 $$;
 comment on function app.group_label is
   'What a group is called, spelling being one of those that were typed, categories by their ids; {none: dimension} for '
-  'what has no such thing, '
-  '{none: "former_member"} for who has left.';
+  'what has no such thing, {none: "former_member"} for who has left.';
 
 create type app.spending_group as (
   key_1 text,

@@ -216,5 +216,5 @@ end
 $$;
 comment on function app.list_expenses is
   'Tool list_expenses: data {rows, tax_by_currency?}, or the same rows as {csv} for a file to be written of, with '
-  'totals of all that '
-  'match. page has a cursor for each row, for who can show only some; file says who asked for all of what.';
+  'totals of all that match. page has a cursor for each row, for who can show only some; file says who asked for all '
+  'of what.';

@@ -9,6 +9,5 @@ begin
 end
 $$;
 comment on function app.show_spending_chart is
-  'Tool show_spending_chart: data {chart, today, period, currency, unit?, rows or lines, total, compared?, '
-  'budgets?, books_begin?, '
-  'unconverted}, of which the presenter makes the series.';
+  'Tool show_spending_chart: data {chart, today, period, currency, unit?, rows or lines, total, compared?, budgets?, '
+  'books_begin?, unconverted}, of which the presenter makes the series.';

@@ -138,8 +138,7 @@ end
 $$;
 comment on function app.shown_split_id is
   'The split of a payment, where the person sees another part of it: one whose other parts are all kept from them '
-  'would '
-  'tell of what is private.';
+  'would tell of what is private.';
 
 create or replace function app.leave_split(ids text[]) returns void
 language plpgsql volatile set search_path = '' as $$

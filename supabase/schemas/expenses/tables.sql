@@ -141,8 +141,7 @@ comment on column app.expenses.payer_id is
   'The member who pays the bill, as far as nobody says otherwise; payments remember who paid.';
 comment on column app.expenses.sharing is
   'How the payments of a bill are shared (app.is_sharing) from now on. Amounts count as proportions, should more or '
-  'less '
-  'be paid.';
+  'less be paid.';
 comment on column app.expenses.external_id is 'The caller''s own id of the thing, unique per source.';
 comment on column app.expenses.match_key is
   'To whom the money goes, else what for: what makes two expenses the same. A column, since under row-level security '

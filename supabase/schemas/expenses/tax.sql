@@ -61,5 +61,4 @@ end
 $$;
 comment on function app.parse_tax is
   'The tax in an amount from {tax?, tax_percent?}: what is not given follows from the other; a tax of zero without a '
-  'rate '
-  'is none.';
+  'rate is none.';

@@ -68,8 +68,7 @@ $$;
 comment on function public.read_invitation is
   'What the page behind an invitation''s link shows to a signed-in person: {"outcome":"open","organization_id",'
   '"organization_name","inviter","role","expires_at","onboarded"}, the same with outcome already_member, leaving, '
-  'used, '
-  'withdrawn, expired or plan, {"outcome":"for_another","masked_address"}, or {"outcome":"unknown"}.';
+  'used, withdrawn, expired or plan, {"outcome":"for_another","masked_address"}, or {"outcome":"unknown"}.';
 
 create or replace function public.accept_invitation(token_hash text, user_id uuid, email text, at timestamptz)
   returns jsonb

@@ -127,5 +127,4 @@ $$;
 comment on function public.complete_onboarding is
   'Creates profile, organization, membership and categories, once a person: {"outcome":"created","organization_id"}, '
   '{"outcome":"already"}, {"outcome":"leaving"} while the account is being deleted, or {"outcome":"invalid","field"}. '
-  'Without a name, for who is invited to another''s, no '
-  'organization, and their trial stays for one of their own.';
+  'Without a name, for who is invited to another''s, no organization, and their trial stays for one of their own.';

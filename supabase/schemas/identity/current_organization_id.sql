@@ -94,8 +94,8 @@ begin
 end
 $$;
 comment on function identity.effective_plan is
-  'The plan whose features count at an instant: the best of what is paid for, of what is past due and in its '
-  'grace, and of a running trial; the largest where plans are off.';
+  'The plan whose features count at an instant: the best of what is paid for, of what is past due and in its grace, '
+  'and of a running trial; the largest where plans are off.';
 
 create or replace function identity.organization_has_feature(organization_id text, feature text, at timestamptz)
   returns boolean

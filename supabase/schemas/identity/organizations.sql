@@ -40,8 +40,8 @@ end
 $$;
 comment on function public.create_organization is
   'Creates another organization of a person, with a trial if they never had one; pressed twice, one: '
-  '{"outcome":"created","organization_id"}, {"outcome":"invalid","field"}, too_many, leaving while '
-  'their account is being deleted, or unknown before onboarding.';
+  '{"outcome":"created","organization_id"}, {"outcome":"invalid","field"}, too_many, leaving while their account is '
+  'being deleted, or unknown before onboarding.';
 
 create or replace function public.read_new_organization(user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -95,8 +95,7 @@ create table identity.organizations (
 comment on table identity.organizations is 'Whose expenses and bills these are: a household, a business.';
 comment on column identity.organizations.owner_id is
   'Reminders go to the owner, whoever else gets them, and dates are the owner''s. A person who owns an organization '
-  'cannot be deleted before '
-  'it.';
+  'cannot be deleted before it.';
 comment on column identity.organizations.plan is
   'What is paid for, as the best subscription has it. Set by hand it counts until the first subscription that was ever '
   'active.';

@@ -23,8 +23,8 @@ begin
 end
 $$;
 comment on function app.correct_import_rows is
-  'Skips and corrects the rows of these lines as their import says; a row that could not be read can be once its '
-  'name, amount and date are given.';
+  'Skips and corrects the rows of these lines as their import says; a row that could not be read can be once its name, '
+  'amount and date are given.';
 
 create or replace function app.apply_import_rules(context app.context, batch app.import_batches, first int, last int)
   returns void

@@ -32,8 +32,7 @@ $$;
 comment on function app.judge_import_rows is
   'What becomes of each row: left_out, skipped, bad, known (a line that was imported before, or repeats the books), '
   'linked to what it is, pays (an open date of a bill), transfer (between own accounts), asked, closed (in a month '
-  'that is), or new, which is '
-  'written.';
+  'that is), or new, which is written.';
 
 create or replace function app.list_effects(context app.context, batch app.import_batches)
 returns

@@ -252,6 +252,5 @@ end
 $$;
 comment on function app.link_import_rows is
   'Keeps what a committed import''s rows are as lines of the account, linked with their payments: those that were '
-  'there, '
-  'those that are paid by it, and those that were just written, whose draft has the id. Ends the tool when the books '
-  'have changed since the rows were matched.';
+  'there, those that are paid by it, and those that were just written, whose draft has the id. Ends the tool when the '
+  'books have changed since the rows were matched.';

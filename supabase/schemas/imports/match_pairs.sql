@@ -12,9 +12,8 @@ create type app.match_pair as (
 );
 comment on type app.match_pair is
   'A row and an entry that may be one. tier 1 to 4 is certain, the lowest most: the same name on the same day, the '
-  'same '
-  'words, one name in the other, an amount that is about right or an exact foreign one; 6 to 8 is to be asked. gap is '
-  'in days.';
+  'same words, one name in the other, an amount that is about right or an exact foreign one; 6 to 8 is to be asked. '
+  'gap is in days.';
 
 create or replace function app.same_amount(one_minor bigint, other_minor bigint, percent int) returns boolean
 language sql immutable

@@ -130,5 +130,5 @@ begin
 end
 $$;
 comment on function app.match_import_rows is
-  'Says of each row of some lines of an import what it is in the books, in match: known, linked, transfer, likely '
-  'or new.';
+  'Says of each row of some lines of an import what it is in the books, in match: known, linked, transfer, likely or '
+  'new.';

@@ -34,8 +34,7 @@ end
 $$;
 comment on function app.match_transfers is
   'Matches rows with the other halves of their transfers: what is sure is left out, what is not is asked, and so is '
-  'what '
-  'makes an expense of the books a transfer.';
+  'what makes an expense of the books a transfer.';
 
 create or replace function app.ask_of_own_accounts(context app.context, batch app.import_batches, first int, last int)
   returns void
@@ -61,8 +60,7 @@ end
 $$;
 comment on function app.ask_of_own_accounts is
   'Asks of rows whether they are transfers when nothing but their text says so: the number of an account of these '
-  'books, '
-  'their owner''s name, or a card issuer.';
+  'books, their owner''s name, or a card issuer.';
 
 create or replace function app.find_changed_halves(context app.context, batch app.import_batches) returns int[]
 language plpgsql stable set search_path = '' as $$

@@ -23,8 +23,7 @@ comment on column app.accounts.answers is
   'answers such as {amount: "Txn Amt", negative_is_expense: false}.';
 comment on column app.accounts.balance is
   'What its latest statement says it had: {from, to, opening?, closing, currency, proven?, change_id}; proven: the '
-  'lines '
-  'lead from the one to the other.';
+  'lines lead from the one to the other.';
 create unique index accounts_key_idx on app.accounts (organization_id, key);
 create unique index accounts_name_idx on app.accounts (organization_id, lower(name));
 create index accounts_currency_idx on app.accounts (currency);
@@ -54,8 +53,7 @@ comment on table app.import_batches is
 comment on column app.import_batches.file is 'Its text, so that it can be read again by what was answered.';
 comment on column app.import_batches.read is
   'What reading it said of the whole: {name?, encoding?, mapping, default_currency?, answers, questions, warnings, '
-  'left_out, '
-  'balances?}.';
+  'left_out, balances?}.';
 comment on column app.import_batches.staged_through is 'The last line whose rows are in import_rows.';
 comment on column app.import_batches.result is
   'What committing answered, so that a repeated call answers it again; null before.';

@@ -33,6 +33,5 @@ end
 $$;
 comment on function public.count_provider_links is
   '{"links": all that were not ended, "synced": those with a kept statement of the month, "waiting": those without '
-  'one, or whose one has lost its date (again: or with), or with a backlog, that were not asked since an instant; '
-  'both where '
-  'jobs.may_fetch.}';
+  'one, or whose one has lost its date (again: or with), or with a backlog, that were not asked since an instant; both '
+  'where jobs.may_fetch.}';

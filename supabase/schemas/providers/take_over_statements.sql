@@ -123,8 +123,7 @@ end
 $$;
 comment on function app.missing_months is
   'The eleven months before the last one, latest first, as far as a date of the bill waits for its statement: it has '
-  'no '
-  'amount, or was paid with an estimate.';
+  'no amount, or was paid with an estimate.';
 
 create or replace function app.sync_fact(code text, params jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$

@@ -96,5 +96,5 @@ begin
 end
 $$;
 comment on function jobs.describe_digest is
-  'What a digest says at an instant: to whom, and the bills by organization; reminds_of and tells_of: the rows of '
-  'the logs that it stands for. Null when it has nothing to say, or nobody to say it to.';
+  'What a digest says at an instant: to whom, and the bills by organization; reminds_of and tells_of: the rows of the '
+  'logs that it stands for. Null when it has nothing to say, or nobody to say it to.';

@@ -124,8 +124,7 @@ end
 $$;
 comment on function app.describe_due_bills is
   'The bills of one organization that a digest tells a member of: what it reminds of and what is overdue; the first by '
-  'name, '
-  'all in the counts and the total. reminds_of and tells_of: their rows of the logs. Null when there are none.';
+  'name, all in the counts and the total. reminds_of and tells_of: their rows of the logs. Null when there are none.';
 
 -- The recipient reads, not the service, as in app.run_tool.
 alter function app.describe_reconnects set role = 'authenticated';

@@ -64,6 +64,5 @@ end
 $$;
 comment on function app.describe_notices is
   'What a digest says of the bills of one organization besides what is due: {notices, unlisted, tells_of: their rows '
-  'of '
-  'the log}. The amount of a contract is that of its next term. Null when there is nothing.';
+  'of the log}. The amount of a contract is that of its next term. Null when there is nothing.';
 alter function app.describe_notices set role = 'authenticated';

@@ -59,5 +59,4 @@ begin atomic
 end;
 comment on function app.notice_dates is
   'What is to be said of a bill on a day, and since when: kind (trial, cancel_by, renewal, price_rise, awaited), the '
-  'date '
-  'it is about, and the day it is to be told from. lead_days: from when on a due date is said anyway.';
+  'date it is about, and the day it is to be told from. lead_days: from when on a due date is said anyway.';

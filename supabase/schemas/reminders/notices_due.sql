@@ -49,9 +49,8 @@ begin atomic
 end;
 comment on function jobs.nudge_due is
   'One row for an open date of a bill that passed, or that a snooze of ended, 3, 7, 21, 35 … days ago or up to two '
-  'days '
-  'more, and that no digest says again yet to a person; else none. For two years. '
-  'What is due every day is not asked about: it is in a mail every day.';
+  'days more, and that no digest says again yet to a person; else none. For two years. What is due every day is not '
+  'asked about: it is in a mail every day.';
 
 create or replace function jobs.due_again(bill app.expenses, due_on date, member identity.memberships,
   recipient identity.profiles, at timestamptz)

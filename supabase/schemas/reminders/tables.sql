@@ -123,8 +123,8 @@ create table jobs.notice_log (
     and (expense_id is not null) = (kind not in ('budget_80', 'budget_100', 'plan_end')))
 );
 comment on table jobs.notice_log is
-  'One row for whatever else a digest says once to a person: of a bill, a budget or the plan, about a date. A void '
-  'row stands for nothing.';
+  'One row for whatever else a digest says once to a person: of a bill, a budget or the plan, about a date. A void row '
+  'stands for nothing.';
 comment on column jobs.notice_log.kind is
   'reminder and snoozed: to a member, what the reminder log has a row for to the owner.';
 comment on column jobs.notice_log.about_on is 'Of a budget the first day of its month or year.';

@@ -24,5 +24,4 @@ end
 $$;
 comment on function app.share_among_members is
   'How an amount is shared by those who are still there: they bear what the others did in the proportion they had. '
-  'Null '
-  'once one alone is left.';
+  'Null once one alone is left.';

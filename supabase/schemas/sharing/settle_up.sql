@@ -110,8 +110,8 @@ begin
 end
 $$;
 comment on function app.describe_balances is
-  '{balances: [{from?, to?, amount, currency}], settlements: the last ten}: from owes to. Whose account is '
-  'gone has no name.';
+  '{balances: [{from?, to?, amount, currency}], settlements: the last ten}: from owes to. Whose account is gone has no '
+  'name.';
 
 create or replace function app.describe_own_balances(recipient identity.profiles) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -137,8 +137,7 @@ end
 $$;
 comment on function app.describe_own_balances is
   'What somebody owes and is owed, for their digest: [{owes, who, currency, amount}]; who is null where an account is '
-  'gone, '
-  'amount where it is hidden.';
+  'gone, amount where it is hidden.';
 -- As the person whose digest it is.
 alter function app.describe_own_balances set role = 'authenticated';
 

@@ -38,5 +38,4 @@ end
 $$;
 comment on function app.share_amount is
   'What each bears of an amount, in proportion to the weights and rounded down; the remainder goes to who paid, who '
-  'may '
-  'be none of them.';
+  'may be none of them.';
