@@ -249,8 +249,7 @@ create table identity.organizations (
 comment on table identity.organizations is 'Whose expenses and bills these are: a household, a business.';
 comment on column identity.organizations.owner_id is
   'Reminders go to the owner, whoever else gets them, and dates are the owner''s. A person who owns an organization '
-  'cannot be deleted before '
-  'it.';
+  'cannot be deleted before it.';
 comment on column identity.organizations.plan is
   'What is paid for, as the best subscription has it. Set by hand it counts until the first subscription that was ever '
   'active.';
@@ -427,8 +426,8 @@ begin
 end
 $$;
 comment on function identity.effective_plan is
-  'The plan whose features count at an instant: the best of what is paid for, of what is past due and in its '
-  'grace, and of a running trial; the largest where plans are off.';
+  'The plan whose features count at an instant: the best of what is paid for, of what is past due and in its grace, '
+  'and of a running trial; the largest where plans are off.';
 
 create or replace function identity.organization_has_feature(organization_id text, feature text, at timestamptz)
   returns boolean
@@ -2219,8 +2218,7 @@ end
 $$;
 comment on function app.share_amount is
   'What each bears of an amount, in proportion to the weights and rounded down; the remainder goes to who paid, who '
-  'may '
-  'be none of them.';
+  'may be none of them.';
 
 -- schemas/expenses/tables.sql
 
@@ -2367,8 +2365,7 @@ comment on column app.expenses.payer_id is
   'The member who pays the bill, as far as nobody says otherwise; payments remember who paid.';
 comment on column app.expenses.sharing is
   'How the payments of a bill are shared (app.is_sharing) from now on. Amounts count as proportions, should more or '
-  'less '
-  'be paid.';
+  'less be paid.';
 comment on column app.expenses.external_id is 'The caller''s own id of the thing, unique per source.';
 comment on column app.expenses.match_key is
   'To whom the money goes, else what for: what makes two expenses the same. A column, since under row-level security '
@@ -2583,8 +2580,7 @@ create table app.fx_days (
 comment on column app.fx_days.attempts is 'On how many days its rates were asked for; a bad morning is one.';
 comment on table app.fx_days is
   'Days whose rates the sources were asked for. One that is settled gets no more of them: on a day without rates of '
-  'its '
-  'own the last ones before it stand.';
+  'its own the last ones before it stand.';
 
 -- schemas/providers/tables.sql
 
@@ -2844,8 +2840,7 @@ comment on column app.accounts.answers is
   'answers such as {amount: "Txn Amt", negative_is_expense: false}.';
 comment on column app.accounts.balance is
   'What its latest statement says it had: {from, to, opening?, closing, currency, proven?, change_id}; proven: the '
-  'lines '
-  'lead from the one to the other.';
+  'lines lead from the one to the other.';
 create unique index accounts_key_idx on app.accounts (organization_id, key);
 create unique index accounts_name_idx on app.accounts (organization_id, lower(name));
 create index accounts_currency_idx on app.accounts (currency);
@@ -2875,8 +2870,7 @@ comment on table app.import_batches is
 comment on column app.import_batches.file is 'Its text, so that it can be read again by what was answered.';
 comment on column app.import_batches.read is
   'What reading it said of the whole: {name?, encoding?, mapping, default_currency?, answers, questions, warnings, '
-  'left_out, '
-  'balances?}.';
+  'left_out, balances?}.';
 comment on column app.import_batches.staged_through is 'The last line whose rows are in import_rows.';
 comment on column app.import_batches.result is
   'What committing answered, so that a repeated call answers it again; null before.';
@@ -3421,8 +3415,7 @@ end
 $$;
 comment on function app.sees_expense is
   'Whether the person sees an expense or bill, as its policy says. For policies of what belongs to one and is read a '
-  'few '
-  'rows at a time: a query there would be set up by every statement, of those too from whom nothing is kept.';
+  'few rows at a time: a query there would be set up by every statement, of those too from whom nothing is kept.';
 
 -- What is kept from a person (identity.sees_everything): private categories with all that is in them, and where only
 -- one's own is seen, what others recorded. Whatever belongs to an expense is seen by who sees that, and asks so.
@@ -4032,8 +4025,7 @@ $$;
 comment on function public.complete_onboarding is
   'Creates profile, organization, membership and categories, once a person: {"outcome":"created","organization_id"}, '
   '{"outcome":"already"}, {"outcome":"leaving"} while the account is being deleted, or {"outcome":"invalid","field"}. '
-  'Without a name, for who is invited to another''s, no '
-  'organization, and their trial stays for one of their own.';
+  'Without a name, for who is invited to another''s, no organization, and their trial stays for one of their own.';
 
 -- schemas/identity/organizations.sql
 
@@ -4079,8 +4071,8 @@ end
 $$;
 comment on function public.create_organization is
   'Creates another organization of a person, with a trial if they never had one; pressed twice, one: '
-  '{"outcome":"created","organization_id"}, {"outcome":"invalid","field"}, too_many, leaving while '
-  'their account is being deleted, or unknown before onboarding.';
+  '{"outcome":"created","organization_id"}, {"outcome":"invalid","field"}, too_many, leaving while their account is '
+  'being deleted, or unknown before onboarding.';
 
 create or replace function public.read_new_organization(user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -4400,8 +4392,7 @@ $$;
 comment on function public.read_invitation is
   'What the page behind an invitation''s link shows to a signed-in person: {"outcome":"open","organization_id",'
   '"organization_name","inviter","role","expires_at","onboarded"}, the same with outcome already_member, leaving, '
-  'used, '
-  'withdrawn, expired or plan, {"outcome":"for_another","masked_address"}, or {"outcome":"unknown"}.';
+  'used, withdrawn, expired or plan, {"outcome":"for_another","masked_address"}, or {"outcome":"unknown"}.';
 
 create or replace function public.accept_invitation(token_hash text, user_id uuid, email text, at timestamptz)
   returns jsonb
@@ -5671,8 +5662,7 @@ $$;
 comment on function app.authenticate is
   'Who a bearer token speaks for at an instant, by its SHA-256 in hex: outcome ok, invalid_token, feature_not_in_plan, '
   'organization_deleting or limited. kind: read or write. limits: {"caller": quotas, "read": {"at_most","seconds"}, '
-  '"write": …}; null limits '
-  'nothing.';
+  '"write": …}; null limits nothing.';
 revoke all on function app.authenticate, app.quota_key from authenticated;
 
 -- schemas/connector/authenticate_bearer.sql
@@ -5707,9 +5697,7 @@ end
 $$;
 comment on function public.authenticate_bearer is
   'For requests that run no tool: {outcome: ok | invalid_token | feature_not_in_plan | organization_deleting | '
-  'limited, '
-  'organization?, plan?, required_plan?, deletes_on?, '
-  'retry_after?, first_use_in_hour?}.';
+  'limited, organization?, plan?, required_plan?, deletes_on?, retry_after?, first_use_in_hour?}.';
 
 -- schemas/connector/call_tool.sql
 
@@ -5832,8 +5820,7 @@ end
 $$;
 comment on function public.read_expense_file is
   'A part of a file of expenses, read as a signed-in person under row-level security: {outcome: ok | refused, '
-  'result?}, '
-  'judged anew for each part; result is the envelope of list_expenses.';
+  'result?}, judged anew for each part; result is the envelope of list_expenses.';
 
 -- schemas/connector/arguments.sql
 
@@ -6315,9 +6302,8 @@ end
 $$;
 comment on function app.list_changes is
   'The latest changes that a filter {from?, to?, member?, client?, record?, limit?} lets through, whoever made them, '
-  'as '
-  'far back as they can be undone: {recent_changes, more_changes?, changes_kept_since?}. client "other" means those of '
-  'other assistants.';
+  'as far back as they can be undone: {recent_changes, more_changes?, changes_kept_since?}. client "other" means those '
+  'of other assistants.';
 
 -- schemas/connector/get_context.sql
 
@@ -6415,8 +6401,7 @@ end
 $$;
 comment on function app.get_context is
   'Tool get_context: data {user, role, read_only?, plan, features, fx_as_of?} and the lists asked for: without include '
-  'the '
-  'categories and settings.';
+  'the categories and settings.';
 
 -- schemas/expenses/categories.sql
 
@@ -6673,8 +6658,7 @@ end
 $$;
 comment on function app.find_category is
   'Id of the category of this name in whatever case, the private one where there are two; null for Uncategorized or a '
-  'blank name; else category_not_found '
-  'with suggestions, or a new category.';
+  'blank name; else category_not_found with suggestions, or a new category.';
 
 create type app.category_choice as (
   id text,
@@ -6733,8 +6717,7 @@ end
 $$;
 comment on function app.choose_category is
   'The category that was given, else that of a payee rule, else the last one of the same payee (or name, where there '
-  'is no payee), else the one a '
-  'keyword points to, else none.';
+  'is no payee), else the one a keyword points to, else none.';
 
 -- schemas/expenses/rates.sql
 
@@ -7020,8 +7003,7 @@ end
 $$;
 comment on function app.parse_tax is
   'The tax in an amount from {tax?, tax_percent?}: what is not given follows from the other; a tax of zero without a '
-  'rate '
-  'is none.';
+  'rate is none.';
 
 -- schemas/expenses/reimbursement.sql
 
@@ -7193,8 +7175,7 @@ end
 $$;
 comment on function app.shown_split_id is
   'The split of a payment, where the person sees another part of it: one whose other parts are all kept from them '
-  'would '
-  'tell of what is private.';
+  'would tell of what is private.';
 
 create or replace function app.leave_split(ids text[]) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -7341,8 +7322,7 @@ end
 $$;
 comment on function app.share_among_members is
   'How an amount is shared by those who are still there: they bear what the others did in the proportion they had. '
-  'Null '
-  'once one alone is left.';
+  'Null once one alone is left.';
 
 -- schemas/sharing/parse_sharing.sql
 
@@ -7620,8 +7600,8 @@ begin
 end
 $$;
 comment on function app.describe_balances is
-  '{balances: [{from?, to?, amount, currency}], settlements: the last ten}: from owes to. Whose account is '
-  'gone has no name.';
+  '{balances: [{from?, to?, amount, currency}], settlements: the last ten}: from owes to. Whose account is gone has no '
+  'name.';
 
 create or replace function app.describe_own_balances(recipient identity.profiles) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -7647,8 +7627,7 @@ end
 $$;
 comment on function app.describe_own_balances is
   'What somebody owes and is owed, for their digest: [{owes, who, currency, amount}]; who is null where an account is '
-  'gone, '
-  'amount where it is hidden.';
+  'gone, amount where it is hidden.';
 -- As the person whose digest it is.
 alter function app.describe_own_balances set role = 'authenticated';
 
@@ -8096,8 +8075,8 @@ begin
 end
 $$;
 comment on function app.find_same_payment is
-  'The expense or bill payment in the books of the same day, amount, currency, direction and payee (the name '
-  'without one), or a bank''s row of the next days that is called alike; else null.';
+  'The expense or bill payment in the books of the same day, amount, currency, direction and payee (the name without '
+  'one), or a bank''s row of the next days that is called alike; else null.';
 
 create or replace function app.write_expenses(context app.context, drafts jsonb, source text) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -8867,8 +8846,8 @@ end
 $$;
 comment on function app.list_expenses is
   'Tool list_expenses: data {rows, tax_by_currency?}, or the same rows as {csv} for a file to be written of, with '
-  'totals of all that '
-  'match. page has a cursor for each row, for who can show only some; file says who asked for all of what.';
+  'totals of all that match. page has a cursor for each row, for who can show only some; file says who asked for all '
+  'of what.';
 
 -- schemas/expenses/periods.sql
 
@@ -9106,8 +9085,7 @@ end
 $$;
 comment on function app.group_label is
   'What a group is called, spelling being one of those that were typed, categories by their ids; {none: dimension} for '
-  'what has no such thing, '
-  '{none: "former_member"} for who has left.';
+  'what has no such thing, {none: "former_member"} for who has left.';
 
 create type app.spending_group as (
   key_1 text,
@@ -10232,9 +10210,7 @@ end
 $$;
 comment on function app.update_expenses is
   'Tool update_expenses: data {updated, split?, count, confirm?, merged?}: the fields that changed, before and after, '
-  'of the '
-  'first few '
-  'where they are many; count is how many changed, confirm what a preview asks to be said back.';
+  'of the first few where they are many; count is how many changed, confirm what a preview asks to be said back.';
 
 -- schemas/expenses/delete_records.sql
 
@@ -11396,8 +11372,7 @@ end
 $$;
 comment on function app.exceeds_amount is
   'Why sums are more than a rule lets pass, in its currency at the rates of a day: {reason: amount | unconvertible, '
-  '…}; null '
-  'when they are not.';
+  '…}; null when they are not.';
 
 create or replace function app.counted_records(rule app.approval_rules, tools text[], moved jsonb) returns bigint
 language plpgsql immutable set search_path = '' as $$
@@ -11961,8 +11936,8 @@ end
 $$;
 comment on function app.settle_proposal is
   'Answers a proposal: {outcome: approved | refused | withdrawn | stale, change_id?, problem?, result?}, or what keeps '
-  'it from being answered: unknown, already, expired, changed (another hash), not_allowed (why: others proposed '
-  'what is to be withdrawn, they did it on their own, it takes the page, or the approver), busy; or '
+  'it from being answered: unknown, already, expired, changed (another hash), not_allowed (why: others proposed what '
+  'is to be withdrawn, they did it on their own, it takes the page, or the approver), busy; or '
   'identity.refuse_deleting.';
 revoke all on function app.settle_proposal from authenticated;
 
@@ -12126,8 +12101,7 @@ end
 $$;
 comment on function public.read_proposal is
   'A proposal for its page: {outcome: found | unknown, proposal?, state?}. Unknown to everybody but its proposer and '
-  'those who '
-  'may decide it.';
+  'those who may decide it.';
 
 create or replace function public.read_proposals(user_id uuid, organization_id text, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -12161,8 +12135,7 @@ end
 $$;
 comment on function public.read_proposals is
   'The proposals of the last 30 days that a person may see, newest first, with the first of what each changes: {id, '
-  'name, state, '
-  'country, timezone, proposals}; null for who is no member.';
+  'name, state, country, timezone, proposals}; null for who is no member.';
 
 create or replace function public.read_approval_policy(user_id uuid, organization_id text, at timestamptz)
   returns jsonb
@@ -12512,8 +12485,7 @@ end
 $$;
 comment on function app.describe_activity is
   'A change for the activity page, {id, at, change, tool, by, is_automatic, client_name, is_emptied, undone_by, '
-  'undoes, '
-  'proposal_id, approved_by, effects?, effects_count?}: of what it did the first so many things.';
+  'undoes, proposal_id, approved_by, effects?, effects_count?}: of what it did the first so many things.';
 
 create or replace function app.read_activity_page(filter jsonb, before bigint, timezone text) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -13060,8 +13032,8 @@ begin
 end
 $$;
 comment on function app.correct_import_rows is
-  'Skips and corrects the rows of these lines as their import says; a row that could not be read can be once its '
-  'name, amount and date are given.';
+  'Skips and corrects the rows of these lines as their import says; a row that could not be read can be once its name, '
+  'amount and date are given.';
 
 create or replace function app.apply_import_rules(context app.context, batch app.import_batches, first int, last int)
   returns void
@@ -13563,8 +13535,7 @@ $$;
 comment on function app.judge_import_rows is
   'What becomes of each row: left_out, skipped, bad, known (a line that was imported before, or repeats the books), '
   'linked to what it is, pays (an open date of a bill), transfer (between own accounts), asked, closed (in a month '
-  'that is), or new, which is '
-  'written.';
+  'that is), or new, which is written.';
 
 create or replace function app.list_effects(context app.context, batch app.import_batches)
 returns
@@ -15049,9 +15020,8 @@ begin
 end
 $$;
 comment on function app.show_spending_chart is
-  'Tool show_spending_chart: data {chart, today, period, currency, unit?, rows or lines, total, compared?, '
-  'budgets?, books_begin?, '
-  'unconverted}, of which the presenter makes the series.';
+  'Tool show_spending_chart: data {chart, today, period, currency, unit?, rows or lines, total, compared?, budgets?, '
+  'books_begin?, unconverted}, of which the presenter makes the series.';
 
 -- schemas/bills/recurrence.sql
 
@@ -15553,10 +15523,8 @@ end
 $$;
 comment on function app.passed_occurrences is
   'The open dates that have passed, with what remains to be paid: of paused and cancelled bills too, whose dates '
-  'before '
-  'the pause stay due until they are paid or skipped. Of active bills that were not rolled since, also the dates that '
-  'a '
-  'roll would add: the current one included.';
+  'before the pause stay due until they are paid or skipped. Of active bills that were not rolled since, also the '
+  'dates that a roll would add: the current one included.';
 
 create or replace function app.open_occurrences(context app.context, bill_ids text[] default null)
 returns table (expense_id text, scheduled_on date, due_on date, expected_minor bigint, remaining_minor bigint,
@@ -15594,8 +15562,7 @@ begin atomic
 end;
 comment on function app.open_occurrences is
   'The open dates of all bills as of now: every overdue date, the current one of an active bill, and one that is paid '
-  'in '
-  'part; with what remains to be paid (null while not known).';
+  'in part; with what remains to be paid (null while not known).';
 
 create or replace function app.future_spans(context app.context, last_day date, bill_ids text[] default null)
 returns table (bill app.expenses, first int, last int, first_day date, end_day date)
@@ -15694,8 +15661,7 @@ end;
 comment on function app.expected_in_period is
   'What the active bills will take from first_day (null: whatever is overdue) to last_day: what remains of each due '
   'date, in the currency of the date; for a variable bill its usual amount, null when none is known. is_estimate: '
-  'that, '
-  'and the amount of an estimated bill. Chart, summary and list count alike.';
+  'that, and the amount of an estimated bill. Chart, summary and list count alike.';
 
 create or replace function app.next_due_dates(context app.context, bill app.expenses, wanted int) returns date[]
 language plpgsql stable set search_path = '' as $$
@@ -15757,8 +15723,8 @@ begin
 end
 $$;
 comment on function app.names_agree is
-  'Whether two records name the same: all words of the shorter name or payee are in the other''s. payees_decide: '
-  'where both have a payee, names say nothing.';
+  'Whether two records name the same: all words of the shorter name or payee are in the other''s. payees_decide: where '
+  'both have a payee, names say nothing.';
 
 create or replace function app.refresh_passed_bills(context app.context) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -16035,8 +16001,7 @@ end
 $$;
 comment on function app.record_autopay is
   'Records the open occurrences that pass for paid (app.is_paid_by_autopay) as paid on their due dates, with the '
-  'amount '
-  'that is known or was last, each as a change that can be undone. Those without any wait.';
+  'amount that is known or was last, each as a change that can be undone. Those without any wait.';
 
 create or replace function app.pay_awaited(bill app.expenses, occurrence app.expense_occurrences, today date)
   returns void
@@ -16248,10 +16213,9 @@ language sql immutable
 comment on function app.bill_state is
   'overdue: an open date has passed. due: the next one is today or within the lead days. paid: all that was due this '
   'calendar month is settled, and some of it by paying, and the next date is not among those of a week or of the days '
-  'that were asked for; or nothing is left to pay. upcoming: everything else. '
-  'amount_missing instead of due or upcoming while the amount of the next date is not known, or an automatic payment '
-  'waits for its amount. Null for a paused or '
-  'cancelled bill of which nothing is open.';
+  'that were asked for; or nothing is left to pay. upcoming: everything else. amount_missing instead of due or '
+  'upcoming while the amount of the next date is not known, or an automatic payment waits for its amount. Null for a '
+  'paused or cancelled bill of which nothing is open.';
 
 create or replace function app.this_month(bill_id text, autopay boolean, next_due date, earliest_due date, today date)
   returns table (is_settled boolean)
@@ -16494,8 +16458,7 @@ $$;
 comment on function app.describe_bills is
   'Bills in this order as every tool shows them, as of now, to who asks for the dates within so many days; amounts of '
   'overdue dates are what remains to be paid. due_currency: what the next date is in, when a part of it was paid '
-  'before '
-  'the bill came to another currency. awaiting_amount: dates of automatic payments without an amount. '
+  'before the bill came to another currency. awaiting_amount: dates of automatic payments without an amount. '
   'next_price {amount, from} is a price that was set and holds later; my_share_amount is what my_share_percent makes '
   'of the amount, which totals count whole. due_in_window is what due, in the same order, has of it.';
 
@@ -17057,8 +17020,7 @@ end
 $$;
 comment on function app.describe_bill_history is
   'Of one bill: its last 12 payments, amount_from being the provider that said the amount, a warning when the value of '
-  'one is not final, each change of its fixed price by '
-  'the due date from which it held, its next 6 due dates.';
+  'one is not final, each change of its fixed price by the due date from which it held, its next 6 due dates.';
 
 -- schemas/bills/list_bills.sql
 
@@ -17339,10 +17301,9 @@ end
 $$;
 comment on function app.list_bills is
   'Tool list_bills: data {bills, totals {due, monthly, yearly}, no_match?}, with bill_id also its history. Totals '
-  'cover all that match: '
-  'due is what is overdue or due until the end of the window, without one until the end of the calendar month, and '
-  'estimated the part of it that is an estimate; '
-  'due_in_window {count, amount} of a bill is its part of that.';
+  'cover all that match: due is what is overdue or due until the end of the window, without one until the end of the '
+  'calendar month, and estimated the part of it that is an estimate; due_in_window {count, amount} of a bill is its '
+  'part of that.';
 
 -- schemas/bills/find_bill.sql
 
@@ -17695,9 +17656,8 @@ $$;
 comment on function app.next_open_occurrence is
   'The open date of a bill that is due on the day of the payment, since whoever pays on a due day means that date and '
   'not one that was missed before; else the earliest one that is overdue or within its lead days, or in_advance the '
-  'one '
-  'that follows. mark_bill_paid says which one it took where several are open. Ends '
-  'the tool when that is not open, or was paid within 24 hours: who paid what, and what is due next.';
+  'one that follows. mark_bill_paid says which one it took where several are open. Ends the tool when that is not '
+  'open, or was paid within 24 hours: who paid what, and what is due next.';
 
 create or replace function app.check_days_apart(bill app.expenses, due_on date, paid_on date, confirmed int)
   returns void
@@ -18028,8 +17988,7 @@ end
 $$;
 comment on function app.replan_bill is
   'Takes away the open dates from a day on (or made since an instant) that a bill does not have: of an active one '
-  'those '
-  'off its schedule, of a paused or cancelled one all. Partly paid ones stay.';
+  'those off its schedule, of a paused or cancelled one all. Partly paid ones stay.';
 
 create or replace function app.reprice_bill(bill app.expenses, from_day date, made_since timestamptz default null)
   returns void
@@ -18519,8 +18478,7 @@ end
 $$;
 comment on function app.warn_of_open_dates is
   'What a person is to be asked about a bill that was paused or cancelled: the dates that were due before and are '
-  'still '
-  'open, or were paid in part.';
+  'still open, or were paid in part.';
 
 create or replace function app.warn_of_update(context app.context, bill app.expenses, old app.expenses, arguments jsonb,
   occurrence app.expense_occurrences) returns jsonb
@@ -19269,9 +19227,8 @@ create type app.match_pair as (
 );
 comment on type app.match_pair is
   'A row and an entry that may be one. tier 1 to 4 is certain, the lowest most: the same name on the same day, the '
-  'same '
-  'words, one name in the other, an amount that is about right or an exact foreign one; 6 to 8 is to be asked. gap is '
-  'in days.';
+  'same words, one name in the other, an amount that is about right or an exact foreign one; 6 to 8 is to be asked. '
+  'gap is in days.';
 
 create or replace function app.same_amount(one_minor bigint, other_minor bigint, percent int) returns boolean
 language sql immutable
@@ -19763,8 +19720,7 @@ end
 $$;
 comment on function app.match_transfers is
   'Matches rows with the other halves of their transfers: what is sure is left out, what is not is asked, and so is '
-  'what '
-  'makes an expense of the books a transfer.';
+  'what makes an expense of the books a transfer.';
 
 create or replace function app.ask_of_own_accounts(context app.context, batch app.import_batches, first int, last int)
   returns void
@@ -19790,8 +19746,7 @@ end
 $$;
 comment on function app.ask_of_own_accounts is
   'Asks of rows whether they are transfers when nothing but their text says so: the number of an account of these '
-  'books, '
-  'their owner''s name, or a card issuer.';
+  'books, their owner''s name, or a card issuer.';
 
 create or replace function app.find_changed_halves(context app.context, batch app.import_batches) returns int[]
 language plpgsql stable set search_path = '' as $$
@@ -20000,8 +19955,8 @@ begin
 end
 $$;
 comment on function app.match_import_rows is
-  'Says of each row of some lines of an import what it is in the books, in match: known, linked, transfer, likely '
-  'or new.';
+  'Says of each row of some lines of an import what it is in the books, in match: known, linked, transfer, likely or '
+  'new.';
 
 -- schemas/imports/link_rows.sql
 
@@ -20259,9 +20214,8 @@ end
 $$;
 comment on function app.link_import_rows is
   'Keeps what a committed import''s rows are as lines of the account, linked with their payments: those that were '
-  'there, '
-  'those that are paid by it, and those that were just written, whose draft has the id. Ends the tool when the books '
-  'have changed since the rows were matched.';
+  'there, those that are paid by it, and those that were just written, whose draft has the id. Ends the tool when the '
+  'books have changed since the rows were matched.';
 
 -- schemas/imports/reconcile.sql
 
@@ -20620,8 +20574,7 @@ create type app.budget_state as (
 );
 comment on type app.budget_state is
   'A budget in one of its months or years: available is what may be spent in it, what was carried over included. '
-  'Partial '
-  'is what has payments that cannot be converted.';
+  'Partial is what has payments that cannot be converted.';
 
 create or replace function app.read_budgets(context app.context, day date, category_ids text[] default null)
   returns setof app.budget_state
@@ -21116,8 +21069,7 @@ end
 $$;
 comment on function app.missing_months is
   'The eleven months before the last one, latest first, as far as a date of the bill waits for its statement: it has '
-  'no '
-  'amount, or was paid with an estimate.';
+  'no amount, or was paid with an estimate.';
 
 create or replace function app.sync_fact(code text, params jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -21666,8 +21618,8 @@ $$;
 comment on function public.read_calendar is
   'What is due, by the SHA-256 in hex of the token in a calendar''s address, read as its person under row-level '
   'security: {outcome: ok | unknown | limited, calendar?, retry_after?}. Membership, suspension and plan are judged '
-  'each time, and who may not read it any more hears what a stranger hears. limits: {"caller": quotas of wrong '
-  'tokens, "feed": {"at_most","seconds"}}.';
+  'each time, and who may not read it any more hears what a stranger hears. limits: {"caller": quotas of wrong tokens, '
+  '"feed": {"at_most","seconds"}}.';
 
 -- As app.run_tool: from here on the person acts.
 alter function app.list_calendar set role = 'authenticated';
@@ -22749,8 +22701,8 @@ create table jobs.notice_log (
     and (expense_id is not null) = (kind not in ('budget_80', 'budget_100', 'plan_end')))
 );
 comment on table jobs.notice_log is
-  'One row for whatever else a digest says once to a person: of a bill, a budget or the plan, about a date. A void '
-  'row stands for nothing.';
+  'One row for whatever else a digest says once to a person: of a bill, a budget or the plan, about a date. A void row '
+  'stands for nothing.';
 comment on column jobs.notice_log.kind is
   'reminder and snoozed: to a member, what the reminder log has a row for to the owner.';
 comment on column jobs.notice_log.about_on is 'Of a budget the first day of its month or year.';
@@ -23001,8 +22953,7 @@ begin atomic
 end;
 comment on function app.notice_dates is
   'What is to be said of a bill on a day, and since when: kind (trial, cancel_by, renewal, price_rise, awaited), the '
-  'date '
-  'it is about, and the day it is to be told from. lead_days: from when on a due date is said anyway.';
+  'date it is about, and the day it is to be told from. lead_days: from when on a due date is said anyway.';
 
 -- schemas/reminders/notices_due.sql
 
@@ -23057,9 +23008,8 @@ begin atomic
 end;
 comment on function jobs.nudge_due is
   'One row for an open date of a bill that passed, or that a snooze of ended, 3, 7, 21, 35 … days ago or up to two '
-  'days '
-  'more, and that no digest says again yet to a person; else none. For two years. '
-  'What is due every day is not asked about: it is in a mail every day.';
+  'days more, and that no digest says again yet to a person; else none. For two years. What is due every day is not '
+  'asked about: it is in a mail every day.';
 
 create or replace function jobs.due_again(bill app.expenses, due_on date, member identity.memberships,
   recipient identity.profiles, at timestamptz)
@@ -24008,8 +23958,7 @@ end
 $$;
 comment on function app.describe_due_bills is
   'The bills of one organization that a digest tells a member of: what it reminds of and what is overdue; the first by '
-  'name, '
-  'all in the counts and the total. reminds_of and tells_of: their rows of the logs. Null when there are none.';
+  'name, all in the counts and the total. reminds_of and tells_of: their rows of the logs. Null when there are none.';
 
 -- The recipient reads, not the service, as in app.run_tool.
 alter function app.describe_reconnects set role = 'authenticated';
@@ -24094,8 +24043,7 @@ end
 $$;
 comment on function app.describe_notices is
   'What a digest says of the bills of one organization besides what is due: {notices, unlisted, tells_of: their rows '
-  'of '
-  'the log}. The amount of a contract is that of its next term. Null when there is nothing.';
+  'of the log}. The amount of a contract is that of its next term. Null when there is nothing.';
 alter function app.describe_notices set role = 'authenticated';
 
 -- schemas/reminders/describe_digest.sql
@@ -24198,8 +24146,8 @@ begin
 end
 $$;
 comment on function jobs.describe_digest is
-  'What a digest says at an instant: to whom, and the bills by organization; reminds_of and tells_of: the rows of '
-  'the logs that it stands for. Null when it has nothing to say, or nobody to say it to.';
+  'What a digest says at an instant: to whom, and the bills by organization; reminds_of and tells_of: the rows of the '
+  'logs that it stands for. Null when it has nothing to say, or nobody to say it to.';
 
 -- schemas/reminders/send_digests.sql
 
@@ -24915,9 +24863,8 @@ end
 $$;
 comment on function public.count_provider_links is
   '{"links": all that were not ended, "synced": those with a kept statement of the month, "waiting": those without '
-  'one, or whose one has lost its date (again: or with), or with a backlog, that were not asked since an instant; '
-  'both where '
-  'jobs.may_fetch.}';
+  'one, or whose one has lost its date (again: or with), or with a backlog, that were not asked since an instant; both '
+  'where jobs.may_fetch.}';
 
 -- schemas/providers/schedule.sql
 
@@ -25425,9 +25372,8 @@ $$;
 comment on function public.read_books is
   'The books of one of a person''s organizations at a glance, the first when null: {outcome: found | unknown, '
   'organizations, organization, base_currency, country, today, month, state, may_write, may_export, bills?, spending?, '
-  'balances?, '
-  'expenses, paid?}. bills, spending, balances and expenses are the envelopes of list_bills, summarize_spending, '
-  'get_context and list_expenses.';
+  'balances?, expenses, paid?}. bills, spending, balances and expenses are the envelopes of list_bills, '
+  'summarize_spending, get_context and list_expenses.';
 
 -- schemas/books/pay_due_date.sql
 
