@@ -26,7 +26,7 @@ comment on schema app is 'Expenses, bills, payments and the changes made to them
 comment on schema jobs is 'Scheduled work.';
 
 grant usage on schema identity, oauth, billing, app, jobs to service_role;
--- The tools run as `authenticated` under row-level security; these schemas hold what they may see.
+-- Tools run as `authenticated` under row-level security; these schemas contain what they may see.
 grant usage on schema identity, billing, app to authenticated;
 
 -- Who may execute a function follows from its schema; the few exceptions say so where they are made.
@@ -58,7 +58,7 @@ begin
   return app.spell_id(prefix, bits);
 end
 $$;
-comment on function app.new_id is 'A new public id, later ones after earlier ones. Names a thing and is no secret.';
+comment on function app.new_id is 'A new public id, ordered by creation time. It is an identifier, not a secret.';
 
 create or replace function app.instant() returns timestamptz
 language sql stable
@@ -182,7 +182,7 @@ create table billing.billing_plans (
   plan text not null constraint billing_plans_plan_paid check (plan in ('pro', 'team')),
   created_at timestamptz not null default now()
 );
-comment on table billing.billing_plans is 'Which of our plans a plan of the payment provider stands for.';
+comment on table billing.billing_plans is 'Maps the payment provider''s plans to ours.';
 alter table billing.billing_plans enable row level security;
 grant select, insert, update, delete on billing.billing_plans to service_role;
 
@@ -248,8 +248,8 @@ create table identity.organizations (
 );
 comment on table identity.organizations is 'Whose expenses and bills these are: a household, a business.';
 comment on column identity.organizations.owner_id is
-  'Reminders go to the owner, whoever else gets them, and dates are the owner''s. A person who owns an organization '
-  'cannot be deleted before it.';
+  'The owner always gets reminders, and dates are in the owner''s time zone. A person who owns an organization cannot '
+  'be deleted before it.';
 comment on column identity.organizations.plan is
   'What is paid for, as the best subscription has it. Set by hand it counts until the first subscription that was ever '
   'active.';
@@ -268,9 +268,9 @@ create index organizations_second_past_due_since_idx on identity.organizations (
   where second_past_due_since is not null;
 create index organizations_plan_ended_at_idx on identity.organizations (plan_ended_at) where plan_ended_at is not null;
 comment on column identity.organizations.assistants_may_approve is
-  'Whether who may approve may do so through an app of theirs, and not only on the page.';
+  'Whether people who can approve may also do so through an app, and not only on the page.';
 comment on column identity.organizations.own_only is
-  'Whether members see only what they recorded or look after themselves. Owner, managers and viewers see everything.';
+  'Whether members see only records that they recorded or look after. Owner, managers and viewers see everything.';
 comment on column identity.organizations.closed_through is
   'What was paid until this day, the last of a month, stays as it is (app.refuse_closed_month).';
 comment on column identity.organizations.deletes_at is
@@ -357,9 +357,8 @@ begin
 end
 $$;
 comment on function identity.is_active is
-  'Whether the identity provider lets a person in at an instant: not banned, not deleted. The only judge of it; who is '
-  'not active is no member of anything and gets no mail. Nothing of theirs is ended, so that all of it works again '
-  'when a ban is over.';
+  'Whether a person is neither banned nor deleted at an instant. Every check uses this function. An inactive person '
+  'counts as no member and gets no mail. Their grants and memberships stay, so everything works again after the ban.';
 
 -- Which organization the running request acts for. The token was bound to one at consent; a person's other
 -- organizations stay out of reach.
@@ -378,12 +377,11 @@ begin
 end
 $$;
 comment on function identity.find_organization_id is
-  'The organization of the request''s claims when the person is an active member of it, else null, as the tables have '
-  'it now.';
+  'The organization of the request''s claims, read from the tables; null unless the person is an active member.';
 
--- The policies of every statement of a tool ask the same of the same person. identity.note_standing() looks it up once
--- a tool, and again after each wait. It is kept beside the claims, and holds for no others: whoever could write it
--- could write those.
+-- The policies of every statement ask for the same person's rights. identity.note_standing() looks them up once per
+-- tool and after each wait, and stores them in a setting beside the claims. The setting is as trustworthy as the
+-- claims: the same roles can write both.
 create or replace function identity.is_standing_noted() returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
@@ -391,7 +389,8 @@ begin
 end
 $$;
 comment on function identity.is_standing_noted is
-  'Whether it is known of the person of the request''s claims what they may; null or false when it is to be looked up.';
+  'Whether the setting holds the rights of the person in the request''s claims; null or false when they must be looked '
+  'up.';
 
 create or replace function identity.current_organization_id() returns text
 language plpgsql stable set search_path = '' as $$
@@ -403,7 +402,7 @@ begin
 end
 $$;
 comment on function identity.current_organization_id is
-  'The organization of the request''s claims when the person is an active member of it, else null.';
+  'The organization of the request''s claims; null unless the person is an active member.';
 
 create or replace function billing.grace_ends_at(past_due_since timestamptz) returns timestamptz
 language sql immutable
@@ -426,8 +425,8 @@ begin
 end
 $$;
 comment on function identity.effective_plan is
-  'The plan whose features count at an instant: the best of what is paid for, of what is past due and in its grace, '
-  'and of a running trial; the largest where plans are off.';
+  'The plan whose features apply at an instant: the best of the paid plan, a past-due plan in its grace period, and a '
+  'running trial; the largest when plans are off.';
 
 create or replace function identity.organization_has_feature(organization_id text, feature text, at timestamptz)
   returns boolean
@@ -448,8 +447,8 @@ begin
 end
 $$;
 comment on function identity.organization_has_feature is
-  'Whether an organization''s plan includes a feature at an instant; nothing of one that is being deleted. The only '
-  'judge of it.';
+  'Whether an organization''s plan includes a feature at an instant; false while it is being deleted. Every check uses '
+  'this function.';
 
 alter table identity.profiles enable row level security;
 alter table identity.organizations enable row level security;
@@ -537,8 +536,7 @@ begin
 end
 $$;
 comment on function identity.member_may is
-  'Whether a member of an organization has a right there. The only judge of it, for pages and jobs; policies ask '
-  'identity.may.';
+  'Whether a member has a right in an organization. Pages and jobs use this function; policies use identity.may.';
 
 create or replace function identity.describe_state(organization_id text, user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -546,7 +544,7 @@ begin
   return (
     select jsonb_build_object(
       'name', o.name, 'deletes_at', o.deletes_at, 'owner', p.email, 'is_owner', o.owner_id = describe_state.user_id,
-      -- No plan includes anything of what is being deleted.
+      -- Plans include nothing while the organization is being deleted.
       'takes_changes', identity.organization_has_feature(o.id, 'ai:connector', describe_state.at),
       'writes', identity.member_may(o.id, describe_state.user_id, 'books:write')
     )
@@ -557,8 +555,8 @@ begin
 end
 $$;
 comment on function identity.describe_state is
-  'What the pages of an organization tell a member before anything else: {name, deletes_at, owner, is_owner, '
-  'takes_changes: whether anything can be written, writes: whether their role may}.';
+  'The header of an organization''s pages: {name, deletes_at, owner, is_owner, takes_changes: whether anything can be '
+  'written, writes: whether their role may}.';
 
 create or replace function identity.refuse_change(organization_id text, user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -575,8 +573,8 @@ begin
 end
 $$;
 comment on function identity.refuse_change is
-  'What a call answers to a member whose organization takes no changes: {"outcome":"no_changes","id","state"}, with '
-  'state as identity.describe_state has it; null when it takes them, and for everybody else.';
+  'The answer when an organization accepts no changes: {"outcome":"no_changes","id","state"}, with state from '
+  'identity.describe_state; null when it accepts them, and for non-members.';
 
 create or replace function identity.refuse_deleting(organization_id text, user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -596,8 +594,8 @@ create type identity.standing as (
   sees text
 );
 comment on type identity.standing is
-  'Of what organization somebody is an active member, what they may there, and whether they see everything, all but '
-  'what is private (open), or of that only their own.';
+  'A person''s organization, their rights there, and what they see: everything, everything except private records '
+  '(open), or only their own.';
 
 create or replace function identity.find_standing() returns identity.standing
 language plpgsql stable security definer set search_path = '' as $$
@@ -605,8 +603,8 @@ declare
   claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
   standing identity.standing;
 begin
-  -- Definer, since the policies of what it reads ask it. Whoever does not see a private category must not be asked
-  -- whether there is one.
+  -- security definer: policies on the tables it reads call it, and a person without access must not learn whether a
+  -- private category exists.
   select m.organization_id, own.rights, case
     when o.own_only and m.role = 'member' then 'own'
     when 'books:private' = any (own.rights)
@@ -626,8 +624,7 @@ begin
 end
 $$;
 comment on function identity.find_standing is
-  'What the person of the request''s claims is in its organization, as the tables have it now; all null for who is no '
-  'active member.';
+  'The standing of the person of the request''s claims, read from the tables; all null without an active membership.';
 
 create or replace function identity.note_standing() returns void
 language plpgsql volatile set search_path = '' as $$
@@ -642,7 +639,7 @@ begin
 end
 $$;
 comment on function identity.note_standing is
-  'Looks up what the person of the request''s claims is, for the rest of the tool: what is asked at every statement.';
+  'Looks up the standing of the person of the request''s claims once for the rest of the tool.';
 
 create or replace function identity.may(wanted text) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -654,7 +651,7 @@ begin
 end
 $$;
 comment on function identity.may is
-  'Whether the person of the request''s claims has a right in its organization; false for who is no member.';
+  'Whether the person of the request''s claims has a right in its organization; false without a membership.';
 
 create or replace function identity.sees() returns text
 language plpgsql stable set search_path = '' as $$
@@ -666,7 +663,7 @@ begin
 end
 $$;
 comment on function identity.sees is
-  'How much the person of the request''s claims sees, as identity.standing has it; null for who is no member.';
+  'How much the person of the request''s claims sees (identity.standing); null without a membership.';
 
 create or replace function identity.sees_own_only() returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -675,7 +672,7 @@ begin
 end
 $$;
 comment on function identity.sees_own_only is
-  'Whether the person of the request''s claims sees only what they recorded or look after.';
+  'Whether the person of the request''s claims sees only records that they recorded or look after.';
 
 create or replace function identity.sees_everything() returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -684,8 +681,8 @@ begin
 end
 $$;
 comment on function identity.sees_everything is
-  'Whether nothing in the organization is kept from the person of the request''s claims: what policies ask first, so '
-  'that the other conditions cost nothing where there is nothing to keep.';
+  'Whether the person of the request''s claims sees everything in the organization. Policies check this first, so that '
+  'the other conditions cost nothing without hidden data.';
 grant execute on function identity.find_standing, identity.note_standing, identity.may, identity.sees,
   identity.sees_own_only, identity.sees_everything to authenticated;
 revoke all on function identity.member_may from authenticated;
@@ -696,8 +693,8 @@ create policy "Owners and managers can change their organization" on identity.or
 
 -- schemas/identity/access_token_hook.sql
 
--- The identity provider's custom access token hook: it is asked before each access token, at sign-in and at every
--- refresh, and may refuse it.
+-- The identity provider's custom access token hook. It runs before each access token, at sign-in and at every refresh,
+-- and can reject it.
 
 create or replace function identity.refuse_passwords(event jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -785,13 +782,13 @@ comment on table billing.payment_events is
   'Every event of the payment provider that carried a valid signature, once. Keeps what decides about plans, never the '
   'body: that names people and cards.';
 comment on column billing.payment_events.event_id is
-  'The provider''s own id of the event, where it sends one: a note for people. It is outside the signature, so only '
-  'the hash of the body tells a duplicate.';
+  'The provider''s id of the event, if it sends one; for people only. It is not covered by the signature, so the hash '
+  'of the body identifies duplicates.';
 comment on column billing.payment_events.status is
   'What the event means for its subscription; null for kinds that mean nothing to us.';
 comment on column billing.payment_events.claimed_organization_id is
-  'The organization named in the subscription''s notes. Whoever can edit notes wrote it; it counts for the first '
-  'binding only.';
+  'The organization named in the subscription''s notes. Anybody who can edit notes can write it, so it counts for the '
+  'first binding only.';
 comment on column billing.payment_events.outcome is
   'applied: it became the latest word on its subscription. stale: a later one was already there. parked: it waits, see '
   'billing.parked_events. ignored: a kind without effect.';
@@ -859,8 +856,8 @@ begin
 end
 $$;
 comment on function billing.plan_endings is
-  'The ends of a trial, a grace period or a canceled subscription after an instant and until another one, with the '
-  'features that nothing else includes from then on. An end that a later payment undid is none.';
+  'The ends of a trial, grace period or canceled subscription between two instants, with the features lost at each. '
+  'Ends that a later payment undid are left out.';
 grant execute on function billing.plan_endings to authenticated;
 
 -- schemas/billing/derive_plan.sql
@@ -956,8 +953,8 @@ begin
 end
 $$;
 comment on function billing.derive_plan is
-  'Gives an organization the plan of its best subscription that has a say, and says what it is now. The end of an old '
-  'one must not take the plan that a newer one pays for.';
+  'Sets an organization''s plan from its best eligible subscription and returns it. The end of an old subscription '
+  'must not remove the plan that a newer one pays for.';
 
 -- schemas/billing/settle_subscription.sql
 
@@ -1029,9 +1026,8 @@ begin
     subscription.period_ends_at := latest.period_ends_at;
     subscription.clock := latest.clock;
   end if;
-  -- A failure that arrives late may be the first of its row; a payment that arrives late may end the row before it. The
-  -- provider repeats for a day what it cannot deliver: what is older was sent again by hand, and the grace period must
-  -- not have passed before anybody knew.
+  -- A late failure may be the first of its row, and a late payment may end the row before it. The provider retries for
+  -- a day; an older event was resent by hand, and the grace period must not have passed unnoticed.
   subscription.past_due_since := case when subscription.status = 'past_due' then (
     select min(greatest(e.occurred_at, e.received_at - interval '1 day'))
     from billing.payment_events as e
@@ -1120,9 +1116,9 @@ begin
 end
 $$;
 comment on function public.apply_payment_event is
-  'Takes one verified event: {"outcome": applied | duplicate | stale | ignored | parked, "organization_id"?, '
-  '"no_effect"?, "reason"?}. no_effect says why it was applied and changed nothing; the reason why an event is parked, '
-  'or that its notes name another organization than the one it is bound to. body_hash alone tells a duplicate.';
+  'Processes one verified event: {"outcome": applied | duplicate | stale | ignored | parked, "organization_id"?, '
+  '"no_effect"?, "reason"?}. no_effect: why an applied event changed nothing. reason: why it is parked, or that its '
+  'notes name another organization than the bound one. body_hash alone identifies duplicates.';
 
 create or replace function public.replay_parked_events(
   subscription_id text default null, organization_id text default null, at timestamptz default now()
@@ -2178,8 +2174,8 @@ comment on function public.store_client_document is
 
 -- schemas/sharing/sharing.sql
 
--- Shared costs: who paid and between whom it is shared. The rule is a column of what is shared, so that undo, previews
--- and proposals know it; what each bears follows from it (app.payment_shares), to the minor unit.
+-- Shared costs: the payer, and the members who share. The rule is a column of the shared record, so that undo, previews
+-- and proposals cover it. app.payment_shares derives each member's share to the minor unit.
 
 create or replace function app.is_sharing(sharing jsonb) returns boolean
 language plpgsql immutable strict set search_path = '' as $$
@@ -2217,8 +2213,7 @@ begin
 end
 $$;
 comment on function app.share_amount is
-  'What each bears of an amount, in proportion to the weights and rounded down; the remainder goes to who paid, who '
-  'may be none of them.';
+  'Each member''s share of an amount, by weight, rounded down; the remainder goes to the payer, who may share nothing.';
 
 -- schemas/expenses/tables.sql
 
@@ -2631,7 +2626,7 @@ comment on column app.change_sets.proposal_id is
   'The proposal that was approved, when it was one; it may be gone since.';
 comment on column app.change_sets.moved is 'How much it changed (app.measure_change), where limits were looked at.';
 comment on table app.change_sets is
-  'One write of one tool, by whom and with which client; undone as a whole or not at all.';
+  'One write by one tool, with its person and client; undone completely or not at all.';
 comment on column app.change_sets.grant_id is
   'The connection that made it, which may be gone since: what "undo that" means there.';
 comment on column app.change_sets.facts is
@@ -2663,8 +2658,8 @@ create table app.change_items (
   primary key (change_id, position)
 );
 comment on table app.change_items is
-  'Each row of a change as it was and as it became. Written by the capture trigger; by a tool only what is no row that '
-  'it could put back: settings and ended provider links.';
+  'Each row of a change before and after. The capture trigger writes it; tools write only effects that aren''t rows: '
+  'settings and ended provider links.';
 
 create table app.idempotency_keys (
   organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
@@ -3246,11 +3241,11 @@ create table app.settlements (
   constraint settlements_between_two check (from_id <> to_id)
 );
 comment on table app.settlements is
-  'Money that one member gave another for shared costs. It is no spending and appears in no total.';
+  'Money that one member gave another for shared costs. Not counted as spending or in any total.';
 create index settlements_organization_id_idx on app.settlements (organization_id, currency);
 create index settlements_currency_idx on app.settlements (currency);
 
--- Its owner's rights: what follows from a payment follows for everybody in it, whoever writes it.
+-- security definer: shares are derived for every member, whoever writes the payment.
 create or replace function app.derive_shares() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
@@ -3273,7 +3268,7 @@ create trigger derive_shares after update of sharing, paid_by, amount_minor, cur
 
 alter table app.payment_shares enable row level security;
 alter table app.settlements enable row level security;
--- A balance says nothing of what it is made of; one between others is for who sees all of it.
+-- A balance reveals no payments. Only people who see everything see balances between others.
 create policy "Members can read what they bear or paid" on app.payment_shares
   for select to authenticated using (
     organization_id = (select identity.current_organization_id())
@@ -3653,15 +3648,16 @@ alter table app.provider_links
   add column leased_until timestamptz;
 comment on column app.provider_links.provider_name is
   'What people call the provider, as its adapter said when it was asked or connected last.';
-comment on column app.provider_links.asked_at is 'When the provider was asked last, whatever came of it.';
+comment on column app.provider_links.asked_at is 'When the provider was last asked, whatever the result.';
 comment on column app.provider_links.ask_after is 'Not asked before then: the provider asked for a pause.';
 comment on column app.provider_links.backlog is
   'Months before the last one, by their first day, that are still to be asked for: their dates have no amount. Found '
   'when the provider is first asked in a month.';
 comment on column app.provider_links.lease_token is
-  'Who is asking; nobody else may say what came of it. Past leased_until whoever it was is gone.';
+  'The lease of the running request; only its holder may settle the link. After leased_until the holder counts as '
+  'dead.';
 comment on column app.provider_links.last_success_period is
-  'The latest month of which a statement came; the first of it.';
+  'The latest month with a statement, as its first day.';
 -- Who was asked longest ago?
 create index provider_links_asked_at_idx on app.provider_links (asked_at nulls first, id) where status = 'active';
 grant
@@ -3696,17 +3692,16 @@ create table app.provider_statements (
   constraint provider_statements_reason_given check (status = 'superseded' or (status = 'applied') = (reason is null))
 );
 comment on table app.provider_statements is
-  'What a provider said an account owes for a month. At most one of a link and month counts; the others were '
-  'superseded by it.';
+  'Amounts that a provider reported for a month. At most one per link and month counts and supersedes the others.';
 comment on column app.provider_statements.period is
   'The calendar month in UTC that was consumed, by its first day: the bill is due in the month after it.';
 comment on column app.provider_statements.due_on is
-  'When it is due, where the provider says so; the bill keeps its own dates.';
+  'The provider''s due date, if it names one; the bill keeps its own dates.';
 comment on column app.provider_statements.payload_sha256 is
-  'Hex digest of amount, currency and due date: the same statement again is no news.';
+  'Hex digest of amount, currency and due date; detects repeated statements.';
 comment on column app.provider_statements.status is
-  'applied: it is the amount of the occurrence. needs_review: shown, and not taken over, for the reason given. '
-  'ignored: there is no due date for it. superseded: another one counts.';
+  'applied: the occurrence has this amount. needs_review: shown but not applied, for the reason given. ignored: no due '
+  'date exists. superseded: another statement counts.';
 comment on column app.provider_statements.usual_minor is 'The median of the amounts that it was compared with.';
 create unique index provider_statements_one_counts_idx on app.provider_statements (link_id, period)
   where status <> 'superseded';
@@ -3769,7 +3764,7 @@ comment on table app.approval_rules is
   'Which writes need approval: those of a tool (any, when null) by these roles; with an amount or a number of records '
   'only what exceeds it, added up per person over 24 hours.';
 comment on column app.approval_rules.approver is
-  'Who may approve: whoever has the right approvals:decide, or only the owner.';
+  'Who can approve: everybody with the right approvals:decide, or only the owner.';
 create index approval_rules_organization_id_idx on app.approval_rules (organization_id);
 create index approval_rules_currency_idx on app.approval_rules (currency);
 
@@ -3803,17 +3798,18 @@ create table app.proposals (
   constraint proposals_decided_once check ((state = 'pending') = (decided_at is null))
 );
 comment on table app.proposals is
-  'Writes that wait for approval, or waited: what was asked for, by whom, and exactly what it would do.';
+  'Writes that wait or waited for approval: the request, its proposer and its exact effects.';
 comment on column app.proposals.proposed_on is 'Today, when it was proposed: what "yesterday" in it means.';
 comment on column app.proposals.reasons is 'Which rules it exceeds, as facts: app.judge_moved.';
 comment on column app.proposals.facts is 'What it would do, as the facts of its change.';
 comment on column app.proposals.effects is 'The same, thing by thing, before and after: app.read_effects.';
 comment on column app.proposals.fingerprint is
-  'The rows that it would write and those that it would replace, without what is new each time: what runs later is '
-  'held against it.';
-comment on column app.proposals.hash is 'Names all of it: whoever answers says which they saw.';
+  'A hash of the rows it would write and replace, without values that are new each time. The approved run must produce '
+  'the same hash.';
+comment on column app.proposals.hash is
+  'A hash of the whole proposal. An answer must repeat it, which proves what the person saw.';
 comment on column app.proposals.problem is
-  'Why it could not be written any more, as the code of an error; of what was withdrawn, proposer_gone.';
+  'Error code when it could no longer be written; proposer_gone for a proposal withdrawn with its proposer.';
 comment on column app.proposals.result is 'What the tool answered when it was written.';
 create index proposals_organization_id_idx on app.proposals (organization_id, created_at desc);
 create index proposals_pending_idx on app.proposals (organization_id, actor_id) where state = 'pending';
@@ -3887,9 +3883,9 @@ create table identity.calendar_feeds (
     references identity.memberships (organization_id, user_id) on delete cascade
 );
 comment on table identity.calendar_feeds is
-  'Addresses that a calendar app reads what is due from. Whether one still answers is judged at every read.';
+  'Calendar feed addresses. Each read checks whether the address is still valid.';
 comment on column identity.calendar_feeds.show_amounts is
-  'Whether the calendar names amounts: who is shown a calendar need not know them.';
+  'Whether the calendar shows amounts; off by default, because calendars are often shared.';
 create index calendar_feeds_user_id_idx on identity.calendar_feeds (user_id);
 alter table identity.calendar_feeds enable row level security;
 grant select, insert, update, delete on identity.calendar_feeds to service_role;
@@ -3996,7 +3992,8 @@ begin
     return '{"outcome":"invalid","field":"timezone"}';
   end if;
 
-  -- Once: whoever gives the profile its country creates the rest. A second press waits for the row and finds it taken.
+  -- Runs once: the call that sets the profile's country creates the rest. A concurrent call waits for the row and finds
+  -- it set.
   insert into identity.profiles
     as p (user_id, email, country, timezone, reminder_email, trial_started_at, created_at, updated_at)
   values (
@@ -4023,9 +4020,9 @@ begin
 end
 $$;
 comment on function public.complete_onboarding is
-  'Creates profile, organization, membership and categories, once a person: {"outcome":"created","organization_id"}, '
+  'Creates profile, organization, membership and categories, once per person: {"outcome":"created","organization_id"}, '
   '{"outcome":"already"}, {"outcome":"leaving"} while the account is being deleted, or {"outcome":"invalid","field"}. '
-  'Without a name, for who is invited to another''s, no organization, and their trial stays for one of their own.';
+  'Without a name (an invited person) it creates no organization and keeps their trial for a later one.';
 
 -- schemas/identity/organizations.sql
 
@@ -4136,8 +4133,8 @@ begin
 end
 $$;
 comment on function identity.may_grow is
-  'Whether an organization''s plan lets further people join at an instant. The only judge of it; who is a member stays '
-  'one under any plan. Nobody joins one that is being deleted.';
+  'Whether an organization''s plan allows further members at an instant; false while it is being deleted. Every check '
+  'uses this function. Members keep their membership on any plan.';
 
 create or replace function identity.may_give_role(organization_id text, user_id uuid, role text, at timestamptz)
   returns boolean
@@ -4216,7 +4213,7 @@ begin
       where i.organization_id = invite_member.organization_id and i.address = invited
         and i.accepted_at is null and i.withdrawn_at is null
     ) then
-      -- Of a manager, by somebody who may not take that back.
+      -- An invitation sent by a manager, changed by somebody who may not withdraw it.
       return '{"outcome":"not_allowed"}';
     end if;
     if (
@@ -4318,7 +4315,7 @@ begin
 end
 $$;
 comment on function identity.withdraw_invitations_of is
-  'Ends the invitations of a member who may no longer invite anybody to that: after every loss of a role.';
+  'Ends the invitations of a member who lost the right to send them; called whenever a role is lost.';
 
 -- schemas/identity/accept_invitation.sql
 
@@ -4347,7 +4344,8 @@ begin
 end
 $$;
 comment on function identity.judge_invitation is
-  'Whether a person, signed in with an address, may accept an invitation: open, or why not. The only judge of it.';
+  'Whether a person with this sign-in address may accept an invitation: open, or the reason why not. Every check uses '
+  'this function.';
 
 create or replace function identity.mask_address(address text) returns text
 language plpgsql immutable set search_path = '' as $$
@@ -4437,7 +4435,7 @@ comment on function public.accept_invitation is
 
 -- schemas/identity/handovers.sql
 
--- How an organization gets another owner. There is always one, who is a member.
+-- Hands an organization over to a new owner. There is always exactly one owner, who is a member.
 
 create table identity.handovers (
   organization_id text collate "C" primary key,
@@ -4453,7 +4451,7 @@ create table identity.handovers (
   constraint handovers_of_two_people check (from_id <> to_id)
 );
 comment on table identity.handovers is
-  'Owners who want to hand their organization over, and to which member, who has to confirm it; one at a time.';
+  'Pending hand-overs, one per organization: the owner, and the member who has to confirm.';
 comment on column identity.handovers.id is 'Names this proposal, so that nobody confirms a later one by an old page.';
 create index handovers_from_idx on identity.handovers (organization_id, from_id);
 create index handovers_to_idx on identity.handovers (organization_id, to_id);
@@ -4497,7 +4495,7 @@ begin
 end
 $$;
 comment on function public.propose_owner is
-  'Asks a member to take an organization over, for its owner only, instead of whoever was asked before; for 7 days: '
+  'Asks a member to take over an organization within 7 days, replacing an earlier request; for its owner only: '
   '{"outcome":"proposed","address","organization_name"} or {"outcome":"unknown"}.';
 
 create or replace function public.end_handover(user_id uuid, organization_id text, handover_id uuid, at timestamptz)
@@ -4613,8 +4611,8 @@ begin
 end
 $$;
 comment on function public.read_members is
-  'The members of an organization as one of them sees them, with the open invitations for who may invite, and a '
-  'hand-over that is theirs to confirm or to withdraw; null for everybody else.';
+  'The members of an organization as one of them sees them. Includes open invitations for people who may invite, and a '
+  'hand-over that the person can confirm or withdraw. Null for everybody else.';
 
 create or replace function public.change_member_role(
   user_id uuid, organization_id text, member_id uuid, role text, at timestamptz
@@ -4652,7 +4650,8 @@ begin
 end
 $$;
 comment on function public.change_member_role is
-  'Makes a member a manager, member or viewer: outcome changed, not_allowed, or unknown, also for who may manage none.';
+  'Makes a member a manager, member or viewer: outcome changed, not_allowed, or unknown (also without the right to '
+  'manage members).';
 
 create or replace function public.open_private(
   user_id uuid, organization_id text, member_id uuid, sees_private boolean, at timestamptz
@@ -4712,7 +4711,7 @@ begin
   return (
     select jsonb_build_object(
       'organization_name', o.name, 'email', p.email,
-      -- Names only to who may see all of them: what is private must not show here either.
+      -- Names only for people who see everything, because names can reveal private records.
       'assigned', (
         select count(*) from app.expenses as e
         where e.organization_id = o.id and e.assignee_id = member_id and e.deleted_at is null
@@ -4766,8 +4765,8 @@ begin
 end
 $$;
 comment on function public.read_removal is
-  'What removing a member would end and what would stay, by counts; what they owe and are owed, and their waiting '
-  'proposals, in full. Null for who may not remove them.';
+  'What removing a member would end and keep, as counts; their balances and waiting proposals in full. Null without '
+  'the right to remove them.';
 
 create or replace function identity.hold_memberships(organization_ids text[], member_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -4788,7 +4787,8 @@ begin
 end
 $$;
 comment on function identity.hold_memberships is
-  'Takes what identity.end_membership changes in these organizations, so that no tool gives anything to who is going.';
+  'Locks the rows that identity.end_membership changes in these organizations, so that no tool assigns anything to the '
+  'member meanwhile.';
 
 create or replace function identity.end_membership(organization_id text, member_id uuid, by_id uuid, at timestamptz)
   returns bigint
@@ -4814,11 +4814,10 @@ begin
 end
 $$;
 comment on function identity.end_membership is
-  'Ends a membership, which is held (identity.hold_memberships), with the grants, calendar, waiting imports, '
-  'proposals, invitations and mails of the member. Answers how many bills are nobody''s then that were assigned to '
-  'them.';
+  'Ends a membership locked by identity.hold_memberships, with the member''s grants, calendar, waiting imports, '
+  'proposals, invitations and mails. Returns how many of their assigned bills are now unassigned.';
 
--- No one waits long for the books: who has them that long has an import, and the page can be submitted again.
+-- Fails fast on the books lock: only an import holds it this long, and the page can be submitted again.
 create or replace function public.remove_member(user_id uuid, organization_id text, member_id uuid, at timestamptz)
   returns jsonb
 language plpgsql volatile set search_path = '' set lock_timeout = '5s' as $$
@@ -4844,8 +4843,8 @@ begin
 end
 $$;
 comment on function public.remove_member is
-  'Removes a member with all that identity.end_membership ends. For who leaves as well. Outcome removed, or unknown, '
-  'also for who may not.';
+  'Removes a member with everything that identity.end_membership ends; also for leaving. Outcome removed, or unknown '
+  '(also without the right).';
 
 -- schemas/identity/read_account.sql
 
@@ -4994,8 +4993,8 @@ begin
 end
 $$;
 comment on function public.change_country is
-  'Where a person lives now; currency and time zone stay as they are: {"outcome":"changed"}, or {"outcome":"unknown"} '
-  'before onboarding.';
+  'Changes a person''s country; currency and time zone stay: {"outcome":"changed"}, or {"outcome":"unknown"} before '
+  'onboarding.';
 grant execute on function identity.is_timezone to authenticated;
 
 -- schemas/identity/rename_organization.sql
@@ -5119,8 +5118,8 @@ begin
 end
 $$;
 comment on function identity.hold_account is
-  'Keeps a person''s account from being deleted until the transaction ends; false when it is being deleted already. '
-  'Whatever founds, joins or connects asks it first: who is leaving can only read, or stay.';
+  'Prevents the deletion of a person''s account until the transaction ends; false when the deletion is already '
+  'scheduled. Everything that creates, joins or connects calls it first.';
 
 create or replace function identity.others_in(organization_id text, user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -5163,8 +5162,8 @@ begin
 end
 $$;
 comment on function public.delete_organization is
-  'Has an organization deleted after its grace by who may: {"outcome":"scheduled","name","deletes_at","members": '
-  'addresses of the others}, or outcome already, wrong_name or forbidden.';
+  'Schedules the deletion of an organization: {"outcome":"scheduled","name","deletes_at","members": addresses of the '
+  'others}, or outcome already, wrong_name or forbidden.';
 
 create or replace function public.keep_organization(user_id uuid, organization_id text, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -5212,7 +5211,7 @@ begin
   insert into identity.profiles (user_id, email, created_at, updated_at) values (user_id, email, at, at)
   on conflict on constraint profiles_pkey do nothing;
   perform identity.hold_memberships(left_ids, user_id);
-  -- After the organizations, as what makes somebody a member or an owner. Nobody becomes one under us.
+  -- After the organizations, in the order that adds members and owners, so that nobody can become one concurrently.
   perform from identity.profiles as p where p.user_id = delete_account.user_id for update;
   if exists (
     select from identity.organizations as o where o.owner_id = delete_account.user_id and o.deletes_at is null
@@ -5236,7 +5235,7 @@ begin
     perform identity.end_membership(organization_id, user_id, user_id, at);
   end loop;
   delete from oauth.grants as g where g.user_id = delete_account.user_id;
-  -- Accepted later, it would leave them a member of what they no longer own.
+  -- If accepted later, it would leave them a member of an organization that they no longer own.
   delete from identity.handovers as h where h.from_id = delete_account.user_id;
   perform identity.record_event('account.deletion_asked', user_id, null, '{}', at);
   return jsonb_build_object('outcome', 'scheduled', 'deletes_at', leaves_at);
@@ -5259,7 +5258,7 @@ begin
 end
 $$;
 comment on function public.keep_account is
-  'Takes the deletion of an account back: {"outcome":"kept"}, or outcome already. What was left stays left.';
+  'Cancels the deletion of an account: {"outcome":"kept"}, or outcome already. Memberships that ended stay ended.';
 
 -- schemas/connector/context.sql
 
@@ -5303,7 +5302,7 @@ begin
 end
 $$;
 comment on function app.read_context is
-  'The context of the running request, read as the person; null when they are no member of its organization.';
+  'The context of the running request, read as the person; null without membership in its organization.';
 
 -- Changes
 
@@ -5333,7 +5332,7 @@ begin
     update app.change_sets as s set facts = finish_change.facts where s.id = change;
     return change;
   elsif app.has_items(change) then
-    -- Written, and out of the writer's sight by that: nobody could judge it, and they could not take it back.
+    -- The write made the row invisible to its author, so it could be neither reviewed nor undone.
     perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'));
   end if;
   delete from app.change_sets as s where s.id = change;
@@ -5341,8 +5340,8 @@ begin
 end
 $$;
 comment on function app.finish_change is
-  'Closes a change set; one that wrote nothing leaves no trace and answers null. One that wrote must say what it did '
-  '(null breaks a constraint), and still be seen by who wrote it.';
+  'Closes a change set; without writes it deletes the set and returns null. A set with writes must have facts (null '
+  'violates a constraint) and must still be visible to its author.';
 
 -- Running a tool
 
@@ -5436,7 +5435,7 @@ begin
   where k.organization_id = context.organization_id and k.actor_id = context.actor_id and k.tool = perform_once.tool
     and k.key = own_key
     and k.expires_at > context.at
-    -- What was undone since is asked for anew, but nothing is undone twice.
+    -- A repeated key runs again if its change was undone since. The key of an undo keeps its first result.
     and (perform_once.tool = 'undo_change'
       or not exists (select from app.change_sets as s
       where s.id = k.result ->> 'change_id' and s.undone_by is not null));
@@ -5479,7 +5478,7 @@ begin
 end
 $$;
 comment on function app.books_key is
-  'The advisory lock of an organization: whoever holds it is the only one who writes in its books.';
+  'The key of an organization''s advisory lock. Its holder is the organization''s only writer.';
 
 create or replace function app.lock_books(organization_id text) returns void
 language plpgsql volatile set search_path = '' set lock_timeout = '2s' as $$
@@ -5501,7 +5500,7 @@ comment on function app.lock_books is
 create or replace function app.lock_books_last(organization_id text) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- Two seconds of them.
+  -- Two seconds in total.
   attempts_left int := 100;
 begin
   while not pg_try_advisory_xact_lock(app.books_key(lock_books_last.organization_id)) loop
@@ -5515,8 +5514,8 @@ begin
 end
 $$;
 comment on function app.lock_books_last is
-  'app.lock_books for what has rows locked by now, for which whoever has the books may wait: it asks again and again '
-  'instead of waiting, so that the two never wait for each other.';
+  'app.lock_books for transactions that already hold row locks. It polls instead of waiting, because the holder of the '
+  'books may wait for these rows.';
 
 -- schemas/connector/run_tool.sql
 
@@ -5537,7 +5536,7 @@ begin
 end
 $$;
 comment on function app.is_long is
-  'Whether a write may take so long that nobody else may wait for all of it: an import, or the undo of one.';
+  'Whether a write may take too long to hold the books lock throughout: an import, or its undo.';
 
 create or replace function app.run_tool(tool text, arguments jsonb, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -5551,14 +5550,14 @@ begin
   if app.is_write(tool) then
     -- Before anything runs, and again after the wait: a role may have changed meanwhile.
     perform app.refuse_reader(tool);
-    -- One write at a time in an organization: of two equal calls the second sees what the first wrote, a version that
-    -- was checked cannot change before the write, and the numbers of changes rise in the order in which they take
-    -- effect. Different organizations never wait. What is long takes its turn itself, when most of it is done.
+    -- Writes of one organization are serialized. The second of two equal calls sees what the first wrote, a checked
+    -- version cannot change before the write, and the numbers of changes follow their order of effect. Organizations
+    -- don't wait for each other. Long writes take the lock late.
     if not app.is_long(tool, arguments) then
       perform app.lock_books(identity.current_organization_id());
     end if;
   end if;
-  -- After the lock: whoever held it may have changed the currency, the time zone or who is a member.
+  -- After the lock, because its previous holder may have changed the currency, time zone or members.
   context := app.read_context(at);
   if context.organization_id is null then
     return null;
@@ -5590,8 +5589,8 @@ exception when sqlstate 'EX001' then
 end
 $$;
 comment on function app.run_tool is
-  'Runs one tool as the person of the request''s claims, under row-level security, and answers its envelope; null for '
-  'who is no member.';
+  'Runs one tool as the person of the request''s claims under row-level security and returns its envelope; null '
+  'without a membership.';
 
 -- schemas/connector/authenticate.sql
 
@@ -5600,7 +5599,7 @@ language sql immutable set search_path = '' as $$
   select 'connector_' || kind || ':' || grant_id
 $$;
 comment on function app.quota_key is
-  'The bucket of what a grant reads or writes. A new access token of the grant is no new bucket.';
+  'The quota bucket of a grant''s reads or writes. A new access token of the grant uses the same bucket.';
 
 create or replace function app.authenticate(token_hash text, resource text, kind text, limits jsonb, at timestamptz)
   returns jsonb
@@ -5613,8 +5612,8 @@ begin
   perform set_config('application_name', app.request_name(), true);
   select * into principal from oauth.resolve_access_token(decode(authenticate.token_hash, 'hex'), resource, at);
   if principal.outcome is distinct from 'ok' then
-    -- Only a token that was never ours is a guess. One that has expired or was revoked must hear that it did, however
-    -- many others of the same hosted client come from the same address; and who holds a good one never comes here.
+    -- Only a token that was never ours counts as a guess. An expired or revoked token must get its own error, even if
+    -- many clients share the address.
     if limits is not null
       and not exists (select from oauth.tokens as t where t.token_hash = decode(authenticate.token_hash, 'hex')) then
       wait := oauth.draw_quotas(limits -> 'caller', at);
@@ -5679,9 +5678,8 @@ begin
 end
 $$;
 comment on function app.count_request is
-  'Counts what a grant was given. It comes last in its transaction: the row stays locked until the end of that, and '
-  'calls of one client must not wait for each other''s tools. So what is under way at the same time is not counted '
-  'yet; that is as exact as this limit needs to be.';
+  'Counts a request of a grant. It runs last in its transaction: the row stays locked until commit, and calls of one '
+  'client must not wait for each other''s tools. Concurrent calls are therefore counted late, which is exact enough.';
 
 create or replace function public.authenticate_bearer(token_hash text, resource text, at timestamptz,
   limits jsonb default null) returns jsonb
@@ -5726,8 +5724,8 @@ begin
   end if;
   perform app.count_request(principal #>> '{claims,grant_id}', kind, limits, at);
   if kind = 'read' then
-    -- All that it writes is the count of it, and nobody waits for the disk because of that: what a crash of the server
-    -- loses is the counts of its last second.
+    -- The transaction writes only this count, so it commits asynchronously. A server crash loses the counts of its last
+    -- second.
     perform set_config('synchronous_commit', 'off', true);
     perform app.count_read(principal -> 'claims', tool, at);
   end if;
@@ -5837,9 +5835,9 @@ begin
 end
 $$;
 comment on function app.fail is
-  'Ends the tool and rolls back everything it wrote. The code is one of a closed list, its first part what a client '
-  'sees (invalid_argument.tags_too_many); params are the facts that its words are made of, params.details what a '
-  'client is given beside them. The words are TypeScript''s (shared/words).';
+  'Ends the tool and rolls back everything it wrote. The code is from a closed list; its first part is public '
+  '(invalid_argument.tags_too_many). params are the facts for the message in shared/words; params.details go to the '
+  'client.';
 
 create or replace function app.warning(code text, params jsonb default '{}') returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -5848,7 +5846,7 @@ begin
 end
 $$;
 comment on function app.warning is
-  'What a person should hear beside the result, as facts: a code of a closed list, and what its words are made of.';
+  'A warning beside the result: a code from a closed list, and the facts for its message.';
 
 -- Text
 
@@ -5896,8 +5894,8 @@ begin
 end
 $$;
 comment on function app.plain_words is
-  'The first characters of what a stranger calls something, as words in one line: nothing invisible, no markup, no '
-  'quotes. Nothing legible is null.';
+  'The first characters of a stranger''s name for something, as one line of words without invisible characters, markup '
+  'or quotes. Null if nothing legible is left.';
 
 create or replace function app.clean_tags(tags jsonb, field text) returns text[]
 language plpgsql stable set search_path = '' as $$
@@ -5969,8 +5967,8 @@ begin
 end
 $$;
 comment on function app.nearest_weekday is
-  'The day that a weekday means: the last one of what was paid, else the next. On that weekday itself it ends the tool '
-  'and asks.';
+  'The date of a weekday name: the last one for payments, else the next. On that weekday itself, ends the tool with a '
+  'question.';
 
 create or replace function app.parse_date(context app.context, value text, field text, is_past boolean default false)
   returns date
@@ -6021,7 +6019,7 @@ begin
 end
 $$;
 comment on function app.currency_exponent is
-  'Number of decimals of a currency; ends the tool with currency_unknown when there is none.';
+  'Number of decimals of a currency; ends the tool with currency_unknown for an unknown code.';
 
 -- schemas/connector/parse_amount.sql
 
@@ -6103,7 +6101,7 @@ begin
     key :=
       convert_from(decode(rpad(translate(cursor, '-_', '+/'), (length(cursor) + 3) / 4 * 4, '='), 'base64'),
       'UTF8')::jsonb -> 1;
-    -- The digest can be made by anybody; what the list will cast must be what it says it is.
+    -- Anybody can compute the digest, so the list's values must have the right types.
     execute format('select ($1 ->> 0)::%s, ($1 ->> 1)::bigint', sorts_by) using key;
   exception when data_exception then
     key := null;
@@ -6120,7 +6118,7 @@ comment on function app.read_cursor is
 
 -- schemas/connector/plan_warnings.sql
 
--- get_context: who is asking, for which organization, under which plan, and the words to use: categories, payees.
+-- get_context: the person, organization and plan, and the words in use: categories and payees.
 
 create or replace function app.member_name(user_id uuid) returns text
 language plpgsql stable set search_path = '' as $$
@@ -6170,15 +6168,14 @@ begin
       || case when o.own_only then '{"own_only":true}' else '{}' end::jsonb
     from identity.profiles as p
     join identity.organizations as o on o.id = context.organization_id
-    -- Where somebody is mailed, and whether, is told to them alone.
+    -- Only the person sees their own mail settings.
     join identity.profiles as own on own.user_id = context.actor_id
     where p.user_id = context.owner_id
   );
 end
 $$;
 comment on function app.read_settings is
-  'What update_settings can change: the owner''s and the organization''s preferences. Of mails, how whoever asks gets '
-  'theirs.';
+  'The settings that update_settings can change: the organization''s, and the person''s own mail preferences.';
 
 create or replace function app.plan_warnings(context app.context) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -6301,9 +6298,8 @@ begin
 end
 $$;
 comment on function app.list_changes is
-  'The latest changes that a filter {from?, to?, member?, client?, record?, limit?} lets through, whoever made them, '
-  'as far back as they can be undone: {recent_changes, more_changes?, changes_kept_since?}. client "other" means those '
-  'of other assistants.';
+  'The latest changes of all members that match a filter {from?, to?, member?, client?, record?, limit?}, within the '
+  'undo period: {recent_changes, more_changes?, changes_kept_since?}. client "other" means those of other assistants.';
 
 -- schemas/connector/get_context.sql
 
@@ -7296,7 +7292,7 @@ comment on function app.warn_of_parts is 'Says of what was deleted that other pa
 
 -- schemas/sharing/former_members.sql
 
--- Who pays a bill, and who shares it, holds for as long as they are members: what is paid later is not theirs.
+-- A bill's payer and sharing apply while they are members; later payments don't count for them.
 
 create or replace function app.if_member(user_id uuid, organization_id text) returns uuid
 language plpgsql stable set search_path = '' as $$
@@ -7307,7 +7303,7 @@ begin
   );
 end
 $$;
-comment on function app.if_member is 'The person, or null when they are no member of the organization any more.';
+comment on function app.if_member is 'The person, or null after their membership has ended.';
 
 create or replace function app.share_among_members(sharing jsonb, organization_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -7413,7 +7409,7 @@ begin
   return payer;
 end
 $$;
-comment on function app.parse_payer is 'The member who paid, by address or a part of it; null stays null.';
+comment on function app.parse_payer is 'The member who paid, by address or part of it; null stays null.';
 
 create or replace function app.find_excluded(category_id text, members uuid[]) returns text
 language plpgsql stable security definer set search_path = '' as $$
@@ -7431,7 +7427,7 @@ begin
 end
 $$;
 comment on function app.find_excluded is
-  'Of some members of the organization at hand one who does not see a private category of it; null where all do.';
+  'One of these members who cannot see a private category; null if all can.';
 
 create or replace function app.check_shared(sharing jsonb, paid_by uuid, category_id text, field text) returns void
 language plpgsql stable set search_path = '' as $$
@@ -7488,7 +7484,7 @@ comment on function app.describe_shares is
 
 -- schemas/sharing/settle_up.sql
 
--- settle_up: what one member gave another for shared costs; and what they owe each other.
+-- settle_up: settlements between members for shared costs, and their balances.
 
 create or replace function app.sum_balances(organization_id text)
   returns table (from_id uuid, to_id uuid, currency text, minor bigint)
@@ -7525,7 +7521,7 @@ begin
 end
 $$;
 comment on function app.list_balances is
-  'The balances of the organization at hand, as far as the person may know them.';
+  'The balances of the current organization that the person may see.';
 
 create or replace function app.balances_of(organization_id text, user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -7570,8 +7566,8 @@ begin
 end
 $$;
 comment on function app.name_parties is
-  'What to call people who share or shared costs in the organization at hand, by id: their address. Whose account is '
-  'gone has none: null, or "former member 3f2a" where there are several.';
+  'The addresses of people with shared costs in the current organization, by id. A deleted account has none: null, or '
+  '"former member 3f2a" when there are several.';
 
 create or replace function app.describe_balances() returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -7626,8 +7622,8 @@ begin
 end
 $$;
 comment on function app.describe_own_balances is
-  'What somebody owes and is owed, for their digest: [{owes, who, currency, amount}]; who is null where an account is '
-  'gone, amount where it is hidden.';
+  'A person''s balances for their digest: [{owes, who, currency, amount}]; who is null for a deleted account, amount '
+  'null when hidden.';
 -- As the person whose digest it is.
 alter function app.describe_own_balances set role = 'authenticated';
 
@@ -7676,8 +7672,8 @@ begin
 end
 $$;
 comment on function app.find_party is
-  'A member, or a former one who owes or is owed, by the name that answers show, "former member" or a part of the '
-  'address. Ends the tool with not_found and who may be meant.';
+  'A member, or a former one with a balance, by displayed name, "former member" or part of the address. Ends the tool '
+  'with not_found and candidates.';
 
 create or replace function app.choose_parties(context app.context, arguments jsonb, out from_id uuid, out to_id uuid)
 language plpgsql stable set search_path = '' as $$
@@ -7787,8 +7783,8 @@ begin
 end
 $$;
 comment on function app.settle_up is
-  'Tool settle_up: data {settlement {status, id?, from?, to?, amount, currency, date}, balances: what is owed then}. '
-  'Without an amount the whole balance.';
+  'Tool settle_up: data {settlement {status, id?, from?, to?, amount, currency, date}, balances: after it}. Without an '
+  'amount, the whole balance.';
 
 -- schemas/expenses/parse_expense_items.sql
 
@@ -10355,7 +10351,7 @@ begin
 end
 $$;
 comment on function app.same_content is
-  'Whether a row still says what it said when it was kept; typed is that with the columns that the table has now.';
+  'Whether a row still has its captured content; typed is that content with the table''s current columns.';
 
 create or replace function app.compare_rows(table_name text, ids text[], kept jsonb[])
   returns table (row_id text, current jsonb, is_same boolean)
@@ -10368,9 +10364,8 @@ begin
       cross join lateral (select app.read_preferences(w.row_id) as current offset 0) as p;
     return;
   end if;
-  -- Hashed, not walked: of how many rows it is the planner knows nothing.
-  -- What is not the same to the letter is written anew from typed values, so that neither a session's time zone nor a
-  -- column added since makes a difference.
+  -- Hashed, because the planner can't estimate the number of rows. Rows that differ textually are compared again as
+  -- typed values, so that time zones and new columns make no difference.
   return query execute format(
     $query$
       select w.row_id, t.current,
@@ -10386,8 +10381,7 @@ begin
 end
 $$;
 comment on function app.compare_rows is
-  'Rows as they are now, locked, null where one is not there, and whether each still says what it said when it was '
-  'kept.';
+  'The current rows, locked, null for missing ones, and whether each still has its captured content.';
 
 create or replace function app.write_rows(table_name text, ids text[], wanted jsonb[]) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -10437,8 +10431,7 @@ begin
 end
 $$;
 comment on function app.write_rows is
-  'Makes rows say what they said when they were kept: a restore, with ids and versions as they were, of any table. New '
-  'expenses are app.write_expenses'' to write.';
+  'Restores captured rows of any table with their ids and versions. app.write_expenses writes new expenses.';
 
 create or replace function app.remove_rows(table_name text, ids text[]) returns text[]
 language plpgsql volatile set search_path = '' as $$
@@ -10479,9 +10472,8 @@ comment on function app.remove_rows is
 
 -- schemas/connector/describe_reversal.sql
 
--- undo_change: takes one earlier write back as a whole, from the rows that the capture trigger kept of it. An undo is a
--- change like any other:
--- its rows are kept as well, so that undoing it brings the first change back.
+-- undo_change: reverts one earlier write completely, from the rows that the capture trigger stored. An undo is itself a
+-- change, so undoing it restores the first change.
 
 create type app.reversal as (
   id text,
@@ -10540,7 +10532,7 @@ begin
 end
 $$;
 comment on function app.describe_reversal is
-  'What becomes of a row that is now current, was kept by the change that goes, and is wanted as it was before.';
+  'The reversal of one row, from its current, captured and wanted values.';
 
 create or replace function app.describe_current(current jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -10579,7 +10571,7 @@ declare
   root app.change_sets := target;
   earlier app.change_sets;
 begin
-  -- An undo stands for what it undid: undoing the same again would only take it back.
+  -- An undo stands for the change it undid; undoing that change again would revert the undo.
   while root.undoes is not null loop
     select * into root from app.change_sets as s where s.id = root.undoes;
   end loop;
@@ -10614,8 +10606,8 @@ declare
   max_minutes constant int := 30;
   latest app.change_sets;
 begin
-  -- Not what was paid or fetched automatically on the way. Undos count: after one of them "undo that" is a repeated
-  -- call, and must not go on to what was done before.
+  -- Skips automatic payments and fetches. Undos count: after one of them "undo that" is a retry, and must not revert an
+  -- earlier change.
   select * into latest from app.change_sets as s where s.id = app.find_own_latest(context.grant_id);
   if not found then
     perform app.fail('not_found.own_change', jsonb_build_object('organization', context.organization_name),
@@ -10666,7 +10658,7 @@ begin
 end
 $$;
 comment on function app.find_change_to_undo is
-  'The change that is meant: the one named, else the latest of this connection.';
+  'The change to undo: the named one, else the latest of this connection.';
 
 -- schemas/connector/mark_undone.sql
 
@@ -10674,7 +10666,7 @@ create or replace function app.mark_undone(target app.change_sets, undo_id text)
 language plpgsql volatile set search_path = '' as $$
 begin
   update app.change_sets as s set undoes = target.id where s.id = undo_id;
-  -- When an undo is undone, what it had undone stands again, and so on down the chain.
+  -- Undoing an undo restores the first change, and so on down the chain.
   loop
     update app.change_sets as s set undone_by = undo_id where s.id = target.id;
     exit when target.undoes is null;
@@ -10752,8 +10744,8 @@ comment on function app.describe_reversals is
 
 -- schemas/connector/describe_effects.sql
 
--- What a change did to rows, before and after, as people know them: for pages and proposals. undo_change tells the
--- same of what it took back, without values.
+-- The effects of a change on rows, before and after, in people's terms, for pages and proposals. undo_change reports
+-- its effects the same way, without values.
 
 create or replace function app.describe_value(kept jsonb, key text) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -10782,7 +10774,7 @@ begin
     when key = 'sharing' then jsonb_build_object('shared', app.describe_sharing(kept -> key))
     when key in ('assignee_id', 'created_by', 'payer_id', 'paid_by', 'from_id', 'to_id')
       then jsonb_build_object('person', app.member_name((kept ->> key)::uuid))
-    -- Only what is unusual is worth a word.
+    -- Values equal to the usual one are left out.
     when key = 'direction' then case kept ->> key when 'refund' then to_jsonb(true) end
     when key = 'status' then case when kept ->> key <> 'active' then kept -> key end
     else kept -> key
@@ -10796,7 +10788,7 @@ comment on function app.describe_value is
 create or replace function app.describe_effects(touched app.kept_row[], at_most int) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Where a thing comes or goes, these say what it is; where it changes, every column that did.
+  -- Added and deleted records show these fields; changed records show every changed column.
   telling constant text[] := array[
     'amount_minor', 'amount_mode', 'is_estimate', 'currency', 'charged_minor', 'expected_minor', 'paid_on', 'due_on',
     'status', 'anchor_on', 'frequency', 'every', 'month_days', 'weekend_rule', 'ends_on', 'ends_after',
@@ -10889,8 +10881,8 @@ begin
 end
 $$;
 comment on function app.describe_effects is
-  'What becomes of rows, {effects: [{id, subject, verb? (added or deleted), fields?: [{field, before?, after?}]}], '
-  'effects_count}: at most so many things are told, and the count is of all.';
+  'The effects on rows, {effects: [{id, subject, verb? (added or deleted), fields?: [{field, before?, after?}]}], '
+  'effects_count}. effects is limited; the count is complete.';
 
 create or replace function app.read_effects(change_id text, at_most int) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -10916,7 +10908,7 @@ begin
   if (select count(*) from (
     select from app.change_items as i where i.change_id = read_effects.change_id limit rows_read + 1
   ) as i) > rows_read then
-    -- More than was read: things are told apart by what they belong to.
+    -- Read more than the limit: rows are grouped by the record they belong to.
     told := told || jsonb_build_object('effects_count', (
       select count(distinct case when starts_with(coalesce(i.after, i.before) ->> 'expense_id', 'exp_')
         then coalesce(i.after, i.before) ->> 'expense_id' else i.row_id end)
@@ -10928,7 +10920,7 @@ begin
 end
 $$;
 comment on function app.read_effects is
-  'What a change did, as app.describe_effects tells it: each row as it was before all of it and after.';
+  'The effects of a change in the format of app.describe_effects: each row before the whole change and after it.';
 
 -- schemas/connector/undo_change.sql
 
@@ -10953,9 +10945,8 @@ begin
     perform app.lock_imports(context.organization_id);
   end if;
   target := app.find_change_to_undo(context, arguments ->> 'change_id');
-  -- A bill before its dates, as everybody locks them: the job that rolls bills waits for nobody, and must not be waited
-  -- for half-way. What does not have the books meanwhile locks each expense before its payments, as they do who have
-  -- them.
+  -- Locks bills before their dates, like all writers. The rolling job skips locked rows and must not be waited for.
+  -- Without the books lock, each expense is locked before its payments.
   perform
   from app.expenses as e
   where e.id in (
@@ -10972,8 +10963,8 @@ begin
   order by e.id
   for no key update;
 
-  -- Backwards: what was made last goes first, and what others refer to comes back before them. Rows of one kind that
-  -- follow each other are one step.
+  -- In reverse order: the last created row is deleted first, and referenced rows are restored before their references.
+  -- Consecutive rows of one kind are one step.
   for batch in
     with touched as (
       select i.table_name, i.row_id, (array_agg(i.before order by i.position))[1] as before,
@@ -10995,7 +10986,7 @@ begin
       ) - 1) / rows_at_once as page
       from steps as s
     )
-    -- Within a step as they were recorded, so that what was taken back in one is told in the order of the books.
+    -- In recording order within a step, so that its effects are reported in the order of the books.
     select s.table_name, s.before is null as is_new,
       array_agg(s.row_id order by s.recorded_seq desc, s.position desc) as ids,
       array_agg(s.before order by s.recorded_seq desc, s.position desc) as befores,
@@ -11065,7 +11056,7 @@ begin
   end if;
   described := app.describe_reversals(reversed);
   if is_long then
-    -- Only now does everybody else wait; what is undone was locked row by row.
+    -- Other writers wait only from here on; the rows were locked one by one.
     perform app.lock_books_last(context.organization_id);
   end if;
   if conflicts = '{}' then
@@ -11079,7 +11070,7 @@ begin
       where e.deleted_at is not null and p.deleted_at is null
       order by p.recorded_seq
     ) || array(
-      -- Nor can a part of what was paid for a date, when a later payment settled the date on the strength of it.
+      -- Part of a date's payments can't be undone either, once a later payment settled the date on top of it.
       select ('expense_occurrences', o.id, to_jsonb(o), to_jsonb(o), to_jsonb(o))::app.kept_row
       from (
         select distinct coalesce(i.before, i.after) ->> 'occurrence_id' as id from app.change_items as i
@@ -11138,8 +11129,8 @@ comment on function app.undo_change is 'Tool undo_change: data {undone, reversed
 
 -- schemas/approvals/measure_change.sql
 
--- How much a change moved: what limits are held against. Read from the rows that were written, never from what was
--- asked for, so that every way to the same effect counts the same.
+-- Measures a change for approval limits. It reads the written rows, never the arguments, so that every way to the same
+-- effect counts the same.
 
 create or replace function app.add_sums(sums jsonb, further jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -11168,7 +11159,7 @@ declare
     kept ->> 'charged_currency', asked, kept ->> 'currency', app.instant()::date
   )).base_minor end;
 begin
-  -- Of what was asked for and what the bank took the larger counts, and both where they cannot be compared.
+  -- The larger of entered and charged amount counts; both if they can't be compared.
   if charged is null or asked_as_charged is null or asked_as_charged > charged then
     return query select kept ->> 'currency', sign * asked::numeric where asked is not null;
   end if;
@@ -11178,15 +11169,15 @@ begin
 end
 $$;
 comment on function app.worth_of is
-  'What a kept row of money is worth, less than nothing if it comes back; of a row that is not there nothing.';
+  'The amount of a captured row, negative for refunds, zero for a missing row.';
 
 create or replace function app.measure_change(change_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Whoever else pays or bears it owes all of it anew.
+  -- Changing who pays or shares puts the whole amount at stake.
   passing_on constant text[] := array['paid_by', 'payer_id', 'sharing', 'from_id', 'to_id'];
-  -- When and to whom a bill is due and whether that is paid without anybody, in what time a payment counts, and what
-  -- somebody else pays back: all of it is at stake, though the amount stays.
+  -- A change of payee, due date, autopay, counted period or reimbursement puts the whole amount at stake, though the
+  -- amount stays the same.
   terms constant text[] := array[
     'autopay', 'status', 'payee', 'amount_mode', 'paid_on', 'frequency', 'every', 'anchor_on', 'month_days',
     'weekend_rule', 'ends_on', 'ends_after',
@@ -11238,8 +11229,8 @@ begin
       from seen as s
       where s.table_name = 'payments' and s.was is not null and s.becomes is not null
     ), priced as (
-      -- What somebody says of a date is paid without anybody where that is automatic. What follows from the bill's own
-      -- amount counts there.
+      -- On an autopay bill, an amount set for a date is paid without a person. Amounts derived from the bill's own
+      -- amount count there.
       select s.becomes ->> 'currency' as currency,
         abs((s.becomes ->> 'expected_minor')::numeric - coalesce((s.was ->> 'expected_minor')::numeric, 0)) as minor,
         exists (select from app.expenses as e where e.id = s.becomes ->> 'expense_id' and e.autopay) as is_automatic
@@ -11275,7 +11266,7 @@ begin
         when 'exp' then case when t.is_there then case when t.was_there then 'update_expenses' else 'log_expenses' end
           end
         when 'bill' then case when t.is_there then case when t.was_there then 'update_bill' else 'add_bill' end end
-        -- Of a bill: the payment of an expense is no thing by itself.
+        -- A bill counts as one record with its payments.
         when 'pay' then case when t.is_there then 'mark_bill_paid' end
         when 'set' then case when t.is_there then 'settle_up' end
         end end as act
@@ -11332,7 +11323,7 @@ begin
   );
 end
 $$;
-comment on function app.tools_of_change is 'The tool of a change, and of an undo also those of what it undoes.';
+comment on function app.tools_of_change is 'The tool of a change; for an undo, also the tools of the undone changes.';
 
 create or replace function app.exceeds_amount(sums jsonb, rule app.approval_rules, day date) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -11483,7 +11474,7 @@ begin
 end
 $$;
 comment on function app.draft_effects is
-  'What publishing these lines of an import would add, as app.describe_effects tells it, of the first ones.';
+  'The effects of publishing these lines of an import, in the format of app.describe_effects; the first lines only.';
 
 create or replace function app.judge_import(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -11514,7 +11505,7 @@ begin
     'reasons', app.judge_moved(context, array['import_expenses'], jsonb_build_object(
       'records', jsonb_array_length(counted -> 'new'),
       'acts', jsonb_build_object('log_expenses', jsonb_array_length(counted -> 'new')), 'sums', (
-        -- Each row by itself: what comes back takes nothing off what goes out.
+        -- Row by row, so that refunds don't offset payments.
         select coalesce(jsonb_object_agg(s.currency, s.minor), '{}')
         from (
           select j.currency, sum(abs(j.amount_minor)) as minor
@@ -11542,8 +11533,8 @@ begin
 end
 $$;
 comment on function app.judge_import is
-  'Which rules committing an import would exceed by its rows, and what it would write: nothing is published to find '
-  'out. Null for a call that commits nothing.';
+  'The rules that committing an import would exceed, and what it would write, computed from its staged rows without '
+  'publishing. Null unless the call commits.';
 
 create or replace function app.foresee_import(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -11567,8 +11558,8 @@ comment on function app.foresee_import is 'What app.judge_import answers; nothin
 
 -- schemas/approvals/propose.sql
 
--- The gate: a write that exceeds what its organization lets pass is taken back and kept as a proposal. What it would do
--- is what it did before it was taken back.
+-- The gate for writes: a write that exceeds its organization's limits is rolled back and stored as a proposal. The
+-- proposal records the effects measured before the rollback.
 
 create or replace function app.fingerprint_change(change_id text) returns text
 language plpgsql stable set search_path = '' as $$
@@ -11608,13 +11599,13 @@ begin
 end
 $$;
 comment on function app.fingerprint_change is
-  'The same for two changes that find the same rows and leave the same: without the ids, times and counters that are '
-  'new each time, without what follows from other rows, and without what is empty: an upgrade may add a column.';
+  'A hash that is equal for two changes that read and write equal rows. It leaves out ids, times and counters, values '
+  'derived from other rows, and empty values, so that an upgrade can add a column.';
 
 create or replace function app.find_approvers(organization_id text, approver text, except_id uuid) returns uuid[]
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  -- Definer, since the tables that say who is suspended are not for members to read.
+  -- security definer: members cannot read the tables that record suspensions.
   return array(
     select m.user_id
     from identity.memberships as m
@@ -11702,7 +11693,7 @@ comment on function app.propose is
 create or replace function app.perform_judged(context app.context, tool text, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- So many rows are written and taken back, to show all that becomes of them.
+  -- The most rows that are written and rolled back to show all effects.
   few constant int := 1000;
   change text;
   result jsonb;
@@ -11746,14 +11737,14 @@ begin
   end;
   would := kept::jsonb;
   if tool = 'import_expenses' then
-    -- What is approved is held against the rows of the file.
+    -- An approved import is compared with the rows of its file.
     would := would || jsonb_build_object('fingerprint', app.foresee_import(context, arguments) -> 'fingerprint');
   end if;
   return app.propose(context, tool, arguments, would);
 end
 $$;
 comment on function app.perform_judged is
-  'A tool, unless what it writes needs approval: then everything is taken back and kept as a proposal.';
+  'Runs a tool. If the write needs approval, rolls everything back and stores a proposal instead.';
 
 create or replace function app.preview_judged(context app.context, tool text, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -11781,8 +11772,8 @@ comment on function app.preview_judged is 'A tool that is about to be taken back
 
 -- schemas/approvals/decide_proposal.sql
 
--- Answering a proposal: once, by somebody else, who saw what it does. What is approved runs with the rights that its
--- proposer has at that moment, and only if it still does exactly what was shown.
+-- Answers a proposal once. The answer comes from another person who saw the effects. An approved proposal runs with the
+-- rights that its proposer has at that moment, and only if its effects still equal the shown ones.
 
 create or replace function app.told_effects(told jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -11794,8 +11785,7 @@ begin
 end
 $$;
 comment on function app.told_effects is
-  'What a proposal tells of its effects, the names of rows included that it does not touch; without ids, which are new '
-  'each time.';
+  'The effects of a proposal, with the names of referenced rows and without ids, which differ at each run.';
 
 create or replace function app.run_approved(proposal app.proposals, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -11838,8 +11828,8 @@ exception when sqlstate 'EX001' then
 end
 $$;
 comment on function app.run_approved is
-  'Runs what was approved as the person of the request''s claims, its proposer: the tool''s envelope, or {ok: false, '
-  'error} when it fails or would do something else than what was shown. Then nothing is written.';
+  'Runs an approved proposal as its proposer, the person of the request''s claims: the tool''s envelope, or {ok: '
+  'false, error} when it fails or its effects differ from the shown ones. Then nothing is written.';
 
 create or replace function app.may_decide(proposal app.proposals, user_id uuid, through text) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -11853,7 +11843,7 @@ begin
       where m.organization_id = proposal.organization_id and m.user_id = may_decide.user_id and m.role = 'owner'
     ))
     and case when proposal.actor_id = user_id
-      -- Nobody answers for themselves, unless there is nobody else to ask: then on the page, where no assistant is.
+      -- Nobody answers their own proposal, unless nobody else can; then only on the page, which no assistant can reach.
       then through = 'page' and app.find_approvers(proposal.organization_id, proposal.approver, user_id) = '{}'
       else through = 'page' or exists (
         select from identity.organizations as o
@@ -11957,7 +11947,8 @@ comment on function public.decide_proposal is
 create or replace function app.decide_proposal(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- As the person: whoever may not see it hears that it is not there. public.call_tool does the rest, as the service.
+  -- Runs as the person, so a proposal that they may not see does not exist. public.call_tool does the rest as the
+  -- service.
   if not exists (select from app.proposals as p where p.id = decide_proposal.arguments ->> 'proposal_id') then
     perform app.fail('not_found.proposal', jsonb_build_object(
       'id', arguments -> 'proposal_id', 'organization', context.organization_name
@@ -12025,12 +12016,12 @@ begin
 end
 $$;
 comment on function app.withdraw_proposals_through is
-  'Withdraws what an app proposed that was disconnected. Nobody pressed or called anything: decided_through is null.';
+  'Withdraws the proposals of a disconnected app. decided_through is null, because no page or tool decided.';
 revoke all on function app.withdraw_proposals_through from authenticated;
 
 -- schemas/approvals/read_proposals.sql
 
--- Proposals and rules for pages: read by the service for whoever is signed in, so each filters by hand.
+-- Proposals and rules for pages. The service reads them for the signed-in person, so each function filters explicitly.
 
 create or replace function app.describe_proposal(proposal app.proposals, user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -12066,7 +12057,7 @@ begin
 end
 $$;
 comment on function app.describe_proposal is
-  'A proposal for somebody who may see it: {id, hash, organization, state, tool, facts, effects, effects_count, '
+  'A proposal for somebody who can see it: {id, hash, organization, state, tool, facts, effects, effects_count, '
   'reasons, country, timezone, proposer, is_mine, client_name, created_at, expires_at, asked, may_decide, '
   'may_withdraw, decided_by?, …}.';
 
@@ -12100,8 +12091,8 @@ begin
 end
 $$;
 comment on function public.read_proposal is
-  'A proposal for its page: {outcome: found | unknown, proposal?, state?}. Unknown to everybody but its proposer and '
-  'those who may decide it.';
+  'A proposal for its page: {outcome: found | unknown, proposal?, state?}. Unknown to everybody except its proposer '
+  'and people who can decide it.';
 
 create or replace function public.read_proposals(user_id uuid, organization_id text, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -12134,8 +12125,8 @@ begin
 end
 $$;
 comment on function public.read_proposals is
-  'The proposals of the last 30 days that a person may see, newest first, with the first of what each changes: {id, '
-  'name, state, country, timezone, proposals}; null for who is no member.';
+  'The proposals of the last 30 days that a person can see, newest first, each with its first effects: {id, name, '
+  'state, country, timezone, proposals}; null without a membership.';
 
 create or replace function public.read_approval_policy(user_id uuid, organization_id text, at timestamptz)
   returns jsonb
@@ -12162,7 +12153,7 @@ begin
 end
 $$;
 comment on function public.read_approval_policy is
-  'What an organization wants approved, for who may decide about proposals: {id, name, country, base_currency, '
+  'The approval rules of an organization, for people who can decide proposals: {id, name, country, base_currency, '
   'may_change, assistants_may_approve, rules: [{id, tool, roles, over, currency, over_records, approver}]}; null for '
   'others.';
 
@@ -12206,8 +12197,8 @@ exception
 end
 $$;
 comment on function public.change_approval_policy is
-  'Replaces what an organization wants approved, for whoever has the right approvals:manage: outcome changed, unknown, '
-  'not_allowed, invalid, too_many or busy. rules: as public.read_approval_policy says them.';
+  'Replaces the approval rules of an organization, for people with the right approvals:manage: outcome changed, '
+  'unknown, not_allowed, invalid, too_many or busy. rules: in the format of public.read_approval_policy.';
 
 create or replace function app.list_open_proposals(context app.context) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -12236,8 +12227,8 @@ comment on function app.list_open_proposals is
 
 -- schemas/approvals/mails.sql
 
--- Mails to one person about one thing: a proposal that waits or was settled, or their removal. Who has to hear is
--- worked out when somebody sends; a row is made when a mail is taken on, so that it goes once.
+-- Mails to one person about one proposal (pending or decided) or about their removal. Recipients are determined when
+-- the sender runs; claiming a mail inserts its row, so that it is sent once.
 
 create table app.mails (
   id bigint generated always as identity primary key,
@@ -12257,8 +12248,8 @@ create table app.mails (
 comment on table app.mails is
   'Which mails about proposals and removals somebody is sending, or sent. A sender that dies leaves a lease that ends.';
 comment on column app.mails.kind is
-  'asked and reminded: to who may decide. decided: to the proposer. settled: to the others who were asked. removed: to '
-  'who was a member.';
+  'asked and reminded go to people who can decide, decided to the proposer, settled to the others who were asked, '
+  'removed to the former member.';
 create index mails_user_id_idx on app.mails (user_id, sent_at);
 create index mails_leased_until_idx on app.mails (leased_until) where sent_at is null;
 create index mails_event_id_idx on app.mails (event_id);
@@ -12271,7 +12262,7 @@ create or replace function app.find_due_mails(about text, at timestamptz)
   returns table (proposal_id text, event_id bigint, user_id uuid, kind text)
 language plpgsql stable set search_path = '' as $$
 declare
-  -- What was not sent by then is told to nobody.
+  -- Mails not sent by then expire.
   since constant timestamptz := at - interval '2 days';
 begin
   return query
@@ -12287,7 +12278,7 @@ begin
     select p.id, null::bigint, a.user_id, 'asked'
     from proposals as p
     cross join lateral app.find_approvers((p.proposal).organization_id, (p.proposal).approver, p.actor_id) as who (ids)
-    -- Who has nobody to ask is asked.
+    -- Without other approvers, the proposer decides.
     cross join lateral unnest(case who.ids when '{}' then array[p.actor_id] else who.ids end) as a (user_id)
     where p.state = 'pending' and app.may_decide(p.proposal, a.user_id, 'page')
     union all
@@ -12355,8 +12346,9 @@ begin
 end
 $$;
 comment on function app.may_be_asked is
-  'Whether another mail of this hour may ask a person of an organization. What waits longer is on their page, and is '
-  'mailed later if it still waits: an assistant that proposes and withdraws floods nobody.';
+  'Whether another mail may go to a person of an organization this hour. The limit protects against assistants that '
+  'propose and withdraw repeatedly. Further proposals are on the person''s page, and are mailed later if still '
+  'pending.';
 revoke all on function app.may_be_asked from authenticated;
 
 create or replace function public.claim_mails(about text, at_most int, at timestamptz) returns jsonb
@@ -12374,7 +12366,7 @@ begin
       left join identity.organizations as o on o.id = coalesce(p.organization_id, e.organization_id)
       left join identity.memberships as m on m.organization_id = o.id and m.user_id = d.user_id
       where identity.is_active(d.user_id, claim_mails.at)
-        -- Who was removed is told so unless they are back.
+        -- A removed person gets the mail unless they are a member again.
         and case d.kind when 'removed' then o.id is not null and m.user_id is null
           else o.deletes_at is null and m.user_id is not null end
         and not exists (
@@ -12415,7 +12407,7 @@ language plpgsql volatile set search_path = '' as $$
 begin
   update app.mails as w
   set sent_at = case when is_sent then at end,
-    -- Later each time, up to half a day, for as long as there is anything to tell.
+    -- Exponential backoff, up to half a day, until the mail expires.
     leased_until = case when is_sent then at else at + interval '5 minutes' * least(3 ^ (w.attempts - 1), 144) end
   where w.id = mail_id::bigint and w.sent_at is null;
 end
@@ -12425,7 +12417,7 @@ comment on function public.settle_mail is
 
 -- schemas/activity/tool_reads.sql
 
--- What apps read, counted by day: which tool, how often. What was in the answers is not kept.
+-- Reads by apps, counted by tool and day. The contents of answers are not stored.
 
 create table app.tool_reads (
   organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
@@ -12467,8 +12459,8 @@ revoke all on function app.count_read from authenticated;
 
 -- schemas/activity/read_activity.sql
 
--- The activity page: every change with what it did, what apps read, and what happened to accounts and grants. Changes
--- and reads are read as the person; the audit trail, which no policy opens, by the service with a filter by hand.
+-- The activity page: changes with their effects, reads by apps, and events of accounts and grants. Changes and reads
+-- run as the person. The audit trail has no policy, so the service reads it with an explicit filter.
 
 create or replace function app.describe_activity(change app.change_sets, most_effects int) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -12485,13 +12477,13 @@ end
 $$;
 comment on function app.describe_activity is
   'A change for the activity page, {id, at, change, tool, by, is_automatic, client_name, is_emptied, undone_by, '
-  'undoes, proposal_id, approved_by, effects?, effects_count?}: of what it did the first so many things.';
+  'undoes, proposal_id, approved_by, effects?, effects_count?}, with the first effects only.';
 
 create or replace function app.read_activity_page(filter jsonb, before bigint, timezone text) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   rows_at_once constant int := 20;
-  -- So many are looked through for a name, and then the next page goes on.
+  -- Rows scanned for a name before the page ends.
   most_looked constant int := 2000;
   organization constant text := identity.current_organization_id();
   page record;
@@ -12566,7 +12558,7 @@ end
 $$;
 comment on function app.read_activity_page is
   'A page of the activity of the person''s organization: {changes, next?}, and on the first one {reads, people, apps}. '
-  'filter: {id?, by?, app?, tool?, from?, to?, query?}, days in the time zone. Null for who is no active member.';
+  'filter: {id?, by?, app?, tool?, from?, to?, query?}, days in the time zone. Null without an active membership.';
 
 create or replace function app.read_security_events(organization_id text, user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -12641,9 +12633,8 @@ alter function app.read_activity_page set jit = off;
 
 -- schemas/activity/unalterable.sql
 
--- What was done stays written: no role that serves requests or runs jobs can change or remove a change, what it did,
--- how often something was read, or an event of the audit trail. The purge has a role of its own, for what is past its
--- time.
+-- The audit trail is append-only: no role that serves requests or runs jobs can change or delete a change, its effects,
+-- a count of reads or an event. The purge has its own role for expired rows.
 
 revoke update, delete on app.change_items from service_role;
 revoke update, delete on app.change_sets from service_role;
@@ -12660,7 +12651,7 @@ begin
       select from app.change_items as i where i.change_id = old.id
     ) then old end;
   end if;
-  -- Each says something once. That it was undone is said by what undid it, and stops being so when that is undone.
+  -- Each column can be set once, except undone_by, which follows from the undo and is cleared when that is undone.
   if (old.is_emptied or old.facts <> '{}') and new.facts <> old.facts
     or (old.is_emptied or old.moved is not null) and new.moved is distinct from old.moved
     or old.undoes is not null and new.undoes is distinct from old.undoes
@@ -12675,7 +12666,7 @@ begin
 end
 $$;
 comment on function app.keep_change is
-  'Lets a change say once what it did, and be dropped only while it did nothing.';
+  'Lets a change record its effects once, and be deleted only while it has none.';
 create trigger keep_change before update or delete on app.change_sets
   for each row execute function app.keep_change();
 
@@ -20944,9 +20935,8 @@ comment on function app.update_settings is
 
 -- schemas/providers/take_over_statements.sql
 
--- What becomes of a provider's answer: the one rule by which an amount is taken over, for the job as for the tool. A
--- statement of a month is the amount of the bill's date due in the month after it. It never changes what is paid, nor
--- without a person's eyes what it would change a lot.
+-- Applies a provider's statements, for the job and the tool alike. A month's statement becomes the amount of the due
+-- date in the following month. It never changes a paid date, and a large difference needs a person's review.
 
 create or replace function app.statement_minor(amount text, currency text) returns bigint
 language plpgsql stable set search_path = '' as $$
@@ -20961,8 +20951,7 @@ begin
 end
 $$;
 comment on function app.statement_minor is
-  'The amount of a statement in minor units; null when it is none: negative, too large, too fine, in no currency in '
-  'use.';
+  'The amount of a statement in minor units; null if it is negative, too large, too precise or in an unknown currency.';
 
 create or replace function app.usual_statement(occurrence app.expense_occurrences) returns bigint
 language plpgsql stable set search_path = '' as $$
@@ -21057,7 +21046,8 @@ begin
           select from app.payments as p where p.occurrence_id = o.id and p.is_estimate and p.deleted_at is null
         )
       )
-      -- What was said is no news, whatever a person made of it; but its date may have been made anew.
+      -- A repeated statement changes nothing, even if a person changed the amount since; but its date may have been
+      -- recreated.
       and not exists (
         select from app.provider_statements as s
         where s.link_id = link.id and s.period = m.month
@@ -21251,9 +21241,8 @@ comment on function app.keep_answer is
 
 -- schemas/providers/sync_bill_amounts.sql
 
--- sync_bill_amounts: the database's part of fetching amounts from providers, in two calls. The first says which links
--- may be asked now and leases them, so that nobody else asks at the same time and none is asked twice in an hour; the
--- second keeps what came.
+-- sync_bill_amounts: fetching amounts from providers takes two database calls. The first leases the links that may be
+-- asked, so that no other run asks at the same time and none is asked twice in an hour. The second stores the results.
 
 create or replace function app.describe_unasked(context app.context, bill app.expenses, link app.provider_links,
   statement_month date) returns jsonb
@@ -21460,8 +21449,8 @@ begin
 end
 $$;
 comment on function public.create_calendar is
-  'Gives a member a calendar address, without amounts, which ends the one before: {"outcome":"created"}, or '
-  '{"outcome":"refused"} for who is no member, without the feature, and for the earlier of two presses.';
+  'Creates a calendar address without amounts and ends the previous one: {"outcome":"created"}, or '
+  '{"outcome":"refused"} without membership or feature, and for the earlier of two concurrent presses.';
 
 create or replace function public.change_calendar(user_id uuid, organization_id text, show_amounts boolean,
   at timestamptz) returns jsonb
@@ -21497,7 +21486,7 @@ comment on function public.end_calendar is
 
 -- schemas/calendar/read_calendar.sql
 
--- What a calendar app is told: the open dates of a year, read as the person whose address it has.
+-- The calendar feed: the open dates of a year, read as the address's person.
 
 create or replace function app.list_calendar(show_amounts boolean, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -21577,9 +21566,9 @@ begin
 end
 $$;
 comment on function app.list_calendar is
-  'What is overdue and what falls due within a year in the organization of the request''s claims: {organization, '
-  'country, is_cut, dates: [{bill_id, name, due_on, dates, autopay, changed_at, amount?, currency?, is_estimate?}]}, '
-  'the nearest; null for who is no member.';
+  'Overdue dates and those due within a year in the organization of the request''s claims, nearest first: '
+  '{organization, country, is_cut, dates: [{bill_id, name, due_on, dates, autopay, changed_at, amount?, currency?, '
+  'is_estimate?}]}; null without a membership.';
 
 create or replace function public.read_calendar(token_hash text, limits jsonb, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -21616,10 +21605,10 @@ begin
 end
 $$;
 comment on function public.read_calendar is
-  'What is due, by the SHA-256 in hex of the token in a calendar''s address, read as its person under row-level '
-  'security: {outcome: ok | unknown | limited, calendar?, retry_after?}. Membership, suspension and plan are judged '
-  'each time, and who may not read it any more hears what a stranger hears. limits: {"caller": quotas of wrong tokens, '
-  '"feed": {"at_most","seconds"}}.';
+  'The calendar for the SHA-256 (hex) of an address''s token, read as its person under row-level security: {outcome: '
+  'ok | unknown | limited, calendar?, retry_after?}. Each read checks membership, suspension and plan; without them '
+  'the answer is the same as for an unknown token. limits: {"caller": quotas of wrong tokens, "feed": '
+  '{"at_most","seconds"}}.';
 
 -- As app.run_tool: from here on the person acts.
 alter function app.list_calendar set role = 'authenticated';
@@ -21627,7 +21616,7 @@ alter function app.list_calendar set jit = off;
 
 -- schemas/jobs/purge_expired.sql
 
--- Scheduled work inside the database: what is past its time is removed once a day.
+-- Scheduled in the database: deletes expired data once a day.
 
 -- Hosted projects have the extensions and create them here; the embedded stack brings stand-ins of the same functions,
 -- and where neither is, a schedule that never runs would be worse than a migration that fails. Being available is not
@@ -21659,13 +21648,14 @@ declare
   target text;
   condition text;
 begin
-  -- Definer, so that the role purger may do this and nothing else. $1 is the instant before which what was kept goes.
+  -- security definer, so that the role purger can do this and nothing else. $1 is the instant before which rows have
+  -- expired.
   for what, target, condition in
     values
       -- What carries its own end was given it by the same table.
       (null, 'app.idempotency_keys', 'expires_at < $1'),
       (null, 'app.import_batches', 'expires_at < $1'),
-      -- Whom somebody once invited is nobody's business for longer than it takes to explain an old link.
+      -- Invited addresses are personal data: they are kept only as long as an old link may need an explanation.
       ('invitations', 'identity.invitations', 'expires_at < $1'),
       (null, 'identity.handovers', 'expires_at < $1'),
       -- A code and a consent page are good for minutes and a signature refuses them afterwards; tokens keep answering a
@@ -21688,8 +21678,8 @@ begin
         select s.id from app.change_sets as s where not s.is_emptied and s.created_at < $1
       )'),
       ('changes', 'app.change_sets', 'created_at < $1'),
-      -- A bill takes its occurrences and payments with it. What was merged is known again for as long as the payment
-      -- that stayed, and goes with it.
+      -- A bill takes its occurrences and payments with it. A merged record is kept for duplicate checks as long as the
+      -- payment that it was merged into.
       ('deleted_records', 'app.payments', 'deleted_at < $1 and merged_into is null'),
       ('deleted_records', 'app.expenses', 'deleted_at < $1
         and not exists (select from app.payments as p where p.expense_id = expenses.id and p.merged_into is not null)'),
@@ -21729,8 +21719,8 @@ begin
 end
 $$;
 comment on function jobs.purge_expired is
-  'Removes what is past its time at an instant, of each table at most so many rows (with what hangs on them), so that '
-  'no run holds its locks for long; answers how many by table, and of how many changes the contents went.';
+  'Deletes expired rows, at most so many per table (plus dependent rows), so that no run holds its locks for long. '
+  'Returns the deleted rows by table, and how many changes lost their contents.';
 
 -- schemas/jobs/purge_deleted.sql
 
@@ -21738,7 +21728,7 @@ comment on function jobs.purge_expired is
 -- Invariants: it removes only what is past its grace, in pages, and each run goes on where the last one ended, however
 -- that one ended; nobody who calls a function of ours, service_role included, may call it or do what it does.
 
--- Nobody signs in with it. Its only right is to execute the functions below, which do what is due at their instant.
+-- A role without a login. Its only right is to execute the functions below, which delete data past its grace period.
 do $$
 begin
   create role purger nologin noinherit;
@@ -21772,10 +21762,10 @@ begin
         select from billing.subscriptions as s where s.organization_id = organization.id for update skip locked
       ) as free
     );
-    -- Closed months refuse that what was paid in them goes.
+    -- Triggers on closed months would reject these deletions.
     update identity.organizations as o set closed_through = null
     where o.id = organization.id and o.closed_through is not null;
-    -- What others refer to comes last; what hangs on a row goes with it.
+    -- Referenced rows are deleted last; dependent rows cascade.
     for target, condition in
       values
         ('app.change_items', 'change_id in (select s.id from app.change_sets as s where s.organization_id = $1)'),
@@ -21803,7 +21793,7 @@ begin
       rows_left := rows_left - count;
       exit organizations when rows_left <= 0;
     end loop;
-    -- Few by now: what is left hangs on the organization or its members.
+    -- Few rows are left now, and they cascade from the organization or its members.
     delete from oauth.rate_buckets as b where strpos(b.key, organization.id) > 0 or exists (
       select from oauth.grants as g where g.organization_id = organization.id and strpos(b.key, g.id::text) > 0
     );
@@ -21862,7 +21852,7 @@ begin
 end
 $$;
 comment on function jobs.purge_people is
-  'Removes the people whose grace is over, with what the identity provider knows of them: {"people": how many}.';
+  'Deletes people whose grace period is over, with their identity-provider data: {"people": how many}.';
 
 -- Not even the service: these rows go when they are due, and only then.
 revoke all on function jobs.purge_expired, jobs.purge_organizations, jobs.purge_people from service_role;
@@ -21874,27 +21864,27 @@ begin
   return jobs.purge_organizations(at) || jobs.purge_people(at) || jobs.purge_expired(at);
 end
 $$;
-comment on function jobs.purge is 'One run of all three, as the role purger; answers what they answer.';
+comment on function jobs.purge is 'One run of all three purges as the role purger; returns their answers.';
 revoke all on function jobs.purge from service_role;
 grant execute on function jobs.purge to purger;
 -- Set last, as app.run_tool's: it asks for the role's right to execute.
 alter function jobs.purge set role = 'purger';
 
--- Six times, for what one run leaves.
+-- Six runs, to finish what one run leaves.
 select cron.schedule('purge-expired', '7-57/10 3 * * *', 'select jobs.purge(now())');
 
 -- schemas/billing/billing_links.sql
 
--- Provider links follow the plan: the end of it pauses them and deletes nothing, the next payment resumes what it
--- paused. During a trial nothing ends with a plan; once the trial is over nothing is fetched either (app.link_status).
+-- Provider links follow the plan. The end of a plan pauses them without deleting, and the next payment resumes them. A
+-- plan that ends during the trial pauses nothing; after the trial app.link_status stops fetching.
 
 alter table app.provider_links
   add column resumes_as text
     constraint provider_links_resumes_as_known check (resumes_as in ('pending', 'active', 'needs_reauth')),
   add constraint provider_links_resumes_when_paused check (resumes_as is null or status in ('paused', 'revoked'));
 comment on column app.provider_links.resumes_as is
-  'Set while the link is paused because the organization''s plan ended: what it was. Null when a person paused it, and '
-  'then it stays paused.';
+  'The status before the plan ended, while the link is paused for that reason. Null when a person paused it; then '
+  'payments don''t resume it.';
 create index provider_links_organization_id_idx on app.provider_links (organization_id);
 
 create or replace function app.pause_links_without_plan() returns trigger
@@ -22200,7 +22190,7 @@ begin
   end loop;
 end
 $$;
-comment on function jobs.fill_vault is 'Stores what the schedule needs in the vault, in place of what is there.';
+comment on function jobs.fill_vault is 'Stores what the schedule needs in the vault, replacing earlier values.';
 revoke all on function jobs.vault_matches from service_role;
 revoke all on function jobs.fill_vault from service_role;
 
@@ -22244,8 +22234,8 @@ comment on function public.record_job_run is 'Keeps what a stage of a scheduled 
 
 -- schemas/jobs/alerts.sql
 
--- What who runs the service looks at: the last run of each stage, and what waits for them. /api/health/jobs tells a
--- monitor which job is late.
+-- For operators: the last run of each stage, and problems that wait for them. /api/health/jobs tells a monitor which
+-- job is late.
 
 create or replace view jobs.latest_runs with (security_invoker = true) as
 select distinct on (r.job, r.stage)
@@ -22649,7 +22639,7 @@ comment on column jobs.reminder_digests.local_on is
 comment on column jobs.reminder_digests.status is
   'dead: refused for good; unknown: sent, and nobody answered for a day.';
 comment on column jobs.reminder_digests.content is
-  'What the mail says and to whom, from the first attempt until it is known what became of it.';
+  'Recipient and content of the mail, from the first attempt until its outcome is known.';
 -- Which are past their time?
 create index reminder_digests_created_at_idx on jobs.reminder_digests (created_at);
 create index reminder_digests_batch_id_idx on jobs.reminder_digests (batch_id);
@@ -22669,8 +22659,8 @@ create table jobs.reminder_log (
   constraint reminder_log_sent_or_void check (sent_at is null or voided_at is null)
 );
 comment on table jobs.reminder_log is
-  'One row for each expense, due date and day that it was snoozed to that a digest reminds the owner of; the reminder '
-  'was sent when sent_at says so. A void row stands for nothing.';
+  'One row for each expense, due date and snooze day in a digest to the owner; sent when sent_at is set. Void rows '
+  'don''t count.';
 comment on column jobs.reminder_log.snoozed_until is 'The day that the reminder was put off to; null when it was not.';
 create unique index reminder_log_once_idx
   on jobs.reminder_log (expense_id, due_on, snoozed_until) nulls not distinct where voided_at is null;
@@ -22701,8 +22691,7 @@ create table jobs.notice_log (
     and (expense_id is not null) = (kind not in ('budget_80', 'budget_100', 'plan_end')))
 );
 comment on table jobs.notice_log is
-  'One row for whatever else a digest says once to a person: of a bill, a budget or the plan, about a date. A void row '
-  'stands for nothing.';
+  'One row for each one-time notice about a bill, budget or plan and its date. Void rows don''t count.';
 comment on column jobs.notice_log.kind is
   'reminder and snoozed: to a member, what the reminder log has a row for to the owner.';
 comment on column jobs.notice_log.about_on is 'Of a budget the first day of its month or year.';
@@ -22754,15 +22743,14 @@ create or replace function app.hears_all(member identity.memberships) returns bo
 language sql immutable
   return case (member).mails when 'all' then true when 'none' then false else (member).role = 'owner' end;
 comment on function app.hears_all is
-  'Whether a member is told of all bills and budgets of the organization: the owner, and others who want that.';
+  'Whether a member gets mail about all bills and budgets of the organization: the owner, and members who chose it.';
 
 create or replace function app.concerns(bill app.expenses, member identity.memberships) returns boolean
 language sql immutable
   return app.hears_all(member)
     or (member).mails <> 'none' and coalesce((bill).assignee_id = (member).user_id, false);
 comment on function app.concerns is
-  'Whether a member is told of a bill of the organization: of each, or of those assigned to them. The only judge of '
-  'it.';
+  'Whether a member gets mail about a bill: all bills, or those assigned to them. Every check uses this function.';
 
 create or replace function jobs.wants_mail(recipient identity.profiles) returns boolean
 language sql immutable
@@ -22776,7 +22764,7 @@ language sql immutable
   return (bill).kind = 'bill' and (bill).deleted_at is null and (bill).reminder_enabled
     and app.concerns(bill, member) and jobs.wants_mail(recipient);
 comment on function jobs.wants_mail_of is
-  'Whether a bill is one to be reminded of, and a person gets mails of it, as far as their rows say.';
+  'Whether a bill has reminders and a person gets mail about it, judging by their rows.';
 
 create or replace function jobs.reminders_of(bill_id text, due_on date, member identity.memberships)
 returns table (snoozed_until date, digest_id uuid)
@@ -22794,8 +22782,8 @@ end;
 comment on function jobs.reminders_of is
   'The digests that remind a member of a due date: the owner''s by the reminder log, others'' by the notice log.';
 
--- Parsed when it was created, and inlined. A window and not a day: a missed day is caught up. Who snoozes beyond the
--- due date is reminded on the day they chose, though the bill waits for its next date by then.
+-- Parsed at creation and inlined. A window instead of a day, so that a missed run is caught up. A bill snoozed beyond
+-- its due date reminds on the chosen day, even if its next date has begun.
 create or replace function jobs.reminder_due(bill app.expenses, due_on date, member identity.memberships,
   recipient identity.profiles, at timestamptz)
 returns table (snoozed_until date)
@@ -22842,7 +22830,7 @@ begin
 end
 $$;
 comment on function jobs.drop_outdated_digests is
-  'Removes digests of earlier days that surely never left, for today''s to say what they would have said.';
+  'Deletes unsent digests of earlier days; today''s digests cover their content.';
 
 create or replace function jobs.is_unknown(batch jobs.reminder_batches, at timestamptz) returns boolean
 language sql immutable
@@ -22892,8 +22880,8 @@ comment on function jobs.give_up_batches is
 
 -- schemas/reminders/notice_dates.sql
 
--- What is to be said of a bill besides that it is due: by its own dates, whoever hears it. A window and not a day, as
--- of reminders: a missed day is caught up.
+-- Notices about a bill besides its due dates, from the bill's own dates. Each has a window instead of a day, so that a
+-- missed run is caught up.
 
 create or replace function app.notice_dates(bill app.expenses, today date, lead_days int)
 returns table (kind text, about_on date, tell_on date)
@@ -22916,13 +22904,13 @@ begin atomic
   ) as r
   where r.renews_on <= today + 14 and coalesce(r.renews_on - (bill).notice_days < today, true)
   union all
-  -- A yearly bill comes again; its first date is no surprise, and what is due is said as such.
+  -- A yearly bill's renewal is announced; its first date is not, and due dates have reminders.
   select 'renewal', (bill).next_due, (bill).next_due - 14
   where (bill).frequency = 'yearly' and (bill).renews_on is null
     and (bill).next_due > app.due_on((bill).anchor_on, (bill).weekend_rule)
     and (bill).next_due between today + lead_days + 1 and today + 14
   union all
-  -- A provider is asked until the 10th, and of what is charged daily nobody wants to hear daily.
+  -- Providers are asked until the 10th; daily charges get no notice.
   select 'awaited', a.due_on, a.due_on + 1
   from app.usual_amount((bill).id, (bill).amount_minor, (bill).currency) as usual
   cross join lateral app.awaited_dates((bill).id, (bill).autopay, (bill).next_due, usual.minor, today) as awaited
@@ -22944,7 +22932,7 @@ begin atomic
     order by o.scheduled_on desc
     limit 1
   ) as earlier
-  -- What nobody ever changed costs what it always did.
+  -- Bills whose price never changed have no price notice.
   where (bill).version > 1 and (bill).amount_mode = 'fixed' and (bill).next_due between today and today + 7
     and c.organization_id = (bill).organization_id and c.expense_id = (bill).id
     and c.scheduled_on between (bill).next_due - 2 and (bill).next_due + 2
@@ -22952,8 +22940,8 @@ begin atomic
     and c.currency = earlier.currency and c.expected_minor > earlier.expected_minor;
 end;
 comment on function app.notice_dates is
-  'What is to be said of a bill on a day, and since when: kind (trial, cancel_by, renewal, price_rise, awaited), the '
-  'date it is about, and the day it is to be told from. lead_days: from when on a due date is said anyway.';
+  'The notices about a bill on a day: kind (trial, cancel_by, renewal, price_rise, awaited), the date concerned, and '
+  'the first day of the notice. lead_days: the lead time of its due dates.';
 
 -- schemas/reminders/notices_due.sql
 
@@ -22976,7 +22964,7 @@ begin atomic
     and identity.organization_has_feature((bill).organization_id, 'reminders:email', at);
 end;
 comment on function jobs.notices_due is
-  'What is to be said of a bill to a person at an instant, besides what is due, and that no digest of theirs says yet.';
+  'The notices about a bill for a person at an instant that none of their digests contains yet.';
 
 create or replace function jobs.nudge_due(bill app.expenses, due_on date, member identity.memberships,
   recipient identity.profiles, at timestamptz)
@@ -23007,9 +22995,9 @@ begin atomic
     and identity.organization_has_feature((bill).organization_id, 'reminders:email', at);
 end;
 comment on function jobs.nudge_due is
-  'One row for an open date of a bill that passed, or that a snooze of ended, 3, 7, 21, 35 … days ago or up to two '
-  'days more, and that no digest says again yet to a person; else none. For two years. What is due every day is not '
-  'asked about: it is in a mail every day.';
+  'One row for an open date that passed, or whose snooze ended, 3, 7, 21, 35 … days ago or up to two days more, and '
+  'that no digest of the person repeats yet; else none. Ends after two years. Skips daily bills, which are in every '
+  'mail.';
 
 create or replace function jobs.due_again(bill app.expenses, due_on date, member identity.memberships,
   recipient identity.profiles, at timestamptz)
@@ -23061,7 +23049,7 @@ language sql immutable
   );
 comment on function jobs.nudged_days is 'The days since which a date may be overdue that jobs.nudge_due has a row for.';
 
--- Whose contracts renew, and whose yearly bills come again, is asked by the day of a year: a roll moves no index so.
+-- Renewals and yearly bills are found by day of the year, so that rolling a bill moves no index entry.
 create or replace function jobs.find_noticed(at timestamptz) returns table (id text)
 language plpgsql stable set search_path = '' as $$
 declare
@@ -23131,8 +23119,8 @@ begin
         and c.due_on between jobs.latest_today(at) - 2 and jobs.latest_today(at) + 7
         and (after is null or (c.due_on, c.expense_id) > ((after ->> 0)::date, after ->> 1))
       union
-      -- Who is told earlier than most is looked up by themselves: one long lead must not widen the search for
-      -- everybody.
+      -- Bills with unusually long lead times are searched separately, so that one long lead doesn't widen the search
+      -- for everybody.
       select c.expense_id, c.due_on, 'due'
       from identity.profiles as l
       join identity.memberships as m on m.user_id = l.user_id and m.mails <> 'none'
@@ -23338,8 +23326,8 @@ comment on function public.collect_reminders is
 
 -- schemas/reminders/budget_notices.sql
 
--- Budgets of which 80 or 100 percent are used: said once each to whoever hears of all, for a month or year, whatever
--- becomes of the payments. Only organizations that have a budget are looked at.
+-- Notices for budgets that reach 80 or 100 percent, once per month or year and recipient, even if payments change
+-- later. Only organizations with budgets are scanned.
 
 create or replace function app.passed_budgets(at timestamptz) returns table (state app.budget_state, kinds text[])
 language plpgsql stable set search_path = '' as $$
@@ -23369,8 +23357,8 @@ begin
 end
 $$;
 comment on function app.passed_budgets is
-  'The budgets of the organization at hand of which 80 or 100 percent are used, with the kinds of notices that this '
-  'makes, in the running month and year and in those that ended within three days.';
+  'The current organization''s budgets that reached 80 or 100 percent, with their notice kinds, in the current month '
+  'and year and in periods that ended within three days.';
 alter function app.passed_budgets set role = 'authenticated';
 
 create or replace function jobs.open_digest(recipient identity.profiles, at timestamptz) returns uuid
@@ -23401,7 +23389,7 @@ begin
 end
 $$;
 comment on function jobs.open_digest is
-  'The digest of a person''s day that did not leave yet, made if there was none; null when it left, or is leaving.';
+  'The person''s digest of the day, created if missing; null once it was sent or is being sent.';
 
 create or replace function jobs.collect_budgets(at timestamptz, after text, size int) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -23483,8 +23471,8 @@ begin
 end
 $$;
 comment on function jobs.collect_budgets is
-  'Puts what is to be said of the budgets of the next organizations into the digests of the day, as '
-  'public.collect_reminders, whose last pages these are: next is ["infinity", the id of an organization], or null.';
+  'Adds the budget notices of the next organizations to the day''s digests. These are the last pages of '
+  'public.collect_reminders: next is ["infinity", organization id], or null.';
 
 create or replace function app.describe_budget_notices(recipient identity.profiles, member identity.memberships,
   noticed jobs.notice_log[], at timestamptz) returns jsonb
@@ -23492,7 +23480,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   today constant date := (at at time zone recipient.timezone)::date;
   shows_amounts constant boolean := not recipient.hide_amounts_in_email;
-  -- The others count: a mail is no list of everything.
+  -- The count includes the others; a mail lists only the first.
   max_listed constant int := 20;
 begin
   if not (app.hears_all(member) and exists (select from unnest(noticed) as l where l.budget_id is not null)) then
@@ -23541,8 +23529,8 @@ begin
 end
 $$;
 comment on function app.describe_budget_notices is
-  'What a digest says of the budgets of one organization: {budgets, unlisted, tells_of: their rows of the log}; '
-  'is_over says that the month or year has ended. Null when there is nothing.';
+  'The budget notices of one organization in a digest: {budgets, unlisted, tells_of: their log rows}; is_over: the '
+  'month or year has ended. Null without notices.';
 alter function app.describe_budget_notices set role = 'authenticated';
 
 -- schemas/reminders/plan_ends.sql
@@ -23670,7 +23658,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   context constant app.context := app.read_context(at);
   last_day constant date := first_day + 30;
-  -- The others count: a mail is no list of everything.
+  -- The count includes the others; a mail lists only the first.
   max_listed constant int := 20;
 begin
   return (
@@ -23747,8 +23735,8 @@ comment on function jobs.describe_plan_end is
 
 -- schemas/reminders/describe_statement.sql
 
--- What a digest says: described when it is claimed, by what is true then. Each organization is read as the recipient,
--- under row-level security: a condition that is missing here puts nobody else's bills into a mail.
+-- The content of a digest, described when it is claimed, from the current data. Each organization is read as the
+-- recipient under row-level security, so a missing condition can't mail somebody else's bills.
 
 create or replace function app.describe_statement(occurrence_id text, recipient identity.profiles, out fetched jsonb,
   out not_taken jsonb) returns record
@@ -23769,7 +23757,7 @@ begin
       then occurrence.amount_source = 'provider' and s.status <> 'ignored'
     else s.status = 'needs_review'
       and not (occurrence.amount_source = 'override' and occurrence.updated_at >= s.fetched_at)
-      -- A provider that the bill is no longer connected to asks nothing.
+      -- Skip providers that the bill is no longer connected to.
       and exists (select from app.provider_links as l where l.id = s.link_id and l.status <> 'revoked')
   end
   order by (s.amount_minor = occurrence.expected_minor and s.currency = occurrence.currency) is true, s.fetched_at desc
@@ -23808,7 +23796,7 @@ comment on function app.describe_statement is
 create or replace function app.describe_reconnects(organization identity.organizations) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- The others are said once these are connected.
+  -- The others follow once these are connected.
   max_listed constant int := 20;
 begin
   return (
@@ -23842,7 +23830,7 @@ declare
   today constant date := (at at time zone recipient.timezone)::date;
   base_exponent constant int := (select c.exponent from app.currencies as c where c.code = organization.base_currency);
   base_per_euro constant numeric := (app.find_rate(organization.base_currency, today)).per_euro;
-  -- Of what is overdue, and as many of what falls due: a mail is no list of everything.
+  -- Limits, one for overdue and one for upcoming bills.
   max_listed constant int := 100;
 begin
   return (
@@ -23879,8 +23867,8 @@ begin
           and app.is_paid_by_autopay(e, c.due_on, today) is not true
             and not (app.awaits_amount(e) and c.expected_minor is null)
     ), lines as (
-      -- One for what falls due of a bill, one for what is overdue of it; another one for a date that was paid in part
-      -- before the bill came to another currency.
+      -- One entry for a bill's upcoming dates and one for its overdue dates; a separate one for a partly paid date in
+      -- an earlier currency.
       select d.expense_id as id, d.due_on < today as is_overdue, d.currency, min(d.due_on) as due_on,
         min(d.scheduled_on) as scheduled_on, count(*) as dates,
         case when not recipient.hide_amounts_in_email and count(*) = count(d.expected_minor)
@@ -23957,8 +23945,8 @@ begin
 end
 $$;
 comment on function app.describe_due_bills is
-  'The bills of one organization that a digest tells a member of: what it reminds of and what is overdue; the first by '
-  'name, all in the counts and the total. reminds_of and tells_of: their rows of the logs. Null when there are none.';
+  'The bills of one organization in a member''s digest: reminders and overdue bills; listed by name up to a limit, '
+  'complete in the counts and the total. reminds_of and tells_of: their log rows. Null without bills.';
 
 -- The recipient reads, not the service, as in app.run_tool.
 alter function app.describe_reconnects set role = 'authenticated';
@@ -23983,7 +23971,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   today constant date := (at at time zone recipient.timezone)::date;
   shows_amounts constant boolean := not recipient.hide_amounts_in_email;
-  -- The others count: a mail is no list of everything.
+  -- The count includes the others; a mail lists only the first.
   max_listed constant int := 50;
 begin
   return (
@@ -24042,8 +24030,8 @@ begin
 end
 $$;
 comment on function app.describe_notices is
-  'What a digest says of the bills of one organization besides what is due: {notices, unlisted, tells_of: their rows '
-  'of the log}. The amount of a contract is that of its next term. Null when there is nothing.';
+  'The notices about bills of one organization, besides due dates: {notices, unlisted, tells_of: their log rows}. The '
+  'amount of a contract is that of its next term. Null without notices.';
 alter function app.describe_notices set role = 'authenticated';
 
 -- schemas/reminders/describe_digest.sql
@@ -24064,7 +24052,7 @@ declare
   reminds_of jsonb := '[]';
   tells_of jsonb := '[]';
   reconnects jsonb := '[]';
-  -- Once a month, in the first digest of it.
+  -- Once a month, in its first digest.
   is_first constant boolean := not exists (
     select from jobs.reminder_digests as d
     where d.recipient_id = digest.recipient_id and d.local_on < digest.local_on
@@ -24100,7 +24088,7 @@ begin
     due := null;
     told := null;
     used := null;
-    -- Of the others only the end of their plan is said.
+    -- For the others, only the end of their plan.
     if place.reminds then
       due := app.describe_due_bills(recipient, member, organization, array(
         select l from jobs.reminder_log as l
@@ -24132,7 +24120,7 @@ begin
     end if;
   end loop;
   perform jobs.act_as('{}');
-  -- What else is overdue, or has to be connected again, is said on the way; alone it sends nothing.
+  -- Other overdue bills and broken connections are added to a digest; alone they cause none.
   if reminds_of = '[]' and tells_of = '[]' then
     return null;
   end if;
@@ -24146,8 +24134,8 @@ begin
 end
 $$;
 comment on function jobs.describe_digest is
-  'What a digest says at an instant: to whom, and the bills by organization; reminds_of and tells_of: the rows of the '
-  'logs that it stands for. Null when it has nothing to say, or nobody to say it to.';
+  'The content of a digest at an instant: its recipient and bills by organization; reminds_of and tells_of: the log '
+  'rows it covers. Null without content or recipient.';
 
 -- schemas/reminders/send_digests.sql
 
@@ -24192,7 +24180,7 @@ begin
       begin
         select array_append(contents, jobs.describe_digest(d, at)) into contents
           from jobs.reminder_digests as d where d.id = digest_id;
-      -- Also when the time of the call is over: what is described by then goes out.
+      -- Also after the deadline: digests described by then are sent.
       exception when query_canceled or others then
         exit;
       end;
@@ -24215,8 +24203,7 @@ begin
       attempts = d.attempts + 1
     from unnest(digest_ids, contents) as said (id, content)
     where d.id = said.id and said.content is not null;
-    -- Nothing is left to say, or who it is to wants no mail any more, or is to get none. What their log would have said
-    -- may be said another day.
+    -- The digest is empty, or its recipient no longer wants or may get mail. Its log rows are free for another day.
     delete from jobs.reminder_digests as d where d.id = any (digest_ids) and d.batch_id is null;
     delete from jobs.reminder_log as l
     where l.digest_id = any (digest_ids) and not exists (select from unnest(reminded) as r (id) where r.id = l.id);
@@ -24231,8 +24218,8 @@ begin
 end
 $$;
 comment on function jobs.open_batch is
-  'Puts pending digests together into a batch and writes down what they say; null when there are none. set_aside: one '
-  'that could not be described, left for an hour.';
+  'Combines pending digests into a batch and stores their content; null when there are none. set_aside: a digest that '
+  'could not be described, postponed by an hour.';
 
 create or replace function public.claim_reminders(size int, at timestamptz) returns jsonb
 -- What budgets add up is compiled longer than it runs.
@@ -24246,7 +24233,7 @@ begin
   if opened.set_aside is not null then
     return jsonb_build_object('set_aside', opened.set_aside);
   end if;
-  -- New ones first: a batch that ends whoever sends it must not keep the others waiting.
+  -- New batches first, so that a batch that crashes its sender doesn't block the others.
   if chosen is null then
     select b.id into chosen
     from jobs.reminder_batches as b
@@ -24258,8 +24245,8 @@ begin
     set attempts = b.attempts + 1,
       unsure_since = case when b.lease_token is null then b.unsure_since else coalesce(b.unsure_since, b.leased_at) end
     where b.id = chosen;
-    -- Who was suspended since, or left an organization that it tells of, gets no second attempt; whether the first one
-    -- reached them, nobody knows.
+    -- A recipient who was suspended or left an organization in the digest gets no second attempt, though the first may
+    -- not have arrived.
     with closed as (
       update jobs.reminder_digests as d set status = 'unknown', closed_at = at, batch_id = null,
         content = null
@@ -24300,17 +24287,17 @@ begin
 end
 $$;
 comment on function public.claim_reminders is
-  'Leases a batch of at most so many digests for 90 seconds: '
+  'Leases a batch of digests for 90 seconds: '
   '{"id","lease_token","attempts","digests":[{"id","recipient_id","content"}]}, or null when there is nothing to send. '
-  '{"set_aside": id} says that one could not be described and waits for an hour: ask again.';
+  '{"set_aside": id}: one could not be described and waits for an hour; call again.';
 
 create or replace function jobs.stop_digests_of(organization_id text, user_id uuid, at timestamptz) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   stopped uuid[];
 begin
-  -- What was not described yet will be by what they may see then. What was, says what they could see before: it gets no
-  -- second attempt, and whether the first one reached them, nobody knows.
+  -- Digests without content are described with the person's new rights. Described ones contain what the person could
+  -- see before, so they get no second attempt, though the first may not have arrived.
   with closed as (
     update jobs.reminder_digests as d set status = 'unknown', closed_at = at, batch_id = null, content = null
     where d.recipient_id = stop_digests_of.user_id and d.status = 'pending' and d.batch_id is not null
@@ -24364,8 +24351,8 @@ begin
     where d.id = s.id::uuid and d.batch_id = batch.id and d.status = 'pending' and s.outcome in ('sent', 'dead')
     returning d.id, d.status
   ), held as (
-    -- Surely not taken now, nor before: it may be said anew, in other company. Who refuses a key's mails for good has
-    -- not taken them under it before.
+    -- Certainly not accepted, now or before: it may be sent in another batch. A service that permanently rejects a
+    -- key's mails has not accepted them under it before.
     update jobs.reminder_digests as d
     set batch_id = null, content = null, next_attempt_at = retry_at, failure_code = s.code, sent_alone = d.sent_alone
       or s.alone
@@ -24408,9 +24395,9 @@ begin
 end
 $$;
 comment on function public.settle_reminders is
-  'Says what became of digests of a leased batch, each {"id","outcome": sent, dead, held (surely not taken) or '
-  'unsure,"code","refused","alone"}: {"outcome":"settled","digests","reminders"} as sent, or {"outcome":"lost"} when '
-  'the lease is another''s. With is_last the lease ends, and what is left waits until retry_at.';
+  'Records the outcome of digests in a leased batch, each {"id","outcome": sent, dead, held (certainly not accepted) '
+  'or unsure,"code","refused","alone"}: {"outcome":"settled","digests","reminders"} as sent, or {"outcome":"lost"} '
+  'when somebody else holds the lease. With is_last the lease ends, and the rest waits until retry_at.';
 
 create or replace function public.count_waiting_reminders(at timestamptz) returns bigint
 language plpgsql stable set search_path = '' as $$
@@ -24428,8 +24415,7 @@ comment on function public.count_waiting_reminders is
 
 -- schemas/jobs/store_rates.sql
 
--- Keeping the rates that the job fetched. Whether a set is believed is decided before it comes here; nothing is ever
--- updated in place.
+-- Stores the rates that the job fetched. The job has validated each set; rows are never updated.
 
 create or replace function public.read_newest_rates() returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -24456,7 +24442,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   added int;
 begin
-  -- The digits of the source as they are: text to numeric.
+  -- The source's digits unchanged: text to numeric.
   insert into app.fx_rates (quote, rate_on, source, rate, fetched_at)
   select c.code, coalesce((days ->> r.key)::date, published_on), source, r.value::numeric, at
   from jsonb_each_text(per_euro) as r
@@ -24496,8 +24482,8 @@ begin
 end
 $$;
 comment on function public.find_days_to_rate is
-  'Past days with payments that wait for a rate, and yesterday, as far as they are not settled: those asked for '
-  'longest ago first, then the newest. Of all organizations.';
+  'Yesterday, and past days with payments that wait for a rate, unless settled: least recently requested first, then '
+  'newest. Across all organizations.';
 
 create or replace function public.read_rates_of_day(day date) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -24505,7 +24491,7 @@ begin
   return (
     select coalesce(jsonb_object_agg(c.code, r.per_euro::text), '{}')
     from app.currencies as c cross join lateral app.rates_as_of(c.code, read_rates_of_day.day) as r
-    -- A snapshot is too far from other days to judge their rates by it.
+    -- A snapshot is too far from other days to validate their rates.
     where c.code <> 'EUR' and r.source <> 'snapshot'
   );
 end
@@ -24528,7 +24514,7 @@ begin
   where d.day = settle_day.day and d.settled_at is null
     and (
       is_answered
-      -- What a snapshot stands in for is asked for until a source answers.
+      -- Days covered only by a snapshot are requested until a source answers.
       or d.attempts >= max_attempts and not exists (select from app.fx_rates as r where r.source = 'snapshot')
     );
   select d.settled_at into settled from app.fx_days as d where d.day = settle_day.day;
@@ -24555,7 +24541,7 @@ begin
     order by p.paid_on, p.id
     limit size
   ) as w;
-  -- Nothing is written where nothing is new. What somebody is changing is valued by that change.
+  -- Writes only new values. Rows that somebody is changing are valued by that change.
   ids := array(
     select p.id
     from app.payments as p
@@ -24591,9 +24577,9 @@ select cron.schedule('roll-bills', '1-59/15 * * * *', $$select jobs.call_functio
 
 -- schemas/reminders/unsubscribe.sql
 
--- Ending reminders from a mail: all of them, those of one organization, or of one bill. Whoever holds the signed link
--- may end the first two for the person that it names; bills are for their owner's eyes, since ending one's reminders
--- ends them for everybody. The functions check that what is named is the person's.
+-- Ends reminders from a mail: all, those of one organization, or those of one bill. A signed link allows the first two
+-- for the person it names. The third ends a bill's reminders for everybody, so only its signed-in owner can do it. The
+-- functions check that the named record is the person's.
 
 create or replace function public.read_unsubscribing(user_id uuid, with_bills boolean) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -24626,8 +24612,8 @@ begin
 end
 $$;
 comment on function public.read_unsubscribing is
-  'What a person can end: {"email_enabled","organizations":[{"id","name","mails"}]}, each organization with the '
-  'reminding "bills":[{"id","name"}] that they own if asked for; null when there is no such person.';
+  'What a person can unsubscribe from: {"email_enabled","organizations":[{"id","name","mails"}]}, optionally with the '
+  '"bills":[{"id","name"}] with reminders that they own; null for an unknown person.';
 
 create or replace function public.unsubscribe(user_id uuid, scope text, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -24693,8 +24679,8 @@ comment on function public.choose_mails is
 
 -- schemas/providers/provider_sync.sql
 
--- What the job that fetches amounts asks of the database: one link at a time is leased, asked after commit, and settled
--- by its lease. Whoever dies in between leaves a lease that runs out, and the link is asked again.
+-- Used by the job that fetches amounts: it leases one link at a time, asks the provider after commit, and settles the
+-- link with its lease. If it dies, the lease expires and another run asks again.
 
 create or replace function jobs.lost_its_occurrence(statement app.provider_statements) returns boolean
 language sql immutable
@@ -24768,9 +24754,9 @@ begin
 end
 $$;
 comment on function public.claim_provider_link is
-  'Leases the link that was asked longest ago, before an instant, of those whose statement of the month, or of one in '
-  'their backlog, has not come, or that has lost its date (again: or has come): {link_id, provider_key, lease_token, '
-  'periods: to ask for in this order, envelope}, null when there is none. Only links that jobs.may_fetch.';
+  'Leases the link that was asked longest ago, before an instant, among links that lack the month''s statement or one '
+  'of their backlog, or whose statement lost its date (again: also links that have it): {link_id, provider_key, '
+  'lease_token, periods: to ask for in this order, envelope}; null when there is none. Only links that jobs.may_fetch.';
 
 create or replace function jobs.provider_context(organization_id text, at timestamptz) returns app.context
 language plpgsql stable set search_path = '' as $$
@@ -24868,17 +24854,16 @@ comment on function public.count_provider_links is
 
 -- schemas/providers/schedule.sql
 
--- When amounts are fetched: on the 2nd, when most providers have closed the month before, and daily until the 10th for
--- what was not ready by then. A run that finds nothing to ask costs next to nothing.
+-- Amounts are fetched on the 2nd, when most providers have closed the previous month, and daily until the 10th for the
+-- rest. A run without work is cheap.
 
 select cron.schedule('provider-sync', '0 6 2 * *', $$select jobs.call_function('cron-provider-sync')$$);
 select cron.schedule('provider-sync-catch-up', '0 6 3-10 * *', $$select jobs.call_function('cron-provider-sync')$$);
 
 -- schemas/exports/export_books.sql
 
--- Pages of the books for an export: each kind of record in an order of its own, what follows a key, as the person may
--- see it. What was deleted is not in the books. Amounts are decimals, and negative where money came back; who did
--- something is named by the address, as long as they are a member.
+-- Pages of the books for an export: records of each kind after a key, as the person may see them, without deleted ones.
+-- Amounts are decimals, negative for refunds. Current members are named by address.
 
 create or replace function app.export_payments(after jsonb, from_on date, to_on date, at_most int)
   returns table (key jsonb, shown jsonb)
@@ -25146,7 +25131,7 @@ comment on function app.export_statements is
 
 -- schemas/exports/export_organization.sql
 
--- Pages of what an organization is, for an export: its settings, its members, and what was changed by whom.
+-- Pages of an organization for an export: settings, members and changes.
 
 create or replace function app.export_organization(part text, after jsonb, at_most int)
   returns table (key jsonb, shown jsonb)
@@ -25188,12 +25173,11 @@ begin
 end
 $$;
 comment on function app.export_organization is
-  'The settings, the members by address, and the changes with what they did as facts.';
+  'The settings, the members by address, and the changes with their effects as facts.';
 
 -- schemas/exports/read_export.sql
 
--- Exports, for people whose role may: reading stays possible without a plan, and who has left reads nothing more, from
--- the next page on.
+-- Exports, for roles with that right. They work without a plan. A former member gets nothing from the next page on.
 
 create or replace function app.read_export_page(part text, after jsonb, from_on date, to_on date) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -25239,7 +25223,7 @@ end
 $$;
 comment on function app.read_export_page is
   'A page of one part of the books, as the person of the request''s claims sees them: {rows, next?, latest_change?}; '
-  'null for who is no active member.';
+  'null without an active membership.';
 
 create or replace function public.open_export(user_id uuid, organization_id text, wanted text, at timestamptz)
   returns jsonb
@@ -25276,7 +25260,7 @@ end
 $$;
 comment on function public.open_export is
   'Whether a person may export an organization''s books: {outcome: ok | refused | unknown, organization?: {name, '
-  'today, state}}. With what is wanted it goes to the audit trail.';
+  'today, state}}. Writes the request to the audit trail.';
 
 create or replace function public.read_export(user_id uuid, organization_id text, part text, after jsonb, from_on date,
   to_on date, at timestamptz) returns jsonb
@@ -25294,8 +25278,8 @@ begin
 end
 $$;
 comment on function public.read_export is
-  'A page of an export, read as a signed-in person under row-level security: {outcome: ok | refused, page?}, judged '
-  'anew for each page. The plan is not asked: what is in the books stays readable.';
+  'A page of an export, read as a signed-in person under row-level security: {outcome: ok | refused, page?}. Each page '
+  'checks the rights again. Works on every plan.';
 
 -- As app.run_tool: the person reads, not the service.
 alter function app.read_export_page set role = 'authenticated';
@@ -25424,8 +25408,8 @@ exception when sqlstate 'EX001' then
 end
 $$;
 comment on function public.pay_due_date is
-  'Marks a due date paid that a page showed: what public.run_page_tool answers for mark_bill_paid, or outcome unknown, '
-  'already (it is not open), changed (another amount is due than the page showed, null when it showed none) or busy.';
+  'Pays the due date that a page showed: the answer of public.run_page_tool for mark_bill_paid, or outcome unknown, '
+  'already (not open), changed (the amount differs from the shown one; null when none was shown) or busy.';
 
 -- schemas/schema_version.sql
 

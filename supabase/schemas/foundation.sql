@@ -22,7 +22,7 @@ comment on schema app is 'Expenses, bills, payments and the changes made to them
 comment on schema jobs is 'Scheduled work.';
 
 grant usage on schema identity, oauth, billing, app, jobs to service_role;
--- The tools run as `authenticated` under row-level security; these schemas hold what they may see.
+-- Tools run as `authenticated` under row-level security; these schemas contain what they may see.
 grant usage on schema identity, billing, app to authenticated;
 
 -- Who may execute a function follows from its schema; the few exceptions say so where they are made.
@@ -54,7 +54,7 @@ begin
   return app.spell_id(prefix, bits);
 end
 $$;
-comment on function app.new_id is 'A new public id, later ones after earlier ones. Names a thing and is no secret.';
+comment on function app.new_id is 'A new public id, ordered by creation time. It is an identifier, not a secret.';
 
 create or replace function app.instant() returns timestamptz
 language sql stable

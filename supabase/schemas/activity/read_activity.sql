@@ -1,5 +1,5 @@
--- The activity page: every change with what it did, what apps read, and what happened to accounts and grants. Changes
--- and reads are read as the person; the audit trail, which no policy opens, by the service with a filter by hand.
+-- The activity page: changes with their effects, reads by apps, and events of accounts and grants. Changes and reads
+-- run as the person. The audit trail has no policy, so the service reads it with an explicit filter.
 
 create or replace function app.describe_activity(change app.change_sets, most_effects int) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -16,13 +16,13 @@ end
 $$;
 comment on function app.describe_activity is
   'A change for the activity page, {id, at, change, tool, by, is_automatic, client_name, is_emptied, undone_by, '
-  'undoes, proposal_id, approved_by, effects?, effects_count?}: of what it did the first so many things.';
+  'undoes, proposal_id, approved_by, effects?, effects_count?}, with the first effects only.';
 
 create or replace function app.read_activity_page(filter jsonb, before bigint, timezone text) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   rows_at_once constant int := 20;
-  -- So many are looked through for a name, and then the next page goes on.
+  -- Rows scanned for a name before the page ends.
   most_looked constant int := 2000;
   organization constant text := identity.current_organization_id();
   page record;
@@ -97,7 +97,7 @@ end
 $$;
 comment on function app.read_activity_page is
   'A page of the activity of the person''s organization: {changes, next?}, and on the first one {reads, people, apps}. '
-  'filter: {id?, by?, app?, tool?, from?, to?, query?}, days in the time zone. Null for who is no active member.';
+  'filter: {id?, by?, app?, tool?, from?, to?, query?}, days in the time zone. Null without an active membership.';
 
 create or replace function app.read_security_events(organization_id text, user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$

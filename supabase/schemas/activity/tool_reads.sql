@@ -1,4 +1,4 @@
--- What apps read, counted by day: which tool, how often. What was in the answers is not kept.
+-- Reads by apps, counted by tool and day. The contents of answers are not stored.
 
 create table app.tool_reads (
   organization_id text collate "C" not null references identity.organizations (id) on delete cascade,

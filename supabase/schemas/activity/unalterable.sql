@@ -1,6 +1,5 @@
--- What was done stays written: no role that serves requests or runs jobs can change or remove a change, what it did,
--- how often something was read, or an event of the audit trail. The purge has a role of its own, for what is past its
--- time.
+-- The audit trail is append-only: no role that serves requests or runs jobs can change or delete a change, its effects,
+-- a count of reads or an event. The purge has its own role for expired rows.
 
 revoke update, delete on app.change_items from service_role;
 revoke update, delete on app.change_sets from service_role;
@@ -17,7 +16,7 @@ begin
       select from app.change_items as i where i.change_id = old.id
     ) then old end;
   end if;
-  -- Each says something once. That it was undone is said by what undid it, and stops being so when that is undone.
+  -- Each column can be set once, except undone_by, which follows from the undo and is cleared when that is undone.
   if (old.is_emptied or old.facts <> '{}') and new.facts <> old.facts
     or (old.is_emptied or old.moved is not null) and new.moved is distinct from old.moved
     or old.undoes is not null and new.undoes is distinct from old.undoes
@@ -32,7 +31,7 @@ begin
 end
 $$;
 comment on function app.keep_change is
-  'Lets a change say once what it did, and be dropped only while it did nothing.';
+  'Lets a change record its effects once, and be deleted only while it has none.';
 create trigger keep_change before update or delete on app.change_sets
   for each row execute function app.keep_change();
 

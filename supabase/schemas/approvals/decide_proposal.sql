@@ -1,5 +1,5 @@
--- Answering a proposal: once, by somebody else, who saw what it does. What is approved runs with the rights that its
--- proposer has at that moment, and only if it still does exactly what was shown.
+-- Answers a proposal once. The answer comes from another person who saw the effects. An approved proposal runs with the
+-- rights that its proposer has at that moment, and only if its effects still equal the shown ones.
 
 create or replace function app.told_effects(told jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -11,8 +11,7 @@ begin
 end
 $$;
 comment on function app.told_effects is
-  'What a proposal tells of its effects, the names of rows included that it does not touch; without ids, which are new '
-  'each time.';
+  'The effects of a proposal, with the names of referenced rows and without ids, which differ at each run.';
 
 create or replace function app.run_approved(proposal app.proposals, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -55,8 +54,8 @@ exception when sqlstate 'EX001' then
 end
 $$;
 comment on function app.run_approved is
-  'Runs what was approved as the person of the request''s claims, its proposer: the tool''s envelope, or {ok: false, '
-  'error} when it fails or would do something else than what was shown. Then nothing is written.';
+  'Runs an approved proposal as its proposer, the person of the request''s claims: the tool''s envelope, or {ok: '
+  'false, error} when it fails or its effects differ from the shown ones. Then nothing is written.';
 
 create or replace function app.may_decide(proposal app.proposals, user_id uuid, through text) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -70,7 +69,7 @@ begin
       where m.organization_id = proposal.organization_id and m.user_id = may_decide.user_id and m.role = 'owner'
     ))
     and case when proposal.actor_id = user_id
-      -- Nobody answers for themselves, unless there is nobody else to ask: then on the page, where no assistant is.
+      -- Nobody answers their own proposal, unless nobody else can; then only on the page, which no assistant can reach.
       then through = 'page' and app.find_approvers(proposal.organization_id, proposal.approver, user_id) = '{}'
       else through = 'page' or exists (
         select from identity.organizations as o
@@ -174,7 +173,8 @@ comment on function public.decide_proposal is
 create or replace function app.decide_proposal(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- As the person: whoever may not see it hears that it is not there. public.call_tool does the rest, as the service.
+  -- Runs as the person, so a proposal that they may not see does not exist. public.call_tool does the rest as the
+  -- service.
   if not exists (select from app.proposals as p where p.id = decide_proposal.arguments ->> 'proposal_id') then
     perform app.fail('not_found.proposal', jsonb_build_object(
       'id', arguments -> 'proposal_id', 'organization', context.organization_name
@@ -242,5 +242,5 @@ begin
 end
 $$;
 comment on function app.withdraw_proposals_through is
-  'Withdraws what an app proposed that was disconnected. Nobody pressed or called anything: decided_through is null.';
+  'Withdraws the proposals of a disconnected app. decided_through is null, because no page or tool decided.';
 revoke all on function app.withdraw_proposals_through from authenticated;

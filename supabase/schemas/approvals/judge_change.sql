@@ -12,7 +12,7 @@ begin
   );
 end
 $$;
-comment on function app.tools_of_change is 'The tool of a change, and of an undo also those of what it undoes.';
+comment on function app.tools_of_change is 'The tool of a change; for an undo, also the tools of the undone changes.';
 
 create or replace function app.exceeds_amount(sums jsonb, rule app.approval_rules, day date) returns jsonb
 language plpgsql stable set search_path = '' as $$

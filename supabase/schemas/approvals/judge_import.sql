@@ -31,7 +31,7 @@ begin
 end
 $$;
 comment on function app.draft_effects is
-  'What publishing these lines of an import would add, as app.describe_effects tells it, of the first ones.';
+  'The effects of publishing these lines of an import, in the format of app.describe_effects; the first lines only.';
 
 create or replace function app.judge_import(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -62,7 +62,7 @@ begin
     'reasons', app.judge_moved(context, array['import_expenses'], jsonb_build_object(
       'records', jsonb_array_length(counted -> 'new'),
       'acts', jsonb_build_object('log_expenses', jsonb_array_length(counted -> 'new')), 'sums', (
-        -- Each row by itself: what comes back takes nothing off what goes out.
+        -- Row by row, so that refunds don't offset payments.
         select coalesce(jsonb_object_agg(s.currency, s.minor), '{}')
         from (
           select j.currency, sum(abs(j.amount_minor)) as minor
@@ -90,8 +90,8 @@ begin
 end
 $$;
 comment on function app.judge_import is
-  'Which rules committing an import would exceed by its rows, and what it would write: nothing is published to find '
-  'out. Null for a call that commits nothing.';
+  'The rules that committing an import would exceed, and what it would write, computed from its staged rows without '
+  'publishing. Null unless the call commits.';
 
 create or replace function app.foresee_import(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$

@@ -1,5 +1,5 @@
--- Mails to one person about one thing: a proposal that waits or was settled, or their removal. Who has to hear is
--- worked out when somebody sends; a row is made when a mail is taken on, so that it goes once.
+-- Mails to one person about one proposal (pending or decided) or about their removal. Recipients are determined when
+-- the sender runs; claiming a mail inserts its row, so that it is sent once.
 
 create table app.mails (
   id bigint generated always as identity primary key,
@@ -19,8 +19,8 @@ create table app.mails (
 comment on table app.mails is
   'Which mails about proposals and removals somebody is sending, or sent. A sender that dies leaves a lease that ends.';
 comment on column app.mails.kind is
-  'asked and reminded: to who may decide. decided: to the proposer. settled: to the others who were asked. removed: to '
-  'who was a member.';
+  'asked and reminded go to people who can decide, decided to the proposer, settled to the others who were asked, '
+  'removed to the former member.';
 create index mails_user_id_idx on app.mails (user_id, sent_at);
 create index mails_leased_until_idx on app.mails (leased_until) where sent_at is null;
 create index mails_event_id_idx on app.mails (event_id);
@@ -33,7 +33,7 @@ create or replace function app.find_due_mails(about text, at timestamptz)
   returns table (proposal_id text, event_id bigint, user_id uuid, kind text)
 language plpgsql stable set search_path = '' as $$
 declare
-  -- What was not sent by then is told to nobody.
+  -- Mails not sent by then expire.
   since constant timestamptz := at - interval '2 days';
 begin
   return query
@@ -49,7 +49,7 @@ begin
     select p.id, null::bigint, a.user_id, 'asked'
     from proposals as p
     cross join lateral app.find_approvers((p.proposal).organization_id, (p.proposal).approver, p.actor_id) as who (ids)
-    -- Who has nobody to ask is asked.
+    -- Without other approvers, the proposer decides.
     cross join lateral unnest(case who.ids when '{}' then array[p.actor_id] else who.ids end) as a (user_id)
     where p.state = 'pending' and app.may_decide(p.proposal, a.user_id, 'page')
     union all
@@ -117,8 +117,9 @@ begin
 end
 $$;
 comment on function app.may_be_asked is
-  'Whether another mail of this hour may ask a person of an organization. What waits longer is on their page, and is '
-  'mailed later if it still waits: an assistant that proposes and withdraws floods nobody.';
+  'Whether another mail may go to a person of an organization this hour. The limit protects against assistants that '
+  'propose and withdraw repeatedly. Further proposals are on the person''s page, and are mailed later if still '
+  'pending.';
 revoke all on function app.may_be_asked from authenticated;
 
 create or replace function public.claim_mails(about text, at_most int, at timestamptz) returns jsonb
@@ -136,7 +137,7 @@ begin
       left join identity.organizations as o on o.id = coalesce(p.organization_id, e.organization_id)
       left join identity.memberships as m on m.organization_id = o.id and m.user_id = d.user_id
       where identity.is_active(d.user_id, claim_mails.at)
-        -- Who was removed is told so unless they are back.
+        -- A removed person gets the mail unless they are a member again.
         and case d.kind when 'removed' then o.id is not null and m.user_id is null
           else o.deletes_at is null and m.user_id is not null end
         and not exists (
@@ -177,7 +178,7 @@ language plpgsql volatile set search_path = '' as $$
 begin
   update app.mails as w
   set sent_at = case when is_sent then at end,
-    -- Later each time, up to half a day, for as long as there is anything to tell.
+    -- Exponential backoff, up to half a day, until the mail expires.
     leased_until = case when is_sent then at else at + interval '5 minutes' * least(3 ^ (w.attempts - 1), 144) end
   where w.id = mail_id::bigint and w.sent_at is null;
 end

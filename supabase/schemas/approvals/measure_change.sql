@@ -1,5 +1,5 @@
--- How much a change moved: what limits are held against. Read from the rows that were written, never from what was
--- asked for, so that every way to the same effect counts the same.
+-- Measures a change for approval limits. It reads the written rows, never the arguments, so that every way to the same
+-- effect counts the same.
 
 create or replace function app.add_sums(sums jsonb, further jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -28,7 +28,7 @@ declare
     kept ->> 'charged_currency', asked, kept ->> 'currency', app.instant()::date
   )).base_minor end;
 begin
-  -- Of what was asked for and what the bank took the larger counts, and both where they cannot be compared.
+  -- The larger of entered and charged amount counts; both if they can't be compared.
   if charged is null or asked_as_charged is null or asked_as_charged > charged then
     return query select kept ->> 'currency', sign * asked::numeric where asked is not null;
   end if;
@@ -38,15 +38,15 @@ begin
 end
 $$;
 comment on function app.worth_of is
-  'What a kept row of money is worth, less than nothing if it comes back; of a row that is not there nothing.';
+  'The amount of a captured row, negative for refunds, zero for a missing row.';
 
 create or replace function app.measure_change(change_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Whoever else pays or bears it owes all of it anew.
+  -- Changing who pays or shares puts the whole amount at stake.
   passing_on constant text[] := array['paid_by', 'payer_id', 'sharing', 'from_id', 'to_id'];
-  -- When and to whom a bill is due and whether that is paid without anybody, in what time a payment counts, and what
-  -- somebody else pays back: all of it is at stake, though the amount stays.
+  -- A change of payee, due date, autopay, counted period or reimbursement puts the whole amount at stake, though the
+  -- amount stays the same.
   terms constant text[] := array[
     'autopay', 'status', 'payee', 'amount_mode', 'paid_on', 'frequency', 'every', 'anchor_on', 'month_days',
     'weekend_rule', 'ends_on', 'ends_after',
@@ -98,8 +98,8 @@ begin
       from seen as s
       where s.table_name = 'payments' and s.was is not null and s.becomes is not null
     ), priced as (
-      -- What somebody says of a date is paid without anybody where that is automatic. What follows from the bill's own
-      -- amount counts there.
+      -- On an autopay bill, an amount set for a date is paid without a person. Amounts derived from the bill's own
+      -- amount count there.
       select s.becomes ->> 'currency' as currency,
         abs((s.becomes ->> 'expected_minor')::numeric - coalesce((s.was ->> 'expected_minor')::numeric, 0)) as minor,
         exists (select from app.expenses as e where e.id = s.becomes ->> 'expense_id' and e.autopay) as is_automatic
@@ -135,7 +135,7 @@ begin
         when 'exp' then case when t.is_there then case when t.was_there then 'update_expenses' else 'log_expenses' end
           end
         when 'bill' then case when t.is_there then case when t.was_there then 'update_bill' else 'add_bill' end end
-        -- Of a bill: the payment of an expense is no thing by itself.
+        -- A bill counts as one record with its payments.
         when 'pay' then case when t.is_there then 'mark_bill_paid' end
         when 'set' then case when t.is_there then 'settle_up' end
         end end as act

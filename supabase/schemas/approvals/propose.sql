@@ -1,5 +1,5 @@
--- The gate: a write that exceeds what its organization lets pass is taken back and kept as a proposal. What it would do
--- is what it did before it was taken back.
+-- The gate for writes: a write that exceeds its organization's limits is rolled back and stored as a proposal. The
+-- proposal records the effects measured before the rollback.
 
 create or replace function app.fingerprint_change(change_id text) returns text
 language plpgsql stable set search_path = '' as $$
@@ -39,13 +39,13 @@ begin
 end
 $$;
 comment on function app.fingerprint_change is
-  'The same for two changes that find the same rows and leave the same: without the ids, times and counters that are '
-  'new each time, without what follows from other rows, and without what is empty: an upgrade may add a column.';
+  'A hash that is equal for two changes that read and write equal rows. It leaves out ids, times and counters, values '
+  'derived from other rows, and empty values, so that an upgrade can add a column.';
 
 create or replace function app.find_approvers(organization_id text, approver text, except_id uuid) returns uuid[]
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  -- Definer, since the tables that say who is suspended are not for members to read.
+  -- security definer: members cannot read the tables that record suspensions.
   return array(
     select m.user_id
     from identity.memberships as m
@@ -133,7 +133,7 @@ comment on function app.propose is
 create or replace function app.perform_judged(context app.context, tool text, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- So many rows are written and taken back, to show all that becomes of them.
+  -- The most rows that are written and rolled back to show all effects.
   few constant int := 1000;
   change text;
   result jsonb;
@@ -177,14 +177,14 @@ begin
   end;
   would := kept::jsonb;
   if tool = 'import_expenses' then
-    -- What is approved is held against the rows of the file.
+    -- An approved import is compared with the rows of its file.
     would := would || jsonb_build_object('fingerprint', app.foresee_import(context, arguments) -> 'fingerprint');
   end if;
   return app.propose(context, tool, arguments, would);
 end
 $$;
 comment on function app.perform_judged is
-  'A tool, unless what it writes needs approval: then everything is taken back and kept as a proposal.';
+  'Runs a tool. If the write needs approval, rolls everything back and stores a proposal instead.';
 
 create or replace function app.preview_judged(context app.context, tool text, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$

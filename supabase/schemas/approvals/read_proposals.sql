@@ -1,4 +1,4 @@
--- Proposals and rules for pages: read by the service for whoever is signed in, so each filters by hand.
+-- Proposals and rules for pages. The service reads them for the signed-in person, so each function filters explicitly.
 
 create or replace function app.describe_proposal(proposal app.proposals, user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -34,7 +34,7 @@ begin
 end
 $$;
 comment on function app.describe_proposal is
-  'A proposal for somebody who may see it: {id, hash, organization, state, tool, facts, effects, effects_count, '
+  'A proposal for somebody who can see it: {id, hash, organization, state, tool, facts, effects, effects_count, '
   'reasons, country, timezone, proposer, is_mine, client_name, created_at, expires_at, asked, may_decide, '
   'may_withdraw, decided_by?, …}.';
 
@@ -68,8 +68,8 @@ begin
 end
 $$;
 comment on function public.read_proposal is
-  'A proposal for its page: {outcome: found | unknown, proposal?, state?}. Unknown to everybody but its proposer and '
-  'those who may decide it.';
+  'A proposal for its page: {outcome: found | unknown, proposal?, state?}. Unknown to everybody except its proposer '
+  'and people who can decide it.';
 
 create or replace function public.read_proposals(user_id uuid, organization_id text, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -102,8 +102,8 @@ begin
 end
 $$;
 comment on function public.read_proposals is
-  'The proposals of the last 30 days that a person may see, newest first, with the first of what each changes: {id, '
-  'name, state, country, timezone, proposals}; null for who is no member.';
+  'The proposals of the last 30 days that a person can see, newest first, each with its first effects: {id, name, '
+  'state, country, timezone, proposals}; null without a membership.';
 
 create or replace function public.read_approval_policy(user_id uuid, organization_id text, at timestamptz)
   returns jsonb
@@ -130,7 +130,7 @@ begin
 end
 $$;
 comment on function public.read_approval_policy is
-  'What an organization wants approved, for who may decide about proposals: {id, name, country, base_currency, '
+  'The approval rules of an organization, for people who can decide proposals: {id, name, country, base_currency, '
   'may_change, assistants_may_approve, rules: [{id, tool, roles, over, currency, over_records, approver}]}; null for '
   'others.';
 
@@ -174,8 +174,8 @@ exception
 end
 $$;
 comment on function public.change_approval_policy is
-  'Replaces what an organization wants approved, for whoever has the right approvals:manage: outcome changed, unknown, '
-  'not_allowed, invalid, too_many or busy. rules: as public.read_approval_policy says them.';
+  'Replaces the approval rules of an organization, for people with the right approvals:manage: outcome changed, '
+  'unknown, not_allowed, invalid, too_many or busy. rules: in the format of public.read_approval_policy.';
 
 create or replace function app.list_open_proposals(context app.context) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -21,7 +21,7 @@ comment on table app.approval_rules is
   'Which writes need approval: those of a tool (any, when null) by these roles; with an amount or a number of records '
   'only what exceeds it, added up per person over 24 hours.';
 comment on column app.approval_rules.approver is
-  'Who may approve: whoever has the right approvals:decide, or only the owner.';
+  'Who can approve: everybody with the right approvals:decide, or only the owner.';
 create index approval_rules_organization_id_idx on app.approval_rules (organization_id);
 create index approval_rules_currency_idx on app.approval_rules (currency);
 
@@ -55,17 +55,18 @@ create table app.proposals (
   constraint proposals_decided_once check ((state = 'pending') = (decided_at is null))
 );
 comment on table app.proposals is
-  'Writes that wait for approval, or waited: what was asked for, by whom, and exactly what it would do.';
+  'Writes that wait or waited for approval: the request, its proposer and its exact effects.';
 comment on column app.proposals.proposed_on is 'Today, when it was proposed: what "yesterday" in it means.';
 comment on column app.proposals.reasons is 'Which rules it exceeds, as facts: app.judge_moved.';
 comment on column app.proposals.facts is 'What it would do, as the facts of its change.';
 comment on column app.proposals.effects is 'The same, thing by thing, before and after: app.read_effects.';
 comment on column app.proposals.fingerprint is
-  'The rows that it would write and those that it would replace, without what is new each time: what runs later is '
-  'held against it.';
-comment on column app.proposals.hash is 'Names all of it: whoever answers says which they saw.';
+  'A hash of the rows it would write and replace, without values that are new each time. The approved run must produce '
+  'the same hash.';
+comment on column app.proposals.hash is
+  'A hash of the whole proposal. An answer must repeat it, which proves what the person saw.';
 comment on column app.proposals.problem is
-  'Why it could not be written any more, as the code of an error; of what was withdrawn, proposer_gone.';
+  'Error code when it could no longer be written; proposer_gone for a proposal withdrawn with its proposer.';
 comment on column app.proposals.result is 'What the tool answered when it was written.';
 create index proposals_organization_id_idx on app.proposals (organization_id, created_at desc);
 create index proposals_pending_idx on app.proposals (organization_id, actor_id) where state = 'pending';

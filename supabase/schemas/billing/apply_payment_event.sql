@@ -41,9 +41,9 @@ begin
 end
 $$;
 comment on function public.apply_payment_event is
-  'Takes one verified event: {"outcome": applied | duplicate | stale | ignored | parked, "organization_id"?, '
-  '"no_effect"?, "reason"?}. no_effect says why it was applied and changed nothing; the reason why an event is parked, '
-  'or that its notes name another organization than the one it is bound to. body_hash alone tells a duplicate.';
+  'Processes one verified event: {"outcome": applied | duplicate | stale | ignored | parked, "organization_id"?, '
+  '"no_effect"?, "reason"?}. no_effect: why an applied event changed nothing. reason: why it is parked, or that its '
+  'notes name another organization than the bound one. body_hash alone identifies duplicates.';
 
 create or replace function public.replay_parked_events(
   subscription_id text default null, organization_id text default null, at timestamptz default now()

@@ -1,13 +1,13 @@
--- Provider links follow the plan: the end of it pauses them and deletes nothing, the next payment resumes what it
--- paused. During a trial nothing ends with a plan; once the trial is over nothing is fetched either (app.link_status).
+-- Provider links follow the plan. The end of a plan pauses them without deleting, and the next payment resumes them. A
+-- plan that ends during the trial pauses nothing; after the trial app.link_status stops fetching.
 
 alter table app.provider_links
   add column resumes_as text
     constraint provider_links_resumes_as_known check (resumes_as in ('pending', 'active', 'needs_reauth')),
   add constraint provider_links_resumes_when_paused check (resumes_as is null or status in ('paused', 'revoked'));
 comment on column app.provider_links.resumes_as is
-  'Set while the link is paused because the organization''s plan ended: what it was. Null when a person paused it, and '
-  'then it stays paused.';
+  'The status before the plan ended, while the link is paused for that reason. Null when a person paused it; then '
+  'payments don''t resume it.';
 create index provider_links_organization_id_idx on app.provider_links (organization_id);
 
 create or replace function app.pause_links_without_plan() returns trigger

@@ -89,5 +89,5 @@ begin
 end
 $$;
 comment on function billing.derive_plan is
-  'Gives an organization the plan of its best subscription that has a say, and says what it is now. The end of an old '
-  'one must not take the plan that a newer one pays for.';
+  'Sets an organization''s plan from its best eligible subscription and returns it. The end of an old subscription '
+  'must not remove the plan that a newer one pays for.';

@@ -24,6 +24,6 @@ begin
 end
 $$;
 comment on function billing.plan_endings is
-  'The ends of a trial, a grace period or a canceled subscription after an instant and until another one, with the '
-  'features that nothing else includes from then on. An end that a later payment undid is none.';
+  'The ends of a trial, grace period or canceled subscription between two instants, with the features lost at each. '
+  'Ends that a later payment undid are left out.';
 grant execute on function billing.plan_endings to authenticated;

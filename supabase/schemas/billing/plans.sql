@@ -62,13 +62,13 @@ comment on table billing.payment_events is
   'Every event of the payment provider that carried a valid signature, once. Keeps what decides about plans, never the '
   'body: that names people and cards.';
 comment on column billing.payment_events.event_id is
-  'The provider''s own id of the event, where it sends one: a note for people. It is outside the signature, so only '
-  'the hash of the body tells a duplicate.';
+  'The provider''s id of the event, if it sends one; for people only. It is not covered by the signature, so the hash '
+  'of the body identifies duplicates.';
 comment on column billing.payment_events.status is
   'What the event means for its subscription; null for kinds that mean nothing to us.';
 comment on column billing.payment_events.claimed_organization_id is
-  'The organization named in the subscription''s notes. Whoever can edit notes wrote it; it counts for the first '
-  'binding only.';
+  'The organization named in the subscription''s notes. Anybody who can edit notes can write it, so it counts for the '
+  'first binding only.';
 comment on column billing.payment_events.outcome is
   'applied: it became the latest word on its subscription. stale: a later one was already there. parked: it waits, see '
   'billing.parked_events. ignored: a kind without effect.';

@@ -66,9 +66,8 @@ begin
     subscription.period_ends_at := latest.period_ends_at;
     subscription.clock := latest.clock;
   end if;
-  -- A failure that arrives late may be the first of its row; a payment that arrives late may end the row before it. The
-  -- provider repeats for a day what it cannot deliver: what is older was sent again by hand, and the grace period must
-  -- not have passed before anybody knew.
+  -- A late failure may be the first of its row, and a late payment may end the row before it. The provider retries for
+  -- a day; an older event was resent by hand, and the grace period must not have passed unnoticed.
   subscription.past_due_since := case when subscription.status = 'past_due' then (
     select min(greatest(e.occurred_at, e.received_at - interval '1 day'))
     from billing.payment_events as e

@@ -45,5 +45,5 @@ exception when sqlstate 'EX001' then
 end
 $$;
 comment on function public.pay_due_date is
-  'Marks a due date paid that a page showed: what public.run_page_tool answers for mark_bill_paid, or outcome unknown, '
-  'already (it is not open), changed (another amount is due than the page showed, null when it showed none) or busy.';
+  'Pays the due date that a page showed: the answer of public.run_page_tool for mark_bill_paid, or outcome unknown, '
+  'already (not open), changed (the amount differs from the shown one; null when none was shown) or busy.';

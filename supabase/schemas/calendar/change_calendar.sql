@@ -21,8 +21,8 @@ begin
 end
 $$;
 comment on function public.create_calendar is
-  'Gives a member a calendar address, without amounts, which ends the one before: {"outcome":"created"}, or '
-  '{"outcome":"refused"} for who is no member, without the feature, and for the earlier of two presses.';
+  'Creates a calendar address without amounts and ends the previous one: {"outcome":"created"}, or '
+  '{"outcome":"refused"} without membership or feature, and for the earlier of two concurrent presses.';
 
 create or replace function public.change_calendar(user_id uuid, organization_id text, show_amounts boolean,
   at timestamptz) returns jsonb

@@ -1,4 +1,4 @@
--- What a calendar app is told: the open dates of a year, read as the person whose address it has.
+-- The calendar feed: the open dates of a year, read as the address's person.
 
 create or replace function app.list_calendar(show_amounts boolean, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -78,9 +78,9 @@ begin
 end
 $$;
 comment on function app.list_calendar is
-  'What is overdue and what falls due within a year in the organization of the request''s claims: {organization, '
-  'country, is_cut, dates: [{bill_id, name, due_on, dates, autopay, changed_at, amount?, currency?, is_estimate?}]}, '
-  'the nearest; null for who is no member.';
+  'Overdue dates and those due within a year in the organization of the request''s claims, nearest first: '
+  '{organization, country, is_cut, dates: [{bill_id, name, due_on, dates, autopay, changed_at, amount?, currency?, '
+  'is_estimate?}]}; null without a membership.';
 
 create or replace function public.read_calendar(token_hash text, limits jsonb, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -117,10 +117,10 @@ begin
 end
 $$;
 comment on function public.read_calendar is
-  'What is due, by the SHA-256 in hex of the token in a calendar''s address, read as its person under row-level '
-  'security: {outcome: ok | unknown | limited, calendar?, retry_after?}. Membership, suspension and plan are judged '
-  'each time, and who may not read it any more hears what a stranger hears. limits: {"caller": quotas of wrong tokens, '
-  '"feed": {"at_most","seconds"}}.';
+  'The calendar for the SHA-256 (hex) of an address''s token, read as its person under row-level security: {outcome: '
+  'ok | unknown | limited, calendar?, retry_after?}. Each read checks membership, suspension and plan; without them '
+  'the answer is the same as for an unknown token. limits: {"caller": quotas of wrong tokens, "feed": '
+  '{"at_most","seconds"}}.';
 
 -- As app.run_tool: from here on the person acts.
 alter function app.list_calendar set role = 'authenticated';

@@ -14,9 +14,9 @@ create table identity.calendar_feeds (
     references identity.memberships (organization_id, user_id) on delete cascade
 );
 comment on table identity.calendar_feeds is
-  'Addresses that a calendar app reads what is due from. Whether one still answers is judged at every read.';
+  'Calendar feed addresses. Each read checks whether the address is still valid.';
 comment on column identity.calendar_feeds.show_amounts is
-  'Whether the calendar names amounts: who is shown a calendar need not know them.';
+  'Whether the calendar shows amounts; off by default, because calendars are often shared.';
 create index calendar_feeds_user_id_idx on identity.calendar_feeds (user_id);
 alter table identity.calendar_feeds enable row level security;
 grant select, insert, update, delete on identity.calendar_feeds to service_role;

@@ -11,9 +11,9 @@ begin
 end
 $$;
 comment on function app.fail is
-  'Ends the tool and rolls back everything it wrote. The code is one of a closed list, its first part what a client '
-  'sees (invalid_argument.tags_too_many); params are the facts that its words are made of, params.details what a '
-  'client is given beside them. The words are TypeScript''s (shared/words).';
+  'Ends the tool and rolls back everything it wrote. The code is from a closed list; its first part is public '
+  '(invalid_argument.tags_too_many). params are the facts for the message in shared/words; params.details go to the '
+  'client.';
 
 create or replace function app.warning(code text, params jsonb default '{}') returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -22,7 +22,7 @@ begin
 end
 $$;
 comment on function app.warning is
-  'What a person should hear beside the result, as facts: a code of a closed list, and what its words are made of.';
+  'A warning beside the result: a code from a closed list, and the facts for its message.';
 
 -- Text
 
@@ -70,8 +70,8 @@ begin
 end
 $$;
 comment on function app.plain_words is
-  'The first characters of what a stranger calls something, as words in one line: nothing invisible, no markup, no '
-  'quotes. Nothing legible is null.';
+  'The first characters of a stranger''s name for something, as one line of words without invisible characters, markup '
+  'or quotes. Null if nothing legible is left.';
 
 create or replace function app.clean_tags(tags jsonb, field text) returns text[]
 language plpgsql stable set search_path = '' as $$
@@ -143,8 +143,8 @@ begin
 end
 $$;
 comment on function app.nearest_weekday is
-  'The day that a weekday means: the last one of what was paid, else the next. On that weekday itself it ends the tool '
-  'and asks.';
+  'The date of a weekday name: the last one for payments, else the next. On that weekday itself, ends the tool with a '
+  'question.';
 
 create or replace function app.parse_date(context app.context, value text, field text, is_past boolean default false)
   returns date
@@ -195,4 +195,4 @@ begin
 end
 $$;
 comment on function app.currency_exponent is
-  'Number of decimals of a currency; ends the tool with currency_unknown when there is none.';
+  'Number of decimals of a currency; ends the tool with currency_unknown for an unknown code.';

@@ -3,7 +3,7 @@ language sql immutable set search_path = '' as $$
   select 'connector_' || kind || ':' || grant_id
 $$;
 comment on function app.quota_key is
-  'The bucket of what a grant reads or writes. A new access token of the grant is no new bucket.';
+  'The quota bucket of a grant''s reads or writes. A new access token of the grant uses the same bucket.';
 
 create or replace function app.authenticate(token_hash text, resource text, kind text, limits jsonb, at timestamptz)
   returns jsonb
@@ -16,8 +16,8 @@ begin
   perform set_config('application_name', app.request_name(), true);
   select * into principal from oauth.resolve_access_token(decode(authenticate.token_hash, 'hex'), resource, at);
   if principal.outcome is distinct from 'ok' then
-    -- Only a token that was never ours is a guess. One that has expired or was revoked must hear that it did, however
-    -- many others of the same hosted client come from the same address; and who holds a good one never comes here.
+    -- Only a token that was never ours counts as a guess. An expired or revoked token must get its own error, even if
+    -- many clients share the address.
     if limits is not null
       and not exists (select from oauth.tokens as t where t.token_hash = decode(authenticate.token_hash, 'hex')) then
       wait := oauth.draw_quotas(limits -> 'caller', at);

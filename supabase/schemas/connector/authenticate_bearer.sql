@@ -10,9 +10,8 @@ begin
 end
 $$;
 comment on function app.count_request is
-  'Counts what a grant was given. It comes last in its transaction: the row stays locked until the end of that, and '
-  'calls of one client must not wait for each other''s tools. So what is under way at the same time is not counted '
-  'yet; that is as exact as this limit needs to be.';
+  'Counts a request of a grant. It runs last in its transaction: the row stays locked until commit, and calls of one '
+  'client must not wait for each other''s tools. Concurrent calls are therefore counted late, which is exact enough.';
 
 create or replace function public.authenticate_bearer(token_hash text, resource text, at timestamptz,
   limits jsonb default null) returns jsonb

@@ -23,8 +23,8 @@ begin
   end if;
   perform app.count_request(principal #>> '{claims,grant_id}', kind, limits, at);
   if kind = 'read' then
-    -- All that it writes is the count of it, and nobody waits for the disk because of that: what a crash of the server
-    -- loses is the counts of its last second.
+    -- The transaction writes only this count, so it commits asynchronously. A server crash loses the counts of its last
+    -- second.
     perform set_config('synchronous_commit', 'off', true);
     perform app.count_read(principal -> 'claims', tool, at);
   end if;

@@ -19,7 +19,7 @@ comment on column app.change_sets.proposal_id is
   'The proposal that was approved, when it was one; it may be gone since.';
 comment on column app.change_sets.moved is 'How much it changed (app.measure_change), where limits were looked at.';
 comment on table app.change_sets is
-  'One write of one tool, by whom and with which client; undone as a whole or not at all.';
+  'One write by one tool, with its person and client; undone completely or not at all.';
 comment on column app.change_sets.grant_id is
   'The connection that made it, which may be gone since: what "undo that" means there.';
 comment on column app.change_sets.facts is
@@ -51,8 +51,8 @@ create table app.change_items (
   primary key (change_id, position)
 );
 comment on table app.change_items is
-  'Each row of a change as it was and as it became. Written by the capture trigger; by a tool only what is no row that '
-  'it could put back: settings and ended provider links.';
+  'Each row of a change before and after. The capture trigger writes it; tools write only effects that aren''t rows: '
+  'settings and ended provider links.';
 
 create table app.idempotency_keys (
   organization_id text collate "C" not null references identity.organizations (id) on delete cascade,

@@ -38,7 +38,7 @@ begin
 end
 $$;
 comment on function app.read_context is
-  'The context of the running request, read as the person; null when they are no member of its organization.';
+  'The context of the running request, read as the person; null without membership in its organization.';
 
 -- Changes
 
@@ -68,7 +68,7 @@ begin
     update app.change_sets as s set facts = finish_change.facts where s.id = change;
     return change;
   elsif app.has_items(change) then
-    -- Written, and out of the writer's sight by that: nobody could judge it, and they could not take it back.
+    -- The write made the row invisible to its author, so it could be neither reviewed nor undone.
     perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'));
   end if;
   delete from app.change_sets as s where s.id = change;
@@ -76,8 +76,8 @@ begin
 end
 $$;
 comment on function app.finish_change is
-  'Closes a change set; one that wrote nothing leaves no trace and answers null. One that wrote must say what it did '
-  '(null breaks a constraint), and still be seen by who wrote it.';
+  'Closes a change set; without writes it deletes the set and returns null. A set with writes must have facts (null '
+  'violates a constraint) and must still be visible to its author.';
 
 -- Running a tool
 

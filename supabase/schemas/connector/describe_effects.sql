@@ -1,5 +1,5 @@
--- What a change did to rows, before and after, as people know them: for pages and proposals. undo_change tells the
--- same of what it took back, without values.
+-- The effects of a change on rows, before and after, in people's terms, for pages and proposals. undo_change reports
+-- its effects the same way, without values.
 
 create or replace function app.describe_value(kept jsonb, key text) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -28,7 +28,7 @@ begin
     when key = 'sharing' then jsonb_build_object('shared', app.describe_sharing(kept -> key))
     when key in ('assignee_id', 'created_by', 'payer_id', 'paid_by', 'from_id', 'to_id')
       then jsonb_build_object('person', app.member_name((kept ->> key)::uuid))
-    -- Only what is unusual is worth a word.
+    -- Values equal to the usual one are left out.
     when key = 'direction' then case kept ->> key when 'refund' then to_jsonb(true) end
     when key = 'status' then case when kept ->> key <> 'active' then kept -> key end
     else kept -> key
@@ -42,7 +42,7 @@ comment on function app.describe_value is
 create or replace function app.describe_effects(touched app.kept_row[], at_most int) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Where a thing comes or goes, these say what it is; where it changes, every column that did.
+  -- Added and deleted records show these fields; changed records show every changed column.
   telling constant text[] := array[
     'amount_minor', 'amount_mode', 'is_estimate', 'currency', 'charged_minor', 'expected_minor', 'paid_on', 'due_on',
     'status', 'anchor_on', 'frequency', 'every', 'month_days', 'weekend_rule', 'ends_on', 'ends_after',
@@ -135,8 +135,8 @@ begin
 end
 $$;
 comment on function app.describe_effects is
-  'What becomes of rows, {effects: [{id, subject, verb? (added or deleted), fields?: [{field, before?, after?}]}], '
-  'effects_count}: at most so many things are told, and the count is of all.';
+  'The effects on rows, {effects: [{id, subject, verb? (added or deleted), fields?: [{field, before?, after?}]}], '
+  'effects_count}. effects is limited; the count is complete.';
 
 create or replace function app.read_effects(change_id text, at_most int) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -162,7 +162,7 @@ begin
   if (select count(*) from (
     select from app.change_items as i where i.change_id = read_effects.change_id limit rows_read + 1
   ) as i) > rows_read then
-    -- More than was read: things are told apart by what they belong to.
+    -- Read more than the limit: rows are grouped by the record they belong to.
     told := told || jsonb_build_object('effects_count', (
       select count(distinct case when starts_with(coalesce(i.after, i.before) ->> 'expense_id', 'exp_')
         then coalesce(i.after, i.before) ->> 'expense_id' else i.row_id end)
@@ -174,4 +174,4 @@ begin
 end
 $$;
 comment on function app.read_effects is
-  'What a change did, as app.describe_effects tells it: each row as it was before all of it and after.';
+  'The effects of a change in the format of app.describe_effects: each row before the whole change and after it.';

@@ -1,6 +1,5 @@
--- undo_change: takes one earlier write back as a whole, from the rows that the capture trigger kept of it. An undo is a
--- change like any other:
--- its rows are kept as well, so that undoing it brings the first change back.
+-- undo_change: reverts one earlier write completely, from the rows that the capture trigger stored. An undo is itself a
+-- change, so undoing it restores the first change.
 
 create type app.reversal as (
   id text,
@@ -59,7 +58,7 @@ begin
 end
 $$;
 comment on function app.describe_reversal is
-  'What becomes of a row that is now current, was kept by the change that goes, and is wanted as it was before.';
+  'The reversal of one row, from its current, captured and wanted values.';
 
 create or replace function app.describe_current(current jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -4,7 +4,7 @@ declare
   root app.change_sets := target;
   earlier app.change_sets;
 begin
-  -- An undo stands for what it undid: undoing the same again would only take it back.
+  -- An undo stands for the change it undid; undoing that change again would revert the undo.
   while root.undoes is not null loop
     select * into root from app.change_sets as s where s.id = root.undoes;
   end loop;
@@ -39,8 +39,8 @@ declare
   max_minutes constant int := 30;
   latest app.change_sets;
 begin
-  -- Not what was paid or fetched automatically on the way. Undos count: after one of them "undo that" is a repeated
-  -- call, and must not go on to what was done before.
+  -- Skips automatic payments and fetches. Undos count: after one of them "undo that" is a retry, and must not revert an
+  -- earlier change.
   select * into latest from app.change_sets as s where s.id = app.find_own_latest(context.grant_id);
   if not found then
     perform app.fail('not_found.own_change', jsonb_build_object('organization', context.organization_name),
@@ -91,4 +91,4 @@ begin
 end
 $$;
 comment on function app.find_change_to_undo is
-  'The change that is meant: the one named, else the latest of this connection.';
+  'The change to undo: the named one, else the latest of this connection.';

@@ -27,7 +27,7 @@ begin
 end
 $$;
 comment on function app.same_content is
-  'Whether a row still says what it said when it was kept; typed is that with the columns that the table has now.';
+  'Whether a row still has its captured content; typed is that content with the table''s current columns.';
 
 create or replace function app.compare_rows(table_name text, ids text[], kept jsonb[])
   returns table (row_id text, current jsonb, is_same boolean)
@@ -40,9 +40,8 @@ begin
       cross join lateral (select app.read_preferences(w.row_id) as current offset 0) as p;
     return;
   end if;
-  -- Hashed, not walked: of how many rows it is the planner knows nothing.
-  -- What is not the same to the letter is written anew from typed values, so that neither a session's time zone nor a
-  -- column added since makes a difference.
+  -- Hashed, because the planner can't estimate the number of rows. Rows that differ textually are compared again as
+  -- typed values, so that time zones and new columns make no difference.
   return query execute format(
     $query$
       select w.row_id, t.current,
@@ -58,8 +57,7 @@ begin
 end
 $$;
 comment on function app.compare_rows is
-  'Rows as they are now, locked, null where one is not there, and whether each still says what it said when it was '
-  'kept.';
+  'The current rows, locked, null for missing ones, and whether each still has its captured content.';
 
 create or replace function app.write_rows(table_name text, ids text[], wanted jsonb[]) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -109,8 +107,7 @@ begin
 end
 $$;
 comment on function app.write_rows is
-  'Makes rows say what they said when they were kept: a restore, with ids and versions as they were, of any table. New '
-  'expenses are app.write_expenses'' to write.';
+  'Restores captured rows of any table with their ids and versions. app.write_expenses writes new expenses.';
 
 create or replace function app.remove_rows(table_name text, ids text[]) returns text[]
 language plpgsql volatile set search_path = '' as $$

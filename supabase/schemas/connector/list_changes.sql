@@ -96,6 +96,5 @@ begin
 end
 $$;
 comment on function app.list_changes is
-  'The latest changes that a filter {from?, to?, member?, client?, record?, limit?} lets through, whoever made them, '
-  'as far back as they can be undone: {recent_changes, more_changes?, changes_kept_since?}. client "other" means those '
-  'of other assistants.';
+  'The latest changes of all members that match a filter {from?, to?, member?, client?, record?, limit?}, within the '
+  'undo period: {recent_changes, more_changes?, changes_kept_since?}. client "other" means those of other assistants.';

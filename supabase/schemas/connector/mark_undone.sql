@@ -2,7 +2,7 @@ create or replace function app.mark_undone(target app.change_sets, undo_id text)
 language plpgsql volatile set search_path = '' as $$
 begin
   update app.change_sets as s set undoes = target.id where s.id = undo_id;
-  -- When an undo is undone, what it had undone stands again, and so on down the chain.
+  -- Undoing an undo restores the first change, and so on down the chain.
   loop
     update app.change_sets as s set undone_by = undo_id where s.id = target.id;
     exit when target.undoes is null;

@@ -76,7 +76,7 @@ begin
     key :=
       convert_from(decode(rpad(translate(cursor, '-_', '+/'), (length(cursor) + 3) / 4 * 4, '='), 'base64'),
       'UTF8')::jsonb -> 1;
-    -- The digest can be made by anybody; what the list will cast must be what it says it is.
+    -- Anybody can compute the digest, so the list's values must have the right types.
     execute format('select ($1 ->> 0)::%s, ($1 ->> 1)::bigint', sorts_by) using key;
   exception when data_exception then
     key := null;

@@ -45,7 +45,7 @@ begin
   where k.organization_id = context.organization_id and k.actor_id = context.actor_id and k.tool = perform_once.tool
     and k.key = own_key
     and k.expires_at > context.at
-    -- What was undone since is asked for anew, but nothing is undone twice.
+    -- A repeated key runs again if its change was undone since. The key of an undo keeps its first result.
     and (perform_once.tool = 'undo_change'
       or not exists (select from app.change_sets as s
       where s.id = k.result ->> 'change_id' and s.undone_by is not null));
@@ -88,7 +88,7 @@ begin
 end
 $$;
 comment on function app.books_key is
-  'The advisory lock of an organization: whoever holds it is the only one who writes in its books.';
+  'The key of an organization''s advisory lock. Its holder is the organization''s only writer.';
 
 create or replace function app.lock_books(organization_id text) returns void
 language plpgsql volatile set search_path = '' set lock_timeout = '2s' as $$
@@ -110,7 +110,7 @@ comment on function app.lock_books is
 create or replace function app.lock_books_last(organization_id text) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- Two seconds of them.
+  -- Two seconds in total.
   attempts_left int := 100;
 begin
   while not pg_try_advisory_xact_lock(app.books_key(lock_books_last.organization_id)) loop
@@ -124,5 +124,5 @@ begin
 end
 $$;
 comment on function app.lock_books_last is
-  'app.lock_books for what has rows locked by now, for which whoever has the books may wait: it asks again and again '
-  'instead of waiting, so that the two never wait for each other.';
+  'app.lock_books for transactions that already hold row locks. It polls instead of waiting, because the holder of the '
+  'books may wait for these rows.';

@@ -1,4 +1,4 @@
--- get_context: who is asking, for which organization, under which plan, and the words to use: categories, payees.
+-- get_context: the person, organization and plan, and the words in use: categories and payees.
 
 create or replace function app.member_name(user_id uuid) returns text
 language plpgsql stable set search_path = '' as $$
@@ -48,15 +48,14 @@ begin
       || case when o.own_only then '{"own_only":true}' else '{}' end::jsonb
     from identity.profiles as p
     join identity.organizations as o on o.id = context.organization_id
-    -- Where somebody is mailed, and whether, is told to them alone.
+    -- Only the person sees their own mail settings.
     join identity.profiles as own on own.user_id = context.actor_id
     where p.user_id = context.owner_id
   );
 end
 $$;
 comment on function app.read_settings is
-  'What update_settings can change: the owner''s and the organization''s preferences. Of mails, how whoever asks gets '
-  'theirs.';
+  'The settings that update_settings can change: the organization''s, and the person''s own mail preferences.';
 
 create or replace function app.plan_warnings(context app.context) returns jsonb
 language plpgsql stable set search_path = '' as $$

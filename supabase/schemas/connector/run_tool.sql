@@ -15,7 +15,7 @@ begin
 end
 $$;
 comment on function app.is_long is
-  'Whether a write may take so long that nobody else may wait for all of it: an import, or the undo of one.';
+  'Whether a write may take too long to hold the books lock throughout: an import, or its undo.';
 
 create or replace function app.run_tool(tool text, arguments jsonb, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -29,14 +29,14 @@ begin
   if app.is_write(tool) then
     -- Before anything runs, and again after the wait: a role may have changed meanwhile.
     perform app.refuse_reader(tool);
-    -- One write at a time in an organization: of two equal calls the second sees what the first wrote, a version that
-    -- was checked cannot change before the write, and the numbers of changes rise in the order in which they take
-    -- effect. Different organizations never wait. What is long takes its turn itself, when most of it is done.
+    -- Writes of one organization are serialized. The second of two equal calls sees what the first wrote, a checked
+    -- version cannot change before the write, and the numbers of changes follow their order of effect. Organizations
+    -- don't wait for each other. Long writes take the lock late.
     if not app.is_long(tool, arguments) then
       perform app.lock_books(identity.current_organization_id());
     end if;
   end if;
-  -- After the lock: whoever held it may have changed the currency, the time zone or who is a member.
+  -- After the lock, because its previous holder may have changed the currency, time zone or members.
   context := app.read_context(at);
   if context.organization_id is null then
     return null;
@@ -68,5 +68,5 @@ exception when sqlstate 'EX001' then
 end
 $$;
 comment on function app.run_tool is
-  'Runs one tool as the person of the request''s claims, under row-level security, and answers its envelope; null for '
-  'who is no member.';
+  'Runs one tool as the person of the request''s claims under row-level security and returns its envelope; null '
+  'without a membership.';

@@ -19,9 +19,8 @@ begin
     perform app.lock_imports(context.organization_id);
   end if;
   target := app.find_change_to_undo(context, arguments ->> 'change_id');
-  -- A bill before its dates, as everybody locks them: the job that rolls bills waits for nobody, and must not be waited
-  -- for half-way. What does not have the books meanwhile locks each expense before its payments, as they do who have
-  -- them.
+  -- Locks bills before their dates, like all writers. The rolling job skips locked rows and must not be waited for.
+  -- Without the books lock, each expense is locked before its payments.
   perform
   from app.expenses as e
   where e.id in (
@@ -38,8 +37,8 @@ begin
   order by e.id
   for no key update;
 
-  -- Backwards: what was made last goes first, and what others refer to comes back before them. Rows of one kind that
-  -- follow each other are one step.
+  -- In reverse order: the last created row is deleted first, and referenced rows are restored before their references.
+  -- Consecutive rows of one kind are one step.
   for batch in
     with touched as (
       select i.table_name, i.row_id, (array_agg(i.before order by i.position))[1] as before,
@@ -61,7 +60,7 @@ begin
       ) - 1) / rows_at_once as page
       from steps as s
     )
-    -- Within a step as they were recorded, so that what was taken back in one is told in the order of the books.
+    -- In recording order within a step, so that its effects are reported in the order of the books.
     select s.table_name, s.before is null as is_new,
       array_agg(s.row_id order by s.recorded_seq desc, s.position desc) as ids,
       array_agg(s.before order by s.recorded_seq desc, s.position desc) as befores,
@@ -131,7 +130,7 @@ begin
   end if;
   described := app.describe_reversals(reversed);
   if is_long then
-    -- Only now does everybody else wait; what is undone was locked row by row.
+    -- Other writers wait only from here on; the rows were locked one by one.
     perform app.lock_books_last(context.organization_id);
   end if;
   if conflicts = '{}' then
@@ -145,7 +144,7 @@ begin
       where e.deleted_at is not null and p.deleted_at is null
       order by p.recorded_seq
     ) || array(
-      -- Nor can a part of what was paid for a date, when a later payment settled the date on the strength of it.
+      -- Part of a date's payments can't be undone either, once a later payment settled the date on top of it.
       select ('expense_occurrences', o.id, to_jsonb(o), to_jsonb(o), to_jsonb(o))::app.kept_row
       from (
         select distinct coalesce(i.before, i.after) ->> 'occurrence_id' as id from app.change_items as i

@@ -1,6 +1,5 @@
--- Pages of the books for an export: each kind of record in an order of its own, what follows a key, as the person may
--- see it. What was deleted is not in the books. Amounts are decimals, and negative where money came back; who did
--- something is named by the address, as long as they are a member.
+-- Pages of the books for an export: records of each kind after a key, as the person may see them, without deleted ones.
+-- Amounts are decimals, negative for refunds. Current members are named by address.
 
 create or replace function app.export_payments(after jsonb, from_on date, to_on date, at_most int)
   returns table (key jsonb, shown jsonb)

@@ -1,4 +1,4 @@
--- Pages of what an organization is, for an export: its settings, its members, and what was changed by whom.
+-- Pages of an organization for an export: settings, members and changes.
 
 create or replace function app.export_organization(part text, after jsonb, at_most int)
   returns table (key jsonb, shown jsonb)
@@ -40,4 +40,4 @@ begin
 end
 $$;
 comment on function app.export_organization is
-  'The settings, the members by address, and the changes with what they did as facts.';
+  'The settings, the members by address, and the changes with their effects as facts.';

@@ -1,5 +1,4 @@
--- Exports, for people whose role may: reading stays possible without a plan, and who has left reads nothing more, from
--- the next page on.
+-- Exports, for roles with that right. They work without a plan. A former member gets nothing from the next page on.
 
 create or replace function app.read_export_page(part text, after jsonb, from_on date, to_on date) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -45,7 +44,7 @@ end
 $$;
 comment on function app.read_export_page is
   'A page of one part of the books, as the person of the request''s claims sees them: {rows, next?, latest_change?}; '
-  'null for who is no active member.';
+  'null without an active membership.';
 
 create or replace function public.open_export(user_id uuid, organization_id text, wanted text, at timestamptz)
   returns jsonb
@@ -82,7 +81,7 @@ end
 $$;
 comment on function public.open_export is
   'Whether a person may export an organization''s books: {outcome: ok | refused | unknown, organization?: {name, '
-  'today, state}}. With what is wanted it goes to the audit trail.';
+  'today, state}}. Writes the request to the audit trail.';
 
 create or replace function public.read_export(user_id uuid, organization_id text, part text, after jsonb, from_on date,
   to_on date, at timestamptz) returns jsonb
@@ -100,8 +99,8 @@ begin
 end
 $$;
 comment on function public.read_export is
-  'A page of an export, read as a signed-in person under row-level security: {outcome: ok | refused, page?}, judged '
-  'anew for each page. The plan is not asked: what is in the books stays readable.';
+  'A page of an export, read as a signed-in person under row-level security: {outcome: ok | refused, page?}. Each page '
+  'checks the rights again. Works on every plan.';
 
 -- As app.run_tool: the person reads, not the service.
 alter function app.read_export_page set role = 'authenticated';

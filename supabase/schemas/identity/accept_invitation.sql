@@ -23,7 +23,8 @@ begin
 end
 $$;
 comment on function identity.judge_invitation is
-  'Whether a person, signed in with an address, may accept an invitation: open, or why not. The only judge of it.';
+  'Whether a person with this sign-in address may accept an invitation: open, or the reason why not. Every check uses '
+  'this function.';
 
 create or replace function identity.mask_address(address text) returns text
 language plpgsql immutable set search_path = '' as $$

@@ -1,5 +1,5 @@
--- The identity provider's custom access token hook: it is asked before each access token, at sign-in and at every
--- refresh, and may refuse it.
+-- The identity provider's custom access token hook. It runs before each access token, at sign-in and at every refresh,
+-- and can reject it.
 
 create or replace function identity.refuse_passwords(event jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$

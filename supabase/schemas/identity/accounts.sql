@@ -98,7 +98,8 @@ begin
     return '{"outcome":"invalid","field":"timezone"}';
   end if;
 
-  -- Once: whoever gives the profile its country creates the rest. A second press waits for the row and finds it taken.
+  -- Runs once: the call that sets the profile's country creates the rest. A concurrent call waits for the row and finds
+  -- it set.
   insert into identity.profiles
     as p (user_id, email, country, timezone, reminder_email, trial_started_at, created_at, updated_at)
   values (
@@ -125,6 +126,6 @@ begin
 end
 $$;
 comment on function public.complete_onboarding is
-  'Creates profile, organization, membership and categories, once a person: {"outcome":"created","organization_id"}, '
+  'Creates profile, organization, membership and categories, once per person: {"outcome":"created","organization_id"}, '
   '{"outcome":"already"}, {"outcome":"leaving"} while the account is being deleted, or {"outcome":"invalid","field"}. '
-  'Without a name, for who is invited to another''s, no organization, and their trial stays for one of their own.';
+  'Without a name (an invited person) it creates no organization and keeps their trial for a later one.';

@@ -11,6 +11,6 @@ begin
 end
 $$;
 comment on function public.change_country is
-  'Where a person lives now; currency and time zone stay as they are: {"outcome":"changed"}, or {"outcome":"unknown"} '
-  'before onboarding.';
+  'Changes a person''s country; currency and time zone stay: {"outcome":"changed"}, or {"outcome":"unknown"} before '
+  'onboarding.';
 grant execute on function identity.is_timezone to authenticated;

@@ -25,9 +25,8 @@ begin
 end
 $$;
 comment on function identity.is_active is
-  'Whether the identity provider lets a person in at an instant: not banned, not deleted. The only judge of it; who is '
-  'not active is no member of anything and gets no mail. Nothing of theirs is ended, so that all of it works again '
-  'when a ban is over.';
+  'Whether a person is neither banned nor deleted at an instant. Every check uses this function. An inactive person '
+  'counts as no member and gets no mail. Their grants and memberships stay, so everything works again after the ban.';
 
 -- Which organization the running request acts for. The token was bound to one at consent; a person's other
 -- organizations stay out of reach.
@@ -46,12 +45,11 @@ begin
 end
 $$;
 comment on function identity.find_organization_id is
-  'The organization of the request''s claims when the person is an active member of it, else null, as the tables have '
-  'it now.';
+  'The organization of the request''s claims, read from the tables; null unless the person is an active member.';
 
--- The policies of every statement of a tool ask the same of the same person. identity.note_standing() looks it up once
--- a tool, and again after each wait. It is kept beside the claims, and holds for no others: whoever could write it
--- could write those.
+-- The policies of every statement ask for the same person's rights. identity.note_standing() looks them up once per
+-- tool and after each wait, and stores them in a setting beside the claims. The setting is as trustworthy as the
+-- claims: the same roles can write both.
 create or replace function identity.is_standing_noted() returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
@@ -59,7 +57,8 @@ begin
 end
 $$;
 comment on function identity.is_standing_noted is
-  'Whether it is known of the person of the request''s claims what they may; null or false when it is to be looked up.';
+  'Whether the setting holds the rights of the person in the request''s claims; null or false when they must be looked '
+  'up.';
 
 create or replace function identity.current_organization_id() returns text
 language plpgsql stable set search_path = '' as $$
@@ -71,7 +70,7 @@ begin
 end
 $$;
 comment on function identity.current_organization_id is
-  'The organization of the request''s claims when the person is an active member of it, else null.';
+  'The organization of the request''s claims; null unless the person is an active member.';
 
 create or replace function billing.grace_ends_at(past_due_since timestamptz) returns timestamptz
 language sql immutable
@@ -94,8 +93,8 @@ begin
 end
 $$;
 comment on function identity.effective_plan is
-  'The plan whose features count at an instant: the best of what is paid for, of what is past due and in its grace, '
-  'and of a running trial; the largest where plans are off.';
+  'The plan whose features apply at an instant: the best of the paid plan, a past-due plan in its grace period, and a '
+  'running trial; the largest when plans are off.';
 
 create or replace function identity.organization_has_feature(organization_id text, feature text, at timestamptz)
   returns boolean
@@ -116,8 +115,8 @@ begin
 end
 $$;
 comment on function identity.organization_has_feature is
-  'Whether an organization''s plan includes a feature at an instant; nothing of one that is being deleted. The only '
-  'judge of it.';
+  'Whether an organization''s plan includes a feature at an instant; false while it is being deleted. Every check uses '
+  'this function.';
 
 alter table identity.profiles enable row level security;
 alter table identity.organizations enable row level security;

@@ -38,8 +38,8 @@ begin
 end
 $$;
 comment on function identity.hold_account is
-  'Keeps a person''s account from being deleted until the transaction ends; false when it is being deleted already. '
-  'Whatever founds, joins or connects asks it first: who is leaving can only read, or stay.';
+  'Prevents the deletion of a person''s account until the transaction ends; false when the deletion is already '
+  'scheduled. Everything that creates, joins or connects calls it first.';
 
 create or replace function identity.others_in(organization_id text, user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -82,8 +82,8 @@ begin
 end
 $$;
 comment on function public.delete_organization is
-  'Has an organization deleted after its grace by who may: {"outcome":"scheduled","name","deletes_at","members": '
-  'addresses of the others}, or outcome already, wrong_name or forbidden.';
+  'Schedules the deletion of an organization: {"outcome":"scheduled","name","deletes_at","members": addresses of the '
+  'others}, or outcome already, wrong_name or forbidden.';
 
 create or replace function public.keep_organization(user_id uuid, organization_id text, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -131,7 +131,7 @@ begin
   insert into identity.profiles (user_id, email, created_at, updated_at) values (user_id, email, at, at)
   on conflict on constraint profiles_pkey do nothing;
   perform identity.hold_memberships(left_ids, user_id);
-  -- After the organizations, as what makes somebody a member or an owner. Nobody becomes one under us.
+  -- After the organizations, in the order that adds members and owners, so that nobody can become one concurrently.
   perform from identity.profiles as p where p.user_id = delete_account.user_id for update;
   if exists (
     select from identity.organizations as o where o.owner_id = delete_account.user_id and o.deletes_at is null
@@ -155,7 +155,7 @@ begin
     perform identity.end_membership(organization_id, user_id, user_id, at);
   end loop;
   delete from oauth.grants as g where g.user_id = delete_account.user_id;
-  -- Accepted later, it would leave them a member of what they no longer own.
+  -- If accepted later, it would leave them a member of an organization that they no longer own.
   delete from identity.handovers as h where h.from_id = delete_account.user_id;
   perform identity.record_event('account.deletion_asked', user_id, null, '{}', at);
   return jsonb_build_object('outcome', 'scheduled', 'deletes_at', leaves_at);
@@ -178,4 +178,4 @@ begin
 end
 $$;
 comment on function public.keep_account is
-  'Takes the deletion of an account back: {"outcome":"kept"}, or outcome already. What was left stays left.';
+  'Cancels the deletion of an account: {"outcome":"kept"}, or outcome already. Memberships that ended stay ended.';

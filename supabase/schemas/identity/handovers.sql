@@ -1,4 +1,4 @@
--- How an organization gets another owner. There is always one, who is a member.
+-- Hands an organization over to a new owner. There is always exactly one owner, who is a member.
 
 create table identity.handovers (
   organization_id text collate "C" primary key,
@@ -14,7 +14,7 @@ create table identity.handovers (
   constraint handovers_of_two_people check (from_id <> to_id)
 );
 comment on table identity.handovers is
-  'Owners who want to hand their organization over, and to which member, who has to confirm it; one at a time.';
+  'Pending hand-overs, one per organization: the owner, and the member who has to confirm.';
 comment on column identity.handovers.id is 'Names this proposal, so that nobody confirms a later one by an old page.';
 create index handovers_from_idx on identity.handovers (organization_id, from_id);
 create index handovers_to_idx on identity.handovers (organization_id, to_id);
@@ -58,7 +58,7 @@ begin
 end
 $$;
 comment on function public.propose_owner is
-  'Asks a member to take an organization over, for its owner only, instead of whoever was asked before; for 7 days: '
+  'Asks a member to take over an organization within 7 days, replacing an earlier request; for its owner only: '
   '{"outcome":"proposed","address","organization_name"} or {"outcome":"unknown"}.';
 
 create or replace function public.end_handover(user_id uuid, organization_id text, handover_id uuid, at timestamptz)

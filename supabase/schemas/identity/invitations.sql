@@ -39,8 +39,8 @@ begin
 end
 $$;
 comment on function identity.may_grow is
-  'Whether an organization''s plan lets further people join at an instant. The only judge of it; who is a member stays '
-  'one under any plan. Nobody joins one that is being deleted.';
+  'Whether an organization''s plan allows further members at an instant; false while it is being deleted. Every check '
+  'uses this function. Members keep their membership on any plan.';
 
 create or replace function identity.may_give_role(organization_id text, user_id uuid, role text, at timestamptz)
   returns boolean
@@ -119,7 +119,7 @@ begin
       where i.organization_id = invite_member.organization_id and i.address = invited
         and i.accepted_at is null and i.withdrawn_at is null
     ) then
-      -- Of a manager, by somebody who may not take that back.
+      -- An invitation sent by a manager, changed by somebody who may not withdraw it.
       return '{"outcome":"not_allowed"}';
     end if;
     if (
@@ -221,4 +221,4 @@ begin
 end
 $$;
 comment on function identity.withdraw_invitations_of is
-  'Ends the invitations of a member who may no longer invite anybody to that: after every loss of a role.';
+  'Ends the invitations of a member who lost the right to send them; called whenever a role is lost.';

@@ -46,8 +46,8 @@ begin
 end
 $$;
 comment on function public.read_members is
-  'The members of an organization as one of them sees them, with the open invitations for who may invite, and a '
-  'hand-over that is theirs to confirm or to withdraw; null for everybody else.';
+  'The members of an organization as one of them sees them. Includes open invitations for people who may invite, and a '
+  'hand-over that the person can confirm or withdraw. Null for everybody else.';
 
 create or replace function public.change_member_role(
   user_id uuid, organization_id text, member_id uuid, role text, at timestamptz
@@ -85,7 +85,8 @@ begin
 end
 $$;
 comment on function public.change_member_role is
-  'Makes a member a manager, member or viewer: outcome changed, not_allowed, or unknown, also for who may manage none.';
+  'Makes a member a manager, member or viewer: outcome changed, not_allowed, or unknown (also without the right to '
+  'manage members).';
 
 create or replace function public.open_private(
   user_id uuid, organization_id text, member_id uuid, sees_private boolean, at timestamptz
@@ -145,7 +146,7 @@ begin
   return (
     select jsonb_build_object(
       'organization_name', o.name, 'email', p.email,
-      -- Names only to who may see all of them: what is private must not show here either.
+      -- Names only for people who see everything, because names can reveal private records.
       'assigned', (
         select count(*) from app.expenses as e
         where e.organization_id = o.id and e.assignee_id = member_id and e.deleted_at is null
@@ -199,8 +200,8 @@ begin
 end
 $$;
 comment on function public.read_removal is
-  'What removing a member would end and what would stay, by counts; what they owe and are owed, and their waiting '
-  'proposals, in full. Null for who may not remove them.';
+  'What removing a member would end and keep, as counts; their balances and waiting proposals in full. Null without '
+  'the right to remove them.';
 
 create or replace function identity.hold_memberships(organization_ids text[], member_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -221,7 +222,8 @@ begin
 end
 $$;
 comment on function identity.hold_memberships is
-  'Takes what identity.end_membership changes in these organizations, so that no tool gives anything to who is going.';
+  'Locks the rows that identity.end_membership changes in these organizations, so that no tool assigns anything to the '
+  'member meanwhile.';
 
 create or replace function identity.end_membership(organization_id text, member_id uuid, by_id uuid, at timestamptz)
   returns bigint
@@ -247,11 +249,10 @@ begin
 end
 $$;
 comment on function identity.end_membership is
-  'Ends a membership, which is held (identity.hold_memberships), with the grants, calendar, waiting imports, '
-  'proposals, invitations and mails of the member. Answers how many bills are nobody''s then that were assigned to '
-  'them.';
+  'Ends a membership locked by identity.hold_memberships, with the member''s grants, calendar, waiting imports, '
+  'proposals, invitations and mails. Returns how many of their assigned bills are now unassigned.';
 
--- No one waits long for the books: who has them that long has an import, and the page can be submitted again.
+-- Fails fast on the books lock: only an import holds it this long, and the page can be submitted again.
 create or replace function public.remove_member(user_id uuid, organization_id text, member_id uuid, at timestamptz)
   returns jsonb
 language plpgsql volatile set search_path = '' set lock_timeout = '5s' as $$
@@ -277,5 +278,5 @@ begin
 end
 $$;
 comment on function public.remove_member is
-  'Removes a member with all that identity.end_membership ends. For who leaves as well. Outcome removed, or unknown, '
-  'also for who may not.';
+  'Removes a member with everything that identity.end_membership ends; also for leaving. Outcome removed, or unknown '
+  '(also without the right).';

@@ -28,7 +28,7 @@ create table billing.billing_plans (
   plan text not null constraint billing_plans_plan_paid check (plan in ('pro', 'team')),
   created_at timestamptz not null default now()
 );
-comment on table billing.billing_plans is 'Which of our plans a plan of the payment provider stands for.';
+comment on table billing.billing_plans is 'Maps the payment provider''s plans to ours.';
 alter table billing.billing_plans enable row level security;
 grant select, insert, update, delete on billing.billing_plans to service_role;
 
@@ -94,8 +94,8 @@ create table identity.organizations (
 );
 comment on table identity.organizations is 'Whose expenses and bills these are: a household, a business.';
 comment on column identity.organizations.owner_id is
-  'Reminders go to the owner, whoever else gets them, and dates are the owner''s. A person who owns an organization '
-  'cannot be deleted before it.';
+  'The owner always gets reminders, and dates are in the owner''s time zone. A person who owns an organization cannot '
+  'be deleted before it.';
 comment on column identity.organizations.plan is
   'What is paid for, as the best subscription has it. Set by hand it counts until the first subscription that was ever '
   'active.';
@@ -114,9 +114,9 @@ create index organizations_second_past_due_since_idx on identity.organizations (
   where second_past_due_since is not null;
 create index organizations_plan_ended_at_idx on identity.organizations (plan_ended_at) where plan_ended_at is not null;
 comment on column identity.organizations.assistants_may_approve is
-  'Whether who may approve may do so through an app of theirs, and not only on the page.';
+  'Whether people who can approve may also do so through an app, and not only on the page.';
 comment on column identity.organizations.own_only is
-  'Whether members see only what they recorded or look after themselves. Owner, managers and viewers see everything.';
+  'Whether members see only records that they recorded or look after. Owner, managers and viewers see everything.';
 comment on column identity.organizations.closed_through is
   'What was paid until this day, the last of a month, stays as it is (app.refuse_closed_month).';
 comment on column identity.organizations.deletes_at is

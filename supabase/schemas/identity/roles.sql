@@ -51,8 +51,7 @@ begin
 end
 $$;
 comment on function identity.member_may is
-  'Whether a member of an organization has a right there. The only judge of it, for pages and jobs; policies ask '
-  'identity.may.';
+  'Whether a member has a right in an organization. Pages and jobs use this function; policies use identity.may.';
 
 create or replace function identity.describe_state(organization_id text, user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -60,7 +59,7 @@ begin
   return (
     select jsonb_build_object(
       'name', o.name, 'deletes_at', o.deletes_at, 'owner', p.email, 'is_owner', o.owner_id = describe_state.user_id,
-      -- No plan includes anything of what is being deleted.
+      -- Plans include nothing while the organization is being deleted.
       'takes_changes', identity.organization_has_feature(o.id, 'ai:connector', describe_state.at),
       'writes', identity.member_may(o.id, describe_state.user_id, 'books:write')
     )
@@ -71,8 +70,8 @@ begin
 end
 $$;
 comment on function identity.describe_state is
-  'What the pages of an organization tell a member before anything else: {name, deletes_at, owner, is_owner, '
-  'takes_changes: whether anything can be written, writes: whether their role may}.';
+  'The header of an organization''s pages: {name, deletes_at, owner, is_owner, takes_changes: whether anything can be '
+  'written, writes: whether their role may}.';
 
 create or replace function identity.refuse_change(organization_id text, user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -89,8 +88,8 @@ begin
 end
 $$;
 comment on function identity.refuse_change is
-  'What a call answers to a member whose organization takes no changes: {"outcome":"no_changes","id","state"}, with '
-  'state as identity.describe_state has it; null when it takes them, and for everybody else.';
+  'The answer when an organization accepts no changes: {"outcome":"no_changes","id","state"}, with state from '
+  'identity.describe_state; null when it accepts them, and for non-members.';
 
 create or replace function identity.refuse_deleting(organization_id text, user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -110,8 +109,8 @@ create type identity.standing as (
   sees text
 );
 comment on type identity.standing is
-  'Of what organization somebody is an active member, what they may there, and whether they see everything, all but '
-  'what is private (open), or of that only their own.';
+  'A person''s organization, their rights there, and what they see: everything, everything except private records '
+  '(open), or only their own.';
 
 create or replace function identity.find_standing() returns identity.standing
 language plpgsql stable security definer set search_path = '' as $$
@@ -119,8 +118,8 @@ declare
   claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
   standing identity.standing;
 begin
-  -- Definer, since the policies of what it reads ask it. Whoever does not see a private category must not be asked
-  -- whether there is one.
+  -- security definer: policies on the tables it reads call it, and a person without access must not learn whether a
+  -- private category exists.
   select m.organization_id, own.rights, case
     when o.own_only and m.role = 'member' then 'own'
     when 'books:private' = any (own.rights)
@@ -140,8 +139,7 @@ begin
 end
 $$;
 comment on function identity.find_standing is
-  'What the person of the request''s claims is in its organization, as the tables have it now; all null for who is no '
-  'active member.';
+  'The standing of the person of the request''s claims, read from the tables; all null without an active membership.';
 
 create or replace function identity.note_standing() returns void
 language plpgsql volatile set search_path = '' as $$
@@ -156,7 +154,7 @@ begin
 end
 $$;
 comment on function identity.note_standing is
-  'Looks up what the person of the request''s claims is, for the rest of the tool: what is asked at every statement.';
+  'Looks up the standing of the person of the request''s claims once for the rest of the tool.';
 
 create or replace function identity.may(wanted text) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -168,7 +166,7 @@ begin
 end
 $$;
 comment on function identity.may is
-  'Whether the person of the request''s claims has a right in its organization; false for who is no member.';
+  'Whether the person of the request''s claims has a right in its organization; false without a membership.';
 
 create or replace function identity.sees() returns text
 language plpgsql stable set search_path = '' as $$
@@ -180,7 +178,7 @@ begin
 end
 $$;
 comment on function identity.sees is
-  'How much the person of the request''s claims sees, as identity.standing has it; null for who is no member.';
+  'How much the person of the request''s claims sees (identity.standing); null without a membership.';
 
 create or replace function identity.sees_own_only() returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -189,7 +187,7 @@ begin
 end
 $$;
 comment on function identity.sees_own_only is
-  'Whether the person of the request''s claims sees only what they recorded or look after.';
+  'Whether the person of the request''s claims sees only records that they recorded or look after.';
 
 create or replace function identity.sees_everything() returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -198,8 +196,8 @@ begin
 end
 $$;
 comment on function identity.sees_everything is
-  'Whether nothing in the organization is kept from the person of the request''s claims: what policies ask first, so '
-  'that the other conditions cost nothing where there is nothing to keep.';
+  'Whether the person of the request''s claims sees everything in the organization. Policies check this first, so that '
+  'the other conditions cost nothing without hidden data.';
 grant execute on function identity.find_standing, identity.note_standing, identity.may, identity.sees,
   identity.sees_own_only, identity.sees_everything to authenticated;
 revoke all on function identity.member_may from authenticated;

@@ -2,7 +2,7 @@
 -- Invariants: it removes only what is past its grace, in pages, and each run goes on where the last one ended, however
 -- that one ended; nobody who calls a function of ours, service_role included, may call it or do what it does.
 
--- Nobody signs in with it. Its only right is to execute the functions below, which do what is due at their instant.
+-- A role without a login. Its only right is to execute the functions below, which delete data past its grace period.
 do $$
 begin
   create role purger nologin noinherit;
@@ -36,10 +36,10 @@ begin
         select from billing.subscriptions as s where s.organization_id = organization.id for update skip locked
       ) as free
     );
-    -- Closed months refuse that what was paid in them goes.
+    -- Triggers on closed months would reject these deletions.
     update identity.organizations as o set closed_through = null
     where o.id = organization.id and o.closed_through is not null;
-    -- What others refer to comes last; what hangs on a row goes with it.
+    -- Referenced rows are deleted last; dependent rows cascade.
     for target, condition in
       values
         ('app.change_items', 'change_id in (select s.id from app.change_sets as s where s.organization_id = $1)'),
@@ -67,7 +67,7 @@ begin
       rows_left := rows_left - count;
       exit organizations when rows_left <= 0;
     end loop;
-    -- Few by now: what is left hangs on the organization or its members.
+    -- Few rows are left now, and they cascade from the organization or its members.
     delete from oauth.rate_buckets as b where strpos(b.key, organization.id) > 0 or exists (
       select from oauth.grants as g where g.organization_id = organization.id and strpos(b.key, g.id::text) > 0
     );
@@ -126,7 +126,7 @@ begin
 end
 $$;
 comment on function jobs.purge_people is
-  'Removes the people whose grace is over, with what the identity provider knows of them: {"people": how many}.';
+  'Deletes people whose grace period is over, with their identity-provider data: {"people": how many}.';
 
 -- Not even the service: these rows go when they are due, and only then.
 revoke all on function jobs.purge_expired, jobs.purge_organizations, jobs.purge_people from service_role;
@@ -138,11 +138,11 @@ begin
   return jobs.purge_organizations(at) || jobs.purge_people(at) || jobs.purge_expired(at);
 end
 $$;
-comment on function jobs.purge is 'One run of all three, as the role purger; answers what they answer.';
+comment on function jobs.purge is 'One run of all three purges as the role purger; returns their answers.';
 revoke all on function jobs.purge from service_role;
 grant execute on function jobs.purge to purger;
 -- Set last, as app.run_tool's: it asks for the role's right to execute.
 alter function jobs.purge set role = 'purger';
 
--- Six times, for what one run leaves.
+-- Six runs, to finish what one run leaves.
 select cron.schedule('purge-expired', '7-57/10 3 * * *', 'select jobs.purge(now())');

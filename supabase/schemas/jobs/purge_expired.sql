@@ -1,4 +1,4 @@
--- Scheduled work inside the database: what is past its time is removed once a day.
+-- Scheduled in the database: deletes expired data once a day.
 
 -- Hosted projects have the extensions and create them here; the embedded stack brings stand-ins of the same functions,
 -- and where neither is, a schedule that never runs would be worse than a migration that fails. Being available is not
@@ -30,13 +30,14 @@ declare
   target text;
   condition text;
 begin
-  -- Definer, so that the role purger may do this and nothing else. $1 is the instant before which what was kept goes.
+  -- security definer, so that the role purger can do this and nothing else. $1 is the instant before which rows have
+  -- expired.
   for what, target, condition in
     values
       -- What carries its own end was given it by the same table.
       (null, 'app.idempotency_keys', 'expires_at < $1'),
       (null, 'app.import_batches', 'expires_at < $1'),
-      -- Whom somebody once invited is nobody's business for longer than it takes to explain an old link.
+      -- Invited addresses are personal data: they are kept only as long as an old link may need an explanation.
       ('invitations', 'identity.invitations', 'expires_at < $1'),
       (null, 'identity.handovers', 'expires_at < $1'),
       -- A code and a consent page are good for minutes and a signature refuses them afterwards; tokens keep answering a
@@ -59,8 +60,8 @@ begin
         select s.id from app.change_sets as s where not s.is_emptied and s.created_at < $1
       )'),
       ('changes', 'app.change_sets', 'created_at < $1'),
-      -- A bill takes its occurrences and payments with it. What was merged is known again for as long as the payment
-      -- that stayed, and goes with it.
+      -- A bill takes its occurrences and payments with it. A merged record is kept for duplicate checks as long as the
+      -- payment that it was merged into.
       ('deleted_records', 'app.payments', 'deleted_at < $1 and merged_into is null'),
       ('deleted_records', 'app.expenses', 'deleted_at < $1
         and not exists (select from app.payments as p where p.expense_id = expenses.id and p.merged_into is not null)'),
@@ -100,5 +101,5 @@ begin
 end
 $$;
 comment on function jobs.purge_expired is
-  'Removes what is past its time at an instant, of each table at most so many rows (with what hangs on them), so that '
-  'no run holds its locks for long; answers how many by table, and of how many changes the contents went.';
+  'Deletes expired rows, at most so many per table (plus dependent rows), so that no run holds its locks for long. '
+  'Returns the deleted rows by table, and how many changes lost their contents.';

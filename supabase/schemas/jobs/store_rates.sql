@@ -1,5 +1,4 @@
--- Keeping the rates that the job fetched. Whether a set is believed is decided before it comes here; nothing is ever
--- updated in place.
+-- Stores the rates that the job fetched. The job has validated each set; rows are never updated.
 
 create or replace function public.read_newest_rates() returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -26,7 +25,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   added int;
 begin
-  -- The digits of the source as they are: text to numeric.
+  -- The source's digits unchanged: text to numeric.
   insert into app.fx_rates (quote, rate_on, source, rate, fetched_at)
   select c.code, coalesce((days ->> r.key)::date, published_on), source, r.value::numeric, at
   from jsonb_each_text(per_euro) as r
@@ -66,8 +65,8 @@ begin
 end
 $$;
 comment on function public.find_days_to_rate is
-  'Past days with payments that wait for a rate, and yesterday, as far as they are not settled: those asked for '
-  'longest ago first, then the newest. Of all organizations.';
+  'Yesterday, and past days with payments that wait for a rate, unless settled: least recently requested first, then '
+  'newest. Across all organizations.';
 
 create or replace function public.read_rates_of_day(day date) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -75,7 +74,7 @@ begin
   return (
     select coalesce(jsonb_object_agg(c.code, r.per_euro::text), '{}')
     from app.currencies as c cross join lateral app.rates_as_of(c.code, read_rates_of_day.day) as r
-    -- A snapshot is too far from other days to judge their rates by it.
+    -- A snapshot is too far from other days to validate their rates.
     where c.code <> 'EUR' and r.source <> 'snapshot'
   );
 end
@@ -98,7 +97,7 @@ begin
   where d.day = settle_day.day and d.settled_at is null
     and (
       is_answered
-      -- What a snapshot stands in for is asked for until a source answers.
+      -- Days covered only by a snapshot are requested until a source answers.
       or d.attempts >= max_attempts and not exists (select from app.fx_rates as r where r.source = 'snapshot')
     );
   select d.settled_at into settled from app.fx_days as d where d.day = settle_day.day;
@@ -125,7 +124,7 @@ begin
     order by p.paid_on, p.id
     limit size
   ) as w;
-  -- Nothing is written where nothing is new. What somebody is changing is valued by that change.
+  -- Writes only new values. Rows that somebody is changing are valued by that change.
   ids := array(
     select p.id
     from app.payments as p

@@ -42,6 +42,6 @@ begin
   end loop;
 end
 $$;
-comment on function jobs.fill_vault is 'Stores what the schedule needs in the vault, in place of what is there.';
+comment on function jobs.fill_vault is 'Stores what the schedule needs in the vault, replacing earlier values.';
 revoke all on function jobs.vault_matches from service_role;
 revoke all on function jobs.fill_vault from service_role;

@@ -11,15 +11,16 @@ alter table app.provider_links
   add column leased_until timestamptz;
 comment on column app.provider_links.provider_name is
   'What people call the provider, as its adapter said when it was asked or connected last.';
-comment on column app.provider_links.asked_at is 'When the provider was asked last, whatever came of it.';
+comment on column app.provider_links.asked_at is 'When the provider was last asked, whatever the result.';
 comment on column app.provider_links.ask_after is 'Not asked before then: the provider asked for a pause.';
 comment on column app.provider_links.backlog is
   'Months before the last one, by their first day, that are still to be asked for: their dates have no amount. Found '
   'when the provider is first asked in a month.';
 comment on column app.provider_links.lease_token is
-  'Who is asking; nobody else may say what came of it. Past leased_until whoever it was is gone.';
+  'The lease of the running request; only its holder may settle the link. After leased_until the holder counts as '
+  'dead.';
 comment on column app.provider_links.last_success_period is
-  'The latest month of which a statement came; the first of it.';
+  'The latest month with a statement, as its first day.';
 -- Who was asked longest ago?
 create index provider_links_asked_at_idx on app.provider_links (asked_at nulls first, id) where status = 'active';
 grant
@@ -54,17 +55,16 @@ create table app.provider_statements (
   constraint provider_statements_reason_given check (status = 'superseded' or (status = 'applied') = (reason is null))
 );
 comment on table app.provider_statements is
-  'What a provider said an account owes for a month. At most one of a link and month counts; the others were '
-  'superseded by it.';
+  'Amounts that a provider reported for a month. At most one per link and month counts and supersedes the others.';
 comment on column app.provider_statements.period is
   'The calendar month in UTC that was consumed, by its first day: the bill is due in the month after it.';
 comment on column app.provider_statements.due_on is
-  'When it is due, where the provider says so; the bill keeps its own dates.';
+  'The provider''s due date, if it names one; the bill keeps its own dates.';
 comment on column app.provider_statements.payload_sha256 is
-  'Hex digest of amount, currency and due date: the same statement again is no news.';
+  'Hex digest of amount, currency and due date; detects repeated statements.';
 comment on column app.provider_statements.status is
-  'applied: it is the amount of the occurrence. needs_review: shown, and not taken over, for the reason given. '
-  'ignored: there is no due date for it. superseded: another one counts.';
+  'applied: the occurrence has this amount. needs_review: shown but not applied, for the reason given. ignored: no due '
+  'date exists. superseded: another statement counts.';
 comment on column app.provider_statements.usual_minor is 'The median of the amounts that it was compared with.';
 create unique index provider_statements_one_counts_idx on app.provider_statements (link_id, period)
   where status <> 'superseded';

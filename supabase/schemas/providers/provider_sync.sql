@@ -1,5 +1,5 @@
--- What the job that fetches amounts asks of the database: one link at a time is leased, asked after commit, and settled
--- by its lease. Whoever dies in between leaves a lease that runs out, and the link is asked again.
+-- Used by the job that fetches amounts: it leases one link at a time, asks the provider after commit, and settles the
+-- link with its lease. If it dies, the lease expires and another run asks again.
 
 create or replace function jobs.lost_its_occurrence(statement app.provider_statements) returns boolean
 language sql immutable
@@ -73,9 +73,9 @@ begin
 end
 $$;
 comment on function public.claim_provider_link is
-  'Leases the link that was asked longest ago, before an instant, of those whose statement of the month, or of one in '
-  'their backlog, has not come, or that has lost its date (again: or has come): {link_id, provider_key, lease_token, '
-  'periods: to ask for in this order, envelope}, null when there is none. Only links that jobs.may_fetch.';
+  'Leases the link that was asked longest ago, before an instant, among links that lack the month''s statement or one '
+  'of their backlog, or whose statement lost its date (again: also links that have it): {link_id, provider_key, '
+  'lease_token, periods: to ask for in this order, envelope}; null when there is none. Only links that jobs.may_fetch.';
 
 create or replace function jobs.provider_context(organization_id text, at timestamptz) returns app.context
 language plpgsql stable set search_path = '' as $$

@@ -1,6 +1,5 @@
--- sync_bill_amounts: the database's part of fetching amounts from providers, in two calls. The first says which links
--- may be asked now and leases them, so that nobody else asks at the same time and none is asked twice in an hour; the
--- second keeps what came.
+-- sync_bill_amounts: fetching amounts from providers takes two database calls. The first leases the links that may be
+-- asked, so that no other run asks at the same time and none is asked twice in an hour. The second stores the results.
 
 create or replace function app.describe_unasked(context app.context, bill app.expenses, link app.provider_links,
   statement_month date) returns jsonb

@@ -1,6 +1,5 @@
--- What becomes of a provider's answer: the one rule by which an amount is taken over, for the job as for the tool. A
--- statement of a month is the amount of the bill's date due in the month after it. It never changes what is paid, nor
--- without a person's eyes what it would change a lot.
+-- Applies a provider's statements, for the job and the tool alike. A month's statement becomes the amount of the due
+-- date in the following month. It never changes a paid date, and a large difference needs a person's review.
 
 create or replace function app.statement_minor(amount text, currency text) returns bigint
 language plpgsql stable set search_path = '' as $$
@@ -15,8 +14,7 @@ begin
 end
 $$;
 comment on function app.statement_minor is
-  'The amount of a statement in minor units; null when it is none: negative, too large, too fine, in no currency in '
-  'use.';
+  'The amount of a statement in minor units; null if it is negative, too large, too precise or in an unknown currency.';
 
 create or replace function app.usual_statement(occurrence app.expense_occurrences) returns bigint
 language plpgsql stable set search_path = '' as $$
@@ -111,7 +109,8 @@ begin
           select from app.payments as p where p.occurrence_id = o.id and p.is_estimate and p.deleted_at is null
         )
       )
-      -- What was said is no news, whatever a person made of it; but its date may have been made anew.
+      -- A repeated statement changes nothing, even if a person changed the amount since; but its date may have been
+      -- recreated.
       and not exists (
         select from app.provider_statements as s
         where s.link_id = link.id and s.period = m.month

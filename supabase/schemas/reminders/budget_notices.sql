@@ -1,5 +1,5 @@
--- Budgets of which 80 or 100 percent are used: said once each to whoever hears of all, for a month or year, whatever
--- becomes of the payments. Only organizations that have a budget are looked at.
+-- Notices for budgets that reach 80 or 100 percent, once per month or year and recipient, even if payments change
+-- later. Only organizations with budgets are scanned.
 
 create or replace function app.passed_budgets(at timestamptz) returns table (state app.budget_state, kinds text[])
 language plpgsql stable set search_path = '' as $$
@@ -29,8 +29,8 @@ begin
 end
 $$;
 comment on function app.passed_budgets is
-  'The budgets of the organization at hand of which 80 or 100 percent are used, with the kinds of notices that this '
-  'makes, in the running month and year and in those that ended within three days.';
+  'The current organization''s budgets that reached 80 or 100 percent, with their notice kinds, in the current month '
+  'and year and in periods that ended within three days.';
 alter function app.passed_budgets set role = 'authenticated';
 
 create or replace function jobs.open_digest(recipient identity.profiles, at timestamptz) returns uuid
@@ -61,7 +61,7 @@ begin
 end
 $$;
 comment on function jobs.open_digest is
-  'The digest of a person''s day that did not leave yet, made if there was none; null when it left, or is leaving.';
+  'The person''s digest of the day, created if missing; null once it was sent or is being sent.';
 
 create or replace function jobs.collect_budgets(at timestamptz, after text, size int) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -143,8 +143,8 @@ begin
 end
 $$;
 comment on function jobs.collect_budgets is
-  'Puts what is to be said of the budgets of the next organizations into the digests of the day, as '
-  'public.collect_reminders, whose last pages these are: next is ["infinity", the id of an organization], or null.';
+  'Adds the budget notices of the next organizations to the day''s digests. These are the last pages of '
+  'public.collect_reminders: next is ["infinity", organization id], or null.';
 
 create or replace function app.describe_budget_notices(recipient identity.profiles, member identity.memberships,
   noticed jobs.notice_log[], at timestamptz) returns jsonb
@@ -152,7 +152,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   today constant date := (at at time zone recipient.timezone)::date;
   shows_amounts constant boolean := not recipient.hide_amounts_in_email;
-  -- The others count: a mail is no list of everything.
+  -- The count includes the others; a mail lists only the first.
   max_listed constant int := 20;
 begin
   if not (app.hears_all(member) and exists (select from unnest(noticed) as l where l.budget_id is not null)) then
@@ -201,6 +201,6 @@ begin
 end
 $$;
 comment on function app.describe_budget_notices is
-  'What a digest says of the budgets of one organization: {budgets, unlisted, tells_of: their rows of the log}; '
-  'is_over says that the month or year has ended. Null when there is nothing.';
+  'The budget notices of one organization in a digest: {budgets, unlisted, tells_of: their log rows}; is_over: the '
+  'month or year has ended. Null without notices.';
 alter function app.describe_budget_notices set role = 'authenticated';

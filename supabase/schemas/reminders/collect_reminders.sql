@@ -29,8 +29,8 @@ begin
         and c.due_on between jobs.latest_today(at) - 2 and jobs.latest_today(at) + 7
         and (after is null or (c.due_on, c.expense_id) > ((after ->> 0)::date, after ->> 1))
       union
-      -- Who is told earlier than most is looked up by themselves: one long lead must not widen the search for
-      -- everybody.
+      -- Bills with unusually long lead times are searched separately, so that one long lead doesn't widen the search
+      -- for everybody.
       select c.expense_id, c.due_on, 'due'
       from identity.profiles as l
       join identity.memberships as m on m.user_id = l.user_id and m.mails <> 'none'

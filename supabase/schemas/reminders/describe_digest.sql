@@ -14,7 +14,7 @@ declare
   reminds_of jsonb := '[]';
   tells_of jsonb := '[]';
   reconnects jsonb := '[]';
-  -- Once a month, in the first digest of it.
+  -- Once a month, in its first digest.
   is_first constant boolean := not exists (
     select from jobs.reminder_digests as d
     where d.recipient_id = digest.recipient_id and d.local_on < digest.local_on
@@ -50,7 +50,7 @@ begin
     due := null;
     told := null;
     used := null;
-    -- Of the others only the end of their plan is said.
+    -- For the others, only the end of their plan.
     if place.reminds then
       due := app.describe_due_bills(recipient, member, organization, array(
         select l from jobs.reminder_log as l
@@ -82,7 +82,7 @@ begin
     end if;
   end loop;
   perform jobs.act_as('{}');
-  -- What else is overdue, or has to be connected again, is said on the way; alone it sends nothing.
+  -- Other overdue bills and broken connections are added to a digest; alone they cause none.
   if reminds_of = '[]' and tells_of = '[]' then
     return null;
   end if;
@@ -96,5 +96,5 @@ begin
 end
 $$;
 comment on function jobs.describe_digest is
-  'What a digest says at an instant: to whom, and the bills by organization; reminds_of and tells_of: the rows of the '
-  'logs that it stands for. Null when it has nothing to say, or nobody to say it to.';
+  'The content of a digest at an instant: its recipient and bills by organization; reminds_of and tells_of: the log '
+  'rows it covers. Null without content or recipient.';

@@ -8,7 +8,7 @@ declare
   today constant date := (at at time zone recipient.timezone)::date;
   base_exponent constant int := (select c.exponent from app.currencies as c where c.code = organization.base_currency);
   base_per_euro constant numeric := (app.find_rate(organization.base_currency, today)).per_euro;
-  -- Of what is overdue, and as many of what falls due: a mail is no list of everything.
+  -- Limits, one for overdue and one for upcoming bills.
   max_listed constant int := 100;
 begin
   return (
@@ -45,8 +45,8 @@ begin
           and app.is_paid_by_autopay(e, c.due_on, today) is not true
             and not (app.awaits_amount(e) and c.expected_minor is null)
     ), lines as (
-      -- One for what falls due of a bill, one for what is overdue of it; another one for a date that was paid in part
-      -- before the bill came to another currency.
+      -- One entry for a bill's upcoming dates and one for its overdue dates; a separate one for a partly paid date in
+      -- an earlier currency.
       select d.expense_id as id, d.due_on < today as is_overdue, d.currency, min(d.due_on) as due_on,
         min(d.scheduled_on) as scheduled_on, count(*) as dates,
         case when not recipient.hide_amounts_in_email and count(*) = count(d.expected_minor)
@@ -123,8 +123,8 @@ begin
 end
 $$;
 comment on function app.describe_due_bills is
-  'The bills of one organization that a digest tells a member of: what it reminds of and what is overdue; the first by '
-  'name, all in the counts and the total. reminds_of and tells_of: their rows of the logs. Null when there are none.';
+  'The bills of one organization in a member''s digest: reminders and overdue bills; listed by name up to a limit, '
+  'complete in the counts and the total. reminds_of and tells_of: their log rows. Null without bills.';
 
 -- The recipient reads, not the service, as in app.run_tool.
 alter function app.describe_reconnects set role = 'authenticated';

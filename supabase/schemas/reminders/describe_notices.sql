@@ -4,7 +4,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   today constant date := (at at time zone recipient.timezone)::date;
   shows_amounts constant boolean := not recipient.hide_amounts_in_email;
-  -- The others count: a mail is no list of everything.
+  -- The count includes the others; a mail lists only the first.
   max_listed constant int := 50;
 begin
   return (
@@ -63,6 +63,6 @@ begin
 end
 $$;
 comment on function app.describe_notices is
-  'What a digest says of the bills of one organization besides what is due: {notices, unlisted, tells_of: their rows '
-  'of the log}. The amount of a contract is that of its next term. Null when there is nothing.';
+  'The notices about bills of one organization, besides due dates: {notices, unlisted, tells_of: their log rows}. The '
+  'amount of a contract is that of its next term. Null without notices.';
 alter function app.describe_notices set role = 'authenticated';

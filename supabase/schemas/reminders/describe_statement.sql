@@ -1,5 +1,5 @@
--- What a digest says: described when it is claimed, by what is true then. Each organization is read as the recipient,
--- under row-level security: a condition that is missing here puts nobody else's bills into a mail.
+-- The content of a digest, described when it is claimed, from the current data. Each organization is read as the
+-- recipient under row-level security, so a missing condition can't mail somebody else's bills.
 
 create or replace function app.describe_statement(occurrence_id text, recipient identity.profiles, out fetched jsonb,
   out not_taken jsonb) returns record
@@ -20,7 +20,7 @@ begin
       then occurrence.amount_source = 'provider' and s.status <> 'ignored'
     else s.status = 'needs_review'
       and not (occurrence.amount_source = 'override' and occurrence.updated_at >= s.fetched_at)
-      -- A provider that the bill is no longer connected to asks nothing.
+      -- Skip providers that the bill is no longer connected to.
       and exists (select from app.provider_links as l where l.id = s.link_id and l.status <> 'revoked')
   end
   order by (s.amount_minor = occurrence.expected_minor and s.currency = occurrence.currency) is true, s.fetched_at desc

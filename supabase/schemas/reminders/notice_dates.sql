@@ -1,5 +1,5 @@
--- What is to be said of a bill besides that it is due: by its own dates, whoever hears it. A window and not a day, as
--- of reminders: a missed day is caught up.
+-- Notices about a bill besides its due dates, from the bill's own dates. Each has a window instead of a day, so that a
+-- missed run is caught up.
 
 create or replace function app.notice_dates(bill app.expenses, today date, lead_days int)
 returns table (kind text, about_on date, tell_on date)
@@ -22,13 +22,13 @@ begin atomic
   ) as r
   where r.renews_on <= today + 14 and coalesce(r.renews_on - (bill).notice_days < today, true)
   union all
-  -- A yearly bill comes again; its first date is no surprise, and what is due is said as such.
+  -- A yearly bill's renewal is announced; its first date is not, and due dates have reminders.
   select 'renewal', (bill).next_due, (bill).next_due - 14
   where (bill).frequency = 'yearly' and (bill).renews_on is null
     and (bill).next_due > app.due_on((bill).anchor_on, (bill).weekend_rule)
     and (bill).next_due between today + lead_days + 1 and today + 14
   union all
-  -- A provider is asked until the 10th, and of what is charged daily nobody wants to hear daily.
+  -- Providers are asked until the 10th; daily charges get no notice.
   select 'awaited', a.due_on, a.due_on + 1
   from app.usual_amount((bill).id, (bill).amount_minor, (bill).currency) as usual
   cross join lateral app.awaited_dates((bill).id, (bill).autopay, (bill).next_due, usual.minor, today) as awaited
@@ -50,7 +50,7 @@ begin atomic
     order by o.scheduled_on desc
     limit 1
   ) as earlier
-  -- What nobody ever changed costs what it always did.
+  -- Bills whose price never changed have no price notice.
   where (bill).version > 1 and (bill).amount_mode = 'fixed' and (bill).next_due between today and today + 7
     and c.organization_id = (bill).organization_id and c.expense_id = (bill).id
     and c.scheduled_on between (bill).next_due - 2 and (bill).next_due + 2
@@ -58,5 +58,5 @@ begin atomic
     and c.currency = earlier.currency and c.expected_minor > earlier.expected_minor;
 end;
 comment on function app.notice_dates is
-  'What is to be said of a bill on a day, and since when: kind (trial, cancel_by, renewal, price_rise, awaited), the '
-  'date it is about, and the day it is to be told from. lead_days: from when on a due date is said anyway.';
+  'The notices about a bill on a day: kind (trial, cancel_by, renewal, price_rise, awaited), the date concerned, and '
+  'the first day of the notice. lead_days: the lead time of its due dates.';

@@ -17,7 +17,7 @@ begin atomic
     and identity.organization_has_feature((bill).organization_id, 'reminders:email', at);
 end;
 comment on function jobs.notices_due is
-  'What is to be said of a bill to a person at an instant, besides what is due, and that no digest of theirs says yet.';
+  'The notices about a bill for a person at an instant that none of their digests contains yet.';
 
 create or replace function jobs.nudge_due(bill app.expenses, due_on date, member identity.memberships,
   recipient identity.profiles, at timestamptz)
@@ -48,9 +48,9 @@ begin atomic
     and identity.organization_has_feature((bill).organization_id, 'reminders:email', at);
 end;
 comment on function jobs.nudge_due is
-  'One row for an open date of a bill that passed, or that a snooze of ended, 3, 7, 21, 35 … days ago or up to two '
-  'days more, and that no digest says again yet to a person; else none. For two years. What is due every day is not '
-  'asked about: it is in a mail every day.';
+  'One row for an open date that passed, or whose snooze ended, 3, 7, 21, 35 … days ago or up to two days more, and '
+  'that no digest of the person repeats yet; else none. Ends after two years. Skips daily bills, which are in every '
+  'mail.';
 
 create or replace function jobs.due_again(bill app.expenses, due_on date, member identity.memberships,
   recipient identity.profiles, at timestamptz)
@@ -102,7 +102,7 @@ language sql immutable
   );
 comment on function jobs.nudged_days is 'The days since which a date may be overdue that jobs.nudge_due has a row for.';
 
--- Whose contracts renew, and whose yearly bills come again, is asked by the day of a year: a roll moves no index so.
+-- Renewals and yearly bills are found by day of the year, so that rolling a bill moves no index entry.
 create or replace function jobs.find_noticed(at timestamptz) returns table (id text)
 language plpgsql stable set search_path = '' as $$
 declare

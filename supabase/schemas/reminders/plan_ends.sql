@@ -121,7 +121,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   context constant app.context := app.read_context(at);
   last_day constant date := first_day + 30;
-  -- The others count: a mail is no list of everything.
+  -- The count includes the others; a mail lists only the first.
   max_listed constant int := 20;
 begin
   return (

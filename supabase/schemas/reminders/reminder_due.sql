@@ -2,15 +2,14 @@ create or replace function app.hears_all(member identity.memberships) returns bo
 language sql immutable
   return case (member).mails when 'all' then true when 'none' then false else (member).role = 'owner' end;
 comment on function app.hears_all is
-  'Whether a member is told of all bills and budgets of the organization: the owner, and others who want that.';
+  'Whether a member gets mail about all bills and budgets of the organization: the owner, and members who chose it.';
 
 create or replace function app.concerns(bill app.expenses, member identity.memberships) returns boolean
 language sql immutable
   return app.hears_all(member)
     or (member).mails <> 'none' and coalesce((bill).assignee_id = (member).user_id, false);
 comment on function app.concerns is
-  'Whether a member is told of a bill of the organization: of each, or of those assigned to them. The only judge of '
-  'it.';
+  'Whether a member gets mail about a bill: all bills, or those assigned to them. Every check uses this function.';
 
 create or replace function jobs.wants_mail(recipient identity.profiles) returns boolean
 language sql immutable
@@ -24,7 +23,7 @@ language sql immutable
   return (bill).kind = 'bill' and (bill).deleted_at is null and (bill).reminder_enabled
     and app.concerns(bill, member) and jobs.wants_mail(recipient);
 comment on function jobs.wants_mail_of is
-  'Whether a bill is one to be reminded of, and a person gets mails of it, as far as their rows say.';
+  'Whether a bill has reminders and a person gets mail about it, judging by their rows.';
 
 create or replace function jobs.reminders_of(bill_id text, due_on date, member identity.memberships)
 returns table (snoozed_until date, digest_id uuid)
@@ -42,8 +41,8 @@ end;
 comment on function jobs.reminders_of is
   'The digests that remind a member of a due date: the owner''s by the reminder log, others'' by the notice log.';
 
--- Parsed when it was created, and inlined. A window and not a day: a missed day is caught up. Who snoozes beyond the
--- due date is reminded on the day they chose, though the bill waits for its next date by then.
+-- Parsed at creation and inlined. A window instead of a day, so that a missed run is caught up. A bill snoozed beyond
+-- its due date reminds on the chosen day, even if its next date has begun.
 create or replace function jobs.reminder_due(bill app.expenses, due_on date, member identity.memberships,
   recipient identity.profiles, at timestamptz)
 returns table (snoozed_until date)
@@ -90,7 +89,7 @@ begin
 end
 $$;
 comment on function jobs.drop_outdated_digests is
-  'Removes digests of earlier days that surely never left, for today''s to say what they would have said.';
+  'Deletes unsent digests of earlier days; today''s digests cover their content.';
 
 create or replace function jobs.is_unknown(batch jobs.reminder_batches, at timestamptz) returns boolean
 language sql immutable

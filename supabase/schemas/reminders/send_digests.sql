@@ -39,7 +39,7 @@ begin
       begin
         select array_append(contents, jobs.describe_digest(d, at)) into contents
           from jobs.reminder_digests as d where d.id = digest_id;
-      -- Also when the time of the call is over: what is described by then goes out.
+      -- Also after the deadline: digests described by then are sent.
       exception when query_canceled or others then
         exit;
       end;
@@ -62,8 +62,7 @@ begin
       attempts = d.attempts + 1
     from unnest(digest_ids, contents) as said (id, content)
     where d.id = said.id and said.content is not null;
-    -- Nothing is left to say, or who it is to wants no mail any more, or is to get none. What their log would have said
-    -- may be said another day.
+    -- The digest is empty, or its recipient no longer wants or may get mail. Its log rows are free for another day.
     delete from jobs.reminder_digests as d where d.id = any (digest_ids) and d.batch_id is null;
     delete from jobs.reminder_log as l
     where l.digest_id = any (digest_ids) and not exists (select from unnest(reminded) as r (id) where r.id = l.id);
@@ -78,8 +77,8 @@ begin
 end
 $$;
 comment on function jobs.open_batch is
-  'Puts pending digests together into a batch and writes down what they say; null when there are none. set_aside: one '
-  'that could not be described, left for an hour.';
+  'Combines pending digests into a batch and stores their content; null when there are none. set_aside: a digest that '
+  'could not be described, postponed by an hour.';
 
 create or replace function public.claim_reminders(size int, at timestamptz) returns jsonb
 -- What budgets add up is compiled longer than it runs.
@@ -93,7 +92,7 @@ begin
   if opened.set_aside is not null then
     return jsonb_build_object('set_aside', opened.set_aside);
   end if;
-  -- New ones first: a batch that ends whoever sends it must not keep the others waiting.
+  -- New batches first, so that a batch that crashes its sender doesn't block the others.
   if chosen is null then
     select b.id into chosen
     from jobs.reminder_batches as b
@@ -105,8 +104,8 @@ begin
     set attempts = b.attempts + 1,
       unsure_since = case when b.lease_token is null then b.unsure_since else coalesce(b.unsure_since, b.leased_at) end
     where b.id = chosen;
-    -- Who was suspended since, or left an organization that it tells of, gets no second attempt; whether the first one
-    -- reached them, nobody knows.
+    -- A recipient who was suspended or left an organization in the digest gets no second attempt, though the first may
+    -- not have arrived.
     with closed as (
       update jobs.reminder_digests as d set status = 'unknown', closed_at = at, batch_id = null,
         content = null
@@ -147,17 +146,17 @@ begin
 end
 $$;
 comment on function public.claim_reminders is
-  'Leases a batch of at most so many digests for 90 seconds: '
+  'Leases a batch of digests for 90 seconds: '
   '{"id","lease_token","attempts","digests":[{"id","recipient_id","content"}]}, or null when there is nothing to send. '
-  '{"set_aside": id} says that one could not be described and waits for an hour: ask again.';
+  '{"set_aside": id}: one could not be described and waits for an hour; call again.';
 
 create or replace function jobs.stop_digests_of(organization_id text, user_id uuid, at timestamptz) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   stopped uuid[];
 begin
-  -- What was not described yet will be by what they may see then. What was, says what they could see before: it gets no
-  -- second attempt, and whether the first one reached them, nobody knows.
+  -- Digests without content are described with the person's new rights. Described ones contain what the person could
+  -- see before, so they get no second attempt, though the first may not have arrived.
   with closed as (
     update jobs.reminder_digests as d set status = 'unknown', closed_at = at, batch_id = null, content = null
     where d.recipient_id = stop_digests_of.user_id and d.status = 'pending' and d.batch_id is not null

@@ -33,8 +33,8 @@ begin
     where d.id = s.id::uuid and d.batch_id = batch.id and d.status = 'pending' and s.outcome in ('sent', 'dead')
     returning d.id, d.status
   ), held as (
-    -- Surely not taken now, nor before: it may be said anew, in other company. Who refuses a key's mails for good has
-    -- not taken them under it before.
+    -- Certainly not accepted, now or before: it may be sent in another batch. A service that permanently rejects a
+    -- key's mails has not accepted them under it before.
     update jobs.reminder_digests as d
     set batch_id = null, content = null, next_attempt_at = retry_at, failure_code = s.code, sent_alone = d.sent_alone
       or s.alone
@@ -77,9 +77,9 @@ begin
 end
 $$;
 comment on function public.settle_reminders is
-  'Says what became of digests of a leased batch, each {"id","outcome": sent, dead, held (surely not taken) or '
-  'unsure,"code","refused","alone"}: {"outcome":"settled","digests","reminders"} as sent, or {"outcome":"lost"} when '
-  'the lease is another''s. With is_last the lease ends, and what is left waits until retry_at.';
+  'Records the outcome of digests in a leased batch, each {"id","outcome": sent, dead, held (certainly not accepted) '
+  'or unsure,"code","refused","alone"}: {"outcome":"settled","digests","reminders"} as sent, or {"outcome":"lost"} '
+  'when somebody else holds the lease. With is_last the lease ends, and the rest waits until retry_at.';
 
 create or replace function public.count_waiting_reminders(at timestamptz) returns bigint
 language plpgsql stable set search_path = '' as $$

@@ -71,7 +71,7 @@ comment on column jobs.reminder_digests.local_on is
 comment on column jobs.reminder_digests.status is
   'dead: refused for good; unknown: sent, and nobody answered for a day.';
 comment on column jobs.reminder_digests.content is
-  'What the mail says and to whom, from the first attempt until it is known what became of it.';
+  'Recipient and content of the mail, from the first attempt until its outcome is known.';
 -- Which are past their time?
 create index reminder_digests_created_at_idx on jobs.reminder_digests (created_at);
 create index reminder_digests_batch_id_idx on jobs.reminder_digests (batch_id);
@@ -91,8 +91,8 @@ create table jobs.reminder_log (
   constraint reminder_log_sent_or_void check (sent_at is null or voided_at is null)
 );
 comment on table jobs.reminder_log is
-  'One row for each expense, due date and day that it was snoozed to that a digest reminds the owner of; the reminder '
-  'was sent when sent_at says so. A void row stands for nothing.';
+  'One row for each expense, due date and snooze day in a digest to the owner; sent when sent_at is set. Void rows '
+  'don''t count.';
 comment on column jobs.reminder_log.snoozed_until is 'The day that the reminder was put off to; null when it was not.';
 create unique index reminder_log_once_idx
   on jobs.reminder_log (expense_id, due_on, snoozed_until) nulls not distinct where voided_at is null;
@@ -123,8 +123,7 @@ create table jobs.notice_log (
     and (expense_id is not null) = (kind not in ('budget_80', 'budget_100', 'plan_end')))
 );
 comment on table jobs.notice_log is
-  'One row for whatever else a digest says once to a person: of a bill, a budget or the plan, about a date. A void row '
-  'stands for nothing.';
+  'One row for each one-time notice about a bill, budget or plan and its date. Void rows don''t count.';
 comment on column jobs.notice_log.kind is
   'reminder and snoozed: to a member, what the reminder log has a row for to the owner.';
 comment on column jobs.notice_log.about_on is 'Of a budget the first day of its month or year.';

@@ -1,6 +1,6 @@
--- Ending reminders from a mail: all of them, those of one organization, or of one bill. Whoever holds the signed link
--- may end the first two for the person that it names; bills are for their owner's eyes, since ending one's reminders
--- ends them for everybody. The functions check that what is named is the person's.
+-- Ends reminders from a mail: all, those of one organization, or those of one bill. A signed link allows the first two
+-- for the person it names. The third ends a bill's reminders for everybody, so only its signed-in owner can do it. The
+-- functions check that the named record is the person's.
 
 create or replace function public.read_unsubscribing(user_id uuid, with_bills boolean) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -33,8 +33,8 @@ begin
 end
 $$;
 comment on function public.read_unsubscribing is
-  'What a person can end: {"email_enabled","organizations":[{"id","name","mails"}]}, each organization with the '
-  'reminding "bills":[{"id","name"}] that they own if asked for; null when there is no such person.';
+  'What a person can unsubscribe from: {"email_enabled","organizations":[{"id","name","mails"}]}, optionally with the '
+  '"bills":[{"id","name"}] with reminders that they own; null for an unknown person.';
 
 create or replace function public.unsubscribe(user_id uuid, scope text, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$

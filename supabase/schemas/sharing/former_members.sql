@@ -1,4 +1,4 @@
--- Who pays a bill, and who shares it, holds for as long as they are members: what is paid later is not theirs.
+-- A bill's payer and sharing apply while they are members; later payments don't count for them.
 
 create or replace function app.if_member(user_id uuid, organization_id text) returns uuid
 language plpgsql stable set search_path = '' as $$
@@ -9,7 +9,7 @@ begin
   );
 end
 $$;
-comment on function app.if_member is 'The person, or null when they are no member of the organization any more.';
+comment on function app.if_member is 'The person, or null after their membership has ended.';
 
 create or replace function app.share_among_members(sharing jsonb, organization_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$

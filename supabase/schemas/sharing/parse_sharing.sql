@@ -85,7 +85,7 @@ begin
   return payer;
 end
 $$;
-comment on function app.parse_payer is 'The member who paid, by address or a part of it; null stays null.';
+comment on function app.parse_payer is 'The member who paid, by address or part of it; null stays null.';
 
 create or replace function app.find_excluded(category_id text, members uuid[]) returns text
 language plpgsql stable security definer set search_path = '' as $$
@@ -103,7 +103,7 @@ begin
 end
 $$;
 comment on function app.find_excluded is
-  'Of some members of the organization at hand one who does not see a private category of it; null where all do.';
+  'One of these members who cannot see a private category; null if all can.';
 
 create or replace function app.check_shared(sharing jsonb, paid_by uuid, category_id text, field text) returns void
 language plpgsql stable set search_path = '' as $$

@@ -1,4 +1,4 @@
--- settle_up: what one member gave another for shared costs; and what they owe each other.
+-- settle_up: settlements between members for shared costs, and their balances.
 
 create or replace function app.sum_balances(organization_id text)
   returns table (from_id uuid, to_id uuid, currency text, minor bigint)
@@ -35,7 +35,7 @@ begin
 end
 $$;
 comment on function app.list_balances is
-  'The balances of the organization at hand, as far as the person may know them.';
+  'The balances of the current organization that the person may see.';
 
 create or replace function app.balances_of(organization_id text, user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -80,8 +80,8 @@ begin
 end
 $$;
 comment on function app.name_parties is
-  'What to call people who share or shared costs in the organization at hand, by id: their address. Whose account is '
-  'gone has none: null, or "former member 3f2a" where there are several.';
+  'The addresses of people with shared costs in the current organization, by id. A deleted account has none: null, or '
+  '"former member 3f2a" when there are several.';
 
 create or replace function app.describe_balances() returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -136,8 +136,8 @@ begin
 end
 $$;
 comment on function app.describe_own_balances is
-  'What somebody owes and is owed, for their digest: [{owes, who, currency, amount}]; who is null where an account is '
-  'gone, amount where it is hidden.';
+  'A person''s balances for their digest: [{owes, who, currency, amount}]; who is null for a deleted account, amount '
+  'null when hidden.';
 -- As the person whose digest it is.
 alter function app.describe_own_balances set role = 'authenticated';
 
@@ -186,8 +186,8 @@ begin
 end
 $$;
 comment on function app.find_party is
-  'A member, or a former one who owes or is owed, by the name that answers show, "former member" or a part of the '
-  'address. Ends the tool with not_found and who may be meant.';
+  'A member, or a former one with a balance, by displayed name, "former member" or part of the address. Ends the tool '
+  'with not_found and candidates.';
 
 create or replace function app.choose_parties(context app.context, arguments jsonb, out from_id uuid, out to_id uuid)
 language plpgsql stable set search_path = '' as $$
@@ -297,5 +297,5 @@ begin
 end
 $$;
 comment on function app.settle_up is
-  'Tool settle_up: data {settlement {status, id?, from?, to?, amount, currency, date}, balances: what is owed then}. '
-  'Without an amount the whole balance.';
+  'Tool settle_up: data {settlement {status, id?, from?, to?, amount, currency, date}, balances: after it}. Without an '
+  'amount, the whole balance.';

@@ -1,5 +1,5 @@
--- Shared costs: who paid and between whom it is shared. The rule is a column of what is shared, so that undo, previews
--- and proposals know it; what each bears follows from it (app.payment_shares), to the minor unit.
+-- Shared costs: the payer, and the members who share. The rule is a column of the shared record, so that undo, previews
+-- and proposals cover it. app.payment_shares derives each member's share to the minor unit.
 
 create or replace function app.is_sharing(sharing jsonb) returns boolean
 language plpgsql immutable strict set search_path = '' as $$
@@ -37,5 +37,4 @@ begin
 end
 $$;
 comment on function app.share_amount is
-  'What each bears of an amount, in proportion to the weights and rounded down; the remainder goes to who paid, who '
-  'may be none of them.';
+  'Each member''s share of an amount, by weight, rounded down; the remainder goes to the payer, who may share nothing.';

@@ -38,11 +38,11 @@ create table app.settlements (
   constraint settlements_between_two check (from_id <> to_id)
 );
 comment on table app.settlements is
-  'Money that one member gave another for shared costs. It is no spending and appears in no total.';
+  'Money that one member gave another for shared costs. Not counted as spending or in any total.';
 create index settlements_organization_id_idx on app.settlements (organization_id, currency);
 create index settlements_currency_idx on app.settlements (currency);
 
--- Its owner's rights: what follows from a payment follows for everybody in it, whoever writes it.
+-- security definer: shares are derived for every member, whoever writes the payment.
 create or replace function app.derive_shares() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
@@ -65,7 +65,7 @@ create trigger derive_shares after update of sharing, paid_by, amount_minor, cur
 
 alter table app.payment_shares enable row level security;
 alter table app.settlements enable row level security;
--- A balance says nothing of what it is made of; one between others is for who sees all of it.
+-- A balance reveals no payments. Only people who see everything see balances between others.
 create policy "Members can read what they bear or paid" on app.payment_shares
   for select to authenticated using (
     organization_id = (select identity.current_organization_id())
