@@ -36,6 +36,8 @@ export interface Urls {
   books(organizationId: string): string;
   /** Where an organization is deleted, and where that is taken back. */
   deleteOrganization(organizationId: string): string;
+  members(organizationId: string): string;
+  exports(organizationId: string): string;
   /** The page where an organization's plan is changed, or that says who can; without one, what plans there are. */
   plans(organizationId?: string): string;
   /**
@@ -95,6 +97,8 @@ export function createUrls(config: UrlConfig): Urls {
     unsubscribe: `${site}/email/unsubscribe`,
     proposal: (proposalId) => site + proposalPath(proposalId),
     books: (organizationId) => site + booksPath(organizationId),
+    members: (organizationId) => `${site}${organizationPath(organizationId, "members")}`,
+    exports: (organizationId) => `${site}${organizationPath(organizationId, "export")}`,
     deleteOrganization: (organizationId) => `${site}${organizationPath(organizationId, "delete")}`,
     plans: (organizationId) =>
       organizationId ? `${site}${organizationPath(organizationId, "plan")}` : config.pricingUrl ?? `${site}/account`,

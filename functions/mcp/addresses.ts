@@ -10,6 +10,10 @@ export interface Addresses {
   connectUrl: string;
   /** Where to change an organization's plan. */
   plansUrl: (organizationId?: string) => string;
+  /** Where people are invited and removed. */
+  membersUrl: (organizationId: string) => string;
+  /** Where the books are exported, with a file for a tax adviser. */
+  exportsUrl: (organizationId: string) => string;
   /** Where the owner of an organization that is being deleted can stop that. */
   deletionUrl: (organizationId: string) => string;
   /** The page of a proposal. */
@@ -22,12 +26,12 @@ export interface Addresses {
 
 /**
  * The envelope with `connect_url` where a bill has to be connected, `csv_url` where a file is too long for an answer,
- * `upload.url` where one is wanted, `upgrade_url` where the plan is insufficient, and the page of
- * a proposal where one waits.
+ * `upload.url` where one is wanted, `upgrade_url` where the plan is insufficient, the page of a proposal where one
+ * waits, and the pages of members, plan and export where an answer leads to them.
  */
 export async function withAddresses(
   envelope: Envelope,
-  { connectUrl, plansUrl, proposalUrl, uploadUrl, fileUrl }: Addresses,
+  { connectUrl, plansUrl, membersUrl, exportsUrl, proposalUrl, uploadUrl, fileUrl }: Addresses,
 ): Promise<Envelope> {
   const { context, data, error } = envelope;
   if (error?.code === "feature_not_in_plan") {
@@ -45,6 +49,15 @@ export async function withAddresses(
   if (data?.upload) {
     const { import_id, expires_at } = data.upload as { import_id: string; expires_at: string };
     return { ...envelope, data: { upload: { import_id, url: uploadUrl(import_id), expires_at } } };
+  }
+  const organizationId = context?.organization?.id;
+  if (organizationId && (data?.members || data?.plan || data?.csv)) {
+    const pages = {
+      ...(data.members ? { members_url: membersUrl(organizationId) } : {}),
+      ...(data.plan ? { plan_url: plansUrl(organizationId) } : {}),
+      ...(data.csv ? { export_url: exportsUrl(organizationId) } : {}),
+    };
+    return { ...envelope, data: { ...data, ...pages } };
   }
   if (!data?.connect) return envelope;
   const { connect, ...rest } = data;

@@ -56,6 +56,8 @@ export function createMcpApp(deps: Deps, { registry, words = wordsOf("en") }: Op
       words,
       address,
       plansUrl: urls.plans,
+      membersUrl: urls.members,
+      exportsUrl: urls.exports,
       deletionUrl: urls.deleteOrganization,
       connectUrl: urls.connectProvider,
       proposalUrl: urls.proposal,

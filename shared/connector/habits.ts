@@ -149,12 +149,21 @@ export function currencyNamed(text: string): string | undefined {
 
 function currencyNames(): Map<string, string> {
   const found = new Map<string, string>([["euro", "EUR"]]);
+  const lastWords = new Map<string, Set<string>>();
   for (const language of ["en", "de", "fr", "es", "it", "pl"]) {
     const display = new Intl.DisplayNames(language, { type: "currency", fallback: "none" });
     for (const code of Intl.supportedValuesOf("currency")) {
       const name = display.of(code)?.toLowerCase();
-      if (name && !found.has(name)) found.set(name, code);
+      // Years in brackets tell of money that is no longer in use.
+      if (!name || name.includes("(")) continue;
+      if (!found.has(name)) found.set(name, code);
+      const word = name.split(" ").at(-1)!;
+      lastWords.set(word, (lastWords.get(word) ?? new Set()).add(code));
     }
+  }
+  for (const [word, codes] of lastWords) {
+    const [code] = codes;
+    if (codes.size === 1 && !found.has(word)) found.set(word, code!);
   }
   return found;
 }

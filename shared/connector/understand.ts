@@ -4,7 +4,7 @@
  * things stays as it was sent, and is refused with what to send instead. Takes time linear in what was sent.
  */
 import { readDate, readYearlessDay, toIsoDate } from "../import/date_text.ts";
-import { decimalSignOf, readCurrency, readMoney, toDecimal } from "../import/money_text.ts";
+import { decimalSignOf, isCode, readCurrency, readMoney, toDecimal } from "../import/money_text.ts";
 import { choicesFor, currencyNamed, fieldsFor, weekdayNamed } from "./habits.ts";
 import { type JsonSchema, LISTED_AS, PATTERNS } from "./schema.ts";
 import { cleanStrings } from "./typed_text.ts";
@@ -244,8 +244,8 @@ function decimalOf(digits: string): string | undefined {
 function understandCurrency(value: unknown, note: Note = () => {}): unknown {
   if (typeof value !== "string" || value.length > 40) return value;
   const code = value.length <= 10 ? readCurrency(value) : undefined;
-  if (code && /^[A-Z]{3}$/.test(code)) return code;
-  const named = currencyNamed(value);
+  const named = code && isCode(code) ? undefined : currencyNamed(value);
+  if (!named && code && /^[A-Z]{3}$/.test(code)) return code;
   if (named) note(value, named);
   return named ?? value;
 }

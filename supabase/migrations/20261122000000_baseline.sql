@@ -6606,6 +6606,9 @@ comment on function app.change_payee_rules is
 
 create or replace function app.fail_without_category(name text, field text, is_filter boolean default true) returns void
 language plpgsql stable set search_path = '' as $$
+declare
+  most constant int := 40;
+  suggestions constant text[] := app.suggest_categories(name);
 begin
   perform app.fail('category_not_found', jsonb_build_object(
     'name', name,
@@ -6613,12 +6616,19 @@ begin
     'make_by',
     case when is_filter then null when starts_with(field, 'items') then 'create_missing_categories'
       else 'update_settings' end,
-    'details', jsonb_build_object('suggestions', app.suggest_categories(name))
+    'details', jsonb_build_object('suggestions', suggestions) || case
+      -- In another language nothing is alike.
+      when suggestions = '{}' then jsonb_build_object('categories', array(
+        select c.name from app.categories as c where c.archived_at is null order by lower(c.name) limit most
+      ))
+      else '{}' end
   ), field);
 end
 $$;
 comment on function app.fail_without_category is
-  'Ends the tool with category_not_found and what may have been meant; what is only looked for is not to be made.';
+  'Ends the tool with category_not_found and what may have been meant, else the categories that there are; what is '
+  'only '
+  'looked for is not to be made.';
 
 create or replace function app.find_category(context app.context, name text, field text,
   create_missing boolean default false) returns text
@@ -8128,6 +8138,7 @@ begin
       'date', d.paid_on,
       'amount', app.format_minor(d.amount_minor, c.exponent),
       'currency', d.currency,
+      'is_refund', nullif(d.direction = 'refund', false),
       'tax', app.format_minor(d.tax_minor, c.exponent),
       'tax_percent', trim_scale(d.tax_percent),
       'split', own.parts,
@@ -8146,7 +8157,8 @@ begin
     ) order by d.place)
     from jsonb_array_elements(drafts) as i (draft)
     cross join lateral jsonb_to_record(i.draft) as d (
-      place int, id text, existing_id text, bill jsonb, name text, paid_on date, amount_minor bigint, currency text,
+      place int, id text, existing_id text, bill jsonb, name text, paid_on date, direction text, amount_minor bigint,
+      currency text,
       category_id text, category_source text, tax_minor bigint, tax_percent numeric,
       reimbursement text, paid_by uuid, sharing jsonb
     )

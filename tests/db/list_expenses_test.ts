@@ -163,7 +163,7 @@ testBooks("list_expenses", { day: TODAY }, {
     const hint = async (name: string) =>
       (await books.fails("category_not_found", "list_expenses", { categories: [name] })).hint;
     assertEquals(await hint("Fod"), "Use one of details.suggestions.");
-    assertEquals(await hint("Kultur"), 'get_context with include ["categories"] lists the existing ones.');
+    assertEquals(await hint("Kultur"), "details.categories has the existing ones.");
   },
 
   "pages through everything once, in every order": async (books) => {

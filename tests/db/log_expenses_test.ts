@@ -273,6 +273,10 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
       items: [{ name: "A", amount: "1", category: "Kultur" }],
     });
     assertEquals(strange.details.suggestions, [], "what only shares some letters is not suggested");
+    assertEquals([strange.details.categories.includes("Groceries"), strange.hint], [
+      true,
+      "details.categories has the existing ones. Or create it: create_missing_categories true.",
+    ]);
     const data = await books.ok("log_expenses", { items, create_missing_categories: true });
     assertEquals(data.results.map(({ category, category_source }: Json) => [category, category_source]), [[
       "Sport",

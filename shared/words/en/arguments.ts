@@ -8,7 +8,7 @@ import { money, quoted } from "./phrases.ts";
 interface Category {
   name: string;
   make_by?: "create_missing_categories" | "update_settings";
-  details?: { suggestions?: readonly string[] };
+  details?: { suggestions?: readonly string[]; categories?: readonly string[] };
 }
 
 export const refusals = {
@@ -77,6 +77,8 @@ export const refusals = {
     hint: [
       details?.suggestions?.length
         ? "Use one of details.suggestions."
+        : details?.categories?.length
+        ? "details.categories has the existing ones."
         : 'get_context with include ["categories"] lists the existing ones.',
       make_by === "create_missing_categories" && "Or create it: create_missing_categories true.",
       make_by === "update_settings" &&

@@ -1,5 +1,8 @@
 create or replace function app.fail_without_category(name text, field text, is_filter boolean default true) returns void
 language plpgsql stable set search_path = '' as $$
+declare
+  most constant int := 40;
+  suggestions constant text[] := app.suggest_categories(name);
 begin
   perform app.fail('category_not_found', jsonb_build_object(
     'name', name,
@@ -7,12 +10,19 @@ begin
     'make_by',
     case when is_filter then null when starts_with(field, 'items') then 'create_missing_categories'
       else 'update_settings' end,
-    'details', jsonb_build_object('suggestions', app.suggest_categories(name))
+    'details', jsonb_build_object('suggestions', suggestions) || case
+      -- In another language nothing is alike.
+      when suggestions = '{}' then jsonb_build_object('categories', array(
+        select c.name from app.categories as c where c.archived_at is null order by lower(c.name) limit most
+      ))
+      else '{}' end
   ), field);
 end
 $$;
 comment on function app.fail_without_category is
-  'Ends the tool with category_not_found and what may have been meant; what is only looked for is not to be made.';
+  'Ends the tool with category_not_found and what may have been meant, else the categories that there are; what is '
+  'only '
+  'looked for is not to be made.';
 
 create or replace function app.find_category(context app.context, name text, field text,
   create_missing boolean default false) returns text

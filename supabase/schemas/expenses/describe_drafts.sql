@@ -175,6 +175,7 @@ begin
       'date', d.paid_on,
       'amount', app.format_minor(d.amount_minor, c.exponent),
       'currency', d.currency,
+      'is_refund', nullif(d.direction = 'refund', false),
       'tax', app.format_minor(d.tax_minor, c.exponent),
       'tax_percent', trim_scale(d.tax_percent),
       'split', own.parts,
@@ -193,7 +194,8 @@ begin
     ) order by d.place)
     from jsonb_array_elements(drafts) as i (draft)
     cross join lateral jsonb_to_record(i.draft) as d (
-      place int, id text, existing_id text, bill jsonb, name text, paid_on date, amount_minor bigint, currency text,
+      place int, id text, existing_id text, bill jsonb, name text, paid_on date, direction text, amount_minor bigint,
+      currency text,
       category_id text, category_source text, tax_minor bigint, tax_percent numeric,
       reimbursement text, paid_by uuid, sharing jsonb
     )

@@ -36,6 +36,17 @@ Deno.test("a tool that the plan leaves out says where to change the plan", async
   assertEquals(answer.error.details, { required_plan: "team", upgrade_url: `${SITE}/pricing` });
 });
 
+Deno.test("an answer about members, the plan or a file says where their pages are", async () => {
+  const of = async (tool: string, data: Json) => (await answerTo(tool, {}, { ...ENVELOPE, data })).data;
+  const organization = `${SITE}/organizations/${ENVELOPE.context.organization.id}`;
+  const context = { user: {}, role: "owner", plan: { name: "team" } };
+  const whole = await of("get_context", { ...context, members: [] });
+  assertEquals([whole.members_url, whole.plan_url], [`${organization}/members`, `${organization}/plan`]);
+  assertEquals((await of("get_context", context)).members_url, undefined);
+  assertEquals((await of("list_expenses", { csv: [] })).export_url, `${organization}/export`);
+  assertEquals((await of("list_expenses", { rows: [] })).export_url, undefined);
+});
+
 Deno.test("sync_bill_amounts calls the providers between two database calls, and only when something is due", async () => {
   const link = { link_id: "lnk_0123456789ab", period: "2026-10-01", lease_token: crypto.randomUUID() };
   const pending = [{ ...link, provider_key: "nobody" }];
