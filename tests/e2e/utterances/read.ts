@@ -1,0 +1,63 @@
+/** Reads the files of utterances. A line's first character says what it is; the rest of it is free of quoting. */
+export interface Utterance {
+  id: string;
+  who: "anna" | "ben" | "eve";
+  said: string;
+  calls: { tool: string; args: Record<string, unknown>; refused?: string }[];
+  /** How the books change: "EUR 14.50, one_off active +1"; "" when they do not. */
+  effect: string;
+  /** What the last answer says. */
+  says: RegExp[];
+  /** What it must not say. */
+  silent: RegExp[];
+}
+
+const FILES = ["review.txt", "more.txt"];
+
+/** @returns those whose id begins with the variable ONLY, if it is set. */
+export async function readUtterances(): Promise<Utterance[]> {
+  const found: Utterance[] = [];
+  for (const file of FILES) {
+    for (const line of (await Deno.readTextFile(new URL(file, import.meta.url))).split("\n")) {
+      const [mark, text] = [line.slice(0, 1), line.slice(2)];
+      const current = found.at(-1)!;
+      switch (mark) {
+        case ">": {
+          const [, id, who, said] = /^(\S+) (?:\((ben|eve)\) )?(.*)$/.exec(text)!;
+          found.push({
+            id: id!,
+            who: (who ?? "anna") as Utterance["who"],
+            said: said!,
+            calls: [],
+            effect: "",
+            says: [],
+            silent: [],
+          });
+          break;
+        }
+        case "=":
+          current.effect = text;
+          break;
+        case "+":
+          current.says.push(new RegExp(text));
+          break;
+        case "-":
+          current.silent.push(new RegExp(text));
+          break;
+        case "!":
+          current.calls.at(-1)!.refused = text;
+          break;
+        case "":
+        case "#":
+          break;
+        default: {
+          const space = line.indexOf(" ");
+          const [tool, args] = space < 0 ? [line, "{}"] : [line.slice(0, space), line.slice(space)];
+          current.calls.push({ tool, args: JSON.parse(args) });
+        }
+      }
+    }
+  }
+  const only = Deno.env.get("ONLY");
+  return found.filter(({ id }) => !only || only.split(",").includes(id));
+}
