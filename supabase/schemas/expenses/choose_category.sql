@@ -21,8 +21,7 @@ end
 $$;
 comment on function app.fail_without_category is
   'Ends the tool with category_not_found and what may have been meant, else the categories that there are; what is '
-  'only '
-  'looked for is not to be made.';
+  'only looked for is not to be made.';
 
 create or replace function app.find_category(context app.context, name text, field text,
   create_missing boolean default false) returns text
