@@ -10,7 +10,7 @@ Deno.test("deno.lock is tests/deno.lock without the tools of suites and builds; 
   assertEquals(await read("deno.lock"), await startLock());
 });
 
-Deno.test("no tool is installed with start", async () => {
+Deno.test("start installs no tool", async () => {
   const { npm }: Lock = JSON.parse(await read("deno.lock"));
   const names = Object.keys(npm).map((id) => /^@?[^@]+/.exec(id)![0]);
   assertEquals(names.filter((name) => [...TOOLS, ...UNUSED].includes(name)), []);

@@ -6,7 +6,7 @@ const names = async (database: Awaited<ReturnType<typeof openDatabase>>) =>
   (await database.query<{ name: string }>("select name from public.book order by 1")).map(({ name }) => name);
 const ignore = Deno.env.has("TEST_DATABASE_URL");
 
-Deno.test("databases in one PGlite know nothing of each other, whoever comes when", { ignore }, async () => {
+Deno.test("databases in one PGlite are isolated, whatever their order", { ignore }, async () => {
   const [first, second] = [await openDatabase(), await openDatabase()];
   await first.exec(BOOKS);
   await assertRejects(() => names(second), Error, "does not exist");
@@ -27,7 +27,7 @@ Deno.test("databases in one PGlite know nothing of each other, whoever comes whe
   await third.close();
 });
 
-Deno.test("a database that loads another library goes on with it, and the next one without", { ignore }, async () => {
+Deno.test("a library loaded by one database is absent in the next one", { ignore }, async () => {
   const [first, second] = [await openDatabase(), await openDatabase()];
   await first.exec(`${BOOKS}; load 'dict_snowball'`);
   await assertRejects(() => names(second), Error, "does not exist");
@@ -49,7 +49,7 @@ Deno.test("a database that waits while another one loads a library fails with wh
   await second.close();
 });
 
-Deno.test("a database that waits while another one grows comes back as it was", { ignore }, async () => {
+Deno.test("a database keeps its content while another one grows", { ignore }, async () => {
   const [first, second] = [await openDatabase(), await openDatabase()];
   await first.exec(BOOKS);
   await second.exec(

@@ -64,15 +64,15 @@ Deno.test("test of the test: words, amounts, sums with them and ids are found, a
   assertEquals(leaksIn("there is no org_00000000001a", tenants, '{"id":"org_00000000001a"}'), []);
 });
 
-Deno.test("no function of schema public gives the canary away or changes a row of it", async () => {
+Deno.test("no function of schema public leaks the canary or changes its rows", async () => {
   assertEquals(await checkFunctions(database, await fresh()), []);
 });
 
-Deno.test("no tool gives the canary away or changes a row of it", async () => {
+Deno.test("no tool leaks the canary or changes its rows", async () => {
   assertEquals(await checkTools(database, await fresh()), []);
 });
 
-Deno.test("no page gives the canary away or changes a row of it, whoever opens it", async () => {
+Deno.test("no page leaks the canary or changes its rows, for any visitor", async () => {
   const { findings, seen } = await checkPages(database, await fresh());
   assertEquals(findings, []);
   // Test of the test: the pages show the first organization's own data.
@@ -96,7 +96,7 @@ Deno.test("no page gives the canary away or changes a row of it, whoever opens i
   }
 });
 
-Deno.test("no mail to the first organization tells of the second, which has its own", async () => {
+Deno.test("no mail to the first organization contains data of the second", async () => {
   const tenants = await fresh();
   const { first } = tenants;
   // What the job writes for every recipient; nothing else may change.

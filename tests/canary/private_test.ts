@@ -74,7 +74,7 @@ const CALLS: Record<string, (books: PrivateBooks) => Args[]> = {
 
 const READS = ["get_context", "list_expenses", "summarize_spending", "list_bills", "review_bills", "reconcile"];
 
-Deno.test("no tool shows what is private, or lets it be changed", async (t) => {
+Deno.test("no tool shows or changes private records", async (t) => {
   assertEquals(Object.keys(CALLS).toSorted(), TOOLS.map(({ listed }) => listed.name as string).toSorted());
   for (const who of ["member", "viewer"] as const) {
     await t.step(who, async () => {
@@ -117,7 +117,7 @@ Deno.test("owner, manager and a viewer to whom it was opened see it in every too
   }
 });
 
-Deno.test("what is private is answered as what does not exist", async () => {
+Deno.test("private records behave as if they didn't exist", async () => {
   const books = await fresh();
   const { member, owner } = books.people;
   const said = async (tool: string, args: Args) => {
@@ -170,7 +170,7 @@ Deno.test("what is private is answered as what does not exist", async () => {
   await owner.fails("duplicate", "update_settings", { category: { action: "make_shared", name: CATEGORY } });
 });
 
-Deno.test("totals, budgets and counts are of what one sees", async () => {
+Deno.test("totals, budgets and counts cover visible records only", async () => {
   const books = await fresh();
   const { owner, member, viewer } = books.people;
   await owner.ok("update_settings", { budget: { action: "set", amount: "1000.00" } });
@@ -192,7 +192,7 @@ Deno.test('"undo that" does not pass over one\'s own change that was made privat
   assertEquals((await member.call("list_expenses", { query: "Pens" })).total_count, 1);
 });
 
-Deno.test("who may not decide it makes no category private and shares none, not by an undo either", async () => {
+Deno.test("a member without the right can't change a category's privacy, not even by undo", async () => {
   const books = await fresh();
   const { owner, manager, member, opened } = books.people;
   const make = (action: string, name: string) => ({ category: { action, name } });
@@ -240,7 +240,7 @@ Deno.test("a change that was kept from somebody does not show once its contents 
   assertEquals(await shownTo(viewer), [[], []]);
 });
 
-Deno.test("the bank's line of what was private stays so when that is deleted and purged", async () => {
+Deno.test("a private expense's statement line stays private after the expense is purged", async () => {
   const { people: { owner, member, viewer }, accountId, allIds } = await fresh();
   const lines = (person: Books) => person.ok("reconcile", { account: accountId });
   const wages = (await owner.ok("list_expenses", { query: "WAGES" })).rows[0].id;
@@ -255,7 +255,7 @@ Deno.test("the bank's line of what was private stays so when that is deleted and
   }
 });
 
-Deno.test("no mail, feed, file or page shows what is private, and those of who sees it do", async () => {
+Deno.test("mails, feeds, files and pages show private records only to people with access", async () => {
   const books = await fresh();
   const { people } = books;
   for (const [who, person] of Object.entries(people)) {

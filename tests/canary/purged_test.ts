@@ -127,7 +127,7 @@ for (const most of [50_000, 3, 1]) {
   });
 }
 
-Deno.test("killed half-way, a page is undone as a whole and the next run goes on", async () => {
+Deno.test("a killed page is rolled back completely, and the next run continues", async () => {
   const tenants = await fresh();
   await deleteAll(tenants);
   await purge("purge_organizations", GRACE_OVER, 5);

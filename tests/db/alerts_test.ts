@@ -31,7 +31,7 @@ Deno.test("a stage is an alert until it succeeds again; of each stage only the l
   ]);
 });
 
-Deno.test("a payment event that can't be applied is an alert with what it waits for", async () => {
+Deno.test("a parked payment event is an alert that names its reason", async () => {
   await database.reset();
   await database.exec(`insert into billing.payment_events
     (body_hash, type, status, subscription_id, provider_plan_id, occurred_at, received_at, outcome, paid_count,

@@ -69,7 +69,7 @@ test(
   },
 );
 
-test("who paid, and what the bank took, can be added to an automatic payment", async (database, books) => {
+test("payer and charge can be added to an automatic payment", async (database, books) => {
   const ben = await books.join();
   await addRate(database, "USD", "2026-12-04", "1.25");
   const bill = await addBill(books, { first_due: "2026-12-05", autopay: true, amount: "15", currency: "USD" });
@@ -83,7 +83,7 @@ test("who paid, and what the bank took, can be added to an automatic payment", a
   assertEquals([row.amount, row.base_amount], ["15.00", "13.70"]);
 });
 
-test("what is upcoming is of whoever will have paid it", async (_database, books) => {
+test("upcoming dates count for their expected payer", async (_database, books) => {
   const ben = await books.join();
   const mail = `${ben.userId}@example.com`;
   await addBill(books, { name: "Rent", first_due: "2026-11-28", paid_by: mail, amount: "900" });
@@ -155,7 +155,7 @@ test("an estimated amount is recorded as an estimate, and put right by a person"
   assertEquals((await books.ok("list_expenses")).rows[0].is_estimate, undefined);
 });
 
-test("nobody's warnings are of another organization", async (database, books) => {
+test("warnings never mention another organization", async (database, books) => {
   const others = await openBooks(database, { day: "2026-12-01" });
   for (const [mode, amount] of [["estimated", "80"], ["variable", undefined]]) {
     const { bill } = await others.ok("add_bill", {
@@ -213,7 +213,7 @@ test("without any known amount it waits: neither paid nor overdue, until somebod
   assertEquals(await paymentsOf(database, bill.id), [paid("2027-01-05", 7000, false), paid("2027-02-05", 7000, true)]);
 });
 
-test("an amount in the currency that a bill had before is none to go by", async (database, books) => {
+test("an amount in a bill's former currency is no estimate", async (database, books) => {
   const { id } = await addBill(books, {
     name: "Power",
     amount_mode: "variable",

@@ -14,7 +14,7 @@ Deno.test("undo_change of bills", async (t) => {
   const shown = async (books: Books, id: string): Promise<Json> =>
     (await books.ok("list_bills", { bill_id: id })).bills[0];
   try {
-    await step("a payment: the date is open again and next_due goes back", async (books, rent) => {
+    await step("undoing a payment reopens its date and moves next_due back", async (books, rent) => {
       const before = await shown(books, rent.id);
       await books.ok("mark_bill_paid", { advance: true, bill_id: rent.id });
       await books.ok("undo_change");
@@ -60,7 +60,7 @@ Deno.test("undo_change of bills", async (t) => {
       assertEquals([again.status, again.next_due], ["active", "2026-11-25"]);
     });
 
-    await step("a new bill: it is gone, and comes back when that is undone", async (books, rent) => {
+    await step("undoing a new bill deletes it, and undoing that restores it", async (books, rent) => {
       const { change_id } = await books.call("undo_change");
       await books.fails("not_found", "list_bills", { bill_id: rent.id });
       await books.ok("undo_change", { change_id });

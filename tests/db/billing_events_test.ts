@@ -19,7 +19,7 @@ Deno.test("events without effect are recorded and change nothing", async () => {
   assertEquals(await count("identity.audit_events"), 0);
 });
 
-Deno.test("the body tells a duplicate, not a header that nobody signed", async () => {
+Deno.test("the body identifies a duplicate, not the unsigned header", async () => {
   await addOrganization(database);
   const charged = { at: day(1), eventId: "evt_1" };
   assertEquals((await deliver(database, "subscription.charged", charged)).outcome, "applied");

@@ -5,7 +5,7 @@ import { count, database, day, iso, resetEachTime } from "./billing_database.ts"
 
 resetEachTime();
 
-Deno.test("an event of 2100 is parked until its day and makes none stale; minutes ahead are no lie", async () => {
+Deno.test("a far-future event is parked and doesn't outdate others; minutes of skew are accepted", async () => {
   await addOrganization(database, { trialEndsAt: null });
   const ahead = new Date(Date.UTC(2100, 0, 1));
   const lie = { organizationId: ORGANIZATION, at: ahead, receivedAt: day(1) };

@@ -52,7 +52,7 @@ async function fillVault(values: Record<string, string>): Promise<void> {
   }
 }
 
-Deno.test("without a value in the vault a schedule fails with an error that says what is missing and contains no secret", async () => {
+Deno.test("without a value in the vault a schedule fails with an error that names it and contains no secret", async () => {
   for (
     const [values, missing] of [
       [{ cron_secret: SECRET }, "project_url"],

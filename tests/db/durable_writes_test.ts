@@ -6,7 +6,7 @@ import { AT, createHousehold, RESOURCE, signIn } from "../pg/household.ts";
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 
-Deno.test("what a tool writes is on disk before it is answered; only the count of a read need not be", async () => {
+Deno.test("a tool's write is on disk before the answer; only read counts commit asynchronously", async () => {
   const tokenHash = await signIn(database, await createHousehold(database));
   /** How the transaction of a call commits. */
   const commitOf = (tool: string, args: unknown) =>

@@ -64,7 +64,7 @@ test("expected_in_period() counts a variable bill at its usual amount", async (d
   }]);
 });
 
-test("what is paid in part is due in its own currency, whatever the bill has by now", async (database, books) => {
+test("a partly paid date keeps its currency when the bill changes currency", async (database, books) => {
   const { id } = await addBill(books, { name: "Rent", amount: "80", first_due: "2026-11-25" });
   await books.ok("mark_bill_paid", { bill_id: id, amount: "30", advance: true });
   const { change_id } = await books.call("mark_bill_paid", { bill_id: id, due_on: "2026-11-25" });

@@ -136,7 +136,7 @@ Deno.test("an export has each kind of record, in exactly the columns that it say
     assertObjectMatch(all.exchange_rates, { 0: { from_currency: "USD", to_currency: "EUR", rate_on: "2026-11-03" } });
   }));
 
-Deno.test("a budget has what was left when it became as it is", () =>
+Deno.test("a budget carries over only from its current amount", () =>
   withDatabase(async (database) => {
     const books = await openBooks(database, { day: "2026-10-06" });
     const set = (amount: string) =>
@@ -151,7 +151,7 @@ Deno.test("a budget has what was left when it became as it is", () =>
     ]);
   }));
 
-Deno.test("nothing of another organization is in it, and no secret, hash or deleted record", () =>
+Deno.test("an export contains no other organization's data, secrets, hashes or deleted records", () =>
   withDatabase(async (database) => {
     const tenants = await openBoth(database);
     const { first, second } = tenants;
@@ -217,7 +217,7 @@ Deno.test("the role decides at each page, and the plan does not", () =>
     assertEquals(await outcomes(), { ...expected, manager: "unknown refused", viewer: "unknown refused" });
   }));
 
-Deno.test("a download goes to the audit trail, a look at the page and a refused one do not", () =>
+Deno.test("the audit trail records downloads, but not page views or rejected downloads", () =>
   withDatabase(async (database) => {
     const { organizationId, userId } = await openBooks(database, { day: "2026-11-20" });
     const member = await addPerson(database, "UTC");
@@ -236,7 +236,7 @@ Deno.test("a download goes to the audit trail, a look at the page and a refused 
     }]);
   }));
 
-Deno.test("what row-level security hides from a person is in no part of their export", () =>
+Deno.test("an export leaves out rows that row-level security hides", () =>
   withDatabase(async (database) => {
     const books = await openBooks(database, { day: "2026-11-20" });
     const { organizationId } = books;

@@ -29,7 +29,7 @@ Deno.test("each column that an undo can name is in the list that needs words", a
   assertEquals(columns.map(({ name }) => name).toSorted(), CAPTURED_COLUMNS.toSorted());
 });
 
-Deno.test("an undo names what people call a field, and no column", async () => {
+Deno.test("an undo names fields by label, not by column", async () => {
   const books = await open();
   const { bill } = await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: "2026-11-05" });
   const set = { my_share_percent: 50, first_due: "2026-11-07", trial_ends_on: "2026-10-30", amount_mode: "estimated" };

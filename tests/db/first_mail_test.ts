@@ -20,7 +20,7 @@ async function firstMail(userId: string, from: number): Promise<string | undefin
   }
 }
 
-Deno.test("a member who asks to be reminded is, on the day that the answer names", async () => {
+Deno.test("a member who asks for reminders gets one on the day that the answer names", async () => {
   for (const asked of [{ reminder_enabled: true }, { remind_days_before: 2 }]) {
     const member = await (await fresh()).join();
     const { data, warnings } = await add(member, { first_due: "2026-11-25", ...asked });
@@ -34,7 +34,7 @@ Deno.test("a member who asks to be reminded is, on the day that the answer names
   assertEquals(await firstMail(member.userId, 11), "2026-11-22");
 });
 
-Deno.test("a member who doesn't ask, or is told anyway, is not assigned", async () => {
+Deno.test("a member who doesn't ask, or already gets reminders, is not assigned", async () => {
   const books = await fresh();
   const member = await books.join();
   assertEquals((await add(member, { first_due: "2026-11-25" })).data.bill.assignee, undefined);
@@ -44,7 +44,7 @@ Deno.test("a member who doesn't ask, or is told anyway, is not assigned", async 
   );
 });
 
-Deno.test("who asks and gets no mail hears who does", async () => {
+Deno.test("a member without mails learns who gets them", async () => {
   const books = await fresh();
   const member = await books.join();
   await database.query("update identity.memberships set mails = 'none' where user_id = $1", [member.userId]);
@@ -53,7 +53,7 @@ Deno.test("who asks and gets no mail hears who does", async () => {
   assertEquals(await firstMail(books.userId, 11), data.first_reminder_on);
 });
 
-Deno.test("a bill that comes too late for the day's mail names the next one, whatever it repeats by", async () => {
+Deno.test("a bill added after the day's mail names the next mail, for every schedule", async () => {
   const cases: [time: string, mailedBefore: boolean, args: Record<string, unknown>][] = [
     ["14:00", false, { first_due: "2026-11-10" }],
     ["14:00", false, { first_due: "2026-11-11" }],

@@ -53,7 +53,7 @@ Deno.test("an invitation makes a member once; the second press, a replay and a r
   ]);
 });
 
-Deno.test("a forwarded link is nobody else's: they read only for which address it is", async () => {
+Deno.test("a forwarded invitation link shows only the invited address", async () => {
   const home = await household(database);
   await invite(home, home.anna.userId, { address: "Guest@Example.com" });
   assertEquals(await read(home.stranger), { outcome: "for_another", masked_address: "g…@e….com" });
@@ -90,7 +90,7 @@ Deno.test("an invitation is good for seven days, and sending it again ends the l
   assertEquals((await roles(home))[home.stranger], "manager");
 });
 
-Deno.test("withdraw_invitation() ends it, for who may; the address can be invited again", async () => {
+Deno.test("withdraw_invitation() ends it, with the right to; the address can be invited again", async () => {
   const home = await household(database);
   await invite(home, home.anna.userId, { role: "manager" });
   const withdraw = async (by: string) =>
@@ -159,7 +159,7 @@ Deno.test("invite_member() refuses members, and the twenty-first open invitation
   assertEquals(await invite(home, home.anna.userId, { token: "more", at: later(7) }), "invited");
 });
 
-Deno.test("who has no profile yet is told to make one, and then accepts; other organizations are untouched", async () => {
+Deno.test("a person without a profile creates one, then accepts; other organizations are unchanged", async () => {
   const home = await household(database);
   const other = await openBooks(database, { day: "2026-11-20" });
   const id = crypto.randomUUID();

@@ -63,7 +63,7 @@ Deno.test("list_bills", async (t) => {
       assertEquals((await names(books, { state: "overdue" })).toSorted(), ["Power", "Rent"]);
     });
 
-    await step("a bill that comes again this month is not paid yet", async (books) => {
+    await step("a bill with another date this month is not paid yet", async (books) => {
       const gym = await add(books, "Gym", { first_due: "2026-11-20", frequency: "weekly" });
       await books.ok("mark_bill_paid", { bill_id: gym.id });
       assertEquals(await names(books, { state: "paid" }), []);
@@ -81,7 +81,7 @@ Deno.test("list_bills", async (t) => {
       assertEquals(await names(books, { state: "paid" }), []);
     });
 
-    await step("due_within_days includes what is overdue and adds up every date in the window", async (books) => {
+    await step("due_within_days includes overdue dates and adds up every date in the window", async (books) => {
       await add(books, "Late", { first_due: "2026-11-10", amount: "7", frequency: "once" });
       await add(books, "Daily", { first_due: "2026-11-21", amount: "1", frequency: "daily" });
       await add(books, "Friday", { first_due: "2026-11-27", amount: "30", frequency: "weekly" });
@@ -166,7 +166,7 @@ Deno.test("list_bills", async (t) => {
       await books.fails("invalid_argument", "list_bills", { cursor: "nonsense" });
     });
 
-    await step("with bill_id tells the history of one bill", async (books) => {
+    await step("with bill_id lists the history of one bill", async (books) => {
       const rent = await add(books, "Rent", { first_due: "2026-12-01", amount: "1000", payee: "Landlord" });
       const [payment] = [await books.ok("mark_bill_paid", { advance: true, bill_id: rent.id, note: "first" })];
       await database.query("update app.expenses set amount_minor = 110000 where id = $1", [rent.id]);

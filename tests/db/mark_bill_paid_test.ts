@@ -92,7 +92,7 @@ test("mark_bill_paid", async (t, database) => {
     assertMatch(result.warnings[0].message, /2026-12-01 and 2027-01-01/);
   });
 
-  await step("on a due day pays the date of that day, and says that an older one is open", async (books, rent) => {
+  await step("on a due day pays the date of that day, and names the older open one", async (books, rent) => {
     books.goTo("2026-12-01");
     const result = await books.call("mark_bill_paid", { bill_name: "Rent" });
     assertEquals([result.data.occurrence.due_on, result.data.next_due], ["2026-12-01", "2027-01-01"]);
@@ -516,7 +516,7 @@ test("mark_bill_paid", async (t, database) => {
     });
   }
 
-  await step("says how to give what was charged in another currency", async (books, rent) => {
+  await step("names the argument for a charge in another currency", async (books, rent) => {
     const other = { bill_id: rent.id, amount: "1", currency: "USD" };
     const { hint } = await books.fails("invalid_argument", "mark_bill_paid", other);
     assertEquals(

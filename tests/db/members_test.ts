@@ -110,7 +110,7 @@ const traces = async (home: Household, userId: string) =>
   ))[0]!;
 const NOTHING = { grants: 0, tokens: 0, calendars: 0, assigned: 0, imports: 0, keys: 0 };
 
-Deno.test("remove_member() says what it ends, ends it, and a later invitation brings none of it back", async () => {
+Deno.test("remove_member() reports and ends access, and a later invitation restores none of it", async () => {
   const home = await household(database);
   const { anna, member } = home;
   await settle(home, member);
@@ -218,7 +218,7 @@ Deno.test("remove_member() touches no other organization of theirs", async () =>
   assertEquals((await roles(other))[other.stranger], "member");
 });
 
-Deno.test("who may remove whom: nobody the owner, managers no manager, and everybody else may leave", async () => {
+Deno.test("removal: never the owner, managers can't remove managers, others can leave", async () => {
   const home = await household(database);
   const { anna, manager, member, viewer, stranger } = home;
   const remove = (by: string, of: string) => about("remove_member", home, { by, member: of });
@@ -333,7 +333,7 @@ Deno.test("after a hand-over the books go on: dates in the new owner's zone, tri
   assertEquals(await accept(home.stranger, { token: "member" }), "accepted");
 });
 
-Deno.test("read_members(): everybody sees who is a member, who may invite the invitations, a stranger nothing", async () => {
+Deno.test("read_members(): members see members, inviters also invitations, strangers nothing", async () => {
   const home = await household(database);
   const { anna, manager, member, viewer, stranger } = home;
   await invite(home, anna.userId);

@@ -46,7 +46,7 @@ Deno.test("with plans off an organization has every feature, whatever its trial 
   assertEquals(await featuresAt(day(6)), []);
 });
 
-Deno.test("no role of the API can change whether there are plans, nor add a second answer", async () => {
+Deno.test("no API role can switch plans or add a second settings row", async () => {
   await addOrganization(database, { trialEndsAt: null });
   const claims = { sub: OWNER, organization_id: ORGANIZATION, role: "authenticated" };
   const hostile = [

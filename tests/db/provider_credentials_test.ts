@@ -62,7 +62,7 @@ async function readEnvelopes(linkId: string): Promise<Envelope[]> {
   return rows.map(({ envelope }) => envelope);
 }
 
-Deno.test("a credential comes back from the store unchanged", async () => {
+Deno.test("the store returns a credential unchanged", async () => {
   const { linkId, envelope } = await connectBill();
   const [stored] = await readEnvelopes(linkId);
   assertEquals(stored, envelope);

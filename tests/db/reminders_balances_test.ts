@@ -50,7 +50,7 @@ Deno.test("a digest has the balances of its organization and its reader alone", 
   ]);
 });
 
-Deno.test("who was removed hears no more of what they owed there", async () => {
+Deno.test("a removed member gets no more mail about balances", async () => {
   const ana = await fresh();
   const ben = await ana.join();
   const own = await openBooks(database, { day: "2026-11-10" });

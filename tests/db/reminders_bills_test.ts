@@ -57,7 +57,7 @@ Deno.test("paid, skipped, snoozed, paused and muted bills get no reminder; a sno
   assertEquals(said(await run(at("2026-11-21"))), ["Snoozed 1"]);
 });
 
-Deno.test("a snoozed reminder comes again once, on the chosen day", async () => {
+Deno.test("a snoozed reminder is repeated once, on the chosen day", async () => {
   const books = await fresh();
   const rent = await addBill(books, "Rent", "2026-11-25", { remind_days_before: 7 });
   await addBill(books, "Water", "2026-11-25", { remind_days_before: 7 });
@@ -145,7 +145,7 @@ Deno.test("a bill with several lead times is mailed at each, once, whatever orde
   assertEquals(log, [{ due_on: "2026-11-30" }], "the reminder log has one row for an expense and due date");
 });
 
-Deno.test("a later reminder is not sent of what is paid or snoozed, nor after a longer lead was set", async () => {
+Deno.test("later reminders skip paid and snoozed dates, and bills with a new longer lead", async () => {
   const books = await fresh({ day: "2026-11-01" });
   const leads = { remind_days_before: 10, remind_again: [3], frequency: "once" };
   for (const name of ["Paid", "Snoozed", "Cleared", "Longer"]) await addBill(books, name, "2026-11-25", leads);

@@ -29,7 +29,7 @@ const used = (digests: Digest[]) =>
     )
   );
 
-Deno.test("who is suspended gets no mail, and keeps nobody else's back", async () => {
+Deno.test("a suspended person gets no mail and doesn't block others", async () => {
   const people = [await shopper("2026-11-10", "400")];
   // So many that the plans that are kept are those for anybody.
   for (let n = 0; n < 8; n++) {
@@ -107,7 +107,7 @@ Deno.test("both at once are one line, and falling back below 100 mails nothing m
   );
 });
 
-Deno.test("what was corrected before the mail left is not said, and may be said another day", async () => {
+Deno.test("a corrected budget is left out of an unsent mail and can be reported later", async () => {
   const books = await shopper("2026-11-10", "300");
   await set(books, "500");
   const { change_id } = await log(books, "300");
@@ -119,7 +119,7 @@ Deno.test("what was corrected before the mail left is not said, and may be said 
   assertEquals(used(await run(at("2026-11-12"))), ["Groceries 500.00/500.00 100%"]);
 });
 
-Deno.test("the last days of a month are told on the first ones of the next, those before the budget are not", async () => {
+Deno.test("notices of a month's last days arrive on the first days of the next", async () => {
   const books = await shopper("2026-11-30", "490");
   await set(books, "500");
   await set(books, "490", { per: "year" });
@@ -134,7 +134,7 @@ Deno.test("the last days of a month are told on the first ones of the next, thos
   assertEquals(used(await run(at("2026-12-04"))), []);
 });
 
-Deno.test("what was carried over counts, and what is spent when nothing is left", async () => {
+Deno.test("carry-over counts, also for spending beyond it", async () => {
   const books = await shopper("2026-11-10", "900");
   await set(books, "500", { carry_over: true });
   assertEquals(used(await run(at("2026-11-20"))), ["Groceries 900.00/500.00 180%"]);
@@ -161,7 +161,7 @@ Deno.test("it joins the mail of the day, and waits for the next one if that has 
   assertEquals(used(await run(at("2026-11-12"))), ["Groceries 510.00/500.00 102%"]);
 });
 
-Deno.test("payments without a rate are not in it, and it says so", async () => {
+Deno.test("payments without a rate are left out and counted", async () => {
   const books = await shopper("2026-11-10", "400");
   await set(books, "500");
   await log(books, "100", { currency: "CHF" });
@@ -178,7 +178,7 @@ Deno.test("hidden amounts are not in it", async () => {
   assertEquals(used(await run(at("2026-11-11"))), ["Groceries null/null 80%"]);
 });
 
-Deno.test("nobody else is told, and nobody who wants no mail, whose plan has none, or whose budget is gone", async () => {
+Deno.test("only recipients with mails, a plan with reminders and a budget get notices", async () => {
   const books = await shopper("2026-11-10", "500");
   const member = await books.join();
   await set(member, "500");
@@ -234,7 +234,7 @@ Deno.test("budgets are collected page by page", async () => {
   }
 });
 
-Deno.test("nothing is added up for organizations without a budget, nor for who had the mail of the day", async () => {
+Deno.test("organizations without a budget and recipients already mailed cost no sum", async () => {
   const books = await shopper("2026-11-10", "500");
   await addBill(books, "Rent", "2026-11-12");
   const scans = (time: string) =>

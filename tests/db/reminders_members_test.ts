@@ -45,7 +45,7 @@ Deno.test("an assigned bill is reminded of to its assignee and the owner, once e
   );
 });
 
-Deno.test("an assignee gets later reminders, what is snoozed, nudges and notices", async () => {
+Deno.test("an assignee gets later reminders, snoozed dates, nudges and notices", async () => {
   const { anna, ben } = await couple();
   const rent = await addBill(anna, "Rent", "2026-11-22", {
     assignee: addressOf(ben),
@@ -87,7 +87,7 @@ Deno.test("a snooze until the due date itself is a reminder of its own, to a mem
   assertEquals(await run(at("2026-11-22", "08:10")), []);
 });
 
-Deno.test("a member who wants all mails gets what is due in these books, and nobody else's choice changes", async () => {
+Deno.test("a member who chooses all mails gets this organization's bills; others' choices stay", async () => {
   const { anna, ben } = await couple();
   const cleo = await anna.join();
   await addBill(anna, "Rent", "2026-11-22");
@@ -132,7 +132,7 @@ for (const [what, query] of Object.entries(ENDINGS)) {
 
 type Batch = { id: string; lease_token: string; digests: Digest[] };
 
-Deno.test("who left after an attempt without an answer gets no second one", async () => {
+Deno.test("a recipient who left gets no second attempt", async () => {
   const { anna, ben } = await couple();
   await addBill(anna, "Rent", "2026-11-22", { assignee: addressOf(ben) });
   await database.asService("collect_reminders", { at: at("2026-11-20") });
@@ -147,7 +147,7 @@ Deno.test("who left after an attempt without an answer gets no second one", asyn
   );
 });
 
-Deno.test("a bill goes back to the owner when its assignee leaves", async () => {
+Deno.test("a bill returns to the owner when its assignee leaves", async () => {
   const { anna, ben } = await couple();
   const rent = await addBill(anna, "Rent", "2026-11-22", { assignee: addressOf(ben) });
   assertEquals((await anna.ok("list_bills", { bill_id: rent })).bills[0].assignee, addressOf(ben));
@@ -186,7 +186,7 @@ Deno.test("one recipient's refused address holds nobody up and frees no one's re
   assertEquals(saidTo(await run(at("2026-11-21"))), { [ben.userId]: "Rent 1" });
 });
 
-Deno.test("pages of one bill tell all of its recipients, once each", async () => {
+Deno.test("every recipient of one bill is collected once, across pages", async () => {
   const { anna, ben } = await couple();
   const cleo = await anna.join();
   await choose(cleo, "all");
@@ -209,7 +209,7 @@ Deno.test("pages of one bill tell all of its recipients, once each", async () =>
   assertEquals(saidTo(await run(at("2026-11-20"))), { [anna.userId]: all, [ben.userId]: all, [cleo.userId]: all });
 });
 
-Deno.test("a member of two organizations gets one mail, of each what is theirs there", async () => {
+Deno.test("a member of two organizations gets one mail with their bills of each", async () => {
   const { anna, ben } = await couple();
   const own = await openBooks(database, { day: "2026-11-10" });
   await database.query("update identity.organizations set name = 'Studio' where id = $1", [own.organizationId]);
@@ -227,7 +227,7 @@ Deno.test("a member of two organizations gets one mail, of each what is theirs t
   );
 });
 
-Deno.test("run as the service, no member of another organization is told: neither assigned nor wanting all", async () => {
+Deno.test("as the service, members of other organizations get nothing", async () => {
   const { anna } = await couple();
   const other = await openBooks(database, { day: "2026-11-10" });
   const stranger = await other.join();

@@ -21,7 +21,7 @@ const SOON = "2026-11-10";
 /** Due on days that are not looked at. */
 const FAR = "2027-06-20";
 
-Deno.test("a trial is told 7 days and 1 day before it ends, and not after", async () => {
+Deno.test("the end of a trial is announced 7 days and 1 day before, never after", async () => {
   const books = await fresh({ day: SOON });
   await addBill(books, "Zoom", FAR, { trial_ends_on: "2026-11-20" });
   assertEquals(await daysOf(SOON, 14), { "11-13": "trial Zoom 7", "11-19": "trial Zoom 1" });
@@ -37,7 +37,7 @@ Deno.test("a missed day is caught up: the trial that ends today, and the last da
   assertEquals(noticed(await run(at("2026-11-21"))), []);
 });
 
-Deno.test("cancel-by dates are told 14 and 3 days before with the cost of the term, and roll to the next one", async () => {
+Deno.test("cancel-by dates are announced 14 and 3 days before with the term's cost, then roll", async () => {
   const books = await fresh({ day: SOON });
   const id = await addBill(books, "Gym", FAR, { renews_on: "2027-01-10", notice_days: 30 });
   assertEquals(await daysOf("2026-11-25", 1), {});
@@ -59,7 +59,7 @@ Deno.test("cancel-by dates are told 14 and 3 days before with the cost of the te
   assertEquals([later.cancel_by, later.renews_on], ["2027-12-11", "2028-01-10"]);
 });
 
-Deno.test("a yearly contract renews for as many years as it is paid for; 29 February comes back; it ends with the bill", async () => {
+Deno.test("a contract renews by its paid years; 29 February returns; it ends with the bill", async () => {
   const books = await fresh({ day: SOON });
   const add = (name: string, more: Record<string, unknown>) => addBill(books, name, FAR, more);
   await add("Leap", { renews_on: "2028-02-29", notice_days: 0 });
@@ -85,7 +85,7 @@ Deno.test("a yearly contract renews for as many years as it is paid for; 29 Febr
   assertEquals((await shown("2031-03-01")).Leap, "2032-02-29 2032-02-29");
 });
 
-Deno.test("a yearly bill is told two weeks before it is due again, not before the first time", async () => {
+Deno.test("a yearly bill is announced two weeks before each date but the first", async () => {
   const books = await fresh({ day: SOON });
   await addBill(books, "Domain", "2026-12-05", { frequency: "yearly" });
   await addBill(books, "Insurance", "2026-12-05", { frequency: "yearly", remind_days_before: 30 });
@@ -94,7 +94,7 @@ Deno.test("a yearly bill is told two weeks before it is due again, not before th
   assertEquals(await daysOf("2027-11-15", 14), { "11-21": "renewal Domain 14" });
 });
 
-Deno.test("a price that rises is told a week before, once, and a lower one or a first one is not", async () => {
+Deno.test("a higher price is announced once, a week before; lower and first prices are not", async () => {
   const books = await fresh({ day: SOON });
   const add = (name: string) => addBill(books, name, "2026-11-12", { remind_days_before: 0 });
   const [rises, falls] = [await add("Music"), await add("Phone")];
@@ -110,7 +110,7 @@ Deno.test("a price that rises is told a week before, once, and a lower one or a 
   assertEquals(row, { about_on: "2026-12-12", tell_on: "2026-12-05", sent: true });
 });
 
-Deno.test("an automatic payment without an amount is told once, the day after, and is never overdue", async () => {
+Deno.test("an automatic payment without an amount is reported once, the day after", async () => {
   const books = await fresh({ day: SOON });
   const automatic = { amount: undefined, amount_mode: "variable", autopay: true, remind_days_before: 0 };
   const power = await addBill(books, "Power", "2026-11-12", { ...automatic, frequency: "once" });
@@ -147,7 +147,7 @@ Deno.test("an automatic payment without an amount is told once, the day after, a
   assertEquals(row, { kind: "awaited", about_on: "2026-11-12", count: 1 });
 });
 
-Deno.test("what waits for a provider is told once that is not asked any more, and not when it came", async () => {
+Deno.test("a missing provider amount is reported once polling ends", async () => {
   const books = await fresh({ day: "2026-11-01" });
   for (const name of ["Cloud", "Power"]) {
     const id = await addBill(books, name, "2026-11-02", {
@@ -170,7 +170,7 @@ Deno.test("what waits for a provider is told once that is not asked any more, an
   assertEquals(await daysOf("2026-11-08", 10), { "11-11": "awaited Power -9" });
 });
 
-Deno.test("no notice of what is muted, cancelled, deleted, or of whom the plan has no reminders", async () => {
+Deno.test("no notice for muted, cancelled or deleted bills, or plans without reminders", async () => {
   const books = await fresh({ day: SOON });
   const trial = { trial_ends_on: "2026-11-20" };
   const [muted, cancelled, deleted] = [
@@ -190,7 +190,7 @@ Deno.test("no notice of what is muted, cancelled, deleted, or of whom the plan h
   assertEquals(await run(at("2026-11-13")), []);
 });
 
-Deno.test("a digest tells of nobody else's trial, and what changed since it was made is not said", async () => {
+Deno.test("a digest names only the recipient's trials and drops outdated notices", async () => {
   const one = await fresh({ day: SOON });
   const other = await openBooks(database, { day: SOON });
   await addBill(one, "Zoom", FAR, { trial_ends_on: "2026-11-20" });

@@ -55,7 +55,7 @@ Deno.test("a date that was due before its bill was paused is mailed until it is 
   assertEquals(await mailDays(daysAfter(FIRST, 11), 15), []);
 });
 
-Deno.test("paid, muted and daily bills are not nudged, nor what was paid automatically", async () => {
+Deno.test("paid, muted, daily and automatic bills are not nudged", async () => {
   const books = await fresh({ day: FIRST });
   for (const name of ["Paid", "Muted"]) await addBill(books, name, FIRST, ONCE);
   await addBill(books, "Rolls", FIRST, { frequency: "daily", remind_days_before: 0 });
@@ -93,7 +93,7 @@ Deno.test("one organization's overdue bill is nudged to its owner alone", async 
   assertEquals([digests.map(({ recipient_id }) => recipient_id), said(digests)], [[one.userId], ["Deposit -3"]]);
 });
 
-Deno.test("a nudge that was paid meanwhile is not sent, and one that nobody answered for comes again", async () => {
+Deno.test("a nudge is dropped once paid, and repeated after a lost answer", async () => {
   const books = await fresh({ day: FIRST });
   await addBill(books, "Deposit", FIRST, ONCE);
   await run(at(FIRST));

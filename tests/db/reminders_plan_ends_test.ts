@@ -36,7 +36,7 @@ async function told(from: number, to: number, time?: string): Promise<Record<num
   return days;
 }
 
-Deno.test("a trial's last digest names its end, and one mail on the day says what is due after that", async () => {
+Deno.test("a trial's last digest names its end, and a mail on the day lists later bills", async () => {
   await booksWith(TRIAL);
   assertEquals(await told(10, 30), {
     13: ["trial 2 false VAT 17,Rent 30"],
@@ -71,7 +71,7 @@ Deno.test("a canceled subscription is mailed at the next run, once, and again on
   assertEquals(await told(19, 25), { 19: ["canceled -1 true Rent 30,VAT 17"] });
 });
 
-Deno.test("a plan that is resumed before its end, or before the mail about it, is none", async () => {
+Deno.test("a plan resumed before its end or the mail causes no notice", async () => {
   await booksWith(TRIAL);
   await database.query("update identity.organizations set plan = 'pro'");
   assertEquals(await told(10, 19), { 13: [""], 16: [""] });
@@ -83,7 +83,7 @@ Deno.test("a plan that is resumed before its end, or before the mail about it, i
   assertEquals(endsIn(await run(at("2026-11-15", "08:05"))), []);
 });
 
-Deno.test("amounts from providers end with the Team trial of a paid plan, and only who has them hears of it", async () => {
+Deno.test("when provider amounts end with the Team trial, only organizations with links are told", async () => {
   const books = await booksWith("plan = 'pro', trial_ends_at = '2026-11-22T14:00Z'");
   assertEquals((await told(18, 22))[22], undefined);
   const [bill] = await database.query<{ id: string }>("select id from app.expenses where name = 'Rent'");
@@ -96,7 +96,7 @@ Deno.test("amounts from providers end with the Team trial of a paid plan, and on
   assertEquals([end?.stops, end?.has_ended], [["amounts"], true]);
 });
 
-Deno.test("members hear of an end who get mails or have the calendar, and nobody else", async () => {
+Deno.test("only members with mails or a calendar are told of a plan's end", async () => {
   const books = await booksWith(TRIAL);
   const [idle, reader, silent] = [
     (await books.join()).userId,
@@ -119,7 +119,7 @@ Deno.test("members hear of an end who get mails or have the calendar, and nobody
   assertEquals([said[reader!]?.may_change, said[books.userId]?.may_change], [false, true]);
 });
 
-Deno.test("after the end the owner of that time still sees what is due in the books", async () => {
+Deno.test("after the end the owner still sees due bills in the books", async () => {
   const books = await booksWith(TRIAL);
   const { userId: next } = await books.join();
   await database.query("update identity.memberships set role = 'manager' where user_id = $1", [books.userId]);

@@ -219,7 +219,7 @@ const emailOf = async (database: TestDatabase, { userId }: Books): Promise<strin
   (await database.query<{ email: string }>("select email from identity.profiles where user_id = $1", [userId]))[0]!
     .email;
 
-Deno.test("the page of roles says what the database does", async () => {
+Deno.test("docs/roles.md matches the database", async () => {
   const page = await Deno.readTextFile(new URL("../../docs/roles.md", import.meta.url));
   const rows = page.split("\n").filter((line) => line.startsWith("|")).map((line) =>
     line.split("|").slice(1, -1).map((cell) => cell.trim())

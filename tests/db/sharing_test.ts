@@ -314,7 +314,7 @@ testBooks("settling up", {}, {
   },
 });
 
-testBooks("what is kept from somebody", {}, {
+testBooks("hidden shared records", {}, {
   "is not shared with them": async (ana) => {
     const [ben, carla] = [await ana.join(), await ana.join("manager")];
     await ana.ok("update_settings", { category: { action: "create", name: "Payroll" } });

@@ -22,7 +22,7 @@ async function twoBooks() {
   return { ours, theirs, claims: claimsOf(ours), other: claimsOf(theirs) };
 }
 
-Deno.test("what was noted of one person is not believed of another", async () => {
+Deno.test("a noted standing is ignored for other claims", async () => {
   const { ours, theirs, claims, other } = await twoBooks();
   await database.asRole("authenticated", claims, async (session) => {
     await session.query("select identity.note_standing()");
@@ -45,7 +45,7 @@ Deno.test("what was noted of one person is not believed of another", async () =>
   });
 });
 
-Deno.test("what a tool noted is gone when it ends, whether it did its work or failed", async () => {
+Deno.test("a noted standing ends with its tool, on success and failure", async () => {
   const { claims } = await twoBooks();
   for (const [tool, args] of [["list_expenses", {}], ["list_expenses", { from: "2026-02-30" }]] as const) {
     await database.asRole("authenticated", claims, async (session) => {
@@ -57,7 +57,7 @@ Deno.test("what a tool noted is gone when it ends, whether it did its work or fa
   }
 });
 
-Deno.test("what is noted is as the tables have it, by role and by what is kept from it", async () => {
+Deno.test("a noted standing matches the tables for each role", async () => {
   const { ours, claims } = await twoBooks();
   const member = await addPerson(database, "UTC");
   await addMember(database, ours.organizationId, member, "member");

@@ -39,7 +39,7 @@ async function withRent(books: Books): Promise<string> {
   return id;
 }
 
-testBooks("what is recorded already", { day: "2026-11-27" }, {
+testBooks("duplicates", { day: "2026-11-27" }, {
   "the Telekom bill went off my account today, 44.95": async (books) => {
     const bill_id = await addBill(books, TELEKOM);
     const said = { name: "Telekom", amount: "44.95" };

@@ -26,7 +26,7 @@ Deno.test("an empty vault matches nothing, not even nothing", async () => {
   assertEquals(await matches(SITE), { project_url: false, cron_secret: false });
 });
 
-Deno.test("what was filled in is read back as true, and anything else as false", async () => {
+Deno.test("vault_matches() is true for stored values only", async () => {
   await empty();
   await fill(SITE, SECRET);
   assertEquals(await matches(SITE, hash("another"), hash(SECRET)), { project_url: true, cron_secret: true });
@@ -44,7 +44,7 @@ Deno.test("a rotated secret replaces the old one: of a list the first counts, as
   assertEquals(count, 2);
 });
 
-Deno.test("a blank is refused and leaves what is there; the error holds no value", async () => {
+Deno.test("a blank value is rejected, changes nothing, and the error contains no value", async () => {
   await fill(SITE, SECRET);
   for (const [site, secret] of [["", SECRET], [SITE, "  "]] as const) {
     const error = await assertRejects(() => fill(site, secret), Error, "blank");
@@ -53,7 +53,7 @@ Deno.test("a blank is refused and leaves what is there; the error holds no value
   assertEquals(await matches(SITE, hash(SECRET)), { project_url: true, cron_secret: true });
 });
 
-Deno.test("the report names every schedule with its last run, and no message of a run", async () => {
+Deno.test("the report names every schedule and its last run, without messages", async () => {
   await fill(SITE, SECRET);
   await database.query("delete from cron.job_run_details");
   await database.query(

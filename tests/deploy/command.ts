@@ -116,7 +116,7 @@ async function run(options: { isDryRun?: boolean; replace?: string[]; settings?:
 
 const isRead = (kind: string) => kind === "POST /database/query";
 
-Deno.test("a blank, a misspelled or a missing setting is named, and nothing is done", async () => {
+Deno.test("blank, misspelled and missing settings are named, and nothing is deployed", async () => {
   await writeSettings({ ...SETTINGS, MAIL_FROM: "", MAIL_ULR: "smtp://x" });
   const { ok, text, writes } = await run();
   assertEquals([ok, writes], [false, []]);
@@ -157,13 +157,13 @@ const LOST: [kind: string, prepare: () => unknown, done: number][] = [
   ["PUT /functions", () => api.bump("oauth"), 6],
 ];
 
-Deno.test("a database that can't be reached ends the run there, without its password", async () => {
+Deno.test("an unreachable database ends the run without printing its password", async () => {
   const { ok, outcomes, text } = await run({ settings: { DATABASE_URL: databaseUrl(1) } });
   assertEquals([ok, outcomes.length], [false, 2], text);
   assertMatch(text, /3\. Database[^]*failed: [^]*run the same command again/);
 });
 
-Deno.test("a migration that fails half-way leaves nothing of it, and the same command goes on", async () => {
+Deno.test("a failed migration is rolled back, and the same command continues", async () => {
   // Made after most of the others.
   await database.exec("create schema jobs");
   const { ok, outcomes, text } = await run();
@@ -174,7 +174,7 @@ Deno.test("a migration that fails half-way leaves nothing of it, and the same co
   await database.exec("drop schema jobs");
 });
 
-Deno.test("each step fails once: those after it aren't run, and the same command goes on; keys are made only once", async () => {
+Deno.test("each step fails once: later steps don't run, the same command continues, keys are generated once", async () => {
   let keys: Record<string, string> | undefined;
   for (const [kind, done] of FAILURES) {
     // Secrets are there already: what differs is sent again.
@@ -195,7 +195,7 @@ Deno.test("each step fails once: those after it aren't run, and the same command
   assertEquals(outcomes.at(-1), "changed");
 });
 
-Deno.test("an answer that is lost ends the run; the next one finds what was done", async () => {
+Deno.test("a lost answer ends the run, and the next run detects the completed work", async () => {
   for (const [kind, prepare, done] of LOST) {
     prepare();
     api.loseNext(kind);
@@ -206,7 +206,7 @@ Deno.test("an answer that is lost ends the run; the next one finds what was done
   assert(ok, text);
 });
 
-Deno.test("killed half-way, the same command goes on", async () => {
+Deno.test("a killed deployment continues with the same command", async () => {
   await copy(`${ROOT}local`, join(root, "local"));
   const path = join(folder, "killed.env");
   await appendToEnvFile(path, new Map(Object.entries({ ...await readSettings(), DATABASE_URL: databaseUrl() })));
@@ -228,7 +228,7 @@ Deno.test("killed half-way, the same command goes on", async () => {
   assertEquals(outcomes[1], "changed");
 });
 
-Deno.test("what somebody changed elsewhere is named by the selfcheck, and put back: address, redirects, a mail's text", async () => {
+Deno.test("selfcheck names and deploy restores changed settings: address, redirects, mail texts", async () => {
   const differences = async () => {
     const deployment = { root, folder: join(folder, "state"), siteUrl: SITE };
     const config = await writeAuthConfig({ ...deployment, values: new Map(Object.entries(await readSettings())) });
@@ -270,7 +270,7 @@ Deno.test("what somebody changed elsewhere is named by the selfcheck, and put ba
   assertEquals(await differences(), []);
 });
 
-Deno.test("run again it changes nothing", async () => {
+Deno.test("a second run changes nothing", async () => {
   const { ok, outcomes, text, writes } = await run();
   assert(ok, text);
   assertEquals(outcomes, STEPS.map(() => "unchanged"), text);
@@ -279,7 +279,7 @@ Deno.test("run again it changes nothing", async () => {
   assertEquals(dry.outcomes, STEPS.map(() => "unchanged"), dry.text);
 });
 
-Deno.test("a CHECKOUT_URL turns plans on, and never against what the operator decided", async () => {
+Deno.test("a CHECKOUT_URL turns plans on unless the operator decided otherwise", async () => {
   const areOn = async () => {
     const [row] = await database.query<{ plans_enabled: boolean | null }>("select plans_enabled from billing.settings");
     return row!.plans_enabled;
@@ -339,7 +339,7 @@ Deno.test("the CLI reads supabase/config.toml as it is without a warning, and mi
   assert(bad.test(planted.output), planted.output);
 });
 
-Deno.test("the task itself: what is wrong with its command line is said, and a dry run goes through", async () => {
+Deno.test("the task rejects wrong command lines, and a dry run succeeds", async () => {
   await copy(`${ROOT}local`, join(root, "local"));
   const settings = await readSettings();
   const path = join(folder, "task.env");
@@ -388,7 +388,7 @@ Deno.test("the task itself: what is wrong with its command line is said, and a d
   }
 });
 
-Deno.test("a rotated secret reaches the vault while no migration is pending, and a vault that was emptied is filled again", async () => {
+Deno.test("the vault receives a rotated secret without a pending migration, and is refilled when emptied", async () => {
   const settings = await readSettings();
   await writeSettings({ ...settings, CRON_SECRET: `${PUBLISHED_ENTRY},${settings.CRON_SECRET}` });
   const { ok, outcomes, text } = await run();
@@ -430,7 +430,7 @@ Deno.test("every key is rotated in three edits, and only the last needs --replac
   for (const name of names) assertEquals(api.settings.secrets.get(name), made[name]);
 });
 
-Deno.test("a key that only the project has is not made anew, and an unrelated one is refused; --replace allows it", async () => {
+Deno.test("a key that only the project has is not regenerated, and an unrelated one is rejected without --replace", async () => {
   const { CREDENTIALS_KEY, ...rest } = await readSettings();
   await writeSettings(rest);
   const lost = await run();
@@ -446,7 +446,7 @@ Deno.test("a key that only the project has is not made anew, and an unrelated on
   assertEquals(api.settings.secrets.get("CREDENTIALS_KEY"), btoa("k".repeat(32)));
 });
 
-Deno.test("a setting whose line is deleted leaves the project, and a service to sign in with is turned off; no other secret is touched", async () => {
+Deno.test("deleting a setting's line removes it from the project and turns off sign-in services; other secrets stay", async () => {
   const { AUTH_PROVIDERS, AUTH_GOOGLE_CLIENT_ID, AUTH_GOOGLE_SECRET, ...rest } = await readSettings();
   const listed = { AUTH_PROVIDERS, AUTH_GOOGLE_CLIENT_ID, AUTH_GOOGLE_SECRET } as Record<string, string>;
   api.settings.secrets.set("SOMEBODY_ELSES", "kept");
@@ -475,7 +475,7 @@ Deno.test("a setting whose line is deleted leaves the project, and a service to 
   assert((await run()).ok);
 });
 
-Deno.test("a changed source is uploaded again, and so is a function that somebody else deployed since", async () => {
+Deno.test("functions are uploaded after a source change or a foreign deployment", async () => {
   await Deno.writeTextFile(join(root, "shared/roles.ts"), "\n// Changed.\n", { append: true });
   assertEquals((await run()).outcomes.at(-1), "changed");
   assertEquals((await run()).outcomes.at(-1), "unchanged");
@@ -483,7 +483,7 @@ Deno.test("a changed source is uploaded again, and so is a function that somebod
   assertEquals((await run()).outcomes.at(-1), "changed");
 });
 
-Deno.test("rolled back, a newer schema is left as it is and the functions are uploaded; any other difference ends the run", async () => {
+Deno.test("a rollback keeps the newer schema and uploads the functions; other differences end the run", async () => {
   const migration = (version: string) => join(root, `supabase/migrations/${version}_other.sql`);
   const write = (version: string) => Deno.writeTextFile(migration(version), "select 1;\n");
   const [earlier, pending, later] = ["20200101000000", "29980101000000", "29990101000000"] as const;
@@ -513,7 +513,7 @@ Deno.test("rolled back, a newer schema is left as it is and the functions are up
   assert((await run()).ok);
 });
 
-Deno.test("a token that may not is told as such", async () => {
+Deno.test("an unauthorized token is reported", async () => {
   Deno.env.set("SUPABASE_ACCESS_TOKEN", TOKEN.replace("0", "1"));
   const { ok, text } = await run();
   Deno.env.set("SUPABASE_ACCESS_TOKEN", TOKEN);
@@ -521,7 +521,7 @@ Deno.test("a token that may not is told as such", async () => {
   assertMatch(text, /failed: .*(Unauthorized|401)/);
 });
 
-Deno.test("no value was printed, none was on a command line, and no file with one is left", async () => {
+Deno.test("secrets are never printed, on a command line or left in a file", async () => {
   const settings = await readSettings();
   const values = [
     ...Object.entries(settings).filter(([name]) => /SECRET|KEY/.test(name)).flatMap(([, value]) => value.split(",")),

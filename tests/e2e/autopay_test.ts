@@ -9,7 +9,7 @@ let database: TestDatabase;
 Deno.test.beforeAll(async () => void (database = await openDatabase()));
 Deno.test.afterAll(() => database.close());
 
-Deno.test("a year of automatic bills with changing amounts leaves nothing overdue, and no total at zero", async () => {
+Deno.test("a year of automatic bills leaves nothing overdue and no zero total", async () => {
   let day = "2026-10-06";
   const clock = () => new Date(`${day}T09:00:00Z`);
   const { call, organizationId } = await newMember(database, {
@@ -58,7 +58,7 @@ Deno.test("a year of automatic bills with changing amounts leaves nothing overdu
   assertEquals((await history())[0], ["2027-01-10", "60.00", true]);
 });
 
-Deno.test("what a provider says of an automatic bill is spending each month: nothing overdue, and no total at zero", async () => {
+Deno.test("provider amounts of an automatic bill count as spending each month", async () => {
   let at = "2026-01-01T09:00:00Z";
   const clock = () => new Date(at);
   const { call, organizationId } = await newMember(database, {

@@ -92,7 +92,7 @@ Deno.test("which expenses does the client still have to pay back?", async () => 
   assertEquals(await open(), [["Hotel: Client"], { EUR: "240.00" }]);
 });
 
-Deno.test("60 of it was groceries, the rest a present", async () => {
+Deno.test("splits a payment: 60 for groceries, the rest a present", async () => {
   const { owner, bookkeeper } = await company();
   await ok(owner, "update_settings", { budget: { action: "set", category: "Gifts", amount: "50" } });
   const receipt = { name: "Supermarket", amount: "79.99", tax_percent: 7, date: "2026-10-05" };

@@ -39,7 +39,7 @@ async function withBill(stack: TestStack, email: string, bill: Record<string, un
   return { client, browser: (await signIn(stack, email)).browser };
 }
 
-Deno.test("an app shows what is due until the address is ended, and only that organization's", async () => {
+Deno.test("a calendar app shows one organization's due dates until the address ends", async () => {
   const stack = await startStack({ args: ["--no-demo"] });
   const due = dayFromNow(5);
   const anna = await withBill(stack, "anna@example.com", {

@@ -154,7 +154,7 @@ Deno.test("a file keeps its rows out of the closed month, and those that are the
   assertMatch(message, /Line 2: 2026-10 is closed/);
 });
 
-Deno.test("a bill's new category counts from now on, and what it was paid for in the closed month stays", async () => {
+Deno.test("a bill's new category applies from now on; closed months keep the old one", async () => {
   const { owner, goTo } = await company();
   const { data: { bill: { id } } } = await ok(owner, "add_bill", {
     name: "Figma",
@@ -171,7 +171,7 @@ Deno.test("a bill's new category counts from now on, and what it was paid for in
   assertEquals(await spentIn(owner, "2026-10-01", "2026-10-31"), [["Subscriptions", "15.00"]]);
 });
 
-Deno.test("what is charged automatically is recorded before the month closes, and later waits for a person", async () => {
+Deno.test("automatic payments are recorded before a month closes; later ones wait for a person", async () => {
   const { owner, goTo } = await company();
   const { owner: neighbour } = await company();
   const bill = { amount: "15", first_due: "2026-09-30", autopay: true };
@@ -205,7 +205,7 @@ Deno.test("what is charged automatically is recorded before the month closes, an
   assertEquals(await paid(spotify), ["2026-10-01"]);
 });
 
-Deno.test("a month is closed when its values stand, and a new base currency values it anew", async () => {
+Deno.test("a month closes once its values are final; a new base currency revalues it", async () => {
   const { owner, goTo } = await company();
   await log(owner, "Hosting", "2026-09-15", { currency: "USD" });
   goTo("2026-10-02");

@@ -212,7 +212,7 @@ Deno.test("a credential is found nowhere but encrypted", async (t) => {
     await client.close();
     await stack.stop({ keep: true });
 
-    await t.step("no answer, page, address or mail has it", () => {
+    await t.step("no answer, page, address or mail contains it", () => {
       assert(answers.length > 20);
       for (const { of, text } of [...answers, { of: "connect_url", text: connectUrl }]) assertAbsent(of, text);
     });
@@ -222,7 +222,7 @@ Deno.test("a credential is found nowhere but encrypted", async (t) => {
       assertAbsent("log", stack.log());
     });
 
-    await t.step("no row of any table has it, and one has it encrypted", async () => {
+    await t.step("one row contains it, encrypted", async () => {
       const database = await openStored(stack);
       let rows = 0;
       let envelopes = 0;
@@ -237,7 +237,7 @@ Deno.test("a credential is found nowhere but encrypted", async (t) => {
       assert(rows > 1000, `only ${rows} rows were looked at`);
     });
 
-    await t.step("no file of the stack has it", async () => {
+    await t.step("no file of the stack contains it", async () => {
       for await (const { path, text } of filesOf(stack.folder)) assertAbsent(path, text);
     });
   } finally {

@@ -7,7 +7,7 @@ import { asDatabase } from "../functions/cron-reminders/harness.ts";
 import { addLink, createSync, fakeProvider, registryOf } from "../functions/cron-provider-sync/harness.ts";
 import { type Json, newMember } from "./connector_harness.ts";
 
-Deno.test("the statement comes later: the estimate is corrected, and what a person undid stays undone", async (t) => {
+Deno.test("a later statement corrects the estimate, unless a person undid it", async (t) => {
   const database = await openDatabase();
   let now = "2026-10-20T09:00:00Z";
   const clock = () => new Date(now);
@@ -52,7 +52,7 @@ Deno.test("the statement comes later: the estimate is corrected, and what a pers
     const spent = async () => (await ok("summarize_spending", { from: "2026-11-01", to: "2026-11-30" }));
     let changeId = "";
 
-    await t.step("on its date it is in the books, as an estimate, and says so everywhere", async () => {
+    await t.step("on its date it is recorded and marked as an estimate everywhere", async () => {
       assertEquals((await day("2026-11-02")).errors.map(({ code }) => code), ["not_ready"]);
       assertEquals((await day("2026-11-06")).synced, 0);
       assertEquals(await paid(), [["2026-11-05", "80.00", true, null]]);
@@ -78,7 +78,7 @@ Deno.test("the statement comes later: the estimate is corrected, and what a pers
       changeId = change.change_id;
     });
 
-    await t.step("undone, the estimate is back, whoever syncs, and nobody else can undo it", async () => {
+    await t.step("undo restores the estimate, syncing keeps it, and others can't undo it", async () => {
       assertEquals((await other.call("undo_change", { change_id: changeId })).envelope.ok, false);
       await ok("undo_change", { change_id: changeId });
       assertEquals((await mira.call("undo_change", { change_id: changeId })).envelope.error.code, "already_undone");
@@ -90,7 +90,7 @@ Deno.test("the statement comes later: the estimate is corrected, and what a pers
       assertEquals(await paid(), [["2026-11-05", "80.00", true, null]], "the same again is no news");
     });
 
-    await t.step("a month later only the new one is asked for", async () => {
+    await t.step("a month later only the new month is fetched", async () => {
       statements.set("2026-11-01", "75");
       const before = asked.length;
       assertEquals((await day("2026-12-02")).synced, 1);

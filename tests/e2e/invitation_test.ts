@@ -15,7 +15,7 @@ const ANNA = "anna@example.com";
 const BEN = "ben@example.com";
 const START = new Date("2026-10-06T09:00:00Z");
 
-Deno.test("a member comes by an invitation, works, is removed, and nothing of theirs goes on", async () => {
+Deno.test("an invited member works, is removed, and loses all access", async () => {
   await database.reset();
   let now = START;
   const clock = () => now;

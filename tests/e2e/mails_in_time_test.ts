@@ -52,7 +52,7 @@ Deno.test("mails arrive in time", async (t) => {
       await client.close();
     });
 
-    await t.step("the last day to cancel is mailed with what it costs to miss it, and rolls", async () => {
+    await t.step("the last day to cancel is mailed with the cost of missing it, and rolls", async () => {
       const { client, add, day, mailOf } = await signUp("ben", 20);
       await add("Gym", 300, { renews_on: day(20), notice_days: 5 });
       const first = await mailOf(1);
@@ -75,7 +75,7 @@ Deno.test("mails arrive in time", async (t) => {
       await late.client.close();
     });
 
-    await t.step("rent that stays open is mailed again until it is paid, named after what comes first", async () => {
+    await t.step("open rent is mailed again until paid, named first", async () => {
       const { client, ok, add, day, mailOf } = await signUp("noor", 60);
       const rent = await add("Rent", 1, { remind_days_before: 0, frequency: "once" });
       assertEquals((await mailOf(1))!.subject, "“Rent” is due today");

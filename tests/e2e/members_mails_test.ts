@@ -60,7 +60,7 @@ async function household() {
 /** A mail as it is read, without the links at its end. */
 const read = ({ text }: SentMail) => text.split("\nReminder settings:")[0]!.replaceAll(/https:\/\/\S+/g, "<link>");
 
-Deno.test("Ben is to pay the rent: he is told of it, and Anna sees whose it is", async () => {
+Deno.test("assigning the rent to Ben reminds him and shows Anna the assignee", async () => {
   const { anna, ben, mailsOf, goTo } = await household();
   const { data: { bill } } = await anna.ok("add_bill", {
     name: "Rent",

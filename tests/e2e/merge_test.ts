@@ -139,7 +139,7 @@ Deno.test("the card's euros become the charge of the dollar subscription", async
   assertEquals(updated[0].after, { category: "Software", charged: { amount: "17.94", currency: "EUR" } });
 });
 
-Deno.test("what cannot be one is refused, and nothing is written", async () => {
+Deno.test("records that can't be merged are rejected", async () => {
   const member = await household();
   const stranger = await household();
   const foreign = await log(stranger, { name: "Lidl", amount: "23.45" });
@@ -196,7 +196,7 @@ Deno.test("logging cannot be undone under a record that was merged into it", asy
   assertEquals((await rows(member)).map(({ id }) => id), [two]);
 });
 
-Deno.test("what was merged is kept as long as the record that stayed", async () => {
+Deno.test("a merged record is kept as long as its target", async () => {
   const member = await household();
   const one = await log(member, { name: "Lidl", amount: "23.45", date: "2026-10-05" });
   const two = await log(member, { name: "Lidl Berlin", amount: "23.45", date: "2026-10-06" });

@@ -26,7 +26,7 @@ const chosen = async (member: Member, item: Json) => {
   return [data.results[0].category, data.results[0].category_source];
 };
 
-Deno.test("a rule is kept, followed by what is logged and imported, listed, removed and undone", async () => {
+Deno.test("a rule is stored, applied to logs and imports, listed, removed and undone", async () => {
   const member = await household();
   const told = await tell(member, "REWE", "groceries");
   assertEquals(told.data.payee_rules, [{ payee: "REWE", category: "Groceries" }]);
@@ -62,7 +62,7 @@ Deno.test("a rule is kept, followed by what is logged and imported, listed, remo
   assertEquals(recent_changes[1].summary, "Payee rules: none for Rewe");
 });
 
-Deno.test("a rule goes by whole words from the beginning, whatever the case, accents and signs; more words win", async () => {
+Deno.test("a rule matches leading whole words, ignoring case, accents and signs; longer rules win", async () => {
   const member = await household();
   await ok(member, "update_settings", {
     payee_rules: [

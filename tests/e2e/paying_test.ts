@@ -60,7 +60,7 @@ Deno.test('"the rent is paid" from two people pays November once, and December k
   assertEquals(await paid(), [["2026-11-12", "1310.00"], ["2026-11-01", "1310.00"]]);
 });
 
-Deno.test("what is overdue is paid oldest first", async () => {
+Deno.test("overdue dates are paid oldest first", async () => {
   const { ben, anna, goTo } = await household();
   goTo("2026-12-15");
   const first = await ben.ok("mark_bill_paid", { bill_name: "rent" });
@@ -72,7 +72,7 @@ Deno.test("what is overdue is paid oldest first", async () => {
   assertMatch((await ben.fails("mark_bill_paid", { bill_name: "rent" })).message, /the next date is 2027-01-01/);
 });
 
-Deno.test("a payment dated years from its date is asked back, and the call in the answer works", async () => {
+Deno.test("a payment years from its date needs confirmation, and the suggested call works", async () => {
   const { ben, paid, goTo } = await household();
   goTo("2026-11-01");
   const { code, field, hint } = await ben.fails("mark_bill_paid", { bill_name: "rent", paid_on: "2020-01-01" });

@@ -92,7 +92,7 @@ async function withPasswordSession(
 }
 
 // On the real parts, finding 4 and 6.
-Deno.test("a person who is banned, and later let in again", async (t) => {
+Deno.test("a banned person regains access after the ban", async (t) => {
   const stack = await startStack({ args: ["--no-demo"] });
   const email = "mira@example.com";
   const admin = authClient(stack, stack.secret_key).auth.admin;

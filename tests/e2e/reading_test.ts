@@ -43,7 +43,7 @@ async function readAll(member: Member, tool: string, args: Json, rowsOf: (data: 
   throw new Error("the list does not end");
 }
 
-Deno.test("a list is read to its end by its text, whatever a page was asked to hold", async () => {
+Deno.test("paging by text reads the whole list, for any limit", async () => {
   const member = await newPerson();
   const items = (from: number) =>
     Array.from({ length: 100 }, (_, index) => ({

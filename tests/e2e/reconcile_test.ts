@@ -60,7 +60,7 @@ async function voice(member: Member): Promise<void> {
   await ok(member, "mark_bill_paid", { bill_id: bill.id });
 }
 
-Deno.test("said and stated end at 54.90, and the card's 17.94 is what the bill's 20 dollars took", async () => {
+Deno.test("books and statement both total 54.90; the 20-dollar bill matches the card's 17.94", async () => {
   const member = await household();
   await voice(member);
   const { data, change_id } = await importRows(member, STATEMENT);
@@ -127,7 +127,7 @@ Deno.test("reconcile names what only one side has, and by how much they differ",
   assertEquals((await compare(member)).books_only, []);
 });
 
-Deno.test("what was split after it was imported is what the bank took", async () => {
+Deno.test("an import that was split later still reconciles", async () => {
   const member = await household();
   await importRows(member, STATEMENT);
   const [lidl] = (await ok(member, "list_expenses", { query: "Lidl" })).data.rows;
@@ -139,7 +139,7 @@ Deno.test("what was split after it was imported is what the bank took", async ()
   assertEquals((await compare(member)).totals.difference, { EUR: "0.00" });
 });
 
-Deno.test("reconcile refuses what it does not know, and sees no other organization", async () => {
+Deno.test("reconcile rejects unknown accounts and other organizations", async () => {
   const [member, stranger] = [await household(), await household()];
   const undone = await importRows(member, STATEMENT);
   await ok(member, "undo_change", { change_id: undone.change_id });

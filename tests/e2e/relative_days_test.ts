@@ -60,7 +60,7 @@ Deno.test("last_3_months ends today, in sums, lists and charts, and says which d
   assertMatch(chart.data.table, /in the last 3 months/);
 });
 
-Deno.test("a period is no day of an expense", async () => {
+Deno.test("a period is rejected as the day of an expense", async () => {
   const person = await newPerson();
   const error: Json = await fails(person, "log_expenses", {
     items: [{ name: "Lunch", amount: 9, date: "last_month" }],

@@ -148,7 +148,7 @@ Deno.test("a filter that is empty, matches nothing or stands beside ids changes 
   );
 });
 
-Deno.test("what a filter finds is deleted once its count and total were said back, however few, and nobody else's", async () => {
+Deno.test("deleting by filter requires count and total, and affects only this organization", async () => {
   const [{ ok, fails }, other] = [await newPerson(), await newPerson()];
   await lunches(ok);
   await other.ok("log_expenses", { items: [{ name: "Lunch", amount: "10", payee: "Canteen" }] });

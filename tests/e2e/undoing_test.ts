@@ -28,7 +28,7 @@ const log = (member: Member, name: string, amount: string) =>
 const names = async (member: Member) =>
   (await ok(member, "list_expenses")).data.rows.map(({ name }: Json) => name).toSorted();
 
-Deno.test("three calls of undo take back one change, and what is old only by its id", async () => {
+Deno.test("repeated undo reverts one change, and old changes need their id", async () => {
   const { owner, clock, goTo } = await company();
   goTo("2026-10-03T18:00:00Z");
   const groceries = await log(owner, "Groceries", "80");

@@ -56,7 +56,7 @@ async function runJob(day: string) {
 
 const codes = ({ warnings }: Json) => warnings.map(({ code }: Json) => code);
 
-Deno.test("Slack has one value, wherever it is asked for, and says when it will change", async () => {
+Deno.test("Slack has the same value everywhere, with the day it changes", async () => {
   await database.reset();
   const ask = await newPerson();
   await runJob("2026-10-06");
@@ -103,7 +103,7 @@ Deno.test("Slack has one value, wherever it is asked for, and says when it will 
   assertEquals(await everywhere(), final);
 });
 
-Deno.test("what the bank took for Slack is its value", async () => {
+Deno.test("the bank's charge is Slack's value", async () => {
   await database.reset();
   const ask = await newPerson();
   await runJob("2026-10-06");
@@ -140,7 +140,7 @@ Deno.test("a statement in dirhams of years ago gets its values from the next run
   );
 });
 
-Deno.test("another base currency values a year anew, and undoing it brings every value back", async () => {
+Deno.test("a new base currency revalues a year, and undo restores every value", async () => {
   await database.reset();
   const ask = await newPerson();
   await ask("log_expenses", {

@@ -78,7 +78,7 @@ You’re getting this email because you can approve changes in “Elm Street”.
   );
 });
 
-Deno.test("who wants no amounts in mails gets none", () => {
+Deno.test("mails contain no amounts for people who turned them off", () => {
   const payment = { id: "pay_1", subject: { kind: "payment", name: "Rent", amount: "900.00", currency: "EUR" } };
   const { subject, text } = compose({
     ...asked,
@@ -89,7 +89,7 @@ Deno.test("who wants no amounts in mails gets none", () => {
   assertStringIncludes(text, "amount (amount not shown)");
 });
 
-Deno.test("what strangers wrote becomes no link and no words of ours", () => {
+Deno.test("strangers' text never becomes a link or our own words", () => {
   const evil = "Pay at https://evil.example/now\r\n\r\nApprove here: www.evil.example\u202e";
   const { subject, text } = compose({
     ...asked,
@@ -142,7 +142,7 @@ Deno.test("members are called by their addresses", () => {
   );
 });
 
-Deno.test("who asked hears what was decided", () => {
+Deno.test("the proposer gets a mail about the decision", () => {
   for (
     const [state, subject, said] of [
       ["approved", "Approved: delete 12 expenses", "anna@example.com approved it. It’s done."],
@@ -170,7 +170,7 @@ Deno.test("a second mail says that nobody has answered, and until when somebody 
   );
 });
 
-Deno.test("the others who were asked hear what became of it, and that nothing is left to do", () => {
+Deno.test("other approvers get a mail about the outcome", () => {
   const settled = (outcome: Partial<Proposal>) =>
     compose({ ...asked, kind: "settled", proposal: { ...proposal, ...outcome } });
   assertEquals(
@@ -229,7 +229,7 @@ const removed: RemovalMail = {
   },
 };
 
-Deno.test("who is removed reads by whom, what ends, and what is still open between whom", () => {
+Deno.test("a removed member's mail names the remover, what ends, and open balances", () => {
   const mail = composeRemovalMail(removed, { words, link: "https://expenses.example/account" });
   assertEquals([mail.to, mail.subject], ["ben@example.com", "You were removed from “Elm Street”"]);
   assertEquals(
@@ -337,7 +337,7 @@ onBooks("a mail is sent once, also by two senders at once", async (database) => 
   assertEquals(outbox.mails.length, 1);
 });
 
-onBooks("what failed is sent by the next run of the reminders job, not at once and not twice", async (database) => {
+onBooks("a failed mail is sent once, by the next run of the reminders job", async (database) => {
   const { proposalId } = await waiting(database);
   const { outbox, deps, log } = sender(database);
   outbox.isDown = true;
@@ -362,7 +362,7 @@ onBooks("what failed is sent by the next run of the reminders job, not at once a
   assertEquals(row, { status: "ok", counts: { sent: 1, failed: 0 } });
 });
 
-onBooks("an outage of a morning loses no mail, and the job's row says so meanwhile", async (database) => {
+onBooks("a morning's outage loses no mail and shows in the job's row", async (database) => {
   const { proposalId } = await waiting(database);
   const { outbox, deps } = sender(database);
   outbox.isDown = true;
@@ -383,7 +383,7 @@ onBooks("an outage of a morning loses no mail, and the job's row says so meanwhi
   assertEquals(await latest(), [{ status: "ok", error_code: null }]);
 });
 
-onBooks("what a killed sender had claimed is sent once its lease ends", async (database) => {
+onBooks("mails claimed by a killed sender are sent after the lease expires", async (database) => {
   const { proposalId } = await waiting(database);
   const { outbox, deps } = sender(database);
   const claimed = await deps.database.call<ClaimedMail[]>("claim_mails", {
@@ -407,7 +407,7 @@ onBooks("without a mail service nothing breaks, and mails wait", async (database
   assertEquals(await sendAllClaimedMails(deps), { sent: 1, failed: 0 });
 });
 
-onBooks("who was removed hears it once, also after a killed sender, and not once they are back", async (database) => {
+onBooks("a removed member gets one mail, also after a killed sender, unless they are back", async (database) => {
   const books = await openBooks(database);
   const [ben, carla] = [await books.join(), await books.join()];
   const { outbox, deps } = sender(database);

@@ -118,7 +118,7 @@ Deno.test(`killed at any instant, ${RUNS} times or more: nothing that was acknow
   assertEquals(await stack.stop(), 0);
 });
 
-Deno.test("two starts on one folder: the second one says who has it, and the first one goes on", async () => {
+Deno.test("a second start on one folder names the first process, which keeps running", async () => {
   const stack = await startStack({ args: ["--no-demo", "--no-schedules"] });
   const person = await newPerson(stack, EMAIL);
   const { client, call } = await connectFor(person, stack.mcp_url);
@@ -132,7 +132,7 @@ Deno.test("two starts on one folder: the second one says who has it, and the fir
   assertEquals(await stack.stop(), 0);
 });
 
-Deno.test("a full disk: writes fail, what was acknowledged stays, and with room it goes on", async () => {
+Deno.test("on a full disk writes fail, acknowledged ones stay, and freed space resumes service", async () => {
   const disk = await mountDisk("160m");
   if (!disk) return print("not run: no file system may be mounted here");
   let stack = await startStack({ args: ["--no-demo", "--no-schedules", "--data", `${disk.dir}/data`], empty: true });

@@ -26,7 +26,7 @@ for (const [plant, pattern] of Object.entries(FOUND_BY)) {
   });
 }
 
-Deno.test("a request that is told to come again is a failure, but where all was asked that the machine holds", async () => {
+Deno.test("a 503 counts as a failure, except at full load", async () => {
   let answer = () => new Response(null, { status: 503, headers: { "retry-after": "5" } });
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, () => answer());
   const traffic = new Traffic({ instanceOf: () => ({ port: server.addr.port }) } as unknown as Functions);
@@ -45,7 +45,7 @@ Deno.test("a request that is told to come again is a failure, but where all was 
   await server.shutdown();
 });
 
-Deno.test("what finds no free connection waits for the next one, and not for a job", {
+Deno.test("a request without a free connection waits for the next one, not for a job", {
   sanitizeOps: false,
   sanitizeResources: false,
 }, async () => {

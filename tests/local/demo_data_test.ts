@@ -45,7 +45,7 @@ Deno.test("the demo data", async (t) => {
   }
 });
 
-Deno.test("nobody gets in without a mail when there is no demo", async () => {
+Deno.test("without a demo, signing in requires a mail", async () => {
   const stack = await startStack({ args: ["--no-demo"] });
   const login = await (await fetch(`${stack.site_url}/login`)).text();
   assertFalse(login.includes("Sign in as"));

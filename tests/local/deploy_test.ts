@@ -16,7 +16,7 @@ const ROOT = new URL("../../", import.meta.url);
 const SITE = "https://expenses.example.com";
 const TARGET = { project: "abcdefghijklmnopqrst", siteUrl: SITE };
 
-Deno.test("a settings file is read as written, and a line that is none is named without its value", () => {
+Deno.test("a settings file is parsed, and a malformed line is named without its value", () => {
   const values = parseEnvFile(`# c\n\nA=b c # comment\nB='x # y'\r\nC="it's"\nD=\n`);
   assertEquals([...values], [["A", "b c"], ["B", "x # y"], ["C", "it's"], ["D", ""]]);
   for (
@@ -30,7 +30,7 @@ Deno.test("a settings file is read as written, and a line that is none is named 
   }
 });
 
-Deno.test("what is written into a settings file is read back, after what was there", async () => {
+Deno.test("appended settings are read back after the existing ones", async () => {
   const path = await Deno.makeTempFile();
   await Deno.writeTextFile(path, "A=1");
   const added = new Map([["B", 'with "quotes"'], ["C", "it's, # all"]]);
@@ -39,7 +39,7 @@ Deno.test("what is written into a settings file is read back, after what was the
   await Deno.remove(path);
 });
 
-Deno.test(".env.example lacks nothing but its blanks, and names only settings that there are", async () => {
+Deno.test(".env.example names only known settings and lacks only its blanks", async () => {
   const text = await Deno.readTextFile(new URL(".env.example", ROOT));
   assertEquals(settingProblems(parseEnvFile(text), TARGET), [
     "MAIL_URL is blank: fill it in, or delete the line to remove the setting",
@@ -48,7 +48,7 @@ Deno.test(".env.example lacks nothing but its blanks, and names only settings th
   assertEquals(settingProblems(parseEnvFile(all), TARGET).filter((problem) => problem.includes("not a setting")), []);
 });
 
-Deno.test("a DATABASE_URL of another project is refused, and any that isn't one of the platform's is taken", () => {
+Deno.test("a DATABASE_URL of another project is rejected; addresses outside the platform are accepted", () => {
   const problems = (url: string) =>
     settingProblems(
       new Map([["MAIL_URL", "resend://re_Key"], ["MAIL_FROM", "a@example.com"], ["DATABASE_URL", url]]),
@@ -80,18 +80,18 @@ Deno.test("a DATABASE_URL of another project is refused, and any that isn't one 
   assertMatch(problems("db.example.com")[0]!, /^DATABASE_URL is not postgresql:/);
 });
 
-Deno.test("generated keys are what the functions take", () => {
+Deno.test("generated keys are valid for the functions", () => {
   const made = Object.fromEntries(Object.entries(GENERATED).map(([name, make]) => [name, make()]));
   const config = readConfig({ ...made, NEXT_PUBLIC_SITE_URL: SITE }, ["codeSecrets", "cronSecrets", "credentialsKeys"]);
   assertEquals([config.codeSecrets.length, config.credentialsKeys.length], [1, 1]);
 });
 
-Deno.test("masked are values as they are and as an address has them, the longest first", () => {
+Deno.test("mask() hides plain and percent-encoded values, longest first", () => {
   assertEquals(mask("a secret/one, secret%2Fone, secret/", ["secret/", "secret/one"]), "a •••, •••, •••");
   assertEquals(mask("short ones stay", ["s"]), "short ones stay");
 });
 
-Deno.test("sign-in mail goes by the mail service's SMTP server", () => {
+Deno.test("sign-in mail uses the mail service's SMTP server", () => {
   assertEquals(mailServer("resend://re_Key"), {
     host: "smtp.resend.com",
     port: 465,
@@ -108,7 +108,7 @@ Deno.test("sign-in mail goes by the mail service's SMTP server", () => {
   assertEquals(sender("a@example.com"), { address: "a@example.com", name: "Expenses" });
 });
 
-Deno.test("Supabase Auth gets limits with room for everybody, and fifty strangers at ours don't fill them", async () => {
+Deno.test("Supabase Auth's limits exceed what fifty strangers can use under ours", async () => {
   const folder = await Deno.makeTempDir();
   const values = new Map([["MAIL_URL", "resend://re_Key"], ["MAIL_FROM", "expenses@example.com"]]);
   const { workdir } = await writeAuthConfig({ root: ROOT.pathname, folder, siteUrl: SITE, values });
@@ -130,7 +130,7 @@ Deno.test("Supabase Auth gets limits with room for everybody, and fifty stranger
   }
 });
 
-Deno.test("a deployment without IPv6 is told of DATABASE_URL", async () => {
+Deno.test("a deployment without IPv6 is pointed to DATABASE_URL", async () => {
   const fail = (message: string) => ({ run: () => Promise.reject(new StepError(message)), show() {} });
   const pushed = (message: string) =>
     schema.run(
@@ -145,7 +145,7 @@ Deno.test("a deployment without IPv6 is told of DATABASE_URL", async () => {
   assertEquals(other.message, "password authentication failed");
 });
 
-Deno.test("no front door's lines hold a value of a key", () => {
+Deno.test("front door instructions contain no key", () => {
   const values = new Map([["FRONT_DOOR_SECRET", "the-secret-of-the-front-door"]]);
   const deployment = { project: "a".repeat(20), siteUrl: SITE, values, envPath: ".env" } as unknown as Deployment;
   for (const kind of FRONT_DOORS) {
@@ -166,7 +166,7 @@ Deno.test("supabase start: its functions start with the settings, and config.tom
   assertEquals((parse(text) as { auth: { site_url: string } }).auth.site_url, LOCAL_SITE);
 });
 
-Deno.test("settings of supabase start that are there are kept", async () => {
+Deno.test("existing settings of supabase start are kept", async () => {
   const folder = await Deno.makeTempDir();
   assert(await writeOnce(folder, "supabase/.env", envFile([["A", "1"]])));
   assertEquals(await writeOnce(folder, "supabase/.env", envFile([["A", "2"]])), false);
@@ -174,7 +174,7 @@ Deno.test("settings of supabase start that are there are kept", async () => {
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("Workers run the front door that is there, which needs nothing of Deno and names what it lacks", async () => {
+Deno.test("Workers run serve.ts without Deno, and it names missing settings", async () => {
   const folder = new URL("local/front_door/", ROOT);
   const { main } = parse(await Deno.readTextFile(new URL("wrangler.toml", folder))) as { main: string };
   const { default: worker } = await import(new URL(main, folder).href);

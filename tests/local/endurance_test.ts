@@ -46,7 +46,7 @@ Deno.test({
   },
 });
 
-Deno.test("no acknowledged write is lost when the stack is killed while writing", async (t) => {
+Deno.test("killing the stack loses no acknowledged write", async (t) => {
   let stack = await startStack({ args: ["--no-demo"] });
   const acknowledged: string[] = [];
   for (const round of [1, 2]) {

@@ -14,7 +14,7 @@ const stack = {
   secrets: {} as Parameters<typeof functionEnvironment>[0]["secrets"],
 };
 
-Deno.test("functionEnvironment() passes on every setting that .env.example names, except what the stack makes itself", async () => {
+Deno.test("functionEnvironment() passes on every setting in .env.example except generated ones", async () => {
   const text = await Deno.readTextFile(EXAMPLE);
   const names = [...text.matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name!).filter(isFunctionSetting);
   const given = Object.fromEntries(names.map((name) => [name, name === "RATE_LIMITS" ? "off" : `own ${name}`]));

@@ -24,7 +24,7 @@ Deno.test("a form without an action posts to the address of its page", () => {
   assertEquals(formsOf(pageOf(`<form method="post"></form>`))[0]!.action.pathname, "/login");
 });
 
-Deno.test("findForm() reports what a page shows instead", () => {
+Deno.test("findForm() reports the page's text if the form is missing", () => {
   const page = pageOf("<style>p{}</style><h1>That link was used</h1>");
   assertThrows(() => findForm(page), Error, "/login answered 200 without the form: That link was used");
 });

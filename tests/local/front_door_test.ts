@@ -193,7 +193,7 @@ Deno.test("the deployed front door believes cf-connecting-ip in Workers only, no
   await functions.shutdown();
 });
 
-Deno.test("a short body that does not arrive keeps nothing of the functions, and its sender is no error in the log", async () => {
+Deno.test("a short body that never arrives occupies no function and logs no error", async () => {
   const { timer, pass } = fakeTimer();
   const lines: string[] = [];
   const frontDoor = createFrontDoor({
@@ -219,7 +219,7 @@ Deno.test("a short body that does not arrive keeps nothing of the functions, and
   assertEquals((await post({}, 65_537)).status, 502);
 });
 
-Deno.test("the fetch handler sets HSTS on every https answer, even if the gateway sets another, and none over http", async () => {
+Deno.test("the fetch handler sets HSTS on every https answer, overriding the gateway, and none over http", async () => {
   const fetch = () => Promise.resolve(new Response("", { headers: { "strict-transport-security": "max-age=1" } }));
   const frontDoor = createFrontDoor({ functionsUrl: "https://project.supabase.example/functions/v1", fetch });
   for (const path of ["/", "/api/mcp", "/where/nothing/is"]) {
@@ -412,7 +412,7 @@ async function testFrontDoor(
       }
     });
 
-    await t.step("streams each event of a call when it comes, until the client goes away", async () => {
+    await t.step("streams each event of a call at once, until the client disconnects", async () => {
       const response = await ask("/api/mcp?stream", { method: "POST", signal: AbortSignal.timeout(10_000) });
       const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
       for (const event of [1, 2, 3]) {

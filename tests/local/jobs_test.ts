@@ -112,7 +112,7 @@ Deno.test("scheduled jobs and queued requests", async (t) => {
       ]);
     });
 
-    await t.step("what pg_cron refuses is refused", async () => {
+    await t.step("schedules that pg_cron rejects are rejected", async () => {
       for (const wrong of ["60 seconds", "every day", "0 0 8 * * *", "@daily", "0 8 * * L"]) {
         await assertRejects(() => schedule("wrong", wrong, "select 1"), Error, "invalid schedule");
       }

@@ -56,7 +56,7 @@ Deno.test("the mailbox receives over SMTP and serves JSON, a page, and nothing a
   }
 });
 
-Deno.test("the clock moves, keeps ticking and goes back to real time", async () => {
+Deno.test("the clock moves, keeps ticking and returns to real time", async () => {
   const offsets: number[] = [];
   const clock = movableClock((offset) => offsets.push(offset));
   const app = createLocalRoutes({ ...OPTIONS, mail: noMail, clock });

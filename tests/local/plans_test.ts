@@ -24,7 +24,7 @@ async function plans(cwd: string, ...args: string[]) {
   return { code, text: new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr) };
 }
 
-Deno.test("plans beside a stopped stack: the settings' server is asked, and without one a folder has to be named", async () => {
+Deno.test("plans: uses the settings' server, and requires a folder without one", async () => {
   const folder = await Deno.makeTempDir({ prefix: "expense-plans-" });
   // A server that hangs up.
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });

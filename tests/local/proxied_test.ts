@@ -63,7 +63,7 @@ Deno.test("a stranger behind a proxy of the default stack reads no mail and move
   }
 });
 
-Deno.test("a stack with a public address needs a mail service, sends sign-in mails by it, and shows nobody a mailbox", async (t) => {
+Deno.test("a stack with a public address requires a mail service, sends sign-in mails with it, and has no mailbox", async (t) => {
   const args = ["--no-schedules", "--site-url", "https://expenses.test", "--accept-public-risk"];
   const folder = await Deno.makeTempDir();
   const refused = await runStart("--port", "0", "--data", folder, ...args);

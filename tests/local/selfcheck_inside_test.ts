@@ -51,7 +51,7 @@ const linesOf = async (change: Health) =>
   await Array.fromAsync(schedule(siteWith(() => Response.json({ ...healthy(), ...change })).site));
 const faults = (lines: Line[]) => lines.filter(({ kind }) => kind === "wrong").map(({ text }) => text);
 
-Deno.test("a healthy deployment: a note with the age of each job's last good run, and no fault", async () => {
+Deno.test("a healthy deployment reports the age of each job's last good run and no problem", async () => {
   assertEquals(await linesOf({}), [
     { kind: "note", text: "Job reminders: last succeeded 50 min ago" },
     { kind: "note", text: "Job provider-sync: last succeeded 10 days ago" },
@@ -97,7 +97,7 @@ for (const [what, [change, told]] of Object.entries(FAULTS)) {
   });
 }
 
-Deno.test("a 503 with a report is read like any other; without one, or with 401, one line says so", async () => {
+Deno.test("a 503 with a report is parsed; without one, or with 401, one line reports it", async () => {
   const read = siteWith(() => Response.json({ ...healthy(), vault: ["vault_cron_secret"] }, { status: 503 }));
   assertEquals(faults(await Array.fromAsync(schedule(read.site))).length, 1);
   const down = siteWith(() => Response.json({ error: "unavailable" }, { status: 503 }));
@@ -106,14 +106,14 @@ Deno.test("a 503 with a report is read like any other; without one, or with 401,
   assertMatch(faults(await Array.fromAsync(schedule(refused.site))).join(), /^CRON_SECRET: the functions don't know/);
 });
 
-Deno.test("without the secret nothing is asked, and a note says what wasn't checked", async () => {
+Deno.test("without the secret nothing is requested, and a note lists the skipped checks", async () => {
   const { site, asked } = siteWith(() => Response.json({}), { mailTo: "mira@example.com" });
   assertEquals((await Array.fromAsync(schedule(site))).map(({ kind }) => kind), ["note"]);
   assertEquals(await Array.fromAsync(mail(site)), []);
   assertEquals(asked, []);
 });
 
-Deno.test("the test mail goes to the given address, once; a refusal is a fault that names the settings", async () => {
+Deno.test("the test mail goes to the given address once; a rejection names the settings", async () => {
   const options = { cronSecret: SECRET, mailTo: "mira@example.com" };
   const sent = siteWith(() => Response.json({ ok: true, mark: "0123456789abcdef" }), options);
   const [line] = await Array.fromAsync(mail(sent.site));
@@ -128,7 +128,7 @@ Deno.test("the test mail goes to the given address, once; a refusal is a fault t
   assertMatch(faults(await Array.fromAsync(mail(refused.site))).join(), /^Mail: .* check MAIL_URL and MAIL_FROM/);
 });
 
-Deno.test("sign-in: each kind of difference is one line, and a project without a mail server is told what that means", () => {
+Deno.test("sign-in: each kind of difference is one line, and a missing mail server is explained", () => {
   const texts = (...paths: string[]) => [...judgeSettings(paths)].map(({ kind, text }) => `${kind}: ${text}`);
   assertEquals(texts(), []);
   const all = texts(

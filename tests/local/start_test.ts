@@ -88,7 +88,7 @@ async function statusOf(url: string): Promise<number> {
   return response.status;
 }
 
-Deno.test("a terminal shows the welcome, with the user's folder, and the log goes into a file", async () => {
+Deno.test("a terminal shows the welcome with the user's folder; the log is a file", async () => {
   const folder = await Deno.makeTempDir({ prefix: "expense stack " });
   const child = new Deno.Command(Deno.execPath(), {
     args: ["task", "--quiet", "start", "--port", "0", "--no-demo", "--no-schedules", "--demo-rates", "--data", folder],
@@ -123,7 +123,7 @@ Deno.test("a terminal shows the welcome, with the user's folder, and the log goe
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("deno task start refuses what it does not understand, with exit code 1", async (t) => {
+Deno.test("deno task start rejects unknown options with exit code 1", async (t) => {
   const cases: [args: string[], message: RegExp][] = [
     [["--prot", "1"], /Unknown option '--prot'/],
     [["--port", "x"], /--port x is not a port/],
@@ -152,7 +152,7 @@ Deno.test("a folder that can't be made is named, with what to do", async () => {
   await Deno.remove(file);
 });
 
-Deno.test("a Deno that is too old is told so in one line", () => {
+Deno.test("an outdated Deno is reported in one line", () => {
   const told = ["2.1.4", "2.7.9", "2.8.0", "2.9.6", "2.10.0", "3.0.0"].map((
     version,
   ) => [version, refuseOldDeno(version)]);
@@ -173,7 +173,7 @@ Deno.test("a foreign folder is neither used nor emptied", async () => {
 });
 
 Deno.test({
-  name: "a damaged database is told in words, with what to do",
+  name: "a damaged database is reported with a remedy",
   ignore: Deno.env.has("TEST_DATABASE_URL"),
   async fn() {
     const stack = await startStack({ args: ["--no-demo"] });

@@ -56,7 +56,7 @@ Deno.test("one proposal approved eight times at once is written once", async () 
   assertEquals(await count(owner), 1);
 });
 
-Deno.test("approved and refused at once: one answer, and the books are of it", async () => {
+Deno.test("concurrent approval and rejection: one wins, and the books match it", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const { owner, member, manager } = await household();
     const id = await proposes(member, ...log("900"));
@@ -76,7 +76,7 @@ Deno.test("approved and refused at once: one answer, and the books are of it", a
   }
 });
 
-Deno.test("approved while what it changes is changed: the one or the other, never half of both", async () => {
+Deno.test("an approval and a concurrent change of its rows are serialized", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const { owner, member } = await household();
     const { data: { results: [{ id: expense }] } } = await owner.call(...log("500"));
@@ -112,7 +112,7 @@ Deno.test("the member is removed while it is approved: it was theirs to write, o
   }
 });
 
-Deno.test("a rule made while a member writes is kept by what comes after it", async () => {
+Deno.test("a rule added during a write applies to the next write", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const { owner, member } = await household();
     await Promise.all([
@@ -136,7 +136,7 @@ Deno.test("mails claimed by eight senders at once are each one sender's", async 
   assertEquals(new Set(claimed).size, claimed.length);
 });
 
-Deno.test("the mail to who is removed twice at once is claimed once", async () => {
+Deno.test("concurrent removals claim one mail", async () => {
   const { owner, member } = await household();
   const { userId: user_id, organizationId: organization_id } = owner;
   const removal = { user_id, organization_id, member_id: member.userId, at: noon(owner) };

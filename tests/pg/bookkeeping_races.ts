@@ -29,7 +29,7 @@ Deno.test("one record that is split many times at once is split once more each t
   assertEquals(tax_by_currency.EUR.amount, "15.97");
 });
 
-Deno.test("one record merged into several at once goes into one of them", async () => {
+Deno.test("concurrent merges of one record: one succeeds", async () => {
   const books = await open();
   const [gone, ...kept] = await log(
     books,
@@ -43,7 +43,7 @@ Deno.test("one record merged into several at once goes into one of them", async 
   assertEquals((await books.call("list_expenses")).total_count, CALLERS + 1);
 });
 
-Deno.test("what a filter finds is deleted once, and one undo brings it back", async () => {
+Deno.test("concurrent deletions by filter delete once, and one undo restores it", async () => {
   const books = await open();
   await log(books, ...Array.from({ length: 30 }, (_, n) => ({ name: `Trip ${n}`, amount: "10" })));
   const args = { filter: { query: "Trip" }, confirm: { count: 30, total: "300.00" } };
@@ -71,7 +71,7 @@ Deno.test("a payment that is logged while its bill is marked paid, and charges i
   assertEquals((await books.call("list_expenses")).totals_by_currency, { EUR: "84.00" });
 });
 
-Deno.test("many presses for a calendar address leave one, of which somebody was told", async () => {
+Deno.test("concurrent presses for a calendar address leave one, shown to its caller", async () => {
   const books = await open();
   const hashes = Array.from({ length: CALLERS }, newHash);
   const answers = await together((caller) =>

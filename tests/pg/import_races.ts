@@ -55,7 +55,7 @@ Deno.test("one file committed by two people at once is written once", async () =
   assertEquals(lines!.count, 20);
 });
 
-Deno.test("what somebody logs while it is published is not written twice", async () => {
+Deno.test("an expense logged during publication is not duplicated", async () => {
   const books = await openBooks(database);
   const member = await books.join();
   const shown = await preview(books);

@@ -78,7 +78,7 @@ async function counted(database: SqlDatabase, call: string, before = "select"): 
   return counted;
 }
 
-Deno.test("the job's cost follows what is due", async (t) => {
+Deno.test("the job's cost depends on due dates only", async (t) => {
   const [few, many] = [await openBills(FEW), await openBills(MANY)];
   try {
     for (const [name, call] of [["rolling", ROLL], ["collecting", COLLECT]] as const) {

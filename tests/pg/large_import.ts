@@ -76,7 +76,7 @@ async function callLong(books: Books, tool: string, args: Json): Promise<Json> {
 
 const count = async (books: Books) => (await books.call("list_expenses")).total_count;
 
-Deno.test("many rows are in the books within a minute, and out of them by one undo", async () => {
+Deno.test("a large import is published within a minute and undone at once", async () => {
   const books = await openBooks(database);
   await books.ok("log_expenses", {
     items: Array.from({ length: 100 }, (_, i) => ({ name: `Said ${i}`, amount: `${i + 1}.01`, date: "2021-10-01" })),

@@ -52,7 +52,7 @@ function withTheBooks(books: Books, work: (call: (tool: string, args: Json) => P
   });
 }
 
-Deno.test("whoever has the books gets the bill of an import that comes for them", async () => {
+Deno.test("the holder of the books lock gets the bill of a waiting import", async () => {
   const books = await openBooks(database, { day: "2026-11-20" });
   const id = await bill(books, "Rent");
   const commit = await paysRent(books);
@@ -111,7 +111,7 @@ Deno.test("deleting an account and taking an organization over don't wait for ea
   assertEquals([deleted.outcome, accepted.outcome], ["scheduled", "unknown"]);
 });
 
-Deno.test("deleting an account waits for the books, and takes what was given meanwhile as well", async () => {
+Deno.test("deleting an account waits for the books lock and includes concurrent assignments", async () => {
   const owner = await openBooks(database, { day: "2026-11-20" });
   const member = await owner.join();
   const id = await bill(owner, "Rent");
@@ -131,7 +131,7 @@ Deno.test("deleting an account waits for the books, and takes what was given mea
   assertEquals(row, { assignee_id: null });
 });
 
-Deno.test("what is approved while another import is published is told to come again, and still waits", async () => {
+Deno.test("an approval during another import returns busy and stays pending", async () => {
   const owner = await openBooks(database, { day: "2026-11-20" });
   const member = await owner.join();
   await setRules(database, owner, [{}]);
@@ -146,7 +146,7 @@ Deno.test("what is approved while another import is published is told to come ag
   assertEquals((await decide(database, owner, id, "approve", hash)).outcome, "approved");
 });
 
-Deno.test("whoever writes to a bill keeps nobody from referring to it", async () => {
+Deno.test("writing to a bill doesn't block references to it", async () => {
   const books = await openBooks(database, { day: "2026-11-20" });
   const id = await bill(books, "Rent");
   const { payment } = await books.ok("mark_bill_paid", { bill_id: id });
@@ -269,7 +269,7 @@ Deno.test("removing a member and disconnecting an app of theirs that waits for a
   assertEquals(proposal!.state, "withdrawn");
 });
 
-Deno.test("an organization whose subscription has an event goes with the next purge", async () => {
+Deno.test("an organization with a concurrent payment event is purged in the next run", async () => {
   const books = await openBooks(database, { day: "2026-11-20" });
   await database.query("insert into billing.subscriptions (id, organization_id) values ('sub_1', $1)", [
     books.organizationId,

@@ -109,7 +109,7 @@ Deno.test("the same hand-over accepted eight times at once is one", async () => 
   assertEquals(outcomes.toSorted(), ["accepted", ...Array(7).fill("unknown")]);
 });
 
-Deno.test("removing a member while they are assigned bills leaves no bill with somebody who is gone", async () => {
+Deno.test("removing a member during assignments leaves no bill assigned to them", async () => {
   const home = await household(database);
   const guest = await addPerson(database, "UTC");
   await invite(home, home.anna.userId, { address: addressOf(guest) });

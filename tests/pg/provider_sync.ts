@@ -44,7 +44,7 @@ Deno.test("three concurrent jobs call each provider once, and store every amount
   for (const [n, bill] of kept) assertEquals(bill, { amount: `${n}.50`, statements: 1 });
 });
 
-Deno.test("three concurrent jobs ask for each month of a year's backlog once, also when one of them dies", async () => {
+Deno.test("three concurrent jobs fetch each month of a backlog once, even if one dies", async () => {
   await database.reset();
   const links = 12;
   await addLinkedBills(
@@ -268,7 +268,7 @@ const stateOf = async ({ organizationId }: Books) =>
     [organizationId],
   ))[0];
 
-Deno.test("the end of a plan and an amount that is paid by it don't wait for each other", async () => {
+Deno.test("the end of a plan and a provider amount don't deadlock", async () => {
   await database.reset();
   const { books, end } = await awaitedBill();
   const link = await claim();

@@ -74,7 +74,7 @@ Deno.test("many runs at once, in small pages, beside tools that write there and 
   assert(events.length === 1);
 });
 
-Deno.test("the scheduled run does all three as the role of the purge, and comes back as who called it", async () => {
+Deno.test("the scheduled run purges as the role purger and restores the caller's role", async () => {
   const books = await openBooks(database, { day: "2026-11-20" });
   await goes(books.organizationId);
   const [row] = await database.query<{ done: Record<string, number>; who: string; caller: string }>(

@@ -16,7 +16,7 @@ const balances = async (books: Books): Promise<string[]> =>
 const settled = (answers: Json[]) =>
   answers.filter(({ ok, data }) => ok && data.settlement.status === "created").length;
 
-Deno.test("what is owed is settled once, however many settle it at once", async () => {
+Deno.test("concurrent settlements of one balance: one succeeds", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const owner = await openBooks(database);
     const member = await owner.join();
@@ -46,7 +46,7 @@ Deno.test("the same amount given at once is written once", async () => {
   }
 });
 
-Deno.test("an expense that changes while it is settled: what was given and what is owed add up to it", async () => {
+Deno.test("a settlement concurrent with a changed expense keeps balances consistent", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const owner = await openBooks(database);
     const member = await owner.join();

@@ -31,7 +31,7 @@ for (const person of PEOPLE) {
       const cold = stack.seconds;
       const { names, megabytes } = await installed(folder.path);
 
-      await t.step("the first start says what it does, and installs what it needs", () => {
+      await t.step("the first start reports its progress and installs what it needs", () => {
         assertMatch(stack.output(), /^Creating the database\./m);
         const tools = names.filter((name) => TOOLS.some((tool) => name.startsWith(`${tool}@`)));
         assertEquals(tools, []);
@@ -47,7 +47,7 @@ for (const person of PEOPLE) {
       });
 
       await t.step(
-        "the sign-in page has the link that the README tells of, and the three addresses answer",
+        "the sign-in page has the README's link, and the three addresses respond",
         async () => {
           const page = await (await fetch(`${SITE}/login`)).text();
           assertStringIncludes(page, "Sign in as demo@example.com");

@@ -148,7 +148,7 @@ Deno.test("GET /auth/callback with a mailed token asks for confirmation, on any 
   assertEquals((await otherDevice.post(path, {}, { "sec-fetch-site": "cross-site" })).status, 403);
 });
 
-Deno.test("a mailed link tells a signed-in person that it switches accounts, and to which", async () => {
+Deno.test("a mailed link warns a signed-in person of the account it switches to", async () => {
   const pages = createPages(ONBOARDED);
   const { browser: victim } = await signIn(pages, "victim@example.com");
   await pages.browser().post("/login", { email: "attacker@example.com" });

@@ -49,7 +49,7 @@ Deno.test("planText() names the plan and its end", () => {
   );
 });
 
-Deno.test("planText() names beside a trial what is paid for, and what has ended", () => {
+Deno.test("planText() names the paid and ended plan beside a trial", () => {
   const paid = { ...PRO, period_ends_at: "2026-12-20T10:00:00+00:00", trial_ends_at: "2026-12-04T10:00:00+00:00" };
   const trying = { ...paid, is_trial: true, effective_plan: "team" as const };
   assertEquals(
@@ -92,7 +92,7 @@ Deno.test("planText() names a grace period that gives more than the plan, or las
   );
 });
 
-Deno.test("the plan's text says what the plan does not include", () => {
+Deno.test("the plan's text lists missing features", () => {
   assertEquals(offText(["bills:variable"]), "Off on this plan: amounts from bill providers");
   assertEquals(
     offText(["ai:connector", "reminders:email"]),

@@ -60,7 +60,7 @@ Deno.test("readSession() checks every session with the identity provider and tru
   }
 });
 
-Deno.test("readSession() makes no request when there is no session cookie", async () => {
+Deno.test("readSession() makes no request without a session cookie", async () => {
   const pages = createPages(DATABASE);
   await pages.browser().get("/account");
   assertEquals(pages.provider.requests, []);
@@ -164,7 +164,7 @@ Deno.test("a 429 of the identity provider sets how long to wait, from its header
 });
 
 // Security High 2, account pre-hijack.
-Deno.test("a session that a password began is none: it ends here and at the identity provider", async () => {
+Deno.test("a session started by a password is rejected and ended at the identity provider", async () => {
   const pages = createPages(DATABASE);
   pages.provider.method = "password";
   const { browser } = await signInWithCode(pages, "mira@example.com");

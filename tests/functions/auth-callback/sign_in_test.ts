@@ -145,7 +145,7 @@ Deno.test("POST /login reports when no mail can be sent, instead of claiming tha
   }
 });
 
-Deno.test("POST /login says what is wrong with an address and sends nothing", async () => {
+Deno.test("POST /login explains an invalid address and sends nothing", async () => {
   const pages = createPages(ONBOARDED);
   for (
     const email of ["", "mira", "mira@", "a b@example.com", "a@b", "<x>@example.com", `${"a".repeat(250)}@example.com`]

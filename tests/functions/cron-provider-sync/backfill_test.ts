@@ -77,7 +77,7 @@ const oneChange = async (text: string): Promise<Json> => {
   return changes.find(({ facts }) => facts.bill.due_on === due)!;
 };
 
-Deno.test("what a person paid, priced or skipped is not asked for", async () => {
+Deno.test("paid, priced and skipped dates are not fetched", async () => {
   const { asked, registry } = monthlyProvider();
   const { books, billId } = await setUp({ autopay: false });
   await books.ok("mark_bill_paid", { bill_id: billId, due_on: "2026-08-25", amount: "85", paid_on: "2026-08-25" });
@@ -91,7 +91,7 @@ Deno.test("what a person paid, priced or skipped is not asked for", async () => 
   assertEquals((await paid(billId)).length, 1);
 });
 
-Deno.test("a month without a statement blocks no other, and is asked for again a month later", async () => {
+Deno.test("a month without a statement blocks no other and is fetched again a month later", async () => {
   const { asked, registry } = monthlyProvider((month) =>
     month < "2026-05-01"
       ? new ProviderError("not_ready", "No data")
@@ -116,7 +116,7 @@ Deno.test("a month without a statement blocks no other, and is asked for again a
   ]);
 });
 
-Deno.test("a pause, a timeout or a refused credential ends the asking; what was fetched stays, the rest follows", async () => {
+Deno.test("a pause, timeout or rejected credential ends the run; fetched months stay, the rest follows", async () => {
   for (const code of ["rate_limited", "timeout", "upstream", "auth"] as const) {
     let calls = 0;
     const { asked, registry } = monthlyProvider(() => ++calls === 4 ? new ProviderError(code, "No", 60) : undefined);
@@ -134,7 +134,7 @@ Deno.test("a pause, a timeout or a refused credential ends the asking; what was 
   }
 });
 
-Deno.test("a run that is killed half-way keeps what was fetched, and the next one asks for the rest", async () => {
+Deno.test("a killed run keeps fetched months, and the next run fetches the rest", async () => {
   let isAlive = true;
   const { asked, registry } = monthlyProvider();
   const { billId } = await setUp();
@@ -183,7 +183,7 @@ Deno.test("one link with a year to fetch takes no turn from two hundred others",
   for (const [n, { amount }] of await fetched(database)) if (n > 1) assertEquals(amount, "80.00", linkId(n));
 });
 
-Deno.test("two links with a backlog are asked in turns, and what no time was left for is said and kept", async () => {
+Deno.test("two links with a backlog take turns, and skipped months are reported and kept", async () => {
   await database.reset();
   await addLinkedBills(database, [1, 2].map((n) => ({ provider: "slow", credential: { account: String(n) } })), {
     firstDue: "2025-10-25",

@@ -36,7 +36,7 @@ async function health(headers: Record<string, string> = {}) {
   return { status: response.status, cached: response.headers.get("cache-control"), ...await response.json() };
 }
 
-Deno.test("without the scheduler's secret nothing is told and nothing is sent", async () => {
+Deno.test("without the scheduler's secret nothing is reported or sent", async () => {
   const monitor = createMonitor();
   for (const authorization of ["", "Bearer nonsense", `Bearer ${SECRET}x`]) {
     const asked = [
@@ -77,7 +77,7 @@ Deno.test("the answer says how the request came: through the front door, past it
 const post = (monitor: ReturnType<typeof createMonitor>, body: string) =>
   monitor.request("/api/health/mail", { method: "POST", headers: bearer, body });
 
-Deno.test("a test mail goes to the address that was asked for, with the mark that the answer names", async () => {
+Deno.test("a test mail goes to the requested address, with the mark in the answer", async () => {
   const monitor = createMonitor();
   const response = await post(monitor, JSON.stringify({ to: "mira@example.com", subject: "buy now", text: "spam" }));
   const { ok, mark } = await response.json();
@@ -90,7 +90,7 @@ Deno.test("a test mail goes to the address that was asked for, with the mark tha
   assert(monitor.sent[0]!.text.includes(mark) && !monitor.sent[0]!.text.includes("spam"));
 });
 
-Deno.test("an address that is none is refused before anything is sent", async () => {
+Deno.test("an invalid address is rejected before anything is sent", async () => {
   const monitor = createMonitor();
   for (
     const body of [
@@ -110,7 +110,7 @@ Deno.test("an address that is none is refused before anything is sent", async ()
   assertEquals(monitor.sent, []);
 });
 
-Deno.test("a mail service that refuses is told, without its answer", async () => {
+Deno.test("a rejected test mail is reported, without the service's answer", async () => {
   const monitor = createMonitor(() => Response.json({ message: "API key re_Key_1 is invalid" }, { status: 401 }));
   const response = await post(monitor, '{"to":"mira@example.com"}');
   assertEquals(response.status, 503);

@@ -59,7 +59,7 @@ const values = () =>
 const settled = async () =>
   (await database.query("select day from app.fx_days where settled_at is not null order by day")).map(({ day }) => day);
 
-Deno.test("a backdated payment gets the rate of its day, in every organization, and none is asked for twice", async () => {
+Deno.test("a backdated payment gets its day's rate in every organization, fetched once", async () => {
   await open();
   await pay("2024-02-29", "USD");
   await pay("2024-02-29", "AED", { owner: 2 });
@@ -157,7 +157,7 @@ const frankfurterAsList = (day: string) =>
     ["USD", "GBP", "JPY", "AED"].map((quote) => ({ date: day, base: "EUR", quote, rate: 1.5 })),
   );
 
-Deno.test("a source that is down is asked once a run, and a day is given up after ten days, not on a bad morning", async () => {
+Deno.test("a source that is down is asked once per run, and a day is abandoned only after ten days", async () => {
   await open();
   const waiting = ["2024-01-02", "2024-01-03", "2024-01-04"];
   for (const day of waiting) await pay(day, "AED");

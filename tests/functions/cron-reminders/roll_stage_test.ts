@@ -53,7 +53,7 @@ Deno.test("pages are rolled two at a time, once each, and failures are named", a
   assertEquals(told(), [{ code: "bill_not_rolled", ref: "bill_1", count: 1 }]);
 });
 
-Deno.test("without pages there is nothing to do", async () => {
+Deno.test("an empty roll stage does nothing", async () => {
   const { rolling, told } = stage(0);
   assertEquals(await rolling, { advanced: 0, complete: true });
   assertEquals(told(), []);
@@ -83,7 +83,7 @@ Deno.test("a bill refused even in the smallest page fails the stage", async () =
   assertEquals(sizes, [2000, 44, 1]);
 });
 
-Deno.test("what does not fit into the time is left for the next run, and reported", async () => {
+Deno.test("work beyond the deadline is left for the next run and reported", async () => {
   let looks = 0;
   const { rolling, asked, told } = stage(9, { remainingMs: () => looks++ < 4 ? 1 : 0 });
   assertEquals(await rolling, { advanced: 40, complete: false });

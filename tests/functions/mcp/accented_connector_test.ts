@@ -114,7 +114,7 @@ Deno.test("every tool has a title and a description, and no other name has", () 
   for (const text of stringsIn(en.tools)) assert(text.length > 3, text);
 });
 
-Deno.test("test of the test: a hard-coded word is found where it is said, and names are left alone", () => {
+Deno.test("test of the test: finds a hard-coded word and ignores names", () => {
   const planted = { tools: [{ name: "add_bill", title: "Add bill", inputSchema: { description: "Its name." } }] };
   assertEquals(textsIn(planted), ["Add bill"]);
   assertEquals(plainWords("Add bill", []), ["Add", "bill"]);

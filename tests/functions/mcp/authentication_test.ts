@@ -21,7 +21,7 @@ Deno.test("a request without credentials is challenged without naming an error",
   }
 });
 
-Deno.test("the challenge names the document of the address that was asked", async () => {
+Deno.test("the challenge names the metadata document of the requested address", async () => {
   const response = await startConnector().post(LIST, {
     path: "/functions/v1/mcp",
     headers: { authorization: undefined },
@@ -41,7 +41,7 @@ Deno.test("a token in the query string is ignored", async () => {
   assertEquals([response.status, calls.length], [401, 0]);
 });
 
-Deno.test("what is no bearer credential is 400, a token of another kind 401, both without asking the database", async () => {
+Deno.test("a malformed credential returns 400, another kind of token 401, without a database call", async () => {
   const { post, calls } = startConnector();
   const malformed = await post(LIST, { headers: { authorization: `Bearer ${TOKEN}, Bearer ${TOKEN}` } });
   assertEquals(malformed.status, 400);
@@ -190,7 +190,7 @@ Deno.test("a limit reached in the database is 429 with the time to wait", async 
   }
 });
 
-Deno.test("no verdict is remembered from one request to the next", async () => {
+Deno.test("each request is authenticated anew", async () => {
   let isRevoked = false;
   const { post } = startConnector({
     call_tool: () => isRevoked ? INVALID : { outcome: "ok", result: ENVELOPE },

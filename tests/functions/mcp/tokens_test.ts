@@ -8,7 +8,7 @@ const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 const person = await createPerson(database, "tokens@example.com", ["team"]);
 
-Deno.test("unknown, expired, revoked, foreign and wrong kinds of token are told apart by nobody", async () => {
+Deno.test("unknown, expired, revoked, foreign and wrong tokens are indistinguishable", async () => {
   const { harness, fetch } = createSite(database);
   const clientId = await registerClient(harness);
   const ask = async (token: string) => {

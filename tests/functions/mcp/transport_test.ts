@@ -59,7 +59,7 @@ Deno.test("GET describes the server, and is 405 for a client that wants a stream
   assertEquals([head.status, await head.text()], [200, ""]);
 });
 
-Deno.test("DELETE has nothing to end; other methods are told what there is", async () => {
+Deno.test("DELETE ends nothing; other methods return 405 with Allow", async () => {
   const { request } = startConnector();
   assertEquals((await request("DELETE")).status, 204);
   for (const method of ["PUT", "PATCH"]) {
@@ -216,7 +216,7 @@ Deno.test("every answer can be read from a page, and carries a request id", asyn
   }
 });
 
-Deno.test("a failure of ours tells the caller a request id and the log the reason", async () => {
+Deno.test("an internal error returns a request id and logs the reason", async () => {
   const { post, lines } = startConnector({
     authenticate_bearer: () => {
       throw new Error("relation oauth.tokens does not exist");
@@ -230,7 +230,7 @@ Deno.test("a failure of ours tells the caller a request id and the log the reaso
   assertEquals(lines.some((line) => line.includes("oauth.tokens") && line.includes(error.data.request_id)), true);
 });
 
-Deno.test("nothing a caller sends is logged", async () => {
+Deno.test("logs contain nothing from the request", async () => {
   const { post, lines } = startConnector();
   const canary = "canary-3f9a";
   const headers = { "mcp-name": canary, "mcp-protocol-version": canary, "mcp-session-id": canary };

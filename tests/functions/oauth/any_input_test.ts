@@ -163,7 +163,7 @@ Deno.test("register answers any input, and registers only allowed redirect URIs"
   );
 });
 
-Deno.test("none of that left a secret in the log", () => {
+Deno.test("the log contains no secret", () => {
   const all = [...secrets, ...given];
   const log = harness.log.join("\n");
   assertEquals(all.filter((secret) => log.includes(secret)), []);

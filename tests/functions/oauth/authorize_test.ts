@@ -13,7 +13,7 @@ import {
 } from "./harness.ts";
 import { ask, clientId, database, harness, person } from "./authorizing.ts";
 
-Deno.test("a person who is signed in sees what is asked, by one database call", async () => {
+Deno.test("a signed-in person sees the consent page after one database call", async () => {
   harness.calls.length = 0;
   const { status, text, response } = await ask({ scope: "openid offline_access", resource: `${RESOURCE}/` });
   assertEquals([status, harness.calls], [200, ["open_consent"]]);
@@ -33,7 +33,7 @@ Deno.test("a person who is signed in sees what is asked, by one database call", 
   assertStringIncludes(policy, "default-src 'none'");
 });
 
-Deno.test("the page says where the answer goes, and warns of what cannot be checked", async () => {
+Deno.test("the page names the redirect target and warns of unverified clients", async () => {
   const shown = async (client_name: string, redirect_uri: string) => {
     const id = await registerClient(harness, { client_name, redirect_uris: [redirect_uri] });
     const response = await harness.get(authorizationQuery(id, { redirect_uri }), person);
@@ -103,7 +103,7 @@ Deno.test("a parameter that is there twice is refused on a page", async () => {
   }
 });
 
-Deno.test("what is wrong with the rest is told to the client, with issuer and state", async () => {
+Deno.test("other errors are sent to the client, with issuer and state", async () => {
   const refused: [Fields, string][] = [
     [{ response_type: "token" }, "unsupported_response_type"],
     [{ response_mode: "fragment" }, "invalid_request"],
@@ -124,7 +124,7 @@ Deno.test("what is wrong with the rest is told to the client, with issuer and st
   }
 });
 
-Deno.test("state comes back exactly as it was, and not at all when there was none", async () => {
+Deno.test("state is returned unchanged, and omitted if absent", async () => {
   for (const state of ["\r\nSet-Cookie: x=1", "a+b c&code=1#x", "é😀\u202e", "%2e", "x".repeat(2048)]) {
     assertEquals(answerOf((await ask({ state, response_type: "token" })).response).state, state);
   }
@@ -151,7 +151,7 @@ Deno.test("signing in leads back to the same request", async () => {
   });
 });
 
-Deno.test("a newcomer goes through onboarding first, and a person without an organization creates one", async () => {
+Deno.test("a new person is onboarded first, and a person without an organization creates one", async () => {
   const newcomer = { id: crypto.randomUUID(), email: "newcomer@example.com" };
   const { status, location } = await ask({}, newcomer);
   assertEquals(status, 302);

@@ -28,7 +28,7 @@ const EARLY_ERRORS: [Fields, string][] = [
   [{ prompt: "none", code_challenge: undefined }, "invalid_request"],
 ];
 
-Deno.test("nobody is sent on to a stranger's website unasked: what is wrong is said on a page, with where the answer would go", async () => {
+Deno.test("errors for unknown websites are shown on a page that names the target, without a redirect", async () => {
   const redirect_uri = "https://evil.example/cb";
   const id = await registerClient(harness, { redirect_uris: [redirect_uri, "https://evil.example/other"] });
   // Approval by somebody else, for example its own makers, does not count.

@@ -24,7 +24,7 @@ Deno.test("the page names the host that vouches for the client", async () => {
   assertEquals(text.includes("can’t tell"), false);
 });
 
-Deno.test("a well-known name at another host is met with doubt, wherever the answer goes", async () => {
+Deno.test("a known vendor's name at another host triggers a warning", async () => {
   for (
     const redirect_uri of [
       "https://client.example/cb",
@@ -107,7 +107,7 @@ Deno.test("a redirect URI that a document drops is refused at the next authoriza
   await refreshed.body?.cancel();
 });
 
-Deno.test("who asks at the same time shares one fetch", async () => {
+Deno.test("concurrent requests share one fetch", async () => {
   const client = createClient();
   const answer = client.harness.publish.answer;
   const released = Promise.withResolvers<void>();

@@ -63,7 +63,7 @@ Deno.test("a code is exchanged for tokens by one database call", async () => {
   assertEquals(await outcomeOf(database, body.access_token, harness.clock.now, elsewhere), "invalid_token");
 });
 
-Deno.test("a code that comes back with its proof ends the grant that it was exchanged for", async () => {
+Deno.test("replaying a code with its proof ends its grant", async () => {
   const { harness, clientId, exchange } = await start();
   const other = await connect(harness, { clientId, person });
   const { body: tokens } = await exchange();
@@ -75,7 +75,7 @@ Deno.test("a code that comes back with its proof ends the grant that it was exch
   assertEquals(await outcomeOf(database, other.access_token, START), "ok");
 });
 
-Deno.test("a code that comes back without its proof ends nothing", async () => {
+Deno.test("replaying a code without its proof ends nothing", async () => {
   const { exchange } = await start();
   const { body: tokens } = await exchange();
   const replay = await exchange(wrong);
@@ -120,7 +120,7 @@ Deno.test("a code is good for ten minutes from the approval", async () => {
   assertEquals((await late.exchange()).status, 200);
 });
 
-Deno.test("a client that we do not know is told so whatever else is wrong, and a client with a secret too", async () => {
+Deno.test("an unknown client or one with a secret gets invalid_client before other errors", async () => {
   const { harness, exchange } = await start();
   for (const fields of [{}, wrong, { code: "x.y" }, { redirect_uri: "http://localhost/x" }]) {
     const { status, body } = await exchange({ client_id: "client_gone", ...fields });

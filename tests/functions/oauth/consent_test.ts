@@ -85,7 +85,7 @@ Deno.test("the page lists everything that the connector's tools can do", async (
   for (const words of Object.values(TOOL_TEXTS).flat()) assertStringIncludes(page.toLowerCase(), words.toLowerCase());
 });
 
-Deno.test("a viewer reads that it is read only, and what it can't do; the tools are not promised", async () => {
+Deno.test("a viewer's consent page says read only and lists missing tools", async () => {
   const harness = createHarness(over(database));
   const clientId = await registerClient(harness);
   const viewer = await createPerson(database, "viewer@example.com", []);
@@ -210,7 +210,7 @@ Deno.test("a page that was shown to somebody else, altered, made up or left open
   assertEquals(harness.calls, []);
 });
 
-Deno.test("whoever signed out meanwhile signs in and is asked again", async () => {
+Deno.test("a person who signed out meanwhile signs in and consents again", async () => {
   const { decide } = await start();
   const response = await decide({ action: "approve", organization_id: pro }, null);
   assertEquals(response.status, 303);

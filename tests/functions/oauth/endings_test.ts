@@ -101,7 +101,7 @@ for (const [what, { by, until }] of Object.entries(SUSPENSIONS)) {
   });
 }
 
-Deno.test("a code that comes back ends its grant even while its person is suspended", async () => {
+Deno.test("replaying a code ends its grant even while its person is suspended", async () => {
   const harness = createHarness(over(database));
   const person = await createPerson(database, `stolen-code-${number++}@example.com`, ["team"]);
   const other = await connect(harness, { clientId, person });
@@ -139,7 +139,7 @@ Deno.test("a stolen refresh token ends its grant even while its person is suspen
   );
 });
 
-Deno.test("consent: a suspended person is told so, and a password session is asked to sign in", async () => {
+Deno.test("consent: a suspended person sees a notice, and a password session must sign in", async () => {
   const harness = createHarness(over(database));
   const person = await createPerson(database, `consenting-${number++}@example.com`, ["team"]);
   const page = await (await harness.get(authorizationQuery(clientId), person)).text();

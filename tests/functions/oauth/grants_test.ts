@@ -7,7 +7,7 @@ import { connect, createHarness, createPerson, outcomeOf, over, refreshFields, r
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 
-Deno.test("the twenty-first connection ends the one idle longest, and the audit trail says so", async () => {
+Deno.test("the twenty-first connection ends the one idle longest, and the audit trail records it", async () => {
   const person = await createPerson(database, "grants@example.com", ["team", "pro"]);
   const neighbour = await createPerson(database, "neighbour@example.com", ["team"]);
   const harness = createHarness(over(database), { rateLimits: "off" });

@@ -229,7 +229,7 @@ Deno.test("setting the clock back locks nobody out", async () => {
   assertEquals(await statuses(11, () => register(HERE)), { 201: 10, 429: 1 });
 });
 
-Deno.test("no address is stored, only its keyed hash", async () => {
+Deno.test("addresses are stored as keyed hashes only", async () => {
   const { register } = await start();
   await register(HERE);
   const rows = JSON.stringify(await database.query("select * from oauth.rate_buckets"));

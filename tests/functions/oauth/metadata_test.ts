@@ -74,7 +74,7 @@ Deno.test("discovery answers HEAD and preflights, and lists its methods in Allow
   }
 });
 
-Deno.test("there are no keys, and unknown paths are JSON 404", async () => {
+Deno.test("the key set is empty, and unknown paths return JSON 404", async () => {
   assertEquals(await (await harness.request("/api/oauth/jwks")).json(), { keys: [] });
   const unknown = await harness.request("/.well-known/unknown");
   assertEquals([unknown.status, (await unknown.json()).error], [404, "invalid_request"]);

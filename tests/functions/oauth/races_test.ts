@@ -37,7 +37,7 @@ if (Deno.env.get("TEST_DATABASE_URL")) {
   const count = async (from: string, params: unknown[] = []) =>
     (await database.query<{ count: number }>(`select count(*)::int as count from ${from}`, params))[0]!.count;
 
-  Deno.test("of a thousand redemptions of one code one succeeds, and the others end its grant", async () => {
+  Deno.test("one of a thousand redemptions of a code succeeds, and the others end its grant", async () => {
     const code = await obtainCode(harness, { clientId, person });
     const grants = await count("oauth.grants");
     const answers = await inParallel(1000, () => post(exchangeFields(clientId, code)));

@@ -59,7 +59,7 @@ Deno.test("within a minute the same token gets the same pair, with the remaining
   assertEquals(again.body.refresh_token === tokens.refresh_token, false);
 });
 
-Deno.test("a thief who rotates twice before the client comes is noticed within the minute: the grant ends", async () => {
+Deno.test("a thief who rotates twice before the client ends the grant within the minute", async () => {
   const { harness, clientId, tokens, refresh, outcome } = await start();
   const other = await connect(harness, { clientId, person });
   const { body: second } = await refresh(tokens.refresh_token);
@@ -88,7 +88,7 @@ Deno.test("processes that share a login and retry in turn for a minute stay conn
   assertEquals(await outcome(third.access_token), "ok");
 });
 
-Deno.test("a token that comes back after a minute ends its grant, and no other of the same client and person", async () => {
+Deno.test("replaying a token after a minute ends its grant and no other", async () => {
   const { harness, clientId, tokens, refresh, outcome } = await start();
   const other = await connect(harness, { clientId, person });
   const { body: second } = await refresh(tokens.refresh_token);
@@ -126,7 +126,7 @@ Deno.test("neither scope nor resource of a refresh changes what is granted", asy
   assertEquals([refused.status, refused.body.error], [400, "invalid_target"]);
 });
 
-Deno.test("what is no refresh token is refused like a dead one, by one database call", async () => {
+Deno.test("an invalid refresh token is rejected like a dead one, with one database call", async () => {
   const { harness, tokens, refresh } = await start();
   const dead = await refresh(`exp_rt_${"x".repeat(43)}`);
   assertEquals([dead.status, dead.body.error], [400, "invalid_grant"]);

@@ -96,7 +96,7 @@ Deno.test("revoke_grant() disconnects an app for its owner and for nobody else",
   assertEquals(event, { event: "grant.revoked", actor_id: owner.id, reason: "revoked_by_user" });
 });
 
-Deno.test("list_connected_apps() tells when an app was last used, to within an hour, and drops apps without access", async () => {
+Deno.test("list_connected_apps() reports the last use to within an hour and drops apps without access", async () => {
   const owner = await createPerson(database, "lister@example.com", ["team"]);
   const harness = createHarness(over(database));
   const clientId = await registerClient(harness, { client_name: "Notes" });

@@ -79,7 +79,7 @@ Deno.test("parseEvent() gives events of other kinds no effect, whatever they are
   }
 });
 
-Deno.test("parseEvent() refuses what is not an event", () => {
+Deno.test("parseEvent() rejects invalid events", () => {
   const read = (text: string) => parseEvent(new TextEncoder().encode(text));
   for (const text of ["", "{", "null", "[]", '"subscription.charged"', "{}", '{"event":1}', "[".repeat(200_000)]) {
     assertEquals(read(text), null, text.slice(0, 20));

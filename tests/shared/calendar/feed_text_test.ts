@@ -63,7 +63,7 @@ Deno.test("an open date is an event of a whole day, with an id that stays", () =
   assertEquals([renamed.uid, renamed.summary], [uid, "Due: The rent, €900.00"]);
 });
 
-Deno.test("a summary says what is known: an amount, an estimate, autopay, several dates of one day", () => {
+Deno.test("a summary shows amount, estimate, autopay and several dates of one day", () => {
   const amount = { amount: "1450.00", currency: "EUR" };
   const summaries = read(write([
     { ...rent, ...amount },
@@ -105,7 +105,7 @@ const HOSTILE = [
   "\ud800",
 ];
 
-Deno.test("no name adds a line, a property or an event, and each is read back as it was", () => {
+Deno.test("names can't inject lines, properties or events, and round-trip unchanged", () => {
   const plain = read(write([rent], { is_cut: true }));
   for (const name of HOSTILE) {
     const text = write([{ ...rent, name }], { organization: name, is_cut: true });
@@ -161,7 +161,7 @@ Deno.test("a day stays the day it is in every zone that the process may run in",
   assertEquals(new Set(texts).size, 1);
 });
 
-Deno.test("no word of it is outside the catalog", () => {
+Deno.test("every word is from the catalog", () => {
   const dates = [
     { ...rent, amount: "900.00", currency: "EUR", is_estimate: true },
     { ...rent, autopay: true, dates: 2 },

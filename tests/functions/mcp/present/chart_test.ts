@@ -123,7 +123,7 @@ Deno.test("upcoming_bills: in date order, with overdue and daily bills marked", 
   assertEquals(shown.words, "due by 2026-12-01");
 });
 
-Deno.test("where nothing was spent, or is due, there is no table", () => {
+Deno.test("without spending or due dates there is no table", () => {
   const none = { amount: "0.00", currency: "EUR", count: 0 };
   assertEquals(
     presented({ chart: "by_category", period, rows: [], total: none }).table,
@@ -144,7 +144,7 @@ Deno.test("where nothing was spent, or is due, there is no table", () => {
   );
 });
 
-Deno.test("what cannot be converted, or has no known amount, is not nothing", () => {
+Deno.test("unconvertible and unknown amounts don't count as zero", () => {
   const none = { amount: "0.00", currency: "EUR", count: 0, overdue: 0 };
   const unconverted = [{ currency: "JPY", amount: "48000", count: 2 }, { currency: "USD", amount: "5.00", count: 1 }];
   assertEquals(
@@ -172,7 +172,7 @@ Deno.test("what cannot be converted, or has no known amount, is not nothing", ()
   assertEquals(unknown.unknown_amounts, "Water and Power");
 });
 
-Deno.test("every period has a name, and what it is compared with", () => {
+Deno.test("every period and its comparison have a name", () => {
   const names: Record<string, [now: string, before: string]> = {
     this_month: ["this month", "at this point last month"],
     this_quarter: ["this quarter", "at this point last quarter"],
