@@ -3,9 +3,12 @@
  * part of one: values travel in the environment and in files that only their owner may read, and are masked in what it
  * prints.
  */
-import { StepError } from "./step.ts";
-
 export const CLI_VERSION = "3.1.0";
+
+/** Ends a deployment. The message says what to do and contains no value. */
+export class StepError extends Error {
+  override readonly name = "StepError";
+}
 
 export interface CliOptions {
   /** Variables beside those of the process. */

@@ -2,6 +2,8 @@
 import { join } from "node:path";
 import type { Cli, CliOptions } from "./cli.ts";
 
+export { StepError } from "./cli.ts";
+
 export interface Deployment {
   /** The project's reference. */
   project: string;
@@ -27,11 +29,6 @@ export type Outcome = "changed" | "unchanged" | "planned";
 export interface Step {
   title: string;
   run(deployment: Deployment): Promise<Outcome>;
-}
-
-/** Ends a deployment. The message says what to do and contains no value. */
-export class StepError extends Error {
-  override readonly name = "StepError";
 }
 
 export const projectUrl = ({ project }: Deployment): string => `https://${project}.supabase.co`;
