@@ -16,10 +16,9 @@ begin
 end
 $$;
 comment on function oauth.draw_quotas is
-  'Draws one from each bucket of [{"key","at_most","seconds"}], in this order, up to the first that is empty: 0, or '
-  'the seconds until that one is not. The narrowest comes first: who is stopped there must not use up what is left to '
-  'others. One with "share_of", a bucket of the same form, holds no more than a caller''s share of what is left in '
-  'that.';
+  'Draws one from each bucket of [{"key","at_most","seconds"}], in order, up to the first empty one: 0, or the seconds '
+  'until that one has room. The narrowest bucket comes first, so that a rejected caller doesn''t drain the shared '
+  'ones. A bucket with "share_of" (another bucket) holds at most a caller''s share of what is left in that.';
 
 create or replace function oauth.limited(wait integer) returns jsonb
 language sql immutable set search_path = '' as $$
@@ -43,7 +42,7 @@ create or replace function public.claim_attempt(key_hash text, at_most integer, 
   at timestamptz) returns jsonb
 language plpgsql set search_path = '' as $$
 declare
-  -- The caller first: who is stopped there must not use up what is left to others.
+  -- The caller's bucket first, so that a rejected caller doesn't drain the shared ones.
   limited constant jsonb := oauth.limited(oauth.draw_quotas(quotas, at));
   since constant timestamptz := at - interval '1 hour';
   apart constant interval := make_interval(secs => seconds_apart);
@@ -52,7 +51,7 @@ begin
   if limited is not null then
     return limited;
   end if;
-  -- One conditional statement: the row it locks is the queue of everybody who asks at once.
+  -- One conditional statement; its row lock serializes concurrent attempts.
   insert into identity.attempts as a (key_hash, attempted_at) values (key_hash, array[at])
   on conflict on constraint attempts_pkey do update
     set attempted_at = array(select t from unnest(a.attempted_at) as t where t > since) || at
@@ -71,5 +70,5 @@ begin
 end
 $$;
 comment on function public.claim_attempt is
-  'Counts one attempt within the last hour, key_hash telling at what: {"outcome":"allowed"} or {"outcome":"limited", '
-  '"retry_after": seconds until there is room}; what is refused is not counted. quotas: of the caller.';
+  'Counts one attempt within the last hour, by key_hash: {"outcome":"allowed"} or {"outcome":"limited", "retry_after": '
+  'seconds until there is room}. Rejected attempts are not counted. quotas: the caller''s.';

@@ -1,6 +1,5 @@
--- Clients that publish their metadata at an https URL, which is their id: what was last read there, and until when it
--- counts. Fetching is the function's part; when to, and how often at most, is decided here, in the call that reads what
--- is known.
+-- Clients that publish their metadata at an https URL, which is their id: the last fetched metadata and its expiry. The
+-- function fetches; this file decides when and how often, in the call that reads the stored metadata.
 
 create table oauth.client_documents (
   client_id text primary key
@@ -11,8 +10,8 @@ create table oauth.client_documents (
     check (fresh_until between fetched_at + interval '5 minutes' and fetched_at + interval '24 hours')
 );
 comment on table oauth.client_documents is
-  'Metadata documents of clients: when they were read. What they say stands with the client; what could not be read, '
-  'or was no good, leaves nothing here.';
+  'When clients'' metadata documents were fetched. The metadata is stored with the client; failed or invalid fetches '
+  'store nothing.';
 comment on column oauth.client_documents.fresh_until is
   'As its owner said, within 5 minutes and 24 hours. For another 24 hours it serves people who use the client already, '
   'while it cannot be read again.';
@@ -34,7 +33,7 @@ begin
   select d.fresh_until into fresh_until from oauth.client_documents as d
     where d.client_id = open_document_consent.client_id;
   if fresh_until is null or fresh_until <= at then
-    -- Whoever floods us with documents of their own takes none of what is there for clients that people use.
+    -- A caller that floods us with new documents doesn't use up the quota for clients that people use.
     wait := oauth.draw_quotas(case
       when exists (select from oauth.clients as c
         where c.client_id = open_document_consent.client_id and c.granted_at is not null) then known_quotas
@@ -52,10 +51,9 @@ begin
 end
 $$;
 comment on function public.open_document_consent is
-  'As open_consent, for a client whose id is the URL of its metadata, with what is known of its document: fresh; due, '
-  'to be fetched now, for which the quotas were drawn from, or known_quotas when somebody has connected the client; or '
-  'limited, not to be fetched for retry_after seconds. serves_stale: known well enough to do without, should fetching '
-  'fail.';
+  'Like open_consent, for a client whose id is the URL of its metadata, with the state of its document: fresh; due, to '
+  'be fetched now, with the quotas drawn (known_quotas when somebody has connected the client); or limited, not to be '
+  'fetched for retry_after seconds. serves_stale: the stored metadata is good enough if fetching fails.';
 
 create or replace function public.store_client_document(
   client_id text, client_name text, redirect_uris text[], fresh_until timestamptz, user_id uuid, at timestamptz,
@@ -83,5 +81,5 @@ begin
 end
 $$;
 comment on function public.store_client_document is
-  'Takes over what a client''s document says, a new one''s where oauth.make_room finds room, and answers as '
-  'open_consent. Grants that it has stay as they are; what it may ask for from now on is what it says now.';
+  'Stores a client''s metadata document, for a new client where oauth.make_room finds room, and answers like '
+  'open_consent. Its grants stay; new requests follow the new metadata.';

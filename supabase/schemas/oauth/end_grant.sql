@@ -27,4 +27,4 @@ begin
 end
 $$;
 comment on function oauth.end_grant is
-  'Ends a grant and with it all its tokens, and withdraws what it proposed; false when it had ended before.';
+  'Ends a grant with all its tokens and withdraws its proposals; false when it had already ended.';

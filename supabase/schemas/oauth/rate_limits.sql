@@ -9,7 +9,7 @@ create unlogged table oauth.rate_buckets (
   full_at timestamptz not null
 ) with (fillfactor = 50);
 comment on table oauth.rate_buckets is
-  'How far limits are used up, by name of the limit and keyed hash of whom it is for. What is not here is unused.';
+  'The usage of limits, by name of the limit and keyed hash of its subject. A missing row means unused.';
 comment on column oauth.rate_buckets.full_at is
   'When the bucket will be full again if nothing more is drawn. After that the row says nothing.';
 alter table oauth.rate_buckets enable row level security;
@@ -23,7 +23,7 @@ declare
   full_again constant timestamptz := (select b.full_at from oauth.rate_buckets as b where b.key = wait_for_bucket.key);
   missing constant interval := full_again + make_interval(secs => seconds / at_most) - (at + span);
 begin
-  -- Further ahead than any draw can lead: the clock was set back, and what it said before counts no more.
+  -- Further ahead than draws can lead: the clock was set back, so the row starts over.
   if full_again is null or full_again > at + 2 * span or missing <= interval '1 millisecond' then
     return 0;
   end if;
@@ -43,7 +43,7 @@ declare
   cost constant interval := make_interval(secs => seconds / at_most);
   wait constant integer := oauth.wait_for_bucket(key, at_most, seconds, at);
 begin
-  -- Whoever is refused neither waits for the row nor writes it, so that a flood is cheaper than what it asks for.
+  -- A rejected draw neither waits for the row nor writes it, so that a flood stays cheap.
   if wait > 0 then
     return wait;
   end if;
@@ -59,8 +59,8 @@ begin
 end
 $$;
 comment on function oauth.draw_from_bucket is
-  'Draws one from a bucket of at_most that fills within so many seconds: 0, or the seconds until there is one. What is '
-  'refused is not counted.';
+  'Draws one from a bucket of at_most that refills within so many seconds: 0, or the seconds until it has one. '
+  'Rejected draws are not counted.';
 
 create or replace function oauth.share_of_bucket(key text, at_most integer, seconds double precision, at timestamptz)
   returns integer
@@ -75,5 +75,5 @@ begin
 end
 $$;
 comment on function oauth.share_of_bucket is
-  'What one caller may take of a bucket that all share: a tenth of what is left in it, so that callers together come '
-  'near to its end and never get there; and one.';
+  'One caller''s limit in a shared bucket: one, or a tenth of what is left, so that callers together approach its end '
+  'without reaching it.';

@@ -79,5 +79,5 @@ begin
 end
 $$;
 comment on function public.count_wrong_verifier is
-  'Counts a failed PKCE proof without spending the code: whoever saw a code in transit must be able neither to use it '
-  'nor to end a session by it.';
+  'Counts a failed PKCE proof without spending the code: somebody who saw a code in transit must not be able to use it '
+  'or to end a session with it.';

@@ -16,7 +16,7 @@ begin
 end
 $$;
 comment on function oauth.refuse is
-  'A refusal, for which the caller pays: this outcome, unknown_client when there is no such client, or limited.';
+  'A rejection, charged to the caller: this outcome, unknown_client for an unknown client, or limited.';
 
 create or replace function oauth.draw_allowance(subject text, limits jsonb, at timestamptz) returns integer
 language plpgsql volatile set search_path = '' as $$
@@ -29,8 +29,8 @@ begin
 end
 $$;
 comment on function oauth.draw_allowance is
-  'Draws one from what a grant, or a token that died in it, may ask of the token endpoint: 0, or the seconds until it '
-  'may again. subject: which of them.';
+  'Draws one from the allowance of a grant, or of a token that died in it, at the token endpoint: 0, or the seconds to '
+  'wait. subject: which of them.';
 
 create or replace function oauth.make_room(room jsonb, at timestamptz) returns integer
 language plpgsql volatile set search_path = '' as $$
@@ -46,8 +46,7 @@ begin
   if room is null then
     return 0;
   end if;
-  -- A twentieth of what is free, so that callers together come near to everything and never get there; and one, whoever
-  -- else is here.
+  -- One, or a twentieth of the free slots, so that callers together approach the limit without reaching it.
   if caller is null or own < greatest(1, (at_most - kept) / 20.0) then
     if kept >= at_most then
       delete from oauth.clients as c where c.client_id = (
@@ -71,10 +70,9 @@ begin
 end
 $$;
 comment on function oauth.make_room is
-  'Makes room for one more client that nobody has authorized, of {"caller","at_most","seconds"}: 0, or the seconds '
-  'until there is. at_most are kept. A caller within its share takes the place of the oldest when they are all there; '
-  'one over it takes its own oldest one''s, once that is so many seconds old. Callers that meet may exceed at_most by '
-  'as many as they are.';
+  'Makes room for one more unauthorized client, by {"caller","at_most","seconds"}: 0, or the seconds to wait. At most '
+  'at_most are kept. When full, a caller within its share displaces the oldest client; a caller over its share '
+  'displaces its own oldest one, once that is old enough. Concurrent callers may exceed at_most by their number.';
 
 create or replace function public.register_client(
   client_id text, client_name text, redirect_uris text[], at timestamptz, quotas jsonb default null,

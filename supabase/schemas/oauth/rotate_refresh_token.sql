@@ -18,7 +18,7 @@ begin
     and t.rotated_at is null and t.expires_at > at
     and g.client_id = rotate_refresh_token.client_id and g.revoked_at is null
     and identity.is_active(g.user_id, at)
-  -- Its grant first, as whoever ends grants comes to them.
+  -- Locks the grant first, like everything that ends grants.
   for key share of g for no key update of t;
   if found then
     wait := oauth.draw_allowance('token_grant:' || old.grant_id, limits, at);
@@ -74,8 +74,7 @@ begin
 end
 $$;
 comment on function public.rotate_refresh_token is
-  'Exchanges a refresh token for the successor derived from it. Outcome rotated: with the successor that stands, which '
-  'until it is used, and for 60 seconds, is the same however often it is asked for. Outcomes without effect: '
-  'unknown_client, unknown_token (also another client''s), revoked, expired, suspended (the person is). Outcome '
-  'replayed: reuse after the grace period, or once the successor was used, which ends the grant (RFC 9700 section '
-  '4.14.2).';
+  'Exchanges a refresh token for the successor derived from it. Outcome rotated: with the successor, which is the same '
+  'at each retry for 60 seconds or until it is used. Outcomes without effect: unknown_client, unknown_token (also '
+  'another client''s), revoked, expired, suspended (the person is). Outcome replayed: reuse after the grace period, or '
+  'once the successor was used, which ends the grant (RFC 9700 section 4.14.2).';

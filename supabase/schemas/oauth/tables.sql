@@ -19,10 +19,10 @@ create table oauth.clients (
   constraint clients_registered_by_forgotten check (granted_at is null or registered_by is null)
 );
 comment on table oauth.clients is
-  'Public clients: self-registered (RFC 7591), or known by the metadata that they publish. They have no secret, and '
-  'what they say of themselves is their word.';
+  'Public clients: self-registered (RFC 7591), or known by their published metadata. They have no secret, and their '
+  'metadata is unverified.';
 comment on column oauth.clients.client_id is
-  'client_… as issued at registration, or the https URL of a metadata document, whose host vouches for what it says.';
+  'client_… as issued at registration, or the https URL of a metadata document, whose host vouches for its contents.';
 comment on column oauth.clients.client_name is 'As the client calls itself, without control and direction marks.';
 comment on column oauth.clients.redirect_uris is
   'Compared exactly, but for the port of http on loopback (RFC 8252 section 7.3).';
@@ -69,10 +69,9 @@ create table oauth.grants (
   constraint grants_revocation_explained check ((revoked_at is null) = (revocation_reason is null))
 );
 comment on table oauth.grants is
-  'One consent: what one person allowed one client to do in one organization. Grants to the same client live side by '
-  'side.';
+  'One consent: the access of one client to one organization for one person. A client can have several grants.';
 comment on column oauth.grants.redirect_uri is
-  'Where the code was sent; tells installations of one client apart on the account page.';
+  'The redirect URI of the code; distinguishes installations of one client on the account page.';
 comment on column oauth.grants.resource is
   'The canonical resource identifier; tokens are good for nothing else (RFC 8707).';
 comment on column oauth.grants.expires_at is 'The end of every token of the grant, however often it was refreshed.';
@@ -82,7 +81,7 @@ comment on column oauth.grants.revocation_reason is
   'too_many: the one that idled longest had to go when its person connected more than 20 clients to the organization.';
 comment on column oauth.grants.alert_seen_at is 'When the person said that they know that the grant ended by a replay.';
 create index grants_client_id_idx on oauth.grants (client_id);
--- Which does somebody have, and which of them are not revoked? Most are, in the end.
+-- Finds a person's active grants; in the long run most grants are revoked.
 create index grants_membership_idx on oauth.grants (user_id, organization_id, revoked_at);
 
 create table oauth.consents (
@@ -130,7 +129,7 @@ create table oauth.tokens (
   constraint tokens_rotation_complete check ((rotated_at is null) = (successor_hash is null)),
   constraint tokens_rotation_of_refresh check (kind = 'refresh' or rotated_at is null)
 );
-comment on table oauth.tokens is 'Bearer tokens by SHA-256. Whom they speak for stands in the grant.';
+comment on table oauth.tokens is 'Bearer tokens by SHA-256. The grant has the person and organization.';
 comment on column oauth.tokens.rotated_at is
   'When a refresh token was exchanged; from then on only a retry within the grace period is answered.';
 comment on column oauth.tokens.successor_hash is

@@ -18,8 +18,8 @@ begin
     return '{"outcome":"moved"}';
   end if;
   if link.id = link_id then
-    -- It may be asked at once; what came of asking with the old credential, should that be under way, is nobody's word
-    -- any more.
+    -- The new credential may be used at once; a running request with the old one loses its lease, so its result is
+    -- dropped.
     update app.provider_links as l
     set status = 'active', resumes_as = null, provider_name = connect_provider.provider_name,
       account_label = connect_provider.account_label,

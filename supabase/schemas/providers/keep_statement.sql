@@ -43,7 +43,7 @@ begin
   select * into estimate from app.payments as p
   where p.occurrence_id = occurrence.id and p.is_estimate and p.deleted_at is null
     and p.amount_minor = occurrence.paid_minor and occurrence.status = 'paid'
-    -- In a closed month it stands, and a person hears of the difference.
+    -- A closed month keeps its amount, and a person is told of the difference.
     and not app.is_closed(p.organization_id, p.paid_on);
   if estimate.id is not null then
     -- What was recorded in its place does not stand in the way of the real amount.
@@ -53,8 +53,7 @@ begin
   statement := app.rejudge_statement(statement, occurrence);
   is_new := kept.payload_sha256 is distinct from statement.payload_sha256;
   lost_its_occurrence := kept.id is not null and kept.occurrence_id is null;
-  -- The same again is no news: what a person made of it stands, until a person asks for it. It is for a date that was
-  -- made anew since.
+  -- A repeated statement keeps what a person made of it, unless a person requests it or the date was recreated since.
   is_taken := statement.reason is null
     and (occurrence.expected_minor is distinct from statement.amount_minor or estimate.id is not null)
     and (is_new or (is_asked_for or lost_its_occurrence) and occurrence.amount_source <> 'override');
@@ -124,7 +123,7 @@ declare
     when answer ->> 'outcome' <> 'statement' then coalesce(answer ->> 'code', 'upstream')
     when app.statement_minor(answer ->> 'amount', answer ->> 'currency') is null then 'bad_shape'
   end;
-  -- How a link stands is told by the month that ended last.
+  -- The latest month determines the link's status.
   is_current constant boolean := period >= date_trunc('month', context.at at time zone 'UTC') - interval '1 month';
   bill app.expenses;
 begin
@@ -161,6 +160,6 @@ begin
 end
 $$;
 comment on function app.keep_answer is
-  'Keeps what became of asking a provider for a month, {outcome: "statement", amount, currency, due_on?} or {outcome: '
-  '"failed", code, retry_after?}: {bill_id, name, status, said, …}. Whoever calls it holds the lease, which the last '
-  'answer ends.';
+  'Stores the result of asking a provider for a month, {outcome: "statement", amount, currency, due_on?} or {outcome: '
+  '"failed", code, retry_after?}: {bill_id, name, status, said, …}. The caller holds the lease, which the last result '
+  'ends.';

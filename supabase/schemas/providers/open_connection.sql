@@ -1,6 +1,5 @@
--- Connecting a bill to its provider, on the page that the tool update_bill leads to, and what the account page does
--- with a link: pause, resume, remove. What a credential is, and whether the provider takes it, is the functions' part:
--- here are the right to do it, and the rows.
+-- Connects a bill to its provider, on the page that the tool update_bill links to, and lets the account page pause,
+-- resume or remove a link. The functions check credentials; this file checks rights and stores rows.
 
 create or replace function app.judge_connection(user_id uuid, bill_id text, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$

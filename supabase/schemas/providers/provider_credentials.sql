@@ -1,6 +1,5 @@
--- Credentials of provider links: ciphertext that only the functions can open, bound to its link (shared/credentials),
--- and gone at once when the link ends. Nobody who signs in may read it, not even their own: what was entered once is
--- never shown again.
+-- Credentials of provider links: ciphertext that only the functions can decrypt, bound to its link
+-- (shared/credentials), and deleted when the link ends. No signed-in person can read credentials, not even their own.
 
 create table app.provider_credentials (
   link_id text collate "C" primary key references app.provider_links (id) on delete cascade,
@@ -11,13 +10,13 @@ create table app.provider_credentials (
   updated_at timestamptz not null
 );
 comment on table app.provider_credentials is
-  'What a provider is asked with, encrypted under a key that is derived for this very link: '
-  '{"key_id","alg","nonce","data"}. Never kept for a link that has ended.';
+  'The credential of a provider link, encrypted under a key derived for this link: {"key_id","alg","nonce","data"}. '
+  'Deleted when the link ends.';
 alter table app.provider_credentials enable row level security;
 grant select, insert, update, delete on app.provider_credentials to service_role;
 
--- As its owner: links are also ended by a signed-in owner (tool update_bill), who must not be able to reach
--- credentials. It looks at nothing but the row that was ended, so whoever may end a link does no more by it than that.
+-- security definer: signed-in owners also end links (tool update_bill) and must not reach credentials. It only touches
+-- the credential of the ended row.
 create or replace function app.forget_credential() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
@@ -43,7 +42,7 @@ $$;
 comment on function app.note_refused_credential is
   'Writes down that a provider no longer accepts the credential of a link.';
 
--- A paused link that goes on without a credential was refused nothing.
+-- A paused link that resumes without a credential was not rejected by its provider.
 create trigger note_refused_credential after update of status on app.provider_links
   for each row when (new.status = 'needs_reauth' and old.status not in ('needs_reauth', 'paused'))
   execute function app.note_refused_credential();

@@ -1,5 +1,5 @@
--- What providers said: one row for each link, month and wording, and on the link what is known of asking it. Whether an
--- amount becomes that of a due date is not decided here (0865).
+-- Statements from providers: one row for each link, month and content, and on the link the state of its requests.
+-- take_over_statements.sql applies them to due dates.
 
 alter table app.provider_links
   add column provider_name text
