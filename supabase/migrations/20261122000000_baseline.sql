@@ -1178,7 +1178,7 @@ create unlogged table oauth.rate_buckets (
   full_at timestamptz not null
 ) with (fillfactor = 50);
 comment on table oauth.rate_buckets is
-  'How far limits are used up, by name of the limit and keyed hash of whom it is for. What is not here is unused.';
+  'The usage of limits, by name of the limit and keyed hash of its subject. A missing row means unused.';
 comment on column oauth.rate_buckets.full_at is
   'When the bucket will be full again if nothing more is drawn. After that the row says nothing.';
 alter table oauth.rate_buckets enable row level security;
@@ -1192,7 +1192,7 @@ declare
   full_again constant timestamptz := (select b.full_at from oauth.rate_buckets as b where b.key = wait_for_bucket.key);
   missing constant interval := full_again + make_interval(secs => seconds / at_most) - (at + span);
 begin
-  -- Further ahead than any draw can lead: the clock was set back, and what it said before counts no more.
+  -- Further ahead than draws can lead: the clock was set back, so the row starts over.
   if full_again is null or full_again > at + 2 * span or missing <= interval '1 millisecond' then
     return 0;
   end if;
@@ -1212,7 +1212,7 @@ declare
   cost constant interval := make_interval(secs => seconds / at_most);
   wait constant integer := oauth.wait_for_bucket(key, at_most, seconds, at);
 begin
-  -- Whoever is refused neither waits for the row nor writes it, so that a flood is cheaper than what it asks for.
+  -- A rejected draw neither waits for the row nor writes it, so that a flood stays cheap.
   if wait > 0 then
     return wait;
   end if;
@@ -1228,8 +1228,8 @@ begin
 end
 $$;
 comment on function oauth.draw_from_bucket is
-  'Draws one from a bucket of at_most that fills within so many seconds: 0, or the seconds until there is one. What is '
-  'refused is not counted.';
+  'Draws one from a bucket of at_most that refills within so many seconds: 0, or the seconds until it has one. '
+  'Rejected draws are not counted.';
 
 create or replace function oauth.share_of_bucket(key text, at_most integer, seconds double precision, at timestamptz)
   returns integer
@@ -1244,8 +1244,8 @@ begin
 end
 $$;
 comment on function oauth.share_of_bucket is
-  'What one caller may take of a bucket that all share: a tenth of what is left in it, so that callers together come '
-  'near to its end and never get there; and one.';
+  'One caller''s limit in a shared bucket: one, or a tenth of what is left, so that callers together approach its end '
+  'without reaching it.';
 
 -- schemas/oauth/claim_attempt.sql
 
@@ -1267,10 +1267,9 @@ begin
 end
 $$;
 comment on function oauth.draw_quotas is
-  'Draws one from each bucket of [{"key","at_most","seconds"}], in this order, up to the first that is empty: 0, or '
-  'the seconds until that one is not. The narrowest comes first: who is stopped there must not use up what is left to '
-  'others. One with "share_of", a bucket of the same form, holds no more than a caller''s share of what is left in '
-  'that.';
+  'Draws one from each bucket of [{"key","at_most","seconds"}], in order, up to the first empty one: 0, or the seconds '
+  'until that one has room. The narrowest bucket comes first, so that a rejected caller doesn''t drain the shared '
+  'ones. A bucket with "share_of" (another bucket) holds at most a caller''s share of what is left in that.';
 
 create or replace function oauth.limited(wait integer) returns jsonb
 language sql immutable set search_path = '' as $$
@@ -1294,7 +1293,7 @@ create or replace function public.claim_attempt(key_hash text, at_most integer, 
   at timestamptz) returns jsonb
 language plpgsql set search_path = '' as $$
 declare
-  -- The caller first: who is stopped there must not use up what is left to others.
+  -- The caller's bucket first, so that a rejected caller doesn't drain the shared ones.
   limited constant jsonb := oauth.limited(oauth.draw_quotas(quotas, at));
   since constant timestamptz := at - interval '1 hour';
   apart constant interval := make_interval(secs => seconds_apart);
@@ -1303,7 +1302,7 @@ begin
   if limited is not null then
     return limited;
   end if;
-  -- One conditional statement: the row it locks is the queue of everybody who asks at once.
+  -- One conditional statement; its row lock serializes concurrent attempts.
   insert into identity.attempts as a (key_hash, attempted_at) values (key_hash, array[at])
   on conflict on constraint attempts_pkey do update
     set attempted_at = array(select t from unnest(a.attempted_at) as t where t > since) || at
@@ -1322,8 +1321,8 @@ begin
 end
 $$;
 comment on function public.claim_attempt is
-  'Counts one attempt within the last hour, key_hash telling at what: {"outcome":"allowed"} or {"outcome":"limited", '
-  '"retry_after": seconds until there is room}; what is refused is not counted. quotas: of the caller.';
+  'Counts one attempt within the last hour, by key_hash: {"outcome":"allowed"} or {"outcome":"limited", "retry_after": '
+  'seconds until there is room}. Rejected attempts are not counted. quotas: the caller''s.';
 
 -- schemas/oauth/tables.sql
 
@@ -1348,10 +1347,10 @@ create table oauth.clients (
   constraint clients_registered_by_forgotten check (granted_at is null or registered_by is null)
 );
 comment on table oauth.clients is
-  'Public clients: self-registered (RFC 7591), or known by the metadata that they publish. They have no secret, and '
-  'what they say of themselves is their word.';
+  'Public clients: self-registered (RFC 7591), or known by their published metadata. They have no secret, and their '
+  'metadata is unverified.';
 comment on column oauth.clients.client_id is
-  'client_… as issued at registration, or the https URL of a metadata document, whose host vouches for what it says.';
+  'client_… as issued at registration, or the https URL of a metadata document, whose host vouches for its contents.';
 comment on column oauth.clients.client_name is 'As the client calls itself, without control and direction marks.';
 comment on column oauth.clients.redirect_uris is
   'Compared exactly, but for the port of http on loopback (RFC 8252 section 7.3).';
@@ -1398,10 +1397,9 @@ create table oauth.grants (
   constraint grants_revocation_explained check ((revoked_at is null) = (revocation_reason is null))
 );
 comment on table oauth.grants is
-  'One consent: what one person allowed one client to do in one organization. Grants to the same client live side by '
-  'side.';
+  'One consent: the access of one client to one organization for one person. A client can have several grants.';
 comment on column oauth.grants.redirect_uri is
-  'Where the code was sent; tells installations of one client apart on the account page.';
+  'The redirect URI of the code; distinguishes installations of one client on the account page.';
 comment on column oauth.grants.resource is
   'The canonical resource identifier; tokens are good for nothing else (RFC 8707).';
 comment on column oauth.grants.expires_at is 'The end of every token of the grant, however often it was refreshed.';
@@ -1411,7 +1409,7 @@ comment on column oauth.grants.revocation_reason is
   'too_many: the one that idled longest had to go when its person connected more than 20 clients to the organization.';
 comment on column oauth.grants.alert_seen_at is 'When the person said that they know that the grant ended by a replay.';
 create index grants_client_id_idx on oauth.grants (client_id);
--- Which does somebody have, and which of them are not revoked? Most are, in the end.
+-- Finds a person's active grants; in the long run most grants are revoked.
 create index grants_membership_idx on oauth.grants (user_id, organization_id, revoked_at);
 
 create table oauth.consents (
@@ -1459,7 +1457,7 @@ create table oauth.tokens (
   constraint tokens_rotation_complete check ((rotated_at is null) = (successor_hash is null)),
   constraint tokens_rotation_of_refresh check (kind = 'refresh' or rotated_at is null)
 );
-comment on table oauth.tokens is 'Bearer tokens by SHA-256. Whom they speak for stands in the grant.';
+comment on table oauth.tokens is 'Bearer tokens by SHA-256. The grant has the person and organization.';
 comment on column oauth.tokens.rotated_at is
   'When a refresh token was exchanged; from then on only a retry within the grace period is answered.';
 comment on column oauth.tokens.successor_hash is
@@ -1592,7 +1590,7 @@ begin
 end
 $$;
 comment on function oauth.end_grant is
-  'Ends a grant and with it all its tokens, and withdraws what it proposed; false when it had ended before.';
+  'Ends a grant with all its tokens and withdraws its proposals; false when it had already ended.';
 
 -- schemas/oauth/register_client.sql
 
@@ -1614,7 +1612,7 @@ begin
 end
 $$;
 comment on function oauth.refuse is
-  'A refusal, for which the caller pays: this outcome, unknown_client when there is no such client, or limited.';
+  'A rejection, charged to the caller: this outcome, unknown_client for an unknown client, or limited.';
 
 create or replace function oauth.draw_allowance(subject text, limits jsonb, at timestamptz) returns integer
 language plpgsql volatile set search_path = '' as $$
@@ -1627,8 +1625,8 @@ begin
 end
 $$;
 comment on function oauth.draw_allowance is
-  'Draws one from what a grant, or a token that died in it, may ask of the token endpoint: 0, or the seconds until it '
-  'may again. subject: which of them.';
+  'Draws one from the allowance of a grant, or of a token that died in it, at the token endpoint: 0, or the seconds to '
+  'wait. subject: which of them.';
 
 create or replace function oauth.make_room(room jsonb, at timestamptz) returns integer
 language plpgsql volatile set search_path = '' as $$
@@ -1644,8 +1642,7 @@ begin
   if room is null then
     return 0;
   end if;
-  -- A twentieth of what is free, so that callers together come near to everything and never get there; and one, whoever
-  -- else is here.
+  -- One, or a twentieth of the free slots, so that callers together approach the limit without reaching it.
   if caller is null or own < greatest(1, (at_most - kept) / 20.0) then
     if kept >= at_most then
       delete from oauth.clients as c where c.client_id = (
@@ -1669,10 +1666,9 @@ begin
 end
 $$;
 comment on function oauth.make_room is
-  'Makes room for one more client that nobody has authorized, of {"caller","at_most","seconds"}: 0, or the seconds '
-  'until there is. at_most are kept. A caller within its share takes the place of the oldest when they are all there; '
-  'one over it takes its own oldest one''s, once that is so many seconds old. Callers that meet may exceed at_most by '
-  'as many as they are.';
+  'Makes room for one more unauthorized client, by {"caller","at_most","seconds"}: 0, or the seconds to wait. At most '
+  'at_most are kept. When full, a caller within its share displaces the oldest client; a caller over its share '
+  'displaces its own oldest one, once that is old enough. Concurrent callers may exceed at_most by their number.';
 
 create or replace function public.register_client(
   client_id text, client_name text, redirect_uris text[], at timestamptz, quotas jsonb default null,
@@ -1704,7 +1700,7 @@ begin
 end
 $$;
 comment on function public.find_client is
-  'For requests that are refused whoever the client is: outcome found or unknown_client.';
+  'For requests that are rejected for any client: outcome found or unknown_client.';
 
 -- schemas/oauth/approve_consent.sql
 
@@ -1877,8 +1873,8 @@ begin
 end
 $$;
 comment on function public.count_wrong_verifier is
-  'Counts a failed PKCE proof without spending the code: whoever saw a code in transit must be able neither to use it '
-  'nor to end a session by it.';
+  'Counts a failed PKCE proof without spending the code: somebody who saw a code in transit must not be able to use it '
+  'or to end a session with it.';
 
 -- schemas/oauth/rotate_refresh_token.sql
 
@@ -1902,7 +1898,7 @@ begin
     and t.rotated_at is null and t.expires_at > at
     and g.client_id = rotate_refresh_token.client_id and g.revoked_at is null
     and identity.is_active(g.user_id, at)
-  -- Its grant first, as whoever ends grants comes to them.
+  -- Locks the grant first, like everything that ends grants.
   for key share of g for no key update of t;
   if found then
     wait := oauth.draw_allowance('token_grant:' || old.grant_id, limits, at);
@@ -1958,11 +1954,10 @@ begin
 end
 $$;
 comment on function public.rotate_refresh_token is
-  'Exchanges a refresh token for the successor derived from it. Outcome rotated: with the successor that stands, which '
-  'until it is used, and for 60 seconds, is the same however often it is asked for. Outcomes without effect: '
-  'unknown_client, unknown_token (also another client''s), revoked, expired, suspended (the person is). Outcome '
-  'replayed: reuse after the grace period, or once the successor was used, which ends the grant (RFC 9700 section '
-  '4.14.2).';
+  'Exchanges a refresh token for the successor derived from it. Outcome rotated: with the successor, which is the same '
+  'at each retry for 60 seconds or until it is used. Outcomes without effect: unknown_client, unknown_token (also '
+  'another client''s), revoked, expired, suspended (the person is). Outcome replayed: reuse after the grace period, or '
+  'once the successor was used, which ends the grant (RFC 9700 section 4.14.2).';
 
 -- schemas/oauth/revoke_token.sql
 
@@ -2084,9 +2079,8 @@ comment on function public.revoke_grant is
 
 -- schemas/oauth/client_documents.sql
 
--- Clients that publish their metadata at an https URL, which is their id: what was last read there, and until when it
--- counts. Fetching is the function's part; when to, and how often at most, is decided here, in the call that reads what
--- is known.
+-- Clients that publish their metadata at an https URL, which is their id: the last fetched metadata and its expiry. The
+-- function fetches; this file decides when and how often, in the call that reads the stored metadata.
 
 create table oauth.client_documents (
   client_id text primary key
@@ -2097,8 +2091,8 @@ create table oauth.client_documents (
     check (fresh_until between fetched_at + interval '5 minutes' and fetched_at + interval '24 hours')
 );
 comment on table oauth.client_documents is
-  'Metadata documents of clients: when they were read. What they say stands with the client; what could not be read, '
-  'or was no good, leaves nothing here.';
+  'When clients'' metadata documents were fetched. The metadata is stored with the client; failed or invalid fetches '
+  'store nothing.';
 comment on column oauth.client_documents.fresh_until is
   'As its owner said, within 5 minutes and 24 hours. For another 24 hours it serves people who use the client already, '
   'while it cannot be read again.';
@@ -2120,7 +2114,7 @@ begin
   select d.fresh_until into fresh_until from oauth.client_documents as d
     where d.client_id = open_document_consent.client_id;
   if fresh_until is null or fresh_until <= at then
-    -- Whoever floods us with documents of their own takes none of what is there for clients that people use.
+    -- A caller that floods us with new documents doesn't use up the quota for clients that people use.
     wait := oauth.draw_quotas(case
       when exists (select from oauth.clients as c
         where c.client_id = open_document_consent.client_id and c.granted_at is not null) then known_quotas
@@ -2138,10 +2132,9 @@ begin
 end
 $$;
 comment on function public.open_document_consent is
-  'As open_consent, for a client whose id is the URL of its metadata, with what is known of its document: fresh; due, '
-  'to be fetched now, for which the quotas were drawn from, or known_quotas when somebody has connected the client; or '
-  'limited, not to be fetched for retry_after seconds. serves_stale: known well enough to do without, should fetching '
-  'fail.';
+  'Like open_consent, for a client whose id is the URL of its metadata, with the state of its document: fresh; due, to '
+  'be fetched now, with the quotas drawn (known_quotas when somebody has connected the client); or limited, not to be '
+  'fetched for retry_after seconds. serves_stale: the stored metadata is good enough if fetching fails.';
 
 create or replace function public.store_client_document(
   client_id text, client_name text, redirect_uris text[], fresh_until timestamptz, user_id uuid, at timestamptz,
@@ -2169,8 +2162,8 @@ begin
 end
 $$;
 comment on function public.store_client_document is
-  'Takes over what a client''s document says, a new one''s where oauth.make_room finds room, and answers as '
-  'open_consent. Grants that it has stay as they are; what it may ask for from now on is what it says now.';
+  'Stores a client''s metadata document, for a new client where oauth.make_room finds room, and answers like '
+  'open_consent. Its grants stay; new requests follow the new metadata.';
 
 -- schemas/sharing/sharing.sql
 
@@ -3535,9 +3528,8 @@ grant select, insert on app.change_items to authenticated;
 
 -- schemas/providers/provider_credentials.sql
 
--- Credentials of provider links: ciphertext that only the functions can open, bound to its link (shared/credentials),
--- and gone at once when the link ends. Nobody who signs in may read it, not even their own: what was entered once is
--- never shown again.
+-- Credentials of provider links: ciphertext that only the functions can decrypt, bound to its link
+-- (shared/credentials), and deleted when the link ends. No signed-in person can read credentials, not even their own.
 
 create table app.provider_credentials (
   link_id text collate "C" primary key references app.provider_links (id) on delete cascade,
@@ -3548,13 +3540,13 @@ create table app.provider_credentials (
   updated_at timestamptz not null
 );
 comment on table app.provider_credentials is
-  'What a provider is asked with, encrypted under a key that is derived for this very link: '
-  '{"key_id","alg","nonce","data"}. Never kept for a link that has ended.';
+  'The credential of a provider link, encrypted under a key derived for this link: {"key_id","alg","nonce","data"}. '
+  'Deleted when the link ends.';
 alter table app.provider_credentials enable row level security;
 grant select, insert, update, delete on app.provider_credentials to service_role;
 
--- As its owner: links are also ended by a signed-in owner (tool update_bill), who must not be able to reach
--- credentials. It looks at nothing but the row that was ended, so whoever may end a link does no more by it than that.
+-- security definer: signed-in owners also end links (tool update_bill) and must not reach credentials. It only touches
+-- the credential of the ended row.
 create or replace function app.forget_credential() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
@@ -3580,7 +3572,7 @@ $$;
 comment on function app.note_refused_credential is
   'Writes down that a provider no longer accepts the credential of a link.';
 
--- A paused link that goes on without a credential was refused nothing.
+-- A paused link that resumes without a credential was not rejected by its provider.
 create trigger note_refused_credential after update of status on app.provider_links
   for each row when (new.status = 'needs_reauth' and old.status not in ('needs_reauth', 'paused'))
   execute function app.note_refused_credential();
@@ -3635,8 +3627,8 @@ revoke all on function app.forget_credential, app.note_refused_credential from a
 
 -- schemas/providers/provider_statements.sql
 
--- What providers said: one row for each link, month and wording, and on the link what is known of asking it. Whether an
--- amount becomes that of a due date is not decided here (0865).
+-- Statements from providers: one row for each link, month and content, and on the link the state of its requests.
+-- take_over_statements.sql applies them to due dates.
 
 alter table app.provider_links
   add column provider_name text
@@ -6627,8 +6619,7 @@ end
 $$;
 comment on function app.fail_without_category is
   'Ends the tool with category_not_found and what may have been meant, else the categories that there are; what is '
-  'only '
-  'looked for is not to be made.';
+  'only looked for is not to be made.';
 
 create or replace function app.find_category(context app.context, name text, field text,
   create_missing boolean default false) returns text
@@ -21129,7 +21120,7 @@ begin
   select * into estimate from app.payments as p
   where p.occurrence_id = occurrence.id and p.is_estimate and p.deleted_at is null
     and p.amount_minor = occurrence.paid_minor and occurrence.status = 'paid'
-    -- In a closed month it stands, and a person hears of the difference.
+    -- A closed month keeps its amount, and a person is told of the difference.
     and not app.is_closed(p.organization_id, p.paid_on);
   if estimate.id is not null then
     -- What was recorded in its place does not stand in the way of the real amount.
@@ -21139,8 +21130,7 @@ begin
   statement := app.rejudge_statement(statement, occurrence);
   is_new := kept.payload_sha256 is distinct from statement.payload_sha256;
   lost_its_occurrence := kept.id is not null and kept.occurrence_id is null;
-  -- The same again is no news: what a person made of it stands, until a person asks for it. It is for a date that was
-  -- made anew since.
+  -- A repeated statement keeps what a person made of it, unless a person requests it or the date was recreated since.
   is_taken := statement.reason is null
     and (occurrence.expected_minor is distinct from statement.amount_minor or estimate.id is not null)
     and (is_new or (is_asked_for or lost_its_occurrence) and occurrence.amount_source <> 'override');
@@ -21210,7 +21200,7 @@ declare
     when answer ->> 'outcome' <> 'statement' then coalesce(answer ->> 'code', 'upstream')
     when app.statement_minor(answer ->> 'amount', answer ->> 'currency') is null then 'bad_shape'
   end;
-  -- How a link stands is told by the month that ended last.
+  -- The latest month determines the link's status.
   is_current constant boolean := period >= date_trunc('month', context.at at time zone 'UTC') - interval '1 month';
   bill app.expenses;
 begin
@@ -21247,9 +21237,9 @@ begin
 end
 $$;
 comment on function app.keep_answer is
-  'Keeps what became of asking a provider for a month, {outcome: "statement", amount, currency, due_on?} or {outcome: '
-  '"failed", code, retry_after?}: {bill_id, name, status, said, …}. Whoever calls it holds the lease, which the last '
-  'answer ends.';
+  'Stores the result of asking a provider for a month, {outcome: "statement", amount, currency, due_on?} or {outcome: '
+  '"failed", code, retry_after?}: {bill_id, name, status, said, …}. The caller holds the lease, which the last result '
+  'ends.';
 
 -- schemas/providers/sync_bill_amounts.sql
 
@@ -21923,9 +21913,8 @@ revoke all on function app.pause_links_without_plan from authenticated, service_
 
 -- schemas/providers/open_connection.sql
 
--- Connecting a bill to its provider, on the page that the tool update_bill leads to, and what the account page does
--- with a link: pause, resume, remove. What a credential is, and whether the provider takes it, is the functions' part:
--- here are the right to do it, and the rows.
+-- Connects a bill to its provider, on the page that the tool update_bill links to, and lets the account page pause,
+-- resume or remove a link. The functions check credentials; this file checks rights and stores rows.
 
 create or replace function app.judge_connection(user_id uuid, bill_id text, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -22017,8 +22006,8 @@ begin
     return '{"outcome":"moved"}';
   end if;
   if link.id = link_id then
-    -- It may be asked at once; what came of asking with the old credential, should that be under way, is nobody's word
-    -- any more.
+    -- The new credential may be used at once; a running request with the old one loses its lease, so its result is
+    -- dropped.
     update app.provider_links as l
     set status = 'active', resumes_as = null, provider_name = connect_provider.provider_name,
       account_label = connect_provider.account_label,
