@@ -4,7 +4,7 @@
  */
 import { withMailedAddress } from "../functions/auth-callback/sign_in/mailed_address.ts";
 import { type Config, ConfigError, readConfig } from "../shared/config.ts";
-import { createDatabase } from "../shared/db/client.ts";
+import { createDatabase, type Database } from "../shared/db/client.ts";
 import { createLog } from "../shared/log.ts";
 import { createDenoNetwork } from "../shared/net/deno_network.ts";
 import { createGuardedFetch } from "../shared/net/guarded_fetch.ts";
@@ -102,9 +102,11 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
   const clock = movableClock(data.setClockOffset);
   // The functions reach the database directly, not through this port.
   const database = createDatabase({ url: data.url, key: secrets.secret_key });
-  if (options.demo && data.demo) await storeDemoCredential(database, { keys: config.credentialsKeys, at: clock.now() });
+  // The first calls of a busy machine take longer than a request may.
+  const patient: Database = { call: (name, args) => database.call(name, args, { deadlineMs: START_CALL_MS }) };
+  if (options.demo && data.demo) await storeDemoCredential(patient, { keys: config.credentialsKeys, at: clock.now() });
   const lacksRates = await provideRates(
-    { config, database, clock: clock.now, log, fetch },
+    { config, database: patient, clock: clock.now, log, fetch },
     { isDemo: options.demoRates, onProgress },
   );
   const guardedFetch = createGuardedFetch({ network: createDenoNetwork(), fetch, refusedHosts: refusedHosts(config) });
@@ -156,6 +158,8 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
     },
   };
 }
+
+const START_CALL_MS = 60_000;
 
 const NEEDED: (keyof Config)[] = [
   "siteUrl",
