@@ -25,9 +25,9 @@ export const changePercent = (amount: string, earlier: string, options?: { decim
   percentOf(minorOf(amount) - minorOf(earlier), minorOf(earlier), options);
 
 /**
- * Percentages of a total, with one decimal. Of amounts that make it up they add up to 100: rounded down, and what is
- * left goes to those that lost most. Amounts that overlap have each its own. Undefined when the total is nothing or
- * less.
+ * Percentages of a total, with one decimal. Shares of the total are rounded down and the remainder goes to the largest
+ * fractions, so that they add up to 100. Overlapping amounts are rounded separately. Undefined unless the total is
+ * positive.
  */
 export function sharePercents(amounts: readonly string[], whole: string): number[] | undefined {
   const minors = amounts.map(minorOf);

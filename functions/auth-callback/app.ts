@@ -86,7 +86,7 @@ export function createAuthCallbackApp(deps: Deps, providers?: Registry, language
   app.post("/logout", postLogout(open));
   app.get("/onboarding", onboarding("showOnboarding")).post(onboarding("postOnboarding"));
   app.get("/account", account("showAccount")).post(account("postAccount"));
-  // The form is on the account page, where signing in again leads by this address.
+  // The form is on the account page; signing in again redirects here.
   app.get("/account/calendar", (c) => c.redirect("/account", 303)).post(changeCalendar("postCalendar"));
   app.get("/account/expenses.csv", expenseFile("getExpenseFile"));
   app.get("/account/activity", activity("showActivity")).post(undo("postUndo"));

@@ -1,4 +1,4 @@
-/** Pages that are loaded when somebody asks for one: most visits see few of them, and a first visit should not wait. */
+/** Loads pages on first request: most visits need few, and a cold start should be fast. */
 import type { Registry } from "../../shared/providers/registry.ts";
 import { keep } from "../../shared/std/keep.ts";
 import type { Handler, OpenPageDeps, PageDeps } from "./page_guards.ts";

@@ -1,4 +1,4 @@
-/** Ids in a page's address or form: of the right form, or the answer is that there is no such page. */
+/** Validates ids in a page's path or form; a malformed id is answered as unknown. */
 import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 
@@ -12,5 +12,5 @@ export function organizationOf(c: AppContext): string {
 export const isUuid = (id: string | undefined): id is string =>
   /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id ?? "");
 
-/** The same answer whether there is no such organization or they may not see it. */
+/** The same answer for an unknown organization and one without access. */
 export const noPage = () => new AppError("not_found", "no such page for them");

@@ -1,6 +1,6 @@
 /**
- * Seals with the current key what was sealed with another, for links of any status, so that an earlier key can be
- * dropped after one run. What no key opens stays as it is.
+ * Re-encrypts credentials with the current key, for links of any status, so that the old key can be dropped after one
+ * run. Credentials that no key decrypts stay.
  */
 import { keyIdOf, openCredential, sealCredential } from "../../shared/credentials/envelope.ts";
 import type { CredentialStore, StoredCredential } from "../../shared/db/credential_store.ts";

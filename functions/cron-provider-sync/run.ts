@@ -72,7 +72,7 @@ export async function runProviderSync(
   /** Leased links that lack more months. Whatever is left of them at the end is in the database, too. */
   const backlog: ClaimedLink[] = [];
   let isAllClaimed = false;
-  /** A database that restarts must not cost the day: there is one run of it. */
+  /** A restarting database must not cost the day's only run. */
   const claimLink = async (attempt = 1): Promise<ClaimedLink | null> => {
     try {
       return await store.claimLink({ period, again, before: startedAt, at: clock() });
@@ -117,7 +117,7 @@ export async function runProviderSync(
     fail(error);
   }
   if (!failure) {
-    // With any of the keys they can be asked, whatever becomes of this.
+    // Any of the keys can still decrypt, so a failure here doesn't stop the sync.
     resealed = await job.reseal(() => limits.workMs / 2 - elapsed()).catch((thrown) => {
       log.error("credentials_not_resealed", { error: describeError(thrown) });
       return 0;
@@ -152,7 +152,7 @@ interface Asking {
   tally: Tally;
   /** No other month of the link is to be asked for. */
   isLast: boolean;
-  /** The month of the run. Of earlier ones there may be no statement at all. */
+  /** The month of the run; earlier months may have no statement at all. */
   isCurrent: boolean;
 }
 

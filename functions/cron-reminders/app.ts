@@ -1,7 +1,6 @@
 /**
- * The reminders job: rolls bills forward, mails what falls due, refreshes exchange rates. Beside it, what a monitor
- * asks: whether the jobs do their work, and whether mail arrives. All of it needs the scheduler's secret, and is loaded
- * for whoever has it.
+ * The reminders job: rolls bills forward, mails what is due, refreshes exchange rates. It also serves the health checks
+ * of jobs and mail. Everything requires the scheduler's secret and is loaded only for callers that have it.
  */
 import { type App, createApp } from "../../shared/http/app.ts";
 import { requireCronSecret } from "../../shared/http/caller_secret.ts";

@@ -70,7 +70,7 @@ async function rateDay(
   return isAnswered && stage.remainingMs() > 0;
 }
 
-/** A set of rates, or why there is none. */
+/** A set of rates, or why it is missing. */
 async function ask(
   { fetch, log }: Job,
   { problems, remainingMs }: Stage,

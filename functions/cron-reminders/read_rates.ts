@@ -7,7 +7,7 @@ const LONGEST_FETCH_MS = 10_000;
 /** Thirty-odd rates take 2 KB, all currencies 11 KB. */
 const MAX_BYTES = 32_768;
 
-/** The source has nothing for what was asked: that is an answer too. */
+/** The source has no rates for the request, which is a valid answer. */
 export class NoRates extends Error {
   override readonly name = "NoRates";
 }

@@ -110,7 +110,7 @@ async function sendBatches(
   }
   const count = await store.countWaiting(clock());
   if (count > 0) problems.add({ ...mailProblem("left_for_next_run"), count });
-  // The next run tries again; but whoever watches must hear that no mail goes out.
+  // The next run retries, but a monitor must see that no mail is sent.
   if (keptBy && count > 0 && sent.digests === 0) fail(keptBy);
   return sent;
 }

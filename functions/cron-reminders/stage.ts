@@ -1,4 +1,4 @@
-/** What a run of the job works with, and what it passes to each of its stages. */
+/** What a run of the job passes to its stages. */
 import type { RecordRun } from "../../shared/db/job_run_store.ts";
 import type { RemindersStore } from "../../shared/db/reminders_store.ts";
 import type { Deps } from "../../shared/deps.ts";
@@ -21,5 +21,5 @@ export interface Stage {
   remainingMs(): number;
 }
 
-/** Has a stage's row say that it failed, for whoever watches the job, though it did what it could. */
+/** Marks a stage as failed for monitors, though it did part of its work. */
 export type Fail = (code: string) => void;

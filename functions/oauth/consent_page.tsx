@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
- * The consent page: which app, for which organization, what it may do, where it leads. Order and wording are design
- * decisions; it decides nothing.
+ * The consent page: app, organization, permissions and redirect target. Order and wording are design decisions; the
+ * page contains no logic.
  */
 import type { ConsentOrganization, StoredClient } from "../../shared/db/oauth_store.ts";
 import type { AppContext } from "../../shared/http/app.ts";

@@ -20,7 +20,7 @@ export type ReadDocument =
 
 export type DocumentReader = (clientId: string) => Promise<ReadDocument>;
 
-/** Long enough for impatient reloads, short enough for somebody who is fixing their document. */
+/** Long enough for impatient reloads, short enough for a developer who is fixing the document. */
 const FAILURE_CACHE_MS = 30_000;
 /** Anybody can cause failures for as many URLs as the limits allow; the latest are enough. */
 const MAX_FAILURES = 1000;

@@ -1,4 +1,4 @@
-/** Errors shown on a page, because there is no client that can safely be redirected to. */
+/** Errors shown on a page, because no redirect to a client is safe. */
 import type { AppContext } from "../../shared/http/app.ts";
 import { type Problem, renderProblem } from "../../shared/pages/error_page.tsx";
 import type { Words } from "../../shared/words/words.ts";

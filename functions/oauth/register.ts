@@ -1,6 +1,4 @@
-/**
- * Dynamic client registration (RFC 7591 §3). Public clients only, so there is no secret and nothing to manage later.
- */
+/** Dynamic client registration (RFC 7591 §3). Public clients only: no secret, and no management of registrations. */
 import { Buffer } from "node:buffer";
 import { callerQuotas, clientRoom } from "../../shared/http/quotas.ts";
 import { note } from "../../shared/http/app.ts";

@@ -1,4 +1,4 @@
-/** Rules about what needs approval and proposals that wait for it, as the database tells them. */
+/** Approval rules and pending proposals, as the database returns them. */
 import type { OrganizationState } from "../organization_state.ts";
 import type { Role } from "../roles.ts";
 import type { Facts } from "../words/message.ts";
@@ -31,7 +31,7 @@ export interface ApprovalPolicy {
   base_currency: string;
   /** Whether the reader is the owner. */
   may_change: boolean;
-  /** Whether somebody who may approve can do it through an assistant too. */
+  /** Whether people who can approve may also do so through an assistant. */
   assistants_may_approve: boolean;
   rules: ApprovalRule[];
 }
@@ -42,7 +42,7 @@ export type ProposalState = "pending" | "approved" | "refused" | "withdrawn" | "
 export type Reason =
   | { reason: "any" }
   | { reason: "records"; limit: number; records: number }
-  /** `total`: what it moves, and what the person moved in the 24 hours before. */
+  /** `total`: the amount of this write and of the person's writes in the previous 24 hours. */
   | { reason: "amount"; limit: string; currency: string; total: string }
   /** What cannot be converted exceeds every limit. */
   | { reason: "unconvertible"; limit: string; currency: string; currencies: string[] };
@@ -58,7 +58,7 @@ export interface Proposal {
   tool: string;
   /** Of the change that it would be. */
   facts: Facts;
-  /** The first of them. */
+  /** Only the first ones. */
   effects: Facts[];
   effects_count: number;
   reasons: Reason[];
@@ -78,7 +78,7 @@ export interface Proposal {
   decided_at: string | null;
   decided_through: "page" | "assistant" | null;
   change_id: string | null;
-  /** Why it was not done, by code: of what is stale, or was withdrawn with its proposer (`proposer_gone`). */
+  /** Error code of a stale proposal, or `proposer_gone` for one withdrawn with its proposer. */
   problem: string | null;
 }
 
@@ -97,8 +97,8 @@ export interface Proposals {
 export type Decision = "approve" | "refuse" | "withdraw";
 
 /**
- * `already`: somebody decided before. `changed`: what was shown is not what is kept. `busy`: the books are being
- * written to, so try again.
+ * `already`: decided before. `changed`: the shown version differs from the stored one. `busy`: another write holds the
+ * books; retry.
  */
 export type Decided =
   | { outcome: "approved" | "refused" | "withdrawn" | "stale" | "expired" }

@@ -11,7 +11,7 @@ export interface PaymentEvent {
   rank: number;
   subscriptionId: string | null;
   providerPlanId: string | null;
-  /** `org_…` from the notes. Written by whoever may edit the notes. */
+  /** `org_…` from the notes, which anybody who can edit the notes has written. */
   organizationId: string | null;
   occurredAt: Date | null;
   periodEndsAt: Date | null;

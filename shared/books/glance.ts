@@ -21,12 +21,12 @@ export interface DueBill {
   autopay: boolean;
   overdue: { due_on: string; amount?: string | null; currency?: string | null; is_estimate?: boolean | null }[];
   overdue_count?: number;
-  /** Missing when whoever pays first does. */
+  /** Missing when no payer is set; then whoever pays is the payer. */
   paid_by?: string;
   shared?: Sharing;
   /** Past dates of automatic payments without an amount: neither paid nor overdue. */
   awaiting_amount?: string[];
-  /** What the totals have of it; the amount is absent when nobody knows any. */
+  /** The part in the totals; the amount is absent when unknown. */
   due_in_window?: DatesInWindow;
 }
 
@@ -36,7 +36,7 @@ export interface DatesInWindow {
 }
 
 export interface SpendingRow {
-  /** One name, or why there is none. */
+  /** One name, or why it is missing. */
   group: [string | { none: keyof Words["groups"] }];
   amount: string;
   count: number;
@@ -49,14 +49,14 @@ export interface Budget {
   /** What was left of earlier months or years, or overspent in them. */
   carried?: string;
   spent: string;
-  /** Of the amount and what was carried over. */
+  /** Of the amount including carry-over. */
   left: string;
-  /** Absent when nothing may be spent: what was overspent before took it all. */
+  /** Absent when earlier overspending used up the budget. */
   used_percent?: number;
   currency: string;
 }
 
-/** One owes the other; who is missing was a member. */
+/** Debtor and creditor; a former member is missing. */
 export interface Balance {
   from?: string;
   to?: string;
@@ -74,7 +74,7 @@ export interface ExpenseRow {
   currency: string;
   kind: "one_off" | "bill_payment" | "refund";
   is_estimate?: boolean | null;
-  /** Who paid and what each bears; who is missing was a member. */
+  /** The payer and each member's share; a former member is missing. */
   shared?: { paid_by?: string; shares: { member?: string; amount: string }[] };
 }
 
@@ -134,7 +134,7 @@ export interface DueDate {
   currency: string;
   isEstimate: boolean;
   isOverdue: boolean;
-  /** On the last date shown of a bill that has more of them: all of them, this one included. */
+  /** Set on a bill's last visible date when more exist: the total number of dates, including this one. */
   all?: DatesInWindow;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Writes what is due as an iCalendar file (RFC 5545), the same text for the same facts. The library writes and folds;
- * here is what goes into it. A due date is a day and no instant: no zone can move it.
+ * Writes due dates as an iCalendar file (RFC 5545), deterministically. The library serializes and folds; this file
+ * chooses the content. A due date is a day, not an instant, so time zones can't shift it.
  */
 import ical, { ICalCalendarMethod, ICalEventTransparency } from "ical-generator";
 import { cleanLine } from "../clean_text.ts";
@@ -8,7 +8,7 @@ import type { Format } from "../words/format.ts";
 import type { Words } from "../words/words.ts";
 import type { CalendarFacts, DueDate } from "./facts.ts";
 
-/** How often an app should ask again. What it costs us is one read of a year. */
+/** How often an app should refresh. Each refresh costs one read of a year. */
 const REFRESH_SECONDS = 4 * 3600;
 
 interface Reading {

@@ -9,7 +9,7 @@ const FILE = /^(exp_cal_[A-Za-z0-9_-]{43})\.ics$/;
 /** @param secret 256 random bits, base64url. */
 export const calendarToken = (secret: string): string => `${PREFIX}${secret}`;
 
-/** The file name of a calendar's address: what comes after `/calendar/`. */
+/** The file name in a calendar's address, after `/calendar/`. */
 export const calendarFile = (token: string): string => `${token}.ics`;
 
 /** The token in a file name; undefined when it cannot be one of ours. */

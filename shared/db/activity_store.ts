@@ -36,7 +36,7 @@ export interface ReadCount {
 export interface SecurityEvent {
   at: string;
   event: string;
-  /** Their address; null for the service, and for who is no member. */
+  /** Their address; null for the service and for former members. */
   by: string | null;
   detail: Facts;
 }

@@ -13,7 +13,7 @@ export type ApprovalStore = ReturnType<typeof createApprovalStore>;
 export function createApprovalStore(database: Database) {
   const ask = asking(database);
   return {
-    /** Null for who may not decide about proposals. */
+    /** Null without the right to decide proposals. */
     readPolicy: ({ userId, organizationId, at }: InOrganization) =>
       database.call<ApprovalPolicy | null>("read_approval_policy", {
         user_id: userId,
@@ -34,7 +34,7 @@ export function createApprovalStore(database: Database) {
         at: asked.at,
       }),
 
-    /** Open ones and those of the last 30 days that the person may see; null when they are no member. */
+    /** Pending ones and those of the last 30 days that the person may see; null without a membership. */
     list: ({ userId, organizationId, at }: InOrganization) =>
       database.call<Proposals | null>("read_proposals", { user_id: userId, organization_id: organizationId, at }),
 

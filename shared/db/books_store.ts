@@ -12,7 +12,7 @@ export interface Asked {
   month: string | undefined;
   query: string | undefined;
   cursor: string | undefined;
-  /** A change set of the person's own, to say what was paid. */
+  /** A change set of the person's own, which names the paid date. */
   paid: string | undefined;
   at: Date;
 }

@@ -122,7 +122,7 @@ interface DatabaseError {
   code?: string;
   message?: string;
 }
-/** Status 0: there was no answer, or it broke off. */
+/** Status 0: no response, or an incomplete one. */
 type Answer = { data: unknown } | { status: number; error: DatabaseError };
 
 async function readAnswer(request: () => Promise<Response>): Promise<Answer> {

@@ -20,7 +20,7 @@ export function createCredentialStore(database: Database) {
       return new Map(rows.map(({ link_id, envelope }) => [link_id, envelope]));
     },
 
-    /** By link id, from the one after `after`: what was sealed with another key than this one. */
+    /** Credentials encrypted under another key than this one, by link id, starting after `after`. */
     findStaleCredentials: async (
       { keyId, after, atMost }: { keyId: string; after: string; atMost: number },
     ): Promise<StoredCredential[]> => {

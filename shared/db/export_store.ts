@@ -14,7 +14,7 @@ interface Reader {
 
 export type OpenedExport =
   | { outcome: "ok"; organization: { name: string; today: string; state: OrganizationState } }
-  /** `unknown` to who is no active member, `refused` to one whose role may not. */
+  /** `unknown` without an active membership, `refused` without the right. */
   | { outcome: "refused" | "unknown" };
 
 export interface ExportStore {

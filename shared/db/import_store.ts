@@ -12,7 +12,7 @@ export interface ImportStep {
   at: Date;
 }
 
-/** `refused` when the person is no member any more, or the plan does not include the connector. */
+/** `refused` when the membership has ended, or the plan does not include the connector. */
 export type ImportStepRun = { outcome: "ok"; result: FactEnvelope } | { outcome: "refused" };
 
 export interface ImportStore {

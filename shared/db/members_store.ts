@@ -40,7 +40,7 @@ export interface Members {
   may_grow: boolean;
   country: string;
   members: Member[];
-  /** None for who may not invite. */
+  /** Empty without the right to invite. */
   invitations: OpenInvitation[];
   /** One that the reader has to confirm, or proposed. */
   handover: { id: string; from: string; to: string; to_me: boolean; expires_at: string } | null;
@@ -106,7 +106,7 @@ export function createMembersStore(database: Database) {
     at,
   });
   return {
-    /** Null when they are no member. */
+    /** Null without a membership. */
     read: ({ userId, organizationId, at }: InOrganization) =>
       database.call<Members | null>("read_members", { user_id: userId, organization_id: organizationId, at }),
 

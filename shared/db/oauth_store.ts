@@ -91,7 +91,7 @@ export function createOAuthStore(database: Database) {
       clientName: string;
       redirectUris: readonly string[];
       quotas: readonly Quota[];
-      /** Null when there is no limit. */
+      /** Null without a limit. */
       room: ClientRoom | null;
       at: Date;
     }) =>
@@ -104,7 +104,7 @@ export function createOAuthStore(database: Database) {
         room: client.room,
       }, hasOutcome("registered")),
 
-    /** For a request that is refused whoever the client is. */
+    /** For a request that is rejected for any client. */
     findClient: ({ clientId, at, limits }: { clientId: string; at: Date; limits: ClientLimits }) =>
       call<{ outcome: "found" | "unknown_client" }>(
         "find_client",
@@ -145,7 +145,7 @@ export function createOAuthStore(database: Database) {
         redirectUris: readonly string[];
         freshUntil: Date;
         userId: string | null;
-        /** Null when there is no limit. */
+        /** Null without a limit. */
         room: ClientRoom | null;
         at: Date;
       },

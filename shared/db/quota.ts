@@ -7,7 +7,7 @@ export interface Quota {
   at_most: number;
   /** The window; an emptied bucket refills evenly over it. */
   seconds: number;
-  /** A shared bucket; this one then holds at most a fraction of what is left in it. */
+  /** A shared bucket; this one then holds at most a fraction of its rest. */
   share_of?: Quota;
 }
 

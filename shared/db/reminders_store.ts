@@ -5,7 +5,7 @@ import type { RateSet } from "../rates/rate_set.ts";
 import type { DigestContent } from "../reminders/content.ts";
 import type { Database } from "./client.ts";
 
-/** `snapshot` is no source to ask: the embedded stack has it in place of one. */
+/** `snapshot` can't be requested: the embedded stack uses it instead of a source. */
 export type StoredSet = Omit<RateSet, "source"> & { source: RateSet["source"] | "snapshot" };
 
 /** Where the next page starts; null after the last. */
@@ -59,7 +59,7 @@ export function createRemindersStore(database: Database) {
         at,
       }),
 
-    /** Null when there is nothing to send. */
+    /** Null when nothing is pending. */
     claimReminders: ({ size, at }: { size: number; at: Date }) =>
       database.call<ClaimedBatch | SetAside | null>("claim_reminders", { size, at }),
 

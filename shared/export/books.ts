@@ -3,7 +3,7 @@
  * database answers besides is left out, so this list is what leaves the house.
  */
 
-/** Of a value; `?` where it may be missing. Decimals are text, since no number of JSON holds all of them. */
+/** The type of a value; `?` if it may be missing. Decimals are text, because JSON numbers lose digits. */
 export type ColumnType = "text" | "integer" | "flag" | "day" | "instant" | "decimal" | "texts" | "integers" | "object";
 export type Columns = Readonly<Record<string, ColumnType | `${ColumnType}?`>>;
 

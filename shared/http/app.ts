@@ -26,7 +26,7 @@ export type AppEnv = {
     body?: BodyReader;
     /** Of its access token, whether good or not. */
     tokenHash?: string;
-    /** What the log line of the request says beside the usual. */
+    /** Extra fields of the request's log line. */
     logged: LogFields;
     /** Set on page surfaces (pages/reader.ts). */
     reader: Reader;

@@ -44,7 +44,7 @@ export async function claimAttempt(
   const answer = await createIdentityStore(database).claimAttempt({
     keyHash: await keyedHash(config.codeSecrets, of, subject.toLowerCase()),
     atMost: limit.at_most,
-    // The pause only goes with our default limit.
+    // The pause fits our default limit only.
     secondsApart: isOverridden(config, of) ? 0 : secondsApart,
     quotas: await callerQuotas(config, by, c),
     at: clock(),

@@ -1,6 +1,6 @@
 /**
- * Reads a request body in steps, so that the size limit can depend on what is known by then. The request waits for its
- * sender without a place (place.ts), for a limited time, and beside a limited number of others (crowd.ts).
+ * Reads a request body in steps, so that the size limit can depend on earlier checks. While waiting for the sender the
+ * request holds no slot (place.ts), for a limited time, and only a limited number of requests wait at once (crowd.ts).
  */
 import { systemTimer, type Timer } from "../clock.ts";
 import { AppError } from "../errors.ts";

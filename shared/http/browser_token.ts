@@ -1,7 +1,6 @@
 /**
- * Binds a form to the browser it was shown in, where there is no session: a signed double-submit token. The cookie is
- * random and its `__Host-` prefix keeps sibling subdomains from setting it; the field is a signature of the cookie, so
- * neither can be forged.
+ * Binds a form without a session to its browser: a signed double-submit token. The cookie is random, and its `__Host-`
+ * prefix keeps sibling subdomains from setting it. The field is a signature of the cookie, so neither can be forged.
  */
 import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";

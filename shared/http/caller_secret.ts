@@ -6,7 +6,7 @@ import { AppError } from "../errors.ts";
 import type { AppContext } from "./app.ts";
 import { isOneOf } from "./front_door.ts";
 
-/** @throws {AppError} `unauthorized`, without saying what was wrong. */
+/** @throws {AppError} `unauthorized`, without a reason. */
 export function requireCronSecret(c: AppContext, { cronSecrets }: Pick<Config, "cronSecrets">): void {
   const bearer = /^Bearer +(.+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
   const given = [bearer, ...(c.req.queries("secret") ?? [])].filter((secret) => secret !== undefined);

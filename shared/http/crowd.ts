@@ -3,7 +3,7 @@
  * too many, the sender with most of them loses the oldest. A body that arrives at once is read before that can happen.
  */
 
-/** Whose a request is, as far as its headers tell. */
+/** The request's caller, as far as its headers tell. */
 export interface Asker {
   /** The organization of a proven token, otherwise the address. */
   whose: string;
@@ -36,7 +36,7 @@ export class Crowd {
     return () => void this.#senders.delete(sender);
   }
 
-  /** Senders with a proven token lose theirs only when there are no others. */
+  /** Senders with a proven token are evicted last. */
   #turnOneAway(identify: Identify): void {
     const askerOf = (sender: Sender) => sender.asker ??= identify(sender.headers);
     const all = [...this.#senders];

@@ -1,4 +1,4 @@
-/** The request that is being answered. Kept beside the call chain, so that no function has to hand it on. */
+/** The current request, kept in async context, so that functions needn't pass it on. */
 import { AsyncLocalStorage } from "node:async_hooks";
 
 export interface CurrentRequest {
@@ -11,7 +11,7 @@ export interface CurrentRequest {
 
 const current = new AsyncLocalStorage<CurrentRequest>();
 
-/** Runs the work of a request; what it starts is of that request too, also after the answer. */
+/** Runs the work of a request. Tasks that it starts belong to the request too, even after the response. */
 export const withRequest = <Result>(request: CurrentRequest, work: () => Result): Result => current.run(request, work);
 
 /** Undefined outside of a request. */

@@ -25,7 +25,7 @@ interface Waiter {
 export class FairQueue {
   readonly #taken = { proven: 0, unproven: 0 };
   readonly #lines = { proven: new Line(), unproven: new Line() };
-  /** Whose line is asked first. */
+  /** Whose line is served next. */
   #next: Kind = "proven";
 
   constructor(private readonly limits: FairQueueLimits, private readonly timer: Timer = systemTimer) {}
@@ -60,7 +60,7 @@ export class FairQueue {
     return await promise;
   }
 
-  /** Gives the place to whoever's turn it is. The lines take turns too, so that neither waits for the other to end. */
+  /** Gives the slot to the next in turn. The lines alternate, so that neither waits for the other to empty. */
   leave(kind: Kind): void {
     this.#taken[kind]--;
     for (const next of this.#next === "proven" ? KINDS : KINDS.toReversed()) {

@@ -1,4 +1,4 @@
-/** Whether a request comes from our own front door, and the comparison of secrets that tells it. */
+/** Verifies that a request comes from our own front door, by comparing secrets. */
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import type { Config } from "../config.ts";
 import { FRONT_DOOR_HEADER } from "../routes.ts";

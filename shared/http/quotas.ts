@@ -58,15 +58,16 @@ const LIMITS = {
   /** Refreshes with one token per hour: of tabs that are opened together, and of reloads in an outage. */
   session_refresh_secret: { atMost: 60, seconds: 3600 },
   /**
-   * Refreshed sessions, by caller: one an hour for each person who is there, and less than the 30 at once that the
-   * identity provider takes from all of us.
+   * Session refreshes, by caller: one an hour per active person, and fewer than the identity provider's burst of 30 for
+   * everybody.
    */
   session_refresh_ip: { atMost: 20, seconds: 60 },
   /** Mails to a reminder address that its owner has not confirmed. */
   reminder_mail_address: { atMost: 5, seconds: 3600 },
   reminder_mail_ip: { atMost: 20, seconds: 3600 },
   /**
-   * Mails that confirm another sign-in address, by who asks: what others have sent to it must not keep them from it.
+   * Mails that confirm a new sign-in address, by the requesting person, so that mails from others don't use up the
+   * limit.
    */
   address_mail_person: { atMost: 5, seconds: 3600 },
   address_mail_ip: { atMost: 20, seconds: 3600 },

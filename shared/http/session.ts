@@ -135,7 +135,7 @@ export async function askIdentityProvider<
   let retryAfter: string | null = null;
   let claimed: Promise<void> | undefined;
   let refusal: unknown;
-  // Loaded for the first who has a session: it is large, and most requests of a new instance have none.
+  // Loaded on the first request with a session: it is large, and most requests to a new instance have none.
   const { createServerClient } = await import("@supabase/ssr");
   const { auth }: { auth: Auth } = createServerClient(deps.config.supabaseUrl, deps.config.publishableKey, {
     cookieOptions: { name: sessionCookie(deps.config) },

@@ -23,7 +23,7 @@ export function isOurSignIn({ amr = [], app_metadata }: SessionClaims, offered: 
   return ways.length > 0 && ways.every(({ method, provider }: { method: string; provider?: string }) => {
     if (MAILED.has(method)) return true;
     if (method !== "oauth") return false;
-    // The service is not always named; then it is one of those the person has used, and we must offer all of them.
+    // If the token doesn't name the service, offer all services that the person has used.
     const services = provider ? [provider] : (app_metadata?.providers ?? []).filter((name) => !OWN_PROVIDERS.has(name));
     return services.length > 0 && services.every((name) => offered.includes(name));
   });

@@ -59,7 +59,7 @@ const JOBS = [
   { job: "purge-expired", schedules: ["purge-expired"], atMost: 26 * HOUR, isOwn: true },
 ];
 
-/** A run takes a minute at most; a call that left no trace for this long was in vain. */
+/** A run takes at most a minute; a call without a trace after this time has failed. */
 const RUN_MS = 10 * 60_000;
 
 export function judgeSchedule(report: ScheduleReport): ScheduleHealth {

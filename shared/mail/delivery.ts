@@ -30,7 +30,7 @@ export interface MailResult {
 export interface Delivery {
   /** One per mail not already reported through `onSettled`. */
   results: MailResult[];
-  /** The service asks for a pause or accepts nothing at all: wait at least this long with the rest. */
+  /** The service asks for a pause or accepts nothing: wait at least this long before the rest. */
   pause?: { code: string; ms: number };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Composes the mails about a proposal. What is in it was written by other people and their apps, so no line of it may
- * look like words of ours, or become a link.
+ * Composes the mails about a proposal. Other people and their apps wrote its contents, so none of it may look like our
+ * own words or become a link.
  */
 import type { Proposal } from "../approvals/proposal.ts";
 import { shownClientName } from "../oauth/client_name.ts";
@@ -18,7 +18,7 @@ import { strangersLine, strangersName } from "../words/strangers_name.ts";
 
 /** The page has the others. */
 const MOST_LINES = 20;
-/** Of what becomes of one thing. */
+/** Characters of the line about one effect. */
 const LONGEST_LINE = 480;
 
 /** @param link the page of the proposal. */

@@ -23,7 +23,7 @@ export function resendTransport(
         response = await fetch(ENDPOINT, requestOf(mails, { key, from, sending }));
         body = await response.json().catch(() => undefined);
       } catch {
-        // It may have arrived: timeouts and broken connections do not tell.
+        // It may have arrived: a timeout or broken connection proves nothing.
         return all(mails, "unsure", "mail_no_answer");
       }
       return deliveryOf(mails, response, body);
@@ -87,7 +87,7 @@ function deliveryOf(mails: readonly OutgoingMail[], response: Response, body: un
   return status < 500 ? notAllowed(mails) : all(mails, "unsure", "mail_unavailable");
 }
 
-/** An unreadable answer tells nothing; retry with the same key. */
+/** Retry an unreadable answer with the same key. */
 function deliveryOfTaken(mails: readonly OutgoingMail[], body: unknown): Delivery {
   const refusals = readRefusals(body, mails.length);
   if (!refusals) return all(mails, "unsure", "mail_no_answer");

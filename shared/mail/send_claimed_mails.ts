@@ -68,7 +68,7 @@ function compose(mail: ClaimedMail, urls: Urls): Mail {
     : composeProposalMail(mail, { words, link: urls.proposal(mail.proposal.id) });
 }
 
-/** The same after an answer or a press, which hold whatever becomes of the mails. */
+/** The same after a response has been sent; a failed mail doesn't affect it. */
 export async function sendClaimedMails(deps: MailingDeps, sending: Sending): Promise<void> {
   await sendAllClaimedMails(deps, sending).catch((thrown) => {
     deps.log.error("mails_not_sent", {

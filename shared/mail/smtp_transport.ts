@@ -19,7 +19,7 @@ export function smtpTransport(
       pool: true,
       maxConnections: CONNECTIONS,
       connectionTimeout: timeoutMs,
-      // Must fire before the socket timeout, which does not tell that the server never spoke.
+      // Must fire before the socket timeout, whose error doesn't reveal that the server never spoke.
       greetingTimeout: timeoutMs * 0.9,
       socketTimeout: timeoutMs,
     });
@@ -92,7 +92,7 @@ interface SmtpError {
 
 /** Timeouts before any mail was started; `code` is the same for one in the middle of a mail. */
 const EARLY_TIMEOUTS = new Set(["CONNECT_TIMEOUT", "GREETING_TIMEOUT", "UPGRADE_TIMEOUT"]);
-/** Every attempt ended with the server hanging up before any mail data was sent; only the message tells. */
+/** The server hung up at every attempt before any mail data was sent; only the message reveals it. */
 const HUNG_UP = "Reached maximum number of retries";
 
 function judge(id: string, error: SmtpError): Judged {

@@ -46,7 +46,7 @@ export type AuthorizationRefusal =
   | "consent_required"
   | "access_denied";
 
-/** What the client is told (RFC 6749 §4.1.2.1; `login_required` and the like: OpenID Connect Core §3.1.2.6). */
+/** The error code for the client (RFC 6749 §4.1.2.1; `login_required` and the like: OpenID Connect Core §3.1.2.6). */
 export const AUTHORIZATION_ERRORS: Readonly<
   Record<AuthorizationRefusal, { error: string; error_description: string }>
 > = {

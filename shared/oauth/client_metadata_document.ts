@@ -49,7 +49,7 @@ export type DocumentRefusal =
 
 export type JudgedDocument = { ok: true; document: ClientDocument } | { ok: false; reason: DocumentRefusal };
 
-/** Validates what was fetched from a client id. */
+/** Validates the document fetched from a client id. */
 export function judgeDocument(
   clientId: string,
   { status, headers, body }: { status: number; headers: Headers; body: Uint8Array },

@@ -9,7 +9,7 @@ import { CONSENT_LIFETIME_MS } from "./limits.ts";
 const LABEL = "oauth-consent/v1";
 
 export interface ShownConsent {
-  /** Of the page, and of the code it leads to: one page, one code. */
+  /** One id for the page and its code, so that a page issues one code. */
   id: string;
   userId: string;
   request: AuthorizationRequest;

@@ -1,6 +1,6 @@
 /**
- * Who owns a host, by the public suffix list including its private part: whoever registered the domain, or was given a
- * name under a shared one.
+ * The owner of a host, by the public suffix list including its private part: the domain's registrant, or the holder of
+ * a name under a shared domain.
  */
 import { parse } from "tldts";
 

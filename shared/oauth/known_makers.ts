@@ -116,7 +116,7 @@ const KNOWN_APPS: readonly KnownApp[] = [
   },
 ];
 
-/** The app whose maker alone receives what is sent to this redirect URI. */
+/** The app whose vendor alone receives codes sent to this redirect URI. */
 export const appOfCallback = (uri: string): KnownApp | undefined =>
   KNOWN_APPS.find(({ callbacks }) => isListed(uri, callbacks));
 

@@ -22,7 +22,7 @@ export type RedirectRefusal =
   | "not_canonical"
   | "has_credentials"
   | "host_malformed"
-  /** On a known maker's host, but not published by it: it may redirect wherever its query says. */
+  /** On a known vendor's host, but not one of its published callbacks: it may redirect anywhere. */
   | "not_published"
   | "http_not_on_loopback"
   | "scheme_not_allowed";

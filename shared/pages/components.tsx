@@ -35,7 +35,7 @@ export const BrowserToken = ({ token }: { token: string }) => (
 export interface FieldProps {
   name: string;
   label: Child;
-  /** Why we ask, or what it is used for: one short sentence. */
+  /** Why the value is needed: one short sentence. */
   reason?: Child;
   /** What is wrong with the submitted value. */
   error?: string | undefined;
@@ -53,7 +53,7 @@ export function TextField({ name, label, reason, error, ...input }: FieldProps &
 /** Any other keys are `data-` attributes for the page's script. */
 export type SelectOption = { value: string; label: string } & Record<`data-${string}`, string>;
 
-/** A select. When `selected` is none of the options, a choice is required. */
+/** A select. If `selected` isn't one of the options, a choice is required. */
 export function SelectField({ name, label, reason, error, options, selected, unchosen, ...select }:
   & FieldProps
   & {

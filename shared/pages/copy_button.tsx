@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** A text to copy. Its button appears where scripts run; elsewhere one press on the text selects all of it. */
+/** A text to copy. The button needs scripts; without them, one click selects the whole text. */
 
 interface CopyView {
   text: string;

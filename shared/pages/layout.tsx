@@ -25,7 +25,7 @@ export interface PageOptions {
   user?: { email: string } | null;
   /** An optional inline script; the page works without it. */
   script?: string;
-  /** What search engines and previews say of a page; without it they are told to leave it out. */
+  /** The description for search engines and previews; without it the page is noindex. */
   preview?: { description: string; url: string };
   children: Child;
 }

@@ -89,7 +89,7 @@ export function createAsk(deps: AskDeps): Ask {
   };
 }
 
-/** The credential of a link, or why there is none. */
+/** The credential of a link, or why it is missing. */
 async function open({ link_id, envelope }: AskedLink, keys: readonly string[]): Promise<Credential | AskFailure> {
   // Only reconnecting helps.
   if (!envelope) return "auth";

@@ -5,7 +5,7 @@ export type ProviderFailure =
   | "auth"
   /** Rate limited; retry after `retryAfterSeconds` if given. */
   | "rate_limited"
-  /** There is no final amount for the month yet, which is different from an amount of 0. */
+  /** The month has no final amount yet, which differs from an amount of 0. */
   | "not_ready"
   /** The provider is down or unreachable. */
   | "upstream"

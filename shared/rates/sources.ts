@@ -41,7 +41,10 @@ const KNOWN: Record<SourceName, Known> = {
  */
 export const latestSources = (entries: readonly string[]): RateSource[] => sources(entries, ({ latest }) => latest);
 
-/** The sources of a day's rates, all of which are asked: one has the central bank's, one those of more currencies. */
+/**
+ * The sources of a day's rates; all are queried, because one has the central bank's rates and another has more
+ * currencies.
+ */
 export const sourcesOfDay = (entries: readonly string[], day: string): RateSource[] =>
   sources(entries, ({ ofDay }) => ofDay?.(day));
 

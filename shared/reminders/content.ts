@@ -25,7 +25,7 @@ export interface Reconnect {
 export interface DigestOrganization {
   id: string;
   name: string;
-  /** Why the recipient is told: it is theirs, they want all of it, or only what is assigned to them. */
+  /** Why the recipient gets the mail: they own the books, want all bills, or are assigned to some. */
   hears: "owner" | "all" | "mine";
   base_currency: string;
   /** Overdue first, then by due date; at most a hundred of each. */
@@ -41,7 +41,7 @@ export interface DigestOrganization {
   /** Budgets of which 80 or 100 percent are used, each said once; at most twenty. */
   budgets: DigestBudget[];
   unlisted_budgets: number;
-  /** In the first digest of a month, what is owed for shared costs; at most ten. */
+  /** Balances for shared costs, at most ten, in the first digest of a month. */
   balances: DigestBalance[];
   /** The end of the plan, when it comes within a week or came today; functions may be newer than the database. */
   plan_end?: PlanEnd | null;
@@ -91,19 +91,19 @@ export interface DigestBudget {
   per: "month" | "year";
   /** The month or year has ended, a few days ago. */
   is_over: boolean;
-  /** Null when there was nothing to spend: earlier ones took it. */
+  /** Null when earlier overspending used up the budget. */
   used_percent: number | null;
   currency: string;
   /** Null when hidden. */
   spent: string | null;
-  /** With what was carried over; null when hidden. */
+  /** Including carry-over; null when hidden. */
   available: string | null;
-  /** The budget itself, and what was carried over into it, negative when overspent; null when hidden. */
+  /** The budget, and its carry-over, negative when overspent; null when hidden. */
   limit?: string | null;
   carried?: string | null;
   /** The first day of the month or year that it was carried over from, where it was one. */
   carried_from?: string | null;
-  /** Some of what was spent could not be converted. */
+  /** Part of the spending could not be converted. */
   is_partial: boolean;
 }
 
@@ -183,7 +183,7 @@ export interface ProviderWord {
   currency: string;
   /** Null when hidden. */
   amount: string | null;
-  /** The median of earlier amounts in this currency; null when there are none, or hidden. */
+  /** The median of earlier amounts in this currency; null without any, or when hidden. */
   usual: string | null;
 }
 
@@ -224,7 +224,7 @@ export function unlistedOf({ organizations }: DigestContent): Unlisted {
 /** The links of a digest. */
 export interface DigestLinks {
   account: string;
-  /** The books of an organization; whoever opens them signs in first. */
+  /** The books page of an organization, which requires signing in. */
   books(organizationId: string): string;
   /** Where the plan of an organization is chosen. */
   plan(organizationId: string): string;

@@ -30,7 +30,7 @@ export interface Row {
 }
 
 /** "Groceries", "€412.00 of €500.00 this month (82%)". */
-/** Of a budget or a balance: what it is, and how much. */
+/** The label and amount of a budget or balance. */
 export interface BudgetRow {
   name: string;
   used: string;
@@ -187,7 +187,7 @@ function budgetRow({ category, currency, ...budget }: DigestBudget, { words, for
   };
 }
 
-/** What earlier months or years left or overspent; undefined when that is nothing, or hidden. */
+/** Carry-over from earlier months or years, negative when overspent; undefined when zero or hidden. */
 function carriedOf(
   { carried, carried_from: from, per }: Pick<DigestBudget, "carried" | "carried_from" | "per">,
   { format, money }: Wording & { money: (amount: string) => string | undefined },

@@ -1,6 +1,6 @@
 /**
- * The signed token in unsubscribe links: whose reminders. For 90 days it grants permission; after that it only
- * identifies who has to sign in.
+ * The signed token in unsubscribe links, which names the person. It grants permission for 90 days; after that the
+ * person must sign in.
  */
 import { openToken, signToken } from "../signed_token.ts";
 

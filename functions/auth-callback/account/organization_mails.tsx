@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Which bills of each organization a person is mailed about: members choose, owners turn on what they ended. */
+/** Which bills of each organization a person gets mail about. Members choose; owners can resubscribe. */
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
 import { Name } from "../../../shared/pages/components.tsx";

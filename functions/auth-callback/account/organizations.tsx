@@ -93,7 +93,7 @@ interface LinksView {
   words: Words["pages"]["organization"];
 }
 
-/** The pages of an organization. What deletes it is at the end of the account page. */
+/** The pages of an organization, except deletion, which is at the end of the account page. */
 function OrganizationLinks({ organization: { id, name, rights, features_off }, isSold, words }: LinksView) {
   const links = [
     ...(isSold ? ["plan" as const] : []),

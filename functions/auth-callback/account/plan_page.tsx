@@ -26,7 +26,7 @@ interface PlanView {
   format: PageFormat;
 }
 
-/** `/organizations/:id/plan`. Without plans there is no such page. */
+/** `/organizations/:id/plan`. Not found while plans are off. */
 export const showPlan = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
     const account = await deps.store.readAccount({ userId: user.id, at: deps.clock() });
@@ -78,7 +78,7 @@ function Deleting({ organization, reader }: { organization: AccountOrganization;
   );
 }
 
-/** Which of the sentences about what comes next applies; undefined when all is well. */
+/** Selects the sentence about the next step; undefined when none is needed. */
 function nextStep({ organization, words: { planPage: { next }, plan: { names } }, format }: PlanView) {
   const { plan, plan_status, effective_plan, is_trial, trial_ends_at, grace_ends_at } = organization;
   if (plan_status === "past_due" && grace_ends_at) {

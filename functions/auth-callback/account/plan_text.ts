@@ -10,7 +10,7 @@ export interface PlanState {
   plan_status: "active" | "past_due" | "canceled";
   /** The plan whose features currently apply. */
   effective_plan: Plan;
-  /** When the trial ends or ended; null if there was none. */
+  /** When the trial ends or ended; null without a trial. */
   trial_ends_at: string | null;
   is_trial: boolean;
   grace_ends_at: string | null;

@@ -39,7 +39,7 @@ export async function readActivity(
 /** Longer than any name in the books. */
 const LONGEST_TEXT = 120;
 
-/** Reads the query; what is invalid is ignored. */
+/** Reads the query and ignores invalid parts. */
 function readQuery(c: AppContext): Asked {
   const query = (name: string, isMeant: (value: string) => boolean) => {
     const value = c.req.query(name)?.trim() ?? "";

@@ -11,7 +11,7 @@ export const ANY = "any";
 
 const MOST_RECORDS = 50_000;
 
-/** What was typed, to be shown again with what is wrong with it. */
+/** The input, to show again with its errors. */
 export interface TypedRule {
   tool: string;
   over: string;
@@ -32,7 +32,7 @@ export interface RuleProblems {
 /** For people whose money is worth about as much; elsewhere an amount would be a guess. */
 const SUGGESTED_OVER: Readonly<Record<string, string>> = { EUR: "200", USD: "200", GBP: "200", CHF: "200" };
 
-/** What the form has before anybody fills it in, where there are no rules yet. */
+/** Default values while there are no rules. */
 export const suggestedRule = (currency: string): TypedRule => ({
   tool: ANY,
   over: SUGGESTED_OVER[currency] ?? "",
@@ -90,7 +90,7 @@ export function readRule(
   };
 }
 
-/** Null for none, undefined for what is no amount. A comma can be the decimal sign; there is no grouping. */
+/** Null if empty, undefined if invalid. Accepts a decimal comma; no digit grouping. */
 function readAmount(text: string): string | null | undefined {
   const written = text.replaceAll(/[\s\u00a0\u202f]/g, "").replace(",", ".");
   if (written === "") return null;
@@ -98,8 +98,8 @@ function readAmount(text: string): string | null | undefined {
 }
 
 /**
- * The same for two rules that ask for the same, so that a second press of the same form adds none. Forms name rules by
- * it: each change of the policy gives all of them new ids.
+ * Equal for two equal rules, so that submitting a form twice adds one. Forms identify rules by this key, because each
+ * change of the policy assigns new ids.
  */
 export const keyOf = ({ tool, roles, over, currency, over_records: records, approver }: NewRule): string =>
   JSON.stringify([tool, [...roles].sort(), over === null ? null : Number(over), currency, records, approver]);

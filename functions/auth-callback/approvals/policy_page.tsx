@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** What waits for approval in an organization, what was decided lately, and what needs approval. */
+/** An organization's pending proposals, recent decisions and approval rules. */
 import type { Child } from "hono/jsx";
 import type { ApprovalPolicy, ApprovalRule, ListedProposal, Proposals } from "../../../shared/approvals/proposal.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
@@ -25,7 +25,7 @@ export type PolicyDone = typeof DONE[number];
 interface ApprovalsView {
   user: SignedInUser;
   waiting: Proposals;
-  /** Null for who may not see it. */
+  /** Null without the right to see it. */
   policy: ApprovalPolicy | null;
   done: string | undefined;
   /** A rule that could not be added. */

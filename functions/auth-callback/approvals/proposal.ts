@@ -1,6 +1,6 @@
 /**
- * One proposal: its page, and the press that decides. The press names the hash of what was shown. A link opens nothing
- * by itself: whoever may not see the proposal gets the same answer as for one that isn't there.
+ * A proposal's page and the press that decides. The press submits the hash of the shown proposal. A link grants
+ * nothing: people without access get the same answer as for an unknown proposal.
  */
 import type { Decision } from "../../../shared/approvals/proposal.ts";
 import { AppError } from "../../../shared/errors.ts";
@@ -44,7 +44,7 @@ export const postProposal = (deps: PageDeps): Handler =>
         return c.redirect(`${here}?news=${outcome}`, 303);
       default:
         await sendClaimedMails(deps, { about: proposalId, requestId: c.get("requestId") });
-        // The page of what was decided says how.
+        // The page of a decided proposal explains the outcome.
         return c.redirect(here, 303);
     }
   });

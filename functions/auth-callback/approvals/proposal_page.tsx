@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** One proposal: who asks for what, exactly what will change, why it waits, and the press that decides. */
+/** A proposal: its proposer, its exact effects, why it needs approval, and the buttons that decide. */
 import type { Child } from "hono/jsx";
 import type { Proposal } from "../../../shared/approvals/proposal.ts";
 import type { AppContext } from "../../../shared/http/app.ts";

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** What is overdue and due soon; each date can be marked as paid by whoever may write. */
+/** Overdue and upcoming dates. People who can write can mark each as paid. */
 import { type DatesInWindow, type DueDate, dueDates, type Glance } from "../../../shared/books/glance.ts";
 import { daysAfter } from "../../../shared/iso_day.ts";
 import { DateText, Name, Row } from "../../../shared/pages/components.tsx";

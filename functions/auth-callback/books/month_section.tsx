@@ -85,7 +85,7 @@ function Budgets({ budgets, reader }: Part & { budgets: readonly Budget[] }) {
   );
 }
 
-/** What is left of all that may be spent, with what was carried over. */
+/** The rest of the budget for all spending, including carry-over. */
 function leftOf(
   { amount, carried, spent, left, used_percent: used, currency }: Budget,
   { words: { books: { budget: words } }, format }: Reader,

@@ -5,7 +5,7 @@ import { describeError } from "../../../shared/log.ts";
 import { sendMail } from "../../../shared/mail/send_mail.ts";
 import type { PageDeps } from "../page_guards.ts";
 
-/** A mail that fails is logged: what the owner decided holds, and its page says so to members as well. */
+/** A failed mail is only logged: the owner's decision stands, and the organization's page shows it to members. */
 export async function tell(
   c: AppContext,
   deps: PageDeps,

@@ -1,6 +1,6 @@
 /**
- * The download of a file of expenses, from a link that `list_expenses` answered. Whoever has the link must be signed in
- * as the person it names; membership, plan and suspension are judged for each part of the file.
+ * Downloads a file of expenses from a link returned by `list_expenses`. The person named in the link must be signed in.
+ * Membership, plan and suspension are checked for each part of the file.
  */
 import type { ExpenseFilePart } from "../../../shared/db/identity_store.ts";
 import { AppError } from "../../../shared/errors.ts";

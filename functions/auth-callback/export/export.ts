@@ -1,7 +1,7 @@
 /**
  * The export of an organization's books, `/organizations/<id>/export`: everything as a ZIP archive, or the accountant's
- * file of a period. A download is a form post of a signed-in person whose role may, judged again for each page that is
- * read, so there is no link that could be passed on. The plan is not asked.
+ * file of a period. A download is a form post of a signed-in person with the right to export, checked for each page of
+ * rows. There is no link to pass on. Exports work on every plan.
  */
 import { writeAccountantRows } from "../../../shared/export/accountant_file.ts";
 import type { Part } from "../../../shared/export/books.ts";
@@ -70,7 +70,7 @@ async function sendPayments(c: AppContext, deps: PageDeps, exporting: Exporting,
   // Before the first byte, so that a refusal is a page.
   const first = await readPage(deps, exporting, { part: "payments", after: null, period });
   if (first.rows.length === 0) return await renderExport(c, deps, { ...exporting, empty: period });
-  // An empty period is no export: only now is one recorded.
+  // Record the export only now, because an empty period exports nothing.
   const recorded = await open(c, deps, { user: exporting.user, wanted: "payments" });
   if ("refusal" in recorded) {
     return await renderExportRefusal(c, deps, { user: exporting.user, refusal: recorded.refusal });

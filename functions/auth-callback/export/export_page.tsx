@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The two exports on one page, and why there is none. Each is a form, whose answer is the file. */
+/** The two exports on one page, or why they are unavailable. Each is a form whose response is the file. */
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
@@ -97,7 +97,7 @@ export async function renderExport(
   });
 }
 
-/** Whether there is an organization of that id is said to its members alone. */
+/** Only members learn whether an organization with that id exists. */
 export function renderExportRefusal(
   c: AppContext,
   { config }: PageDeps,

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
- * The front page: what this is, how to connect, what it costs, why to trust it. The only page that search engines may
- * list. Calls neither the identity provider nor the database.
+ * The front page: what the service does, how to connect, prices, security. The only page that search engines may list.
+ * It calls neither the identity provider nor the database.
  */
 import { hasSession } from "../../../shared/http/session.ts";
 import { Buttons } from "../../../shared/pages/components.tsx";

@@ -19,7 +19,10 @@ export interface OpenImport {
   total: number;
 }
 
-/** Why there is nothing to show: nobody's import here, books they may not use any more, a link that took its file. */
+/**
+ * Why an import can't be shown: another person's, no access to the books any more, or a link that already took its
+ * file.
+ */
 export type UploadRefusal = "unknown" | "refused" | "used";
 
 export interface Found {
@@ -95,7 +98,7 @@ export interface Preview {
   /** When there are more than are listed. */
   questions_count?: number;
   totals: Record<string, string>;
-  /** Of the rows that can be read; empty when there are none. */
+  /** For rows that can be read; otherwise empty. */
   period: { from?: string; to?: string };
   sample: { date: string; name: string; amount: string; currency: string; is_refund?: true }[];
 }

@@ -71,7 +71,9 @@ async function goOn(c: AppContext, deps: PageDeps, found: Found): Promise<Respon
   return await work(c, deps, found);
 }
 
-/** What comes of it, the page shows from what the database has: it may be shown again, and an assistant may go on. */
+/**
+ * The page shows the outcome from the database, because it may be reloaded and an assistant may continue the import.
+ */
 async function work(c: AppContext, { clock }: PageDeps, { opened, step }: Found, kept?: Kept): Promise<Response> {
   const deadline = new Date(clock().getTime() + WORK_MS);
   await workThrough(step, { importId: opened.import_id, clock, deadline, kept });

@@ -75,7 +75,7 @@ export async function renderUpload(
 
 type Reasons = Record<string, ((params: RefusalFacts["params"]) => { message: string }) | undefined>;
 
-/** In the words in which an assistant is told, without their hints, which are about its call. */
+/** The assistant's error texts without their hints, which concern its call. */
 function reasonOf({ code, params = {} }: RefusalFacts, words: Words["pages"]["uploadFailures"]): string {
   if (code === "no_file") return words.noFile;
   return (words.reasons as Reasons)[code]?.(params).message ?? words.unreadable;

@@ -1,4 +1,4 @@
-/** What the pages about members are asked for: people and roles of the right form, or a refusal. */
+/** Validates the people and roles in requests to the member pages. */
 import type { GivenRole } from "../../../shared/db/members_store.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { isUuid } from "../page_params.ts";

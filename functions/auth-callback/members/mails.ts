@@ -70,7 +70,7 @@ export async function mailInvitation(
   });
 }
 
-/** The same for a member who is asked to become the owner. */
+/** The same for a member who is asked to become owner. */
 export async function mailHandover(
   c: AppContext,
   deps: PageDeps,

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The members page: who belongs to an organization and as what, who is invited, and what the reader can change. */
+/** The members page: members and their roles, invitations, and the changes that the reader can make. */
 import type { Child } from "hono/jsx";
 import type { Member, Members, OpenInvitation } from "../../../shared/db/members_store.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
@@ -37,7 +37,7 @@ interface MembersView {
   user: SignedInUser;
   members: Members;
   done: string | undefined;
-  /** What was typed into the form to invite somebody, and what is wrong with it. */
+  /** The input of the invitation form, with its errors. */
   invited?: Invited;
 }
 

@@ -52,7 +52,7 @@ async function render(
   const at = clock();
   const here = c.req.path + new URL(c.req.url).search;
   const asked = await members.readNewOrganization({ userId: user.id, at });
-  // Not back to here: whoever is suspended would be sent to and fro.
+  // Not back to this page, which would redirect a suspended person in a loop.
   if (!asked) return c.redirect("/onboarding", 303);
   const reader = livingIn(c, asked.country);
   const { newOrganization: words, frame } = reader.words;

@@ -24,7 +24,7 @@ export const countriesByName = ({ country, compare }: PageFormat): (Country & { 
 
 export const isCountry = (code: string): boolean => COUNTRIES.some((country) => country.code === code);
 
-/** The country in a browser's languages (`de-AT,de;q=0.9`), or undefined if there is none. */
+/** The country in a browser's languages (`de-AT,de;q=0.9`), or undefined. */
 export function countryOfLanguages(acceptLanguage: string | undefined): string | undefined {
   const regions = (acceptLanguage ?? "").split(",").map((entry) =>
     /^\s*[A-Za-z]{2,3}(?:-[A-Za-z]{4})?-([A-Za-z]{2})\b/.exec(entry)?.[1]

@@ -72,7 +72,7 @@ async function sendLink(c: AppContext, deps: OpenPageDeps, { form, next }: Step)
   });
   if (MISCONFIGURED.includes(error?.code ?? "")) throw noMail(error);
   if (error?.code === "email_address_invalid" || error?.code === "validation_failed") return await refuse();
-  // Any other refusal (sign-up closed, address banned) would reveal who has an account, so show success.
+  // Any other error (sign-up closed, address banned) would reveal who has an account, so show success.
   if (error) deps.log.error("sign_in_mail_refused", { request_id: c.get("requestId"), code: error.code });
   await storeSignIn(c, deps, address);
   return c.redirect(withNext("/login?sent=1", next), 303);

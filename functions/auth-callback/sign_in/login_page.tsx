@@ -143,7 +143,7 @@ export async function renderSent(
   });
 }
 
-/** Only a page that is read on the machine of the embedded stack leads to its mailbox. */
+/** Only a page opened on the embedded stack's own machine links to its mailbox. */
 const localUrlFor = (c: AppContext, { localUrl }: Pick<Config, "localUrl">): string | undefined =>
   c.req.header(DIRECT_HEADER) ? localUrl : undefined;
 

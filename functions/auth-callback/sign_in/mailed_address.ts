@@ -1,7 +1,6 @@
 /**
- * The address that a mailed link signs in, added to the link and signed by us, since only the identity provider can
- * read its token. It is mailed to that very address, so whoever has it can read that mail; by itself it signs nobody
- * in.
+ * The address that a mailed link signs in, added to the link and signed by us, because only the identity provider can
+ * read its token. The link is mailed to this address, so its holder can read that mail. By itself it signs nobody in.
  */
 import type { Config } from "../../../shared/config.ts";
 import { readToken, signToken } from "../../../shared/signed_token.ts";

@@ -103,7 +103,7 @@ const trialQuotas = async (c: AppContext, { config }: PageDeps, user: SignedInUs
 const readCredential = (form: Form, { fields }: Provider): Credential =>
   Object.fromEntries(fields.map(({ name }) => [name, form.get(fieldName(name))]).filter(([, value]) => value));
 
-/** What need not be typed again: what is right and no secret, and holds none either. */
+/** Valid values of fields that are neither secret nor contain a secret, to fill in the form again. */
 function typedAgain({ fields }: Provider, credential: Credential, { problems }: Failure): Credential {
   const secrets = fields.filter(({ isSecret }) => isSecret).map(({ name }) => credential[name] ?? "").filter(Boolean);
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Explains what is wrong with a credential. Never repeats what was typed, or what a provider answered. */
+/** Explains why a credential is rejected. Never repeats the input or the provider's answer. */
 import type { Credential, Provider } from "../../../../shared/providers/provider.ts";
 import type { Words } from "../../../../shared/words/words.ts";
 import type { Trial } from "./try_credential.ts";

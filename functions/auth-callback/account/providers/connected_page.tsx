@@ -12,7 +12,7 @@ interface ConnectedView {
   user: SignedInUser;
   opened: OpenConnection;
   link: NonNullable<OpenConnection["link"]>;
-  /** There was no final amount for last month when the credential was tried. */
+  /** Last month had no final amount when the credential was tried. */
   isWaiting: boolean;
 }
 

@@ -9,7 +9,7 @@ import type { PageDeps } from "../../page_guards.ts";
 const DEADLINE_MS = 10_000;
 
 export type Trial =
-  /** `isWaiting`: there is no final amount yet; a provider that says so has accepted the credential. */
+  /** `isWaiting`: the provider accepted the credential but has no final amount yet. */
   | { outcome: "accepted"; isWaiting: boolean }
   | { outcome: Exclude<AskFailure, "not_ready">; retryAfterSeconds?: number | undefined };
 
