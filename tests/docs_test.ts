@@ -1,11 +1,11 @@
-/** The documents are short enough to read, and what they point at is there: paths in backticks, links, headings. */
+/** The documents are short, and their paths in backticks, links and headings exist. */
 import { assertEquals } from "@std/assert";
 import { dirname, join } from "node:path";
 
 const ROOT = new URL("../", import.meta.url);
 const MAX_LINES = 150;
 const MAX_COLUMNS = 120;
-/** Files that whoever runs the service makes. */
+/** Files that operators create. */
 const NOT_OURS = ["supabase/functions/.env", "supabase/.env"];
 
 const FOLDER = /^(functions|shared|supabase|local|tests|bench|docs|\.ci)\//;
@@ -29,7 +29,7 @@ const documents = tree.filter((path) =>
 );
 const read = (path: string) => Deno.readTextFile(new URL(path, ROOT));
 
-/** Whether there is such a path; `<name>` stands for any one name. */
+/** Whether such a path exists; `<name>` stands for any name. */
 function exists(path: string): boolean {
   const pattern = path.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll(/<[\w-]+>/g, "[^/]+");
   return tree.some((one) => new RegExp(`^${pattern}/?$`).test(one));

@@ -45,10 +45,10 @@ export async function openDatabase(url = Deno.env.get("TEST_DATABASE_URL")): Pro
 // Without plans nothing is ever refused, which would hide what tests of rights look for.
 const switchPlansOn = (database: SqlDatabase) => switchPlans(database, "on");
 
-/** The same for each of them. */
+/** The same for several databases. */
 let emptyInMemory: Promise<EmptyTable[]> | undefined;
 
-/** Opens one for some work, and closes it whatever comes of that. */
+/** Opens a database for some work and always closes it. */
 export async function withDatabase(work: (database: TestDatabase) => Promise<void>): Promise<void> {
   const database = await openDatabase();
   try {

@@ -1,6 +1,6 @@
 /**
- * Test files in one process that load what they have in common once. Their tests carry their path, and what a file says
- * about before and after its tests holds for its own tests alone.
+ * Groups test files in one process, so that they load common modules once. Test names carry their path, and a file's
+ * hooks apply to its own tests only.
  */
 import { runInThisContext } from "node:vm";
 

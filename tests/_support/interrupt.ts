@@ -1,4 +1,4 @@
-/** Ends whatever a run has started when it is interrupted, all of it, before the process exits. */
+/** Ends everything that a run has started when it is interrupted, before the process exits. */
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const endings = new Set<() => Promise<unknown>>();

@@ -22,7 +22,7 @@ function descendantsOf(pid: number): number[] {
 
 const isAlive = (pid: number) => {
   try {
-    // A zombie is nothing but a line in a table.
+    // A zombie holds nothing but a table entry.
     return !/^State:\s+Z/m.test(Deno.readTextFileSync(`/proc/${pid}/status`));
   } catch {
     return false;

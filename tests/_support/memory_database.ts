@@ -1,6 +1,6 @@
 /**
- * Databases in memory, all in one PGlite: a second one would take 300 MB and two seconds more. What runs on another
- * database than the last statement saves the state of that one, and restores its own.
+ * Databases in memory, all in one PGlite, because a second one would take 300 MB and two seconds. Switching databases
+ * saves the state of the last one and restores its own.
  */
 import { PGlite } from "@electric-sql/pglite";
 import { extensions, parsers, pgliteDatabase, serializers } from "../../local/database/pglite.ts";

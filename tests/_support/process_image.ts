@@ -44,7 +44,7 @@ export interface Imaged {
 
 const BLOCK = 64 * 1024;
 
-/** Takes the first image of it. */
+/** Takes the first image. */
 export function imaged(pglite: PGlite): Imaged {
   const { FS } = pglite.Module as unknown as { FS: Files };
   const heap = () => pglite.Module.HEAPU8 as Uint8Array;

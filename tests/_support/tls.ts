@@ -51,7 +51,7 @@ export interface TlsServer {
   port: number;
   /** The head of each request. */
   requests: string[];
-  /** Accepted connections, whatever became of them. */
+  /** Accepted connections, including failed ones. */
   connections(): number;
   close(): Promise<void>;
 }

@@ -57,7 +57,7 @@ journey("what is due is paid from the digest's link, once, and taken back", asyn
   assertStringIncludes(await said(books), "€39.90");
   await page.getByRole("button", { name: /^Mark as paid: Internet/ }).first().click();
   assertEquals(await payments(), ["Internet 39.90"]);
-  // 19.95 of it is Ben's.
+  // 19.95 is Ben's share.
   assertStringIncludes(await main(books), "ben@example.com owes you €4.35");
 
   await books.getByRole("button", { name: "Undo the payment of Internet" }).click();

@@ -32,7 +32,7 @@ interface Client {
   close(): Promise<void>;
 }
 
-/** What a client's own server answers: its callback leads to another of its pages. */
+/** The answer of a client's own server: its callback links to another of its pages. */
 const answer = (request: Request): Response =>
   new URL(request.url).pathname === "/callback"
     ? new Response(null, { status: 302, headers: { location: `/done${new URL(request.url).search}` } })

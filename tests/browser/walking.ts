@@ -87,8 +87,7 @@ export async function begin(page: Page, email: string, organization: string): Pr
 }
 
 /**
- * A second person takes the invitation of whoever is on `page`, and their assistant gets connected to that
- * organization.
+ * A second person accepts the invitation of the person on `page`, and connects their assistant to that organization.
  */
 export async function join(
   page: Page,

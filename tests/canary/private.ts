@@ -1,6 +1,6 @@
 /**
- * One organization with a private category that carries a canary in everything it has, and people of every role. What
- * is public in it has small amounts and other words.
+ * One organization with a private category that carries a canary in every field, and people of every role. Its public
+ * records have small amounts and other words.
  */
 import { type Books, openBooks } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
@@ -18,7 +18,7 @@ export const AMOUNT = "84848484.84";
 export interface PrivateBooks {
   /** By who they are; `opened` is a viewer to whom private categories were opened. */
   people: Record<Role | "opened", Books>;
-  /** Ids of what is private. */
+  /** Ids of private records. */
   ids: { expense: string; bill: string; variableBill: string; change: string; opening: string; category: string };
   accountId: string;
   /** Everything private that has an id; none may show. */
@@ -86,7 +86,7 @@ export async function openPrivateBooks(database: TestDatabase): Promise<PrivateB
      from app.provider_links where expense_id = $1`,
     [variableBill, NOW],
   );
-  // What names it, and touches nothing of it.
+  // Calls that name private records without changing them.
   const { results: [{ id: twice }] } = await owner.ok("log_expenses", {
     items: [{ name: "Transfer", amount: "7.00", date: "2026-11-18" }],
   });

@@ -1,6 +1,6 @@
 /**
- * Inside one organization: a private category carries a canary, and nothing of it shows in any tool, mail, feed, file
- * or page of who may not see it, while the owner, a manager and a viewer to whom it was opened do see it.
+ * Inside one organization, a private category carries a canary. No tool, mail, feed, file or page shows it to people
+ * without access; the owner, a manager and a viewer with access see it.
  */
 import { assert, assertEquals } from "@std/assert";
 import { TOOLS } from "../../functions/mcp/tools/mod.ts";
@@ -150,7 +150,7 @@ Deno.test("private records behave as if they didn't exist", async () => {
   for (const [tool, args] of pairs) {
     assertEquals(await said(tool, args(WORD, { exp, bill, chg })), await said(tool, args("Unheard", none)), tool);
   }
-  // The member's category of the same name is another one; whoever sees both means the private one.
+  // The member's category of the same name is another one; for people who see both, the name means the private one.
   await member.ok("log_expenses", { items: [{ name: "Ink", amount: "1.00", category: CATEGORY }] });
   const { rows } = await owner.ok("list_expenses", { categories: [CATEGORY] });
   assertEquals(rows.some(({ name }: { name: string }) => name === "Ink"), false);

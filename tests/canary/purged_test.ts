@@ -1,6 +1,6 @@
 /**
- * The canary organization and its people delete themselves. Once the purge is through, a full dump of the database
- * holds nothing of them but audit events without personal data, and every row of the other organization is what it was.
+ * The canary organization and its people delete themselves. After the purge a full database dump contains only audit
+ * events without personal data, and the other organization's rows are unchanged.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Session } from "../../local/database/sql.ts";

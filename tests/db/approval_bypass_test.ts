@@ -1,7 +1,6 @@
 /**
- * Ways round an organization's policy, each tried by a member who may write 200 EUR a day and delete five records, and
- * whose settings and imports always need approval. None succeeds: what is beyond that waits, and the books are as they
- * were.
+ * Attempts to evade an organization's policy, each by a member who may write 200 EUR a day and delete five records, and
+ * whose settings and imports always need approval. Every excess waits, and the books stay unchanged.
  */
 import { assert, assertEquals } from "@std/assert";
 import { decide, decideAsAssistant, noon, proposes, readProposal, setRules } from "../_support/approvals.ts";
@@ -19,7 +18,7 @@ const POLICY = [
 const item = (amount: string, more: Json = {}) => ({ name: `Thing ${amount}`, amount, date: "2026-11-19", ...more });
 const log = (...items: Json[]) => ["log_expenses", { items }] as const;
 
-/** All rows of the books but their change sets, as they are. */
+/** All rows of the books except their change sets. */
 async function dump(database: TestDatabase, { organizationId }: Books): Promise<string> {
   const tables = [
     "categories",
@@ -226,7 +225,7 @@ testBooks("approval rules can't be evaded by", {}, {
     const [large, small] = results.map(({ id }: Json) => id);
     await waits("update_expenses", { ids: [large], set: { date: "2025-12-31" } });
     await waits("update_expenses", { ids: [large], set: { tax: "798.32" } });
-    // Of a date all is at stake, of a tax what it is.
+    // For a date the whole amount is at stake, for a tax its own amount.
     await member.ok("update_expenses", { ids: [small], set: { date: "2025-12-31" } });
     await member.ok("update_expenses", { ids: [large], set: { tax: "140" } });
     await waits("update_expenses", { ids: [large], set: { tax: "151" } });
@@ -333,7 +332,7 @@ testBooks("approval rules can't be evaded by", {}, {
         assertEquals((await decide(database, who, id, "approve", hash)).outcome, outcome);
         if (who !== member) assertEquals(await readProposal(database, who, id), undefined);
       }
-      // As a manager of another organization, who is one here as well, but not in this one.
+      // A manager of another organization who is a member of this one.
       await addMember(database, stranger.organizationId, other.userId, "manager");
       assertEquals((await decide(database, other, id, "approve", hash)).outcome, "unknown");
     },

@@ -1,4 +1,7 @@
-/** What needs approval waits, changes nothing, and is written once somebody else has seen exactly what it does. */
+/**
+ * A write that needs approval waits, changes nothing, and is written once after somebody else has seen its exact
+ * effects.
+ */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { decide, noon, proposes, readProposal, setRules } from "../_support/approvals.ts";
 import { testBooks } from "../_support/book_steps.ts";
@@ -317,7 +320,7 @@ testBooks("approval", {}, {
     ]);
     await database.asService("settle_mail", { mail_id: told[0].id, is_sent: true, at: noon(books) });
     assertEquals(await claim(id), []);
-    // What ran out long ago is told to nobody.
+    // Long expired proposals cause no mail.
     const old = await proposes(member, ...log(item("6")));
     books.goTo("2026-12-07");
     assertEquals(await claim(old), []);
@@ -350,7 +353,7 @@ testBooks("approval", {}, {
     const states = await Promise.all(ids.map(async (id) => (await readProposal(database, member, id)).state));
     assertEquals(states, ["withdrawn", "pending", "refused"]);
     assertEquals((await decide(database, books, ids[0]!, "approve")).outcome, "already");
-    // Nobody was asked by mail, and nobody has to be told what they did themselves.
+    // Nobody was asked by mail, and people get no mail about their own actions.
     const mails = await database.asService<Json[]>("claim_mails", {
       about: ids[0],
       at_most: 9,

@@ -139,7 +139,7 @@ test("an estimated amount is recorded as an estimate, and put right by a person"
   assertEquals(await paymentsOf(database, bill.id), [paid("2026-12-05", 8000, true)]);
   const { payments } = await books.ok("list_bills", { bill_id: bill.id });
   assertEquals([payments[0].amount, payments[0].is_estimate], ["80.00", true]);
-  // An answer that will change says so.
+  // The answer marks the amount as provisional.
   const [row] = (await books.ok("list_expenses")).rows;
   assertEquals([row.name, row.is_estimate], ["Gas", true]);
   const { csv } = await books.ok("list_expenses", { format: "csv" });
@@ -148,7 +148,7 @@ test("an estimated amount is recorded as an estimate, and put right by a person"
     "1 automatic payment of this period, 80.00 EUR, is an estimate and will change when the real amount is known.",
   ]);
   assertEquals(await warningsOf(books, { period: "this_month", query: "water" }), []);
-  // The amount that was charged, even the same, is no estimate any more.
+  // A stated charge, even of the same amount, is no longer an estimate.
   await books.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2026-12-05", amount: "80" });
   assertEquals(await paymentsOf(database, bill.id), [paid("2026-12-05", 8000, false)]);
   assertEquals(await warningsOf(books, { period: "this_month" }), []);

@@ -1,7 +1,7 @@
 /**
- * Anyone who can edit a subscription's notes can name any organization in them. Two organizations go through the same
- * events; strangers' subscriptions name only one of them. It must never have less than the other, at any instant,
- * whatever those subscriptions go through.
+ * Anybody who can edit a subscription's notes can name any organization in them. Two organizations receive the same
+ * events, and strangers' subscriptions name only one of them. At every instant it must have at least what the other
+ * has.
  */
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";

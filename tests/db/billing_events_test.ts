@@ -1,6 +1,4 @@
-/**
- * Payment events that come twice, late or without effect: what each changes, from which day, and what is kept of it.
- */
+/** Repeated, late and ineffective payment events: what each changes, from which day, and what is stored. */
 import { assertEquals } from "@std/assert";
 import { addOrganization, deliver, ORGANIZATION, planOf } from "../_support/billing.ts";
 import { count, database, day, iso, resetEachTime } from "./billing_database.ts";

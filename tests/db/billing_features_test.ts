@@ -1,4 +1,4 @@
-/** What plans include, and what becomes of it, and of provider links, when a payment fails or a plan ends. */
+/** The features of plans, and their effects and those on provider links when a payment fails or a plan ends. */
 import { assertEquals } from "@std/assert";
 import { addOrganization, deliver, ORGANIZATION, PLANS } from "../_support/billing.ts";
 import { count, database, day, resetEachTime, TRIAL_ENDS_AT } from "./billing_database.ts";

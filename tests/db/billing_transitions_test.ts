@@ -1,4 +1,4 @@
-/** The transition table: each payment event, from every prior state, for whatever an organization has beside it. */
+/** The transition table: each payment event from every prior state. */
 import { assertEquals } from "@std/assert";
 import { addOrganization, deliver, planOf, PLANS } from "../_support/billing.ts";
 import { database, day, iso, resetEachTime, TRIAL_ENDS_AT } from "./billing_database.ts";

@@ -1,4 +1,4 @@
-/** Budgets: set, read as what is left, carried over, changed, removed and undone. */
+/** Budgets: set, read, carried over, changed, removed and undone. */
 import { assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
@@ -65,7 +65,7 @@ testBooks("budgets", { day: TODAY }, {
     assertEquals(await left(books, { period: "last_month", categories: ["Travel"] }), [["Travel", "month", "101.00"]]);
     assertEquals(await left(books, { categories: ["Food"] }), [["Food", "month", "50.00"]]);
     assertEquals(await left(books, { categories: ["Uncategorized"] }), undefined);
-    // Of a payee, or of some amounts, there is no budget.
+    // Payees and amount ranges can't have a budget.
     assertEquals(await left(books, { payee: "Rail" }), undefined);
   },
 
@@ -90,7 +90,7 @@ testBooks("budgets", { day: TODAY }, {
     await log(books, { ...travel("50", "2026-10-06"), currency: "CHF" });
     const [budget] = (await budgets(books))!;
     assertEquals([budget!.left, budget!.is_partial], ["60.00", true]);
-    // Of a category with nothing else it is said, of another's budget it is not.
+    // A category filter reports its own budget, not others'.
     await log(books, { name: "Fondue", category: "Food", amount: "30", currency: "CHF" });
     await set(books, { category: "Food", amount: "100" });
     await set(books, { category: "Housing", amount: "100" });

@@ -283,7 +283,7 @@ testBooks("delete_records", { day: TODAY, timezone: "Asia/Kolkata", baseCurrency
       { name: "Back", amount: "600", is_refund: true },
       { name: "Foreign", amount: "1", currency: "THB" },
     );
-    // What came back does not make up for what goes.
+    // Refunds don't offset deletions.
     await books.fails("confirmation_required", "delete_records", { ids: [most, back] });
     assertMatch((await books.fails("confirmation_required", "delete_records", { ids: [foreign] })).message, /in THB/);
     await books.ok("delete_records", { ids: [foreign], confirm: { count: 1, total: "0.00" } });

@@ -1,4 +1,4 @@
-/** What a change did to things, before and after, as pages and proposals tell it. */
+/** The effects of a change, before and after, as pages and proposals show them. */
 import { assertEquals } from "@std/assert";
 import type { TestDatabase } from "../_support/database.ts";
 import { testBooks } from "../_support/book_steps.ts";

@@ -389,7 +389,7 @@ async function toolSumsOf(books: Books, filter: Json = {}): Promise<Record<strin
 Deno.test("exported payments add up to what summarize_spending says, by month and category", () =>
   withDatabase(async (database) => {
     for (const day of DAYS) {
-      // No rate of the franc: what has no value is in neither sum.
+      // Without a rate for the franc, unvalued payments are in neither sum.
       await addRate(database, "USD", day, "1.0873");
       await addRate(database, "JPY", day, "163.37");
       await settleDay(database, day);

@@ -1,4 +1,4 @@
-/** "Remind me": who adds a bill is mailed about it, or hears who is; on the day that the answer names. */
+/** "Remind me": a person who adds a bill gets mail about it, or learns who does, on the day that the answer names. */
 import { assertEquals } from "@std/assert";
 import type { Books } from "../_support/books.ts";
 import { at, database, fresh, run } from "./reminder_run.ts";

@@ -1,4 +1,4 @@
-/** Invitations: who may send which, and that each is accepted once, in time, and by the invited person only. */
+/** Invitations: who may send which, and acceptance once, in time, by the invited person only. */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";
 import { hashToken } from "../../shared/oauth/tokens.ts";

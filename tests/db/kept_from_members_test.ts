@@ -150,7 +150,7 @@ testBooks("a split of which one part is private", {}, {
       ...{ from_on: null, to_on: null, at: AT },
     });
     assertEquals(exported.page.rows.map(({ split_id }: Json) => split_id), [null]);
-    // No refusal tells of the other part either.
+    // Errors don't reveal the other part either.
     const changed = JSON.stringify(await ben.ok("update_expenses", { ids: [part.id], set: { amount: "65.00" } }));
     assert(!/spl_|split/.test(changed), changed);
     assertEquals((await shown(ana)).map(({ amount }: Json) => amount).toSorted(), ["40.00", "65.00"]);

@@ -102,7 +102,7 @@ test("mark_bill_paid", async (t, database) => {
         "This was recorded for 2026-12-01, due on the day of the payment. Rent is still unpaid for 2026-11-01: " +
         "if the payment was for that date, undo this and call again with its due_on.",
     }]);
-    // Said again, it pays nothing; the month after, the habit goes on.
+    // Repeated, it pays nothing; next month the habit continues.
     await books.fails("already_paid", "mark_bill_paid", { bill_name: "Rent" });
     books.goTo("2027-01-02");
     const late = await books.call("mark_bill_paid", { bill_name: "Rent", paid_on: "2027-01-01" });
@@ -291,7 +291,7 @@ test("mark_bill_paid", async (t, database) => {
     await books.ok("mark_bill_paid", { bill_id: rent.id, due_on: "2026-12-01", paid_on: "2026-06-04" });
     assertEquals((await paymentsOf(database, rent.id)).length, 2);
     await books.ok("mark_bill_paid", { ...far, due_on: "2026-11-01", confirm_days: 2496 });
-    // What nobody paid for long is asked back too: it is rarely the date that is meant.
+    // A date that has been open for long needs confirmation, because it is rarely the intended one.
     books.goTo("2027-07-20");
     await books.fails("date_out_of_range", "mark_bill_paid", { bill_id: rent.id });
   });

@@ -260,7 +260,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     const gas = { line: 3, name: "Vattenfall", date: "2026-10-05", was: "80.00", amount: "83.17", currency: "EUR" };
     const corrects = preview.corrects.map(({ id: _, ...one }: Json) => one);
     assertEquals([preview.pays, corrects], [[rent], [gas]]);
-    // What becomes of the books is confirmed, not only what is new.
+    // The commit confirms all effects on the books, not only new rows.
     assertEquals([preview.rows_ok, preview.commit_with.expected_totals], [0, { EUR: "953.17" }]);
     assertEquals([preview.duplicates.map(({ line }: Json) => line), preview.duplicates_count], [[3], 1]);
     assertEquals(preview.rows.map((row: Json) => [row.line, row.as, row.of]), [
@@ -291,7 +291,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     ]);
     assertEquals(paid, [["Rent", "2026-10-05", "950.00", undefined], ["Vattenfall", "2026-10-05", "83.17", undefined]]);
     assertEquals(await statusOfRent(), "paid");
-    // A bill's payment that is there is no second one.
+    // An existing payment of a bill is not recorded again.
     const again = await match(books, database, [["2026-10-05", "RENT HAUSVERWALTUNG", "-950.00"]], { account: "Giro" });
     assertEquals(again.states, ["known"]);
     await books.ok("undo_change", { change_id });

@@ -1,4 +1,4 @@
-/** Bills in a database of their own, with their stored dates and those expected of them. */
+/** Bills in a separate database, with their stored and expected dates. */
 import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 

@@ -156,7 +156,7 @@ export const STEPS: Record<string, Step> = {
       amount: major(1 + seed % 9000, "EUR"),
       on_duplicate: "allow",
     });
-    // It is no spending.
+    // Settlements are not spending.
     model.write(change_id, () => {});
   },
 
@@ -177,7 +177,7 @@ export const STEPS: Record<string, Step> = {
       due_on: due,
       amount: major(minor, currency),
     });
-    // Half a year ahead is asked back.
+    // Dates half a year ahead need confirmation.
     if (error?.code === "date_out_of_range") return;
     assertEquals(error, undefined);
     const isClosed = data.occurrence.status === "paid";

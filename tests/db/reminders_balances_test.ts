@@ -1,4 +1,4 @@
-/** Shared costs in the first digest of a month: of the organization at hand, and of whoever gets the mail. */
+/** Shared costs in the first digest of a month, per organization and recipient. */
 import { assertEquals } from "@std/assert";
 import { type Books, openBooks } from "../_support/books.ts";
 import { addBill, at, database, fresh, run } from "./reminder_run.ts";

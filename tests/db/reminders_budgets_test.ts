@@ -19,7 +19,7 @@ async function shopper(day: string, amount: string): Promise<Books> {
   return books;
 }
 
-/** Each budget of a run's digests: what was spent, of what, and how much that is. */
+/** Each budget in a run's digests: spending, limit and percentage. */
 const used = (digests: Digest[]) =>
   digests.flatMap(({ content }) =>
     content.organizations.flatMap(({ budgets }) =>
@@ -205,7 +205,7 @@ Deno.test("only recipients with mails, a plan with reminders and a budget get no
     await database.query(`update ${back}`);
   }
   assertEquals((await run(at("2026-11-12"))).map(({ recipient_id }) => recipient_id), [books.userId]);
-  // Nor who chose to hear only of what is theirs after the digest was made.
+  // Nor recipients who chose only their own bills after the digest was made.
   const wants = (mails: string) =>
     database.query("update identity.memberships set mails = $2 where user_id = $1", [member.userId, mails]);
   await wants("all");

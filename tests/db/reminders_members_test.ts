@@ -1,4 +1,4 @@
-/** Who else is told of a bill: the member it is assigned to, and members who want all of an organization's mails. */
+/** Recipients besides the owner: a bill's assignee, and members who want all of an organization's mails. */
 import { assertEquals } from "@std/assert";
 import { type Books, openBooks } from "../_support/books.ts";
 import { addBill, at, database, type Digest, fresh, noticed, run, said } from "./reminder_run.ts";
@@ -96,7 +96,7 @@ Deno.test("a member who chooses all mails gets this organization's bills; others
   await choose(ben, "none");
   await choose(cleo, "all");
   await addBill(anna, "Water", "2026-11-24");
-  // What was overdue on the way is told to who gets a mail anyway.
+  // Overdue bills are added for recipients who get a mail anyway.
   assertEquals(saidTo(await run(at("2026-11-21"))), { [anna.userId]: "Water 3", [cleo.userId]: "Rent 1, Water 3" });
 });
 

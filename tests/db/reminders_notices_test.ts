@@ -1,4 +1,4 @@
-/** What a digest says besides what is due: trials, cancel-by dates, renewals and price rises, once each. */
+/** Notices in a digest besides due dates: trials, cancel-by dates, renewals and price rises, once each. */
 import { assertEquals } from "@std/assert";
 import { daysAfter } from "../../shared/iso_day.ts";
 import { openBooks } from "../_support/books.ts";
@@ -202,6 +202,6 @@ Deno.test("a digest names only the recipient's trials and drops outdated notices
   const digests: Digest[] = await run(at("2026-11-13"));
   const saidTo = (userId: string) => noticed(digests.filter(({ recipient_id }) => recipient_id === userId));
   assertEquals([saidTo(one.userId), saidTo(other.userId)], [["trial Zoom 7"], ["trial Figma 7"]]);
-  // Its row of the log is gone with it, so that the day it ends now is told.
+  // Its log row is deleted with it, so that the new end is announced.
   assertEquals(noticed(await run(at("2026-11-23"))), ["trial Slack 7"]);
 });

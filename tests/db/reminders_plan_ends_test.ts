@@ -1,4 +1,4 @@
-/** The end of a plan: named in the week before, mailed once on the day, with what is due after it; and who hears of it. */
+/** The end of a plan: announced in the week before, mailed once on the day with later bills, and its recipients. */
 import { assertEquals } from "@std/assert";
 import type { PlanEnd } from "../../shared/reminders/content.ts";
 import type { Books } from "../_support/books.ts";
@@ -18,7 +18,7 @@ const TRIAL = "plan = 'free', trial_ends_at = '2026-11-15T14:00Z'";
 const endsIn = (digests: Digest[]): (PlanEnd | null | undefined)[] =>
   digests.flatMap(({ content }) => content.organizations.map((one) => (one as { plan_end?: PlanEnd | null }).plan_end));
 
-/** What the mails of the days say: each day's ends by whether it is the day, what ends, and what is due after that. */
+/** The content of each day's mail: whether it is the day, what ends, and bills due later. */
 async function told(from: number, to: number, time?: string): Promise<Record<number, string[]>> {
   const days: Record<number, string[]> = {};
   for (let day = from; day <= to; day++) {

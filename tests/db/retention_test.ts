@@ -95,7 +95,7 @@ const grant = (at: string, reason: string) =>
   `insert into oauth.grants (client_id, user_id, organization_id, redirect_uri, resource, created_at, expires_at, revoked_at, revocation_reason)
    select 'client_kept', o.owner_id, o.id, 'https://x.example/', 'x', ${at}, timestamptz '${AT}' + interval '1 year', ${at}, '${reason}' from o`;
 
-/** Tested where what they promise is: purged_test.ts of the canary, the tools, and below. */
+/** Tested elsewhere: purged_test.ts of the canary, the tools, and below. */
 const ELSEWHERE = [
   "deleted_organizations",
   "deleted_accounts",

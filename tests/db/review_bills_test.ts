@@ -1,4 +1,4 @@
-/** review_bills: what it finds, what it does not, and the sentence a person hears. */
+/** review_bills: its findings, its limits, and its sentence for people. */
 import { assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Books, Json } from "../_support/books.ts";
@@ -128,7 +128,7 @@ testBooks("review_bills", { day: TODAY }, {
       "The amount of B could not be fetched from openai. sync_bill_amounts tries again.",
       "The owner has to reconnect A to openai: update_bill with provider connect gives the link.",
     ]);
-    // No new key is needed for what is never fetched.
+    // Data that is never fetched needs no new key.
     const fixed = await add(books, "D", more);
     await link(database, books, fixed, "'needs_reauth', 2, null");
     await books.ok("update_bill", { bill_id: fixed, set: { amount_mode: "fixed", amount: "5" } });

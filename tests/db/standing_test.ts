@@ -35,7 +35,7 @@ Deno.test("a noted standing is ignored for other claims", async () => {
     assertEquals(await session.query(STANDING), [
       { organization: theirs.organizationId, writes: true, everything: true, own: false, expenses: 0 },
     ]);
-    // Claims of an organization that they do not belong to, and none at all.
+    // Claims of a foreign organization, and no claims.
     await become({ ...claims, organization_id: theirs.organizationId });
     assertEquals(await session.query(STANDING), [NOBODY]);
     await session.query("select identity.note_standing()");

@@ -84,7 +84,7 @@ testBooks("summarize_spending", { day: TODAY }, {
       [{ from: "2026-11-01", to: "2026-11-30" }, "2026-10-01", "2026-10-31"],
       [{ from: "2026-01-01", to: "2026-02-28" }, "2025-11-01", "2025-12-31"],
       [{ from: "2026-10-02", to: "2026-10-06" }, "2026-09-27", "2026-10-01"],
-      // As many months as it reaches into: what is due on the 1st is in both as often.
+      // Periods of the same shape contain the 1st equally often.
       [{ from: "2026-04-01", to: "2026-05-15" }, "2026-02-01", "2026-03-15"],
       [{ from: "2026-10-01" }, "2026-09-01", "2026-09-06"],
       [{ from: "2026-03-01", to: "2026-03-30" }, "2026-02-01", "2026-02-28"],

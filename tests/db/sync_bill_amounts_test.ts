@@ -239,7 +239,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     await books.ok("update_bill", set);
     assertEquals((await open(books, id)).provider, { name: "City Utility", status: "active" });
     assertEquals((await books.ok("review_bills")).counts.provider_attention, 0);
-    // The same statement is no news; a corrected one is.
+    // A repeated statement changes nothing; a corrected one does.
     books.goTo("2026-11-21");
     assertEquals((await first(books, statement("130"))).status, "needs_review");
     assertEquals((await open(books, id)).amount, "100.00");

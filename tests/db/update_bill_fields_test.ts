@@ -1,4 +1,4 @@
-/** What changing the fields of a bill does: what is answered, undone and refused. */
+/** Changing the fields of a bill: answers, undo and errors. */
 import { assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Json } from "../_support/books.ts";

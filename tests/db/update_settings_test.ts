@@ -1,4 +1,4 @@
-/** Settings and categories: who may change what, and that all changes can be undone. */
+/** Settings and categories: rights, and undo of every change. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, type Json } from "../_support/books.ts";

@@ -1,4 +1,4 @@
-/** The vault is filled and read back without a value leaving it, and the schedule reports what it did. */
+/** The vault is filled and compared without revealing a value, and the schedule reports its runs. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createHash } from "node:crypto";
 import { openDatabase } from "../_support/database.ts";

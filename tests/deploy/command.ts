@@ -1,6 +1,6 @@
 /**
  * `deno task suite deploy`: the deploy command with the real CLI, against a fake management API and a real PostgreSQL.
- * It fails at each step once and goes on, and a second run changes nothing.
+ * It fails once at each step and continues, and a second run changes nothing.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";

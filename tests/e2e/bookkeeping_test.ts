@@ -83,7 +83,7 @@ Deno.test("which expenses does the client still have to pay back?", async () => 
   assertEquals(confirm, { count: 2, total: "270.00" });
   const { change_id } = await ok(bookkeeper, "update_expenses", { ...paid, confirm });
   assertEquals(await open(), [[], {}]);
-  // The money left all the same: only a refund lowers what was spent.
+  // The money was spent: only a refund lowers the total.
   assertEquals((await ok(owner, "summarize_spending", Q3)).data.total.amount, "278.00");
   await ok(bookkeeper, "undo_change", { change_id });
   assertEquals((await open())[1], { EUR: "270.00" });
@@ -117,7 +117,7 @@ Deno.test("splits a payment: 60 for groceries, the rest a present", async () => 
   const { data: month } = await ok(owner, "summarize_spending", { period: "this_month" });
   assertEquals([month.total.amount, month.budgets[0].left], ["79.99", "30.01"]);
 
-  // Two people put it right at once: one is told what it is by now.
+  // Two people correct it at once; one gets the current version.
   const correct = (member: Member, amount: string) =>
     member.call("update_expenses", {
       ids: [second.id],

@@ -1,4 +1,4 @@
-/** "What is left of Marketing?", and the mails that say so before it is asked: a budget's story on a running stack. */
+/** A budget's story on a running stack: "What is left of Marketing?", and the mails that come first. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { startStack } from "../_support/stack.ts";
 import { connectFor, newPerson } from "./person.ts";
@@ -59,7 +59,7 @@ Deno.test("a budget is set, asked about, drawn, and mailed at 80 and 100 percent
     }
     assertStringIncludes(first!.text, "“What is left of the budget for ‘Marketing’?”");
 
-    // A mistake, taken back and made good: it is said already.
+    // A mistake that was undone and corrected: already reported.
     await ok("undo_change", { change_id });
     assertEquals(await mailOf(4), null);
     await spend("120");

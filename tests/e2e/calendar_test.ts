@@ -1,4 +1,4 @@
-/** A calendar on the running stack: two people share books, an app reads what is due, and no log has its address. */
+/** A calendar on the running stack: two people share books, an app reads due dates, and no log contains its address. */
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import ICAL from "ical.js";
 import { findForm, type FormBrowser } from "../../local/form_browser.ts";

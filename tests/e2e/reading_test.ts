@@ -102,7 +102,7 @@ Deno.test("a quarter so far is compared with the same days of the last one, rent
     to: "2026-09-30",
     previous: { from: "2026-04-01", to: "2026-05-31" },
   });
-  // Two rents and a lamp beside two rents and a sofa: June is not part of it.
+  // Two rents and a lamp against two rents and a sofa: June is left out.
   assertEquals([data.total.amount, data.total.previous], ["1840.00", "2100.00"]);
   assertEquals(data.rows.map(({ group, amount, previous }: Json) => [group[0], amount, previous]), [
     ["Housing", "1840.00", "2100.00"],
@@ -164,7 +164,7 @@ Deno.test("all but rent, and only what one member recorded", async () => {
   assertEquals(await names("me"), ["Lunch"]);
   assertEquals(await names(member.email.toUpperCase()), ["Lunch"]);
   assertEquals(await names(other), ["Rent"], "part of an address is enough where only one has it");
-  // A stranger is nobody here, even one who has an organization.
+  // A stranger gets nothing, even one with an organization.
   const stranger = await newPerson();
   const { envelope: { error } } = await member.call("list_expenses", { member: stranger.email });
   assertEquals([error.code, error.details.members.includes(member.email)], ["not_found", true]);

@@ -91,7 +91,7 @@ Deno.test(`twelve people live a month in one organization, and each sees what is
       country: "DE",
       timezone: "Europe/Berlin",
     });
-    // Forwarded to somebody who is signed in, it is nothing.
+    // Forwarded to another signed-in person, it grants nothing.
     assertEquals((await chance.pick(people).browser.get(link)).status, 403);
     const page = await (await browser.get(link)).text();
     assertEquals((await browser.submit(page, "Accept")).headers.get("location"), `${path}?done=joined`);
@@ -99,7 +99,7 @@ Deno.test(`twelve people live a month in one organization, and each sees what is
     people.push({ ...client, name, role, seesPrivate: false, browser });
   }
 
-  // The ledger, and who may see what of it.
+  // The ledger, and who may see which part.
   const expenses: Expense[] = [];
   const bills: Bill[] = [];
   let isOwnOnly = false;
@@ -114,7 +114,7 @@ Deno.test(`twelve people live a month in one organization, and each sees what is
 
   let named = 0;
   const used = new Set<number>();
-  /** No amount comes twice: nothing here is meant to look like a duplicate. */
+  /** Amounts are unique, so that nothing looks like a duplicate. */
   const newAmount = (): number => {
     const minor = chance.int(101, 99_999);
     if (used.has(minor)) return newAmount();
@@ -183,7 +183,7 @@ Deno.test(`twelve people live a month in one organization, and each sees what is
     expenses.push({ id: data.payment.id, minor: bill.minor, day, category: bill.category, by: who, bill });
   }
 
-  /** Tries what the role forbids: nothing changes, and whom to ask is said. */
+  /** Tries actions that the role forbids: nothing changes, and the answer names whom to ask. */
   async function overreach(who: Person): Promise<void> {
     const error = who.role === "viewer"
       ? await fails(who, "log_expenses", { items: [{ name: "Mine", amount: "5.00" }] })

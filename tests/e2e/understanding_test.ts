@@ -1,4 +1,4 @@
-/** What a model sends that has only one meaning is done; what could mean two things is asked, with the call to make. */
+/** Arguments with one meaning are executed; ambiguous ones return a question with the call to make. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 import { type Json, newMember } from "./connector_harness.ts";
@@ -167,7 +167,7 @@ Deno.test("deleting by filter requires count and total, and affects only this or
     "bill_payment",
   ]);
   assertEquals((await other.ok("list_expenses")).total_count, 1);
-  // Said twice, there is nothing left to delete.
+  // Repeated, nothing is left to delete.
   assertEquals((await fails("delete_records", { ...call, confirm: stale.details.confirm })).code, "not_found");
   await ok("undo_change", { change_id });
   assertEquals((await ok("list_expenses", { kind: "one_off" })).total_count, 14);

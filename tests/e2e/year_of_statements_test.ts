@@ -1,6 +1,6 @@
 /**
- * A year of voice entries and the twelve statements of the same year, imported month by month: hardly anything is
- * asked, nothing is linked wrongly, and at the end the books agree with the bank to the cent.
+ * A year of voice entries and its twelve statements, imported month by month: few questions, no wrong link, and at the
+ * end the books agree with the bank to the cent.
  */
 import { assert, assertEquals } from "@std/assert";
 import { importExpenses } from "../../functions/mcp/tools/import_expenses.ts";

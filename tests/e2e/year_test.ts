@@ -64,12 +64,12 @@ Deno.test(`a year without a discrepancy or a misleading mail (seed ${SEED})`, as
     base: "USD",
   });
   const organizations = [home, company];
-  // Not by chance: providers are asked side by side, in no order that could be repeated.
+  // Deliberately unordered: providers are queried concurrently.
   const statement = (account: string, month: string) =>
     9_000 + (Number(month.slice(5, 7)) * 371 + account.charCodeAt(0) * 97 + SEED) % 900;
   const jobs = openJobs(database, { clock, statement });
 
-  /** The daily job: who gets a mail, and what it says. */
+  /** The daily job: recipients and mails. */
   async function remind(): Promise<void> {
     const mails = await jobs.remind();
     const expected = organizations.flatMap((organization) => {
@@ -83,7 +83,7 @@ Deno.test(`a year without a discrepancy or a misleading mail (seed ${SEED})`, as
     for (const { to, mail } of expected) checkMail(mails.find((sent: SentMail) => sent.to === to)!, mail);
   }
 
-  /** On the 2nd the provider says what the month before cost; it is the amount of what is due in this one. */
+  /** On the 2nd the provider reports last month's cost, which becomes this month's due amount. */
   async function sync(day: string): Promise<void> {
     await jobs.sync();
     for (const [organization, { name, currency }] of [[home, HEATING], [company, HOSTING]] as const) {

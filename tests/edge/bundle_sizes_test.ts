@@ -1,6 +1,4 @@
-/**
- * What each function loads before its first answer stays small: whoever adds to it says so here, or imports it lazily.
- */
+/** The code that each function loads before its first answer stays small. Raise a limit here, or import lazily. */
 import { assert } from "@std/assert";
 import { bundleSizes } from "../../bench/measure/bundle.ts";
 import { type Slug, SLUGS } from "../../shared/routes.ts";

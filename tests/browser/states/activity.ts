@@ -1,4 +1,4 @@
-/** The activity page, and a change with what it did. */
+/** The activity page, and a change with its effects. */
 import type { Activity, ActivityPage } from "../../../shared/db/activity_store.ts";
 import { signIn } from "../../functions/auth-callback/harness.ts";
 import {

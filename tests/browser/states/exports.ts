@@ -1,4 +1,4 @@
-/** The export of an organization's books, and why there is none. */
+/** The export page, and the reasons why it is unavailable. */
 import { download } from "../../functions/auth-callback/export_harness.ts";
 import { signIn } from "../../functions/auth-callback/harness.ts";
 import { EMAIL, LONG, ORGANIZATION_STATE, page, RIGHT_TO_LEFT, signedIn, type State, UNBROKEN } from "./state.ts";

@@ -1,4 +1,4 @@
-/** The page that takes a bank's file: waiting for it, how far it is, what was read, and what is refused. */
+/** The upload page: waiting for a file, progress, preview and errors. */
 import type { OpenImport, Preview } from "../../../functions/auth-callback/import/steps.ts";
 import { LEFT_OUT } from "../../../shared/import/statement.ts";
 import { signIn } from "../../functions/auth-callback/harness.ts";

@@ -1,4 +1,4 @@
-/** Reads the files of utterances. A line's first character says what it is; the rest of it is free of quoting. */
+/** Reads the files of utterances. A line's first character is its kind; the rest needs no quoting. */
 export interface Utterance {
   id: string;
   who: "anna" | "ben" | "eve";

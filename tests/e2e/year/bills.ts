@@ -1,4 +1,4 @@
-/** A bill as its owner keeps it in mind: which dates are open, what they cost, what was said of them. */
+/** A bill as its owner remembers it: open dates, costs and statements about them. */
 import { dueDates, type IsScheduled } from "./schedule.ts";
 import type { Ledger } from "./ledger.ts";
 

@@ -1,4 +1,4 @@
-/** Ben and Anna in Berlin: their bills, and what they do about them through the year. */
+/** Ben and Anna in Berlin: their bills and their actions through the year. */
 import type { Plan } from "./bills.ts";
 import { dayOfMonth, plus, weekdayOf } from "./days.ts";
 import type { Organization } from "./organization.ts";
@@ -164,7 +164,7 @@ export async function livesIn(home: Organization, spending: Spending): Promise<v
     }
     if (day === "09-01") await home.correct("Rent", anna, { dueOn: today, minor: 138_500 });
   }
-  // Whoever did not pay it says so again, two days later.
+  // The other person reports it again two days later.
   if (dayOfMonth(today) === rentDay + 2 && rentDay < 3) await home.payAgain("Rent", chance.oneIn(2) ? ben : anna);
   if (day === "06-20") await home.reprice("Rent", ben, 136_000);
   if (day === "04-12") await home.reprice("Netflix", anna, 1_799);
@@ -183,7 +183,7 @@ export async function livesIn(home: Organization, spending: Spending): Promise<v
   if (swimming === today && day === "04-15") await home.skip("Swimming", anna, today);
   else if (swimming === today) await home.pay("Swimming", anna);
 
-  // February's was forgotten, and each later one is paid on its day; over the summer there is none.
+  // February's was forgotten, and each later one is paid on its day; summer has none.
   if (dayOfMonth(today) === 12 && day !== "02-12" && !home.bill("Yoga").isPaused) await home.pay("Yoga", anna);
   if (day === "06-20") await home.pause("Yoga", ben);
   if (day === "08-03") await home.skip("Yoga", anna, "2026-02-12");

@@ -1,4 +1,4 @@
-/** A household's own books: what was paid, in whole minor units, by whom, for what. Never asks the product. */
+/** A household's own books: payments in whole minor units, with payer and purpose. Never asks the product. */
 import { mondayOf } from "./days.ts";
 import { worth } from "./money.ts";
 
@@ -53,7 +53,7 @@ export class Ledger {
     charged ?? worth(minor, { from: currency, to: this.base, on: date });
 }
 
-/** Money that came back counts against what was spent. */
+/** Refunds lower the spending. */
 export const signed = (amount: number, { isRefund }: Entry): number => isRefund ? -amount : amount;
 
 /** What a total can be grouped by. An expense with several tags counts under each. */

@@ -6,7 +6,7 @@
 import type { Bill } from "./bills.ts";
 import { daysBetween, plus } from "./days.ts";
 
-/** A line of a mail: what it is about, its day, how many dates it stands for, and its amounts. */
+/** A line of a mail: subject, day, number of dates and amounts. */
 export interface Line {
   name: string;
   on: string;
@@ -26,7 +26,7 @@ export interface ExpectedMail {
   notices: Notice[];
 }
 
-/** Of whoever set none. */
+/** The default lead time. */
 const DEFAULT_LEAD = 3;
 
 export class MailRule {
@@ -35,7 +35,7 @@ export class MailRule {
 
   constructor(readonly bills: () => readonly Bill[]) {}
 
-  /** The mail of a day, or null when there is nothing to say, or a mail came today already. */
+  /** The mail of a day; null when empty or already sent today. */
   expect(today: string): ExpectedMail | null {
     if (this.#lastMail === today) return null;
     const bills = this.bills();
@@ -61,7 +61,7 @@ export class MailRule {
     const lead = plan.lead ?? DEFAULT_LEAD;
     if (days > lead) return [];
     const isFirst = this.#isNews("due", plan.name, next.on, next.snoozedUntil);
-    // The first mail also stands for the later ones whose day has come.
+    // The first mail also covers the later ones whose day has come.
     const passed = (plan.again ?? []).filter((again) => days <= again);
     const isLater = passed.map((again) => this.#isNews("again", plan.name, next.on, again)).some((news) => news);
     if (!isFirst && !isLater) return [];

@@ -1,4 +1,4 @@
-/** Amounts in whole minor units, and what they are worth by the published rates: the test's own arithmetic. */
+/** Amounts in whole minor units and their values at published rates: the test's own arithmetic. */
 import { plus, weekdayOf } from "./days.ts";
 
 const DECIMALS: Record<string, number> = { JPY: 0, KWD: 3 };

@@ -127,7 +127,7 @@ async function compareSums(organization: Organization, period: Period): Promise<
   }
 }
 
-/** What is due, what is overdue, and what was paid for each bill, with the same value as everywhere else. */
+/** Due, overdue and paid amounts of each bill, equal to the values elsewhere. */
 async function compareBills(organization: Organization): Promise<void> {
   const { ledger, owner, bills } = organization;
   const today = organization.today();

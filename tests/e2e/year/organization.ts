@@ -1,7 +1,4 @@
-/**
- * People who say what they paid, each to an assistant of their own. What they say is written into their own ledger from
- * what was said, never from what was answered.
- */
+/** People report payments, each to their own assistant. The ledger records what they said, never the answers. */
 import { assertEquals } from "@std/assert";
 import { type Json } from "../connector_harness.ts";
 import { Bill, type Plan } from "./bills.ts";
@@ -23,7 +20,7 @@ export interface OrganizationOptions {
 }
 
 interface Payment {
-  /** Without it the bill is said to be paid, and nothing more. */
+  /** Without it they only say that the bill is paid. */
   dueOn?: string;
   minor?: number;
   /** In the base currency. */
@@ -44,7 +41,7 @@ export class Organization {
   get owner() {
     return this.options.people[0]!;
   }
-  /** The owner's day, which counts for all of them. */
+  /** The owner's day applies to everybody. */
   today = (): string => localDay(this.options.clock(), this.options.timezone);
   bill = (name: string): Bill => this.bills.find(({ plan }) => plan.name === name)!;
   someone = (): Assistant => this.options.chance.pick(this.options.people);
@@ -82,7 +79,7 @@ export class Organization {
     this.charge();
     const { plan, ...bill } = this.bill(name);
     const { minor, paidOn = this.today(), charged } = payment;
-    // Of a bill that is due that day, that day's date is meant, whatever was forgotten before.
+    // On a due day, the payment is for that day's date, even with an earlier open one.
     const open = this.bill(name).open();
     const dueOn = payment.dueOn ?? (open.find(({ on }) => on === paidOn) ?? open[0]!).on;
     const { data, change_id, warnings } = await who.ok("mark_bill_paid", this.#said(name, payment));
@@ -144,7 +141,7 @@ export class Organization {
     this.bill(name).at(dueOn).snoozedUntil = until;
   }
 
-  /** "Pause it": what is still open is asked about. */
+  /** "Pause it": the answer asks about open dates. */
   async pause(name: string, who: Assistant): Promise<void> {
     const bill = this.bill(name);
     const open = bill.overdue(this.today());

@@ -1,4 +1,4 @@
-/** An evening: what somebody spent today or a few days ago, and what they got wrong and put right. */
+/** An evening: somebody reports today's and recent spending, and corrects mistakes. */
 import { assertEquals } from "@std/assert";
 import type { Assistant } from "./client.ts";
 import { plus } from "./days.ts";

@@ -1,7 +1,4 @@
-/**
- * A year of a household: what was said of each purchase, what the bank has of it, and which of the two are one. The
- * same for the same seed.
- */
+/** A year of a household: reported purchases, the bank's rows, and which of them match. Deterministic by seed. */
 import { daysAfter } from "../../../shared/iso_day.ts";
 
 /** What somebody says, as an item of log_expenses. */

@@ -39,7 +39,7 @@ accountTest(
     await signInAs("mira@newer.example");
     assertEquals([await reminders(), await changes()], [{ address: "bills@x.example", refused: "bills@x.example" }, 2]);
 
-    // Unless it is the new one: then there is no separate address.
+    // Unless it equals the new one; then there is no separate address.
     await set("reminder_email_confirmed_at = null, refused_email = null, refused_at = null");
     await signInAs("bills@x.example");
     assertEquals(await reminders(), { address: "bills@x.example", refused: null });

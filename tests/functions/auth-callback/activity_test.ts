@@ -301,7 +301,7 @@ accountTest("nobody who serves requests can alter what was done", async (pages, 
     assertEquals(await database.query("select * from app.change_sets"), before);
     assertEquals(await database.query("select count from app.tool_reads"), [{ count: 2 }]);
   }
-  // Nor when it is too old to undo, and what it did is gone.
+  // Nor a change too old to undo, whose effects are deleted.
   await database.query("select jobs.purge_expired($1::timestamptz + interval '31 days')", [NOW.toISOString()]);
   const emptied = await database.query<Json>("select * from app.change_sets");
   assertEquals(emptied.map(({ is_emptied }) => is_emptied), [true]);

@@ -1,4 +1,4 @@
-/** The pages of approvals over a real database: what needs approval, and the press that decides, whoever presses it. */
+/** The approval pages over a real database: rules, and the press that decides, by different people. */
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import type { TestDatabase } from "../../_support/database.ts";
 import { accountTest, auditOf, newPerson, onboarded } from "./account_harness.ts";
@@ -184,7 +184,7 @@ accountTest("what is refused or withdrawn changes nothing, and the page says so"
   ]);
 });
 
-/** A page with a form for a proposal, whoever it was shown to. */
+/** A page with a form for a proposal, by whoever saw it. */
 async function formFor(who: Person, path: string, letter: string): Promise<string> {
   const token = formsOf(await pageOf(who, "/account")).map(({ fields }) => fields.form_token).find((value) => value);
   return `<form method="post" action="${path}"><input type="hidden" name="form_token" value="${token}" /><input type="hidden" name="hash" value="${

@@ -1,6 +1,4 @@
-/**
- * The page of the books over a real database: what it shows to whom, and the press that pays, however often it comes.
- */
+/** The books page over a real database: its contents per person, and the press that pays, once and repeated. */
 import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
 import type { TestDatabase } from "../../_support/database.ts";
 import { accountTest, newPerson, onboarded } from "./account_harness.ts";
@@ -157,7 +155,7 @@ accountTest("of a bill with more dates than are shown, it says what the total ha
   const one = textOf(await page());
   assertStringIncludes(one, "Due 20 November 2026 5 payments by 20 December 2026 , €50.00 in total");
   assertStringIncludes(one, "€950.00 in total");
-  // Two have passed and are rows of their own; it is said once, on the next one.
+  // Two have passed and have their own rows; the note is shown once, on the next one.
   pages.clock.now = new Date("2026-12-01T10:00:00Z");
   const later = textOf(await page());
   assertStringIncludes(later, "Due 4 December 2026 6 payments by 31 December 2026 , €60.00 in total");

@@ -1,4 +1,4 @@
-/** A person's calendar: who gets an address, what it answers, and when it stops. */
+/** A person's calendar: who gets an address, what it returns, and when it ends. */
 import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
 import ICAL from "ical.js";
 import type { TestDatabase } from "../../_support/database.ts";
@@ -269,7 +269,7 @@ accountTest("every address that doesn't answer says the same, and no log has one
   assertMatch(log, /"route":"\/calendar\/\[redacted\]"/);
   const tokens = [...paths, path].map((known) => /exp_cal_[\w-]+/.exec(known)?.[0] ?? "calendar/none");
   for (const token of tokens) assertFalse(log.includes(token), token);
-  // Also spelled in a way that is no route, and at the function's own address.
+  // Also in spellings that match no route, and at the function's own address.
   await read(pages, `/Calendar/${path.slice(10)}`);
   await read(pages, `/functions/v1/auth-callback${path}`);
   assertFalse(pages.log.join("\n").includes(path.slice(10, -4)));
@@ -333,7 +333,7 @@ accountTest("the forms are of this site and of this person, and an address is sh
   assertEquals([stranger.status, stranger.headers.get("location")], [303, "/login?next=%2Faccount%2Fcalendar"]);
   assertEquals((await mira.browser.get("/account/calendar")).headers.get("location"), "/account");
 
-  // Without the plan there is no button, and none that was kept open works.
+  // Without the plan there is no button, and an old form is rejected.
   await press(mira.browser, "end");
   await database.query("update identity.organizations set trial_ends_at = '2026-01-01'");
   assertFalse((await (await mira.browser.get("/account")).text()).includes('value="create"'));

@@ -84,7 +84,7 @@ Deno.test("GET /auth/callback explains why a sign-in failed, keeps next and neve
       pages.browser(),
     ],
     ["/auth/callback?token_hash=abc&type=nonsense&next=%2Fx", "The sign-in didn’t finish", pages.browser()],
-    // Whoever asked for the change would be signed in, and not whoever got the mail.
+    // The requester would be signed in, not the recipient of the mail.
     ["/auth/callback?token_hash=abc&type=email_change&next=%2Fx", "The sign-in didn’t finish", pages.browser()],
   ];
   for (const [path, title, browser] of cases) {

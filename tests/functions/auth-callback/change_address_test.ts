@@ -49,7 +49,7 @@ accountTest(
     assertEquals((await elsewhere.get("/account")).status, 303);
     assertStringIncludes(await (await browser.get("/account")).text(), NEW);
 
-    // A link works once. Whoever presses its button twice sees only the second answer.
+    // A link works once. A double click shows only the second answer.
     const twice = await confirm(elsewhere, old!);
     assertEquals(twice.status, 400);
     assertStringIncludes(twice.text, "If you already pressed the button, it worked");

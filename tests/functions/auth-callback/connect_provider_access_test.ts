@@ -1,4 +1,4 @@
-/** Who may open the page where a credential is entered, for which bills, and what it asks for. */
+/** Who may open the credential page, for which bills, and its fields. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { formsOf, signIn } from "./harness.ts";
 import {

@@ -1,4 +1,4 @@
-/** The export page and its downloads: who gets them, and what is in them. */
+/** The export page and its downloads: access and contents. */
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { BOOKS, PARTS } from "../../../shared/export/books.ts";
 import type { TestDatabase } from "../../_support/database.ts";

@@ -1,4 +1,4 @@
-/** The first sign-in: what the form suggests, what submitting it creates, once, and what it refuses. */
+/** The first sign-in: the form's suggestions, what one submission creates, and rejected input. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { formsOf } from "./harness.ts";
 import { accountTest, auditOf, newPerson, onboarded } from "./account_harness.ts";

@@ -44,7 +44,7 @@ accountTest(
     );
     for (const price of ["€4 a month", "€9 a month"]) assertStringIncludes(running.page, price);
     assertStringIncludes(running.page, `href="https://pay.example/invoices/${organizationId}"`);
-    // Nothing is paid for, so there is nothing to cancel.
+    // Without a paid plan there is nothing to cancel.
     assertNotMatch(running.page, /pay\.example\/cancel/);
 
     await database.query("update identity.organizations set trial_ends_at = '2026-11-19T00:00:00Z'");

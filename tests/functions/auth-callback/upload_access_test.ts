@@ -1,4 +1,4 @@
-/** Who may upload a file to an import, judged before a byte of it is read, and how much of it is read at most. */
+/** Who may upload a file to an import, checked before the first byte is read, and the most that is read. */
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import { accountTest } from "./account_harness.ts";
 import { type Browser, createPages, formsOf, over } from "./harness.ts";
@@ -8,7 +8,7 @@ import { csv, idIn, linkFor, send, uploader, uploadTest } from "./upload_harness
 const said = (html: string) =>
   html.replace(/<style.*?<\/style>/gs, "").replaceAll(/nonce="[^"]*"|value="[^"]*"|[0-9a-f-]{36}/g, "");
 
-/** A body that counts what is taken of it. */
+/** A body that counts how much of it is read. */
 function counted(next: (taken: number) => Uint8Array<ArrayBuffer> | undefined) {
   const body = { taken: 0, stream: undefined as unknown as ReadableStream<Uint8Array<ArrayBuffer>> };
   body.stream = new ReadableStream({

@@ -1,4 +1,4 @@
-/** The page that takes a bank's file: what it shows before and after, and that a link takes one file. */
+/** The page that accepts a bank's file: before and after the upload, and one file per link. */
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import { csv, idIn, linkFor, longStatement, runStep, send, STATEMENT, uploadTest } from "./upload_harness.ts";
 

@@ -1,4 +1,4 @@
-/** What becomes of a fetched amount: once, on the right date, corrected, and never against a person's word. */
+/** Fetched amounts: applied once, to the right date, corrected, and never over a person's own amount. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { type Json, openBooks } from "../../_support/books.ts";
 import { addLink, amounts, fakeProvider, registryOf, written } from "./harness.ts";

@@ -56,7 +56,7 @@ Deno.test("a bill connected after a year gets twelve months in one run, latest f
     { paid_on: "2026-09-25", minor: 8800, is_estimate: false },
     { paid_on: "2026-08-25", minor: 8700, is_estimate: false },
   ]);
-  // The date of the last month is still to come; that of the thirteenth is nobody's to ask for.
+  // The last month's date is in the future; the thirteenth month is never requested.
   assertEquals([payments.length, payments.at(-1)!.paid_on], [11, "2025-11-25"]);
   assertEquals((await books.ok("list_bills", { bill_id: billId })).bills[0].overdue, []);
   assertEquals((await run(registry, 1)).synced, 1);
@@ -176,7 +176,7 @@ Deno.test("one link with a year to fetch takes no turn from two hundred others",
     createSync({ database: asDatabase(database), registry: registryOf(slow), now: () => later(0), limits });
   const answer = await sync({ concurrency: 2 }).run();
   assertEquals([answer.synced, answer.errors], [201, []]);
-  // The other worker may still be asking the last of them.
+  // The other worker may still be fetching the last month.
   assertEquals(asked.slice(0, 200).filter((text) => !text.endsWith("2026-09-01")), []);
   assertEquals(asked.filter((text) => text.startsWith("1 ")), YEAR.map((month) => `1 ${month}`));
   assertEquals(asked.length, 201 + 11);

@@ -1,7 +1,4 @@
-/**
- * What a digest says about fetched amounts, about those not accepted, and about links waiting for their owner; and what
- * becomes of an amount.
- */
+/** The digest about fetched amounts, rejected ones, and links waiting for their owner. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Statement } from "../../../shared/providers/provider.ts";
 import { ProviderError } from "../../../shared/providers/provider_error.ts";

@@ -112,7 +112,7 @@ Deno.test("bills that fall due are mailed once, in one digest, and rolled when t
     candidates: 4,
     nextDueAdvanced: 1,
     digestsSent: 1,
-    // Two that fall due, and what has been overdue for a week.
+    // Two upcoming bills, and one overdue for a week.
     remindersSent: 3,
     fxRefreshed: true,
     errors: [],

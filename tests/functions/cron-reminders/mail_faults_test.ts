@@ -1,4 +1,4 @@
-/** Faults of the mail service, and what becomes of the reminders. */
+/** Faults of the mail service and their effects on reminders. */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
 import { assertEachOnce } from "./crashes.ts";
@@ -152,7 +152,7 @@ Deno.test("a service that never answers costs a run three attempts, and the run 
   assertEquals(attempts, 3);
   assertEquals(answer.remindersSent, 0);
   assertEquals(answer.ok, true);
-  // The job did what it could, but its row tells who watches it.
+  // The job did part of its work, but its row must alert the monitor.
   assertEquals(await rowOfSending(), { status: "failed", error_code: "mail_no_answer" });
   hanging = false;
   assertEquals((await run(10)).sent, 300);

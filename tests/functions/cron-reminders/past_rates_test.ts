@@ -84,7 +84,7 @@ Deno.test("a backdated payment gets its day's rate in every organization, fetche
   );
   assertEquals((await values()).filter(({ currency }) => currency !== "EUR"), [
     { currency: "TWD", base_minor: 100, fx_rate_on: "2019-06-03", fx_source: "central_banks", is_final: true },
-    // Nobody needs the rate of what was deleted.
+    // Deleted payments need no rate.
     { currency: "USD", base_minor: null, fx_rate_on: null, fx_source: null, is_final: false },
     { currency: "USD", base_minor: 2000, fx_rate_on: "2024-02-29", fx_source: "frankfurter", is_final: true },
     { currency: "AED", base_minor: 750, fx_rate_on: "2024-02-29", fx_source: "central_banks", is_final: true },

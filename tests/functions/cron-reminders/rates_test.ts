@@ -1,4 +1,4 @@
-/** Failing sources of exchange rates: the last good rates stay, and the answer reports what is wrong. */
+/** Failing sources of exchange rates: the last good rates stay, and the answer reports the failure. */
 import { assertEquals } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
 import { asDatabase, createJob, ecbXml, frankfurterJson, mailService, withRates } from "./harness.ts";

@@ -1,6 +1,4 @@
-/**
- * What is added to an answer on its way out: URLs from configuration, and what was fetched between two database calls.
- */
+/** Additions to an answer: URLs from configuration, and results fetched between two database calls. */
 import { assertEquals } from "@std/assert";
 import { ENVELOPE, ERAS, type Json, messageOf, SITE, startConnector } from "./harness.ts";
 

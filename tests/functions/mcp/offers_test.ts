@@ -82,7 +82,7 @@ for (const era of ERA_NAMES) {
 }
 
 Deno.test("the instructions are short and name only tools that exist", () => {
-  // "likely_bill" is what becomes of an item.
+  // "likely_bill" is the status of an item.
   const known = [...TOOL_NAMES, "likely_bill"];
   assertEquals(namesIn(en.connector.instructions).filter((name) => !known.includes(name)), []);
   assert(en.connector.instructions.length < 1500);

@@ -1,4 +1,4 @@
-/** A connector whose one slow tool waits for providers that answer when a test says so. */
+/** A connector with one slow tool, which waits for providers that answer on the test's command. */
 import { sealCredential } from "../../../shared/credentials/envelope.ts";
 import { fakeProvider, KEY, registryOf } from "../cron-provider-sync/harness.ts";
 import { ENVELOPE, type Json, startConnector } from "./harness.ts";
@@ -18,7 +18,7 @@ interface Options {
   firstUse?: () => void;
 }
 
-/** Starts with providers that are asked and do not answer. */
+/** Starts with providers that never answer. */
 export async function startSync({ links, months = 1, first, credentials, second, firstUse }: Options) {
   const ids = Array.from({ length: links }, (_, index) => `lnk_${index + 1}`);
   const gates = new Map(ids.map((id) => [id, Promise.withResolvers<void>()]));

@@ -1,4 +1,4 @@
-/** A request for authorization: the page it leads to, and what is told to whom when it is wrong. */
+/** An authorization request: its page, and who is told about errors. */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import {
   answerOf,

@@ -20,7 +20,7 @@ async function connectAt(id: string, redirect_uri: string, who: Person & { organ
   assertEquals((await harness.post("token", exchangeFields(id, code!, { redirect_uri }))).status, 200);
 }
 
-/** Errors found before the person is asked. */
+/** Errors found before the person consents. */
 const EARLY_ERRORS: [Fields, string][] = [
   [{ code_challenge: undefined }, "invalid_request"],
   [{ response_type: "token" }, "unsupported_response_type"],

@@ -1,4 +1,4 @@
-/** Documents that are bad or out of reach: what a page says, what is kept, and who may go on with a stale one. */
+/** Invalid or unreachable metadata documents: the page, the stored state, and which clients may use a stale one. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import type { GuardedAnswer } from "../../../shared/net/guarded_fetch.ts";
 import { CALLBACK, connectApp, createClient, database, failed, person, published } from "./client_documents.ts";

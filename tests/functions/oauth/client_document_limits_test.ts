@@ -1,4 +1,4 @@
-/** How many documents are fetched for a caller, from an origin and in all, and who is served past the limits. */
+/** Limits on fetching documents: by caller, by origin and in total, and who is served beyond them. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { authorizationQuery, createHarness, type Harness, over } from "./harness.ts";
 import {

@@ -34,7 +34,7 @@ async function start(request: Fields = {}) {
   return { harness, clientId, page, decide, allow };
 }
 
-/** Asserts that there is no redirect, and which reason the page gives. */
+/** Asserts that the response is no redirect and names this reason. */
 async function assertPage(response: Response, status: number, words: string) {
   assertEquals([response.status, response.headers.get("location")], [status, null]);
   assertEquals(response.headers.get("cache-control"), "no-store");

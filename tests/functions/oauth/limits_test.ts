@@ -1,4 +1,4 @@
-/** Rate limits of each endpoint: what they count by, and who is never made to wait. */
+/** Rate limits of each endpoint: their keys, and who is exempt. */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
 import {

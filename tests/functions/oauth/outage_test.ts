@@ -19,7 +19,7 @@ import {
   START,
 } from "./harness.ts";
 
-/** Faults between the function and its database, and what the caller is told. */
+/** Faults between the function and its database, and the error for the caller. */
 const OUTAGES: Record<string, { answer: () => Promise<Response>; status: number; error: string }> = {
   "refuses connections": {
     answer: () => Promise.reject(new TypeError("connection refused")),
