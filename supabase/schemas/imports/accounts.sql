@@ -32,7 +32,7 @@ begin
 end
 $$;
 comment on function app.make_account is
-  'The account of a key, which is made under a name of its own where there is none.';
+  'The account of a key, created under a name of its own if missing.';
 
 create or replace function app.find_account(context app.context, given text, facts jsonb) returns text
 language plpgsql volatile set search_path = '' as $$
@@ -49,7 +49,7 @@ begin
     and case when wanted is null then a.key = key_of_file
       else a.id = wanted or lower(a.name) = lower(wanted) end;
   if found then
-    -- The next file of it is found by itself.
+    -- The account's next file is then recognized.
     update app.accounts as a set key = key_of_file, updated_at = context.at
     where a.id = account.id and a.key = key_of_name and number is not null
       and not exists (
@@ -74,5 +74,5 @@ begin
 end
 $$;
 comment on function app.find_account is
-  'The account that was given, by id or name, else the one a file says it is of; a new one where there is none. Null '
-  'when nothing says so: a list of expenses is of no account.';
+  'The account given by id or name, else the one the file names, created if new. Null without either: a list of '
+  'expenses has no account.';

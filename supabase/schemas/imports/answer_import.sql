@@ -53,7 +53,7 @@ begin
   end if;
 end
 $$;
-comment on function app.check_lines is 'Ends the tool when a line is none of the rows that are imported.';
+comment on function app.check_lines is 'Ends the tool when a line isn''t one of the imported rows.';
 
 create or replace function app.join_rules(context app.context, known jsonb, given jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -155,5 +155,5 @@ begin
 end
 $$;
 comment on function app.answer_import is
-  'Takes up what a person says of an import: {answers, account, mapping, skip_lines, corrections, rules}. Answers '
-  'about the whole file, its account and its columns ask for another reading of it.';
+  'Applies a person''s answers about an import: {answers, account, mapping, skip_lines, corrections, rules}. Answers '
+  'about the whole file, its account or its columns require reading it again.';

@@ -1,5 +1,5 @@
--- What a row of a statement may be in the books: a payment as it stands, what was charged for it, the form it had
--- before it was merged, a split as the one payment it was, or a bill's date that nothing was paid for yet.
+-- The records that a statement row can match: a payment, its charge, its form before a merge, a split as one payment,
+-- or an unpaid date of a bill.
 
 create type app.book_entry as (
   key text,
@@ -17,8 +17,8 @@ create type app.book_entry as (
   seq bigint
 );
 comment on type app.book_entry is
-  'Something in the books that a statement may have: key is what is matched only once. is_open: its amount is not '
-  'settled, an estimate; is_frequent: a bill of every few days, near to anything.';
+  'A record that a statement can contain; each key is matched once. is_open: an estimate. is_frequent: a bill every '
+  'few days, close to any date.';
 
 create or replace function app.list_entries(context app.context, first_day date, last_day date)
   returns setof app.book_entry

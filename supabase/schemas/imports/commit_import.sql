@@ -87,7 +87,7 @@ begin
 end
 $$;
 comment on function app.give_categories is
-  'Makes the categories of an import that there are none of, where the caller said so, and gives them to its rows.';
+  'Creates the missing categories of an import where the caller asked for it, and assigns them to its rows.';
 
 create or replace function app.publish_rows(context app.context, batch app.import_batches, lines int[]) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -155,7 +155,7 @@ begin
 end
 $$;
 comment on function app.summarize_effects is
-  'The effects of an import as the list of changes tells them: {pays?, corrects?, removes?: {count, first}}.';
+  'The effects of an import for the list of changes: {pays?, corrects?, removes?: {count, first}}.';
 
 create or replace function app.commit_import(context app.context, batch app.import_batches, arguments jsonb)
   returns jsonb
@@ -181,7 +181,7 @@ begin
   written := app.publish_rows(context, batch, lines);
 
   perform app.link_import_rows(context, batch);
-  -- Only now does everybody else wait: what was written so far is new, or was locked row by row.
+  -- Other writers wait only from here on; the rows so far are new, or were locked one by one.
   perform app.lock_books_last(context.organization_id);
   if app.find_changed_rows(context, batch, true) <> '{}' then
     perform app.fail('expectation_mismatch.books_changed', field => 'import_id');
@@ -213,4 +213,4 @@ begin
 end
 $$;
 comment on function app.commit_import is
-  'Publishes an import in one change, {created, linked, skipped, totals}; nothing of it is kept but that.';
+  'Publishes an import in one change, {created, linked, skipped, totals}, and deletes its staged rows.';

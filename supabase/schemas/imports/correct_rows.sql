@@ -88,7 +88,7 @@ begin
 end
 $$;
 comment on function app.answer_import_rows is
-  'Gives the rows of these lines what was answered about them, where it is still asked and still an option.';
+  'Applies answers about the rows of these lines that are still questions with that option.';
 
 create or replace function app.match_options(match jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$

@@ -1,6 +1,6 @@
--- import_expenses: rows of a file into the books. A file is kept, its rows are staged in pages and matched with the
--- books in pages, seen by nobody; a preview shows what they are, and one transaction writes them when the caller says
--- the count and the totals it was shown. Reading the file itself is done before: here are only its rows.
+-- import_expenses: rows of a file into the books. The file is stored; its rows are staged and matched in pages that
+-- nobody else sees. A preview shows the result, and one transaction writes it once the caller repeats the count and
+-- totals. TypeScript has already read the file into rows.
 
 create or replace function app.currency_of_sign(sign text, home text) returns text
 language plpgsql immutable set search_path = '' as $$
@@ -19,5 +19,5 @@ begin
 end
 $$;
 comment on function app.currency_of_sign is
-  'The currency that a sign shared by several stands for: the one at home if it uses the sign, else its best-known; '
-  'anything else as it is.';
+  'The currency of an ambiguous sign: the home currency if it uses the sign, else the best-known one. Other text is '
+  'unchanged.';

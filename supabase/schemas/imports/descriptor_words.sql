@@ -21,13 +21,13 @@ begin
   plain := regexp_replace(btrim(plain), bookings, '');
   plain := regexp_replace(regexp_replace(plain, '\s+', ' ', 'g'), processors, '');
   plain := regexp_replace(plain, '^paypal .* (einkauf bei|purchase at|achat chez|compra en|aankoop bij) ', '');
-  -- The end of an address on the web is nobody's name.
+  -- The top-level domain of a web address isn't part of a name.
   plain := regexp_replace(plain, '\.(com|net|org|io|co|app|de|fr|es|it|nl|at|ch|uk|eu|in)\M', ' ', 'g');
   words := array_remove(regexp_split_to_array(plain, '[^[:alnum:]]+'), '');
   if words[1] = 'the' and cardinality(words) > 1 then
     words := words[2:];
   end if;
-  -- Numbers are of branches, cards and bookings; what is short and not the first word is a country or a legal form.
+  -- Numbers belong to branches, cards and bookings; short words after the first are countries or legal forms.
   foreach word in array words loop
     exit when cardinality(kept) = 8;
     if word !~ '[0-9]' and (kept = '{}' or length(word) > 2 and word <> all (extras)) then
@@ -38,8 +38,7 @@ begin
 end
 $$;
 comment on function app.descriptor_words is
-  'The words of a name that tell it from others, at most eight: without case, accents, the processor before it, '
-  'numbers and codes.';
+  'The distinguishing words of a name, at most eight: without case, accents, payment processor, numbers and codes.';
 
 create or replace function app.same_word(one text, other text) returns boolean
 language plpgsql immutable set search_path = '' as $$
@@ -93,4 +92,4 @@ begin
 end
 $$;
 comment on function app.compare_names is
-  'How two names agree, by their words: 3 all of them, 2 all of the shorter one''s, 1 some, 0 none.';
+  'How two names agree, by their words: 3 all words, 2 all of the shorter name''s, 1 some, 0 none.';

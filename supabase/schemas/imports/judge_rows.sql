@@ -30,9 +30,9 @@ begin
 end
 $$;
 comment on function app.judge_import_rows is
-  'What becomes of each row: left_out, skipped, bad, known (a line that was imported before, or repeats the books), '
-  'linked to what it is, pays (an open date of a bill), transfer (between own accounts), asked, closed (in a month '
-  'that is), or new, which is written.';
+  'The outcome of each row: left_out, skipped, bad, known (imported before, or a duplicate of the books), linked to a '
+  'record, pays (an open date of a bill), transfer (between own accounts), asked, closed (in a closed month), or new, '
+  'which is written.';
 
 create or replace function app.list_effects(context app.context, batch app.import_batches)
 returns

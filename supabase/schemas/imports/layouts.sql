@@ -37,8 +37,8 @@ begin
 end
 $$;
 comment on function app.remember_layout is
-  'Keeps what was said of the columns and conventions of an import for its account and header line; of an account the '
-  'latest 20 header lines.';
+  'Stores the answers about an import''s columns and conventions for its account and header line; the latest 20 header '
+  'lines per account.';
 
 create or replace function app.list_layouts(context app.context) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -74,4 +74,4 @@ begin
 end
 $$;
 comment on function app.forget_layouts is
-  'Forgets what was answered about header lines, so that their next statement asks again.';
+  'Deletes the answers about header lines, so that the next statement asks again.';

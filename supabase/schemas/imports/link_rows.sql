@@ -1,5 +1,5 @@
--- Committing a statement: each of its lines is kept once, with the payments that it is. What a line is the payment of
--- becomes paid, an estimate becomes the bank's amount, and a foreign payment gets what was charged for it.
+-- Committing a statement stores each line once, with its payments. The matched date becomes paid, an estimate becomes
+-- the bank's amount, and a foreign payment gets its charge.
 
 create or replace function app.pay_matched_date(context app.context, row_match jsonb, draft jsonb, line_minor bigint,
   line_currency text) returns text
@@ -72,8 +72,8 @@ begin
 end
 $$;
 comment on function app.correct_matched is
-  'Gives payments that a line is what the bank knows better: the amount of an estimate, and what was charged in '
-  'another currency. What is in a closed month stays.';
+  'Corrects payments by their statement lines: the amount of an estimate, and the charge in another currency. Payments '
+  'in a closed month stay.';
 
 create or replace function app.refuse_matched_twice(batch app.import_batches) returns void
 language plpgsql stable set search_path = '' as $$
@@ -86,7 +86,7 @@ begin
   where r.import_id = batch.id and not r.is_skipped
     and (r.match ->> 'state' = 'linked' or r.match ->> 'state' = 'transfer' and r.match ? 'half_id')
   group by coalesce(w.id, r.match ->> 'half_id', (r.match ->> 'bill_id') || (r.match ->> 'due_on'))
-  -- Several rows may be one expense, but nobody says so of a row alone.
+  -- Several rows can be one expense, but no single row shows it.
   having count(*) > 1 and bool_or(r.match ? 'answer')
   order by 1
   limit 1;
@@ -251,6 +251,5 @@ begin
 end
 $$;
 comment on function app.link_import_rows is
-  'Keeps what a committed import''s rows are as lines of the account, linked with their payments: those that were '
-  'there, those that are paid by it, and those that were just written, whose draft has the id. Ends the tool when the '
-  'books have changed since the rows were matched.';
+  'Stores the rows of a committed import as lines of the account, linked with their payments: existing ones, newly '
+  'paid dates, and new expenses, whose draft has the id. Ends the tool when the books have changed since matching.';

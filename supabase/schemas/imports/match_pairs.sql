@@ -42,7 +42,7 @@ create or replace function app.find_pairs(context app.context, batch app.import_
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop = 'off' as $$
 declare
   days constant int := 5;
-  -- More of one amount on one day are no longer told apart.
+  -- Further rows of one amount on one day are not distinguished.
   most constant int := 50;
   exchange_percent constant int := 4;
   estimate_percent constant int := 10;
@@ -193,7 +193,7 @@ begin
       (t.line, t.whole, t.tier, t.gap, t.gap
         -- Banks book on the same day or the next working one, hardly before anybody paid.
         + 10 * case when t.later < 0 then 2 - t.later else (array[0, 0, 1, 1, 3, 4])[t.later + 1] end
-        -- What is paid already is rather meant than what is due.
+        -- Prefer a paid record to a due date.
         + case when (t.whole).bill_id is not null then 200 else 0 end, t.day, t.row_name,
         t.entry_key)::app.match_pair
       order by t.tier, t.line, t.gap, (t.whole).seq

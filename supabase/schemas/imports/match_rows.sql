@@ -1,5 +1,5 @@
--- Rows of a statement and what is in the books: what is certainly the same is linked, what is likely is asked, the rest
--- is new. The strongest sign goes first, and nothing is matched twice.
+-- Matches rows of a statement with the books: certain matches are linked, likely ones become questions, and the rest is
+-- new. The strongest sign goes first, and nothing is matched twice.
 
 create or replace function app.describe_entry(entry app.book_entry) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -35,7 +35,7 @@ create or replace function app.write_matches(batch app.import_batches, pairs app
 language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop
   = 'off' as $$
 declare
-  -- What else a row may be: as near, not taken by another, and called otherwise where the name is what is sure.
+  -- Alternatives for a row: equally close, unmatched, and with another name where the name is the certain sign.
   others constant app.match_pair[] := array(
     select p
     from unnest(pairs) as p
@@ -130,5 +130,4 @@ begin
 end
 $$;
 comment on function app.match_import_rows is
-  'Says of each row of some lines of an import what it is in the books, in match: known, linked, transfer, likely or '
-  'new.';
+  'Sets match for each row of some lines of an import: known, linked, transfer, likely or new.';

@@ -41,7 +41,7 @@ create or replace function app.find_sums(wholes app.sum_item[], parts app.sum_it
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop = 'off' as $$
 declare
   days constant int := 5;
-  -- More of one payee on one day are no longer told apart.
+  -- Further rows of one payee on one day are not distinguished.
   most constant int := 6;
   found record;
   used text[] := '{}';

@@ -33,8 +33,8 @@ begin
 end
 $$;
 comment on function app.match_transfers is
-  'Matches rows with the other halves of their transfers: what is sure is left out, what is not is asked, and so is '
-  'what makes an expense of the books a transfer.';
+  'Matches rows with the other halves of their transfers. Certain halves are left out. Uncertain ones become '
+  'questions, and so do expenses that a match turns into transfers.';
 
 create or replace function app.ask_of_own_accounts(context app.context, batch app.import_batches, first int, last int)
   returns void
@@ -59,8 +59,8 @@ begin
 end
 $$;
 comment on function app.ask_of_own_accounts is
-  'Asks of rows whether they are transfers when nothing but their text says so: the number of an account of these '
-  'books, their owner''s name, or a card issuer.';
+  'Asks whether rows are transfers when only their text suggests it: an own account''s number, its owner''s name, or a '
+  'card issuer.';
 
 create or replace function app.find_changed_halves(context app.context, batch app.import_batches) returns int[]
 language plpgsql stable set search_path = '' as $$
@@ -114,7 +114,7 @@ begin
 end
 $$;
 comment on function app.remove_transfers is
-  'Deletes the expenses that turn out to be halves of transfers; answers whether one of them is not what it was.';
+  'Deletes expenses that are halves of transfers; returns whether one of them has changed since.';
 
 create or replace function app.describe_transfers(batch app.import_batches, lines jsonb, count int) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -133,4 +133,4 @@ begin
 end
 $$;
 comment on function app.describe_transfers is
-  'The rows that are halves of transfers, as a kind of what is left out: {kind, count, totals, lines}.';
+  'Halves of transfers as a kind of left-out rows: {kind, count, totals, lines}.';

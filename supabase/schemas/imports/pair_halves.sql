@@ -5,7 +5,7 @@ create or replace function app.list_free_halves(context app.context, batch app.i
   last_day date) returns setof app.statement_lines
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
 declare
-  -- More of one amount on one day are no longer told apart.
+  -- Further rows of one amount on one day are not distinguished.
   most constant int := 5;
 begin
   return query
@@ -144,6 +144,6 @@ begin
 end
 $$;
 comment on function app.pair_halves is
-  'Rows of an import that are, or may be, the other half of a transfer: a row that is spending and a line that is not, '
-  'a row that is not and a line whose payment (payment_ids) then is none, or two that are not. What is called like the '
-  'other account comes first, then the nearest days.';
+  'Rows that are certainly or possibly the other half of a transfer: spending with a line that isn''t spending, the '
+  'reverse (then payment_ids are not spending), or two that aren''t. Rows named like the other account come first, '
+  'then the nearest days.';

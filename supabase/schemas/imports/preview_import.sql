@@ -44,7 +44,7 @@ begin
 end
 $$;
 comment on function app.list_unknown_categories is
-  'Category names in rows that are none of the organization''s, those of most rows first: [{name, rows}].';
+  'Category names in rows that the organization lacks, most frequent first: [{name, rows}].';
 
 create or replace function app.describe_unknown_categories(unknown jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -98,7 +98,7 @@ begin
   );
 end
 $$;
-comment on function app.describe_import_rows is 'Rows as a preview lists them, with what they are in the books.';
+comment on function app.describe_import_rows is 'Rows in the format of a preview, with their matched records.';
 
 create or replace function app.describe_page(batch app.import_batches, page jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -135,8 +135,8 @@ begin
 end
 $$;
 comment on function app.describe_page is
-  'Each row of a page of lines with what it was taken for: [{line, as, date, name, amount, currency, of?}]; as is an '
-  'outcome, or the kind of what is left out, and of the record that it is or pays.';
+  'Each row of a page of lines with its outcome: [{line, as, date, name, amount, currency, of?}]; as is an outcome or '
+  'the kind of left-out row, and of names the matched or paid record.';
 
 create or replace function app.describe_bad_rows(batch app.import_batches, counted jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -222,4 +222,4 @@ begin
 end
 $$;
 comment on function app.preview_import is
-  'What an import would write, and what is to be asked or said of it, {preview}; nothing is in the books.';
+  'What an import would write, with its questions and notes, {preview}. Writes nothing into the books.';

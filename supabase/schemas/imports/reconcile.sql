@@ -9,8 +9,8 @@ begin
 end
 $$;
 comment on function app.sees_account is
-  'Whether the person sees a line of an account, or imports one: its name may be private as its lines are. Who has a '
-  'file of it in hand is not asked, as with lines (app.list_known_lines).';
+  'Whether the person sees a line of an account, or is importing one; an account''s name can be as private as its '
+  'lines. Like app.list_known_lines, skips the check for a person who imports its file.';
 
 create or replace function app.require_account(context app.context, wanted text, field text) returns app.accounts
 language plpgsql stable set search_path = '' as $$

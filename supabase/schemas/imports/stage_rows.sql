@@ -41,7 +41,7 @@ begin
 end
 $$;
 comment on function app.choose_by_known_payee is
-  'The category of a known payee by whose name a statement''s text begins; what was chosen before where there is none.';
+  'The category of the known payee whose name begins a statement''s text; the previous choice if there is none.';
 
 create or replace function app.choose_import_categories(context app.context, batch app.import_batches, first int,
   last int) returns jsonb
@@ -59,7 +59,7 @@ begin
     cross join lateral (
       select k.id as category_id, k.source as category_source
       from app.choose_category(context, null, nullif(r.payee, ''), r.name, 'csv') as c
-      -- The bank's own words are no keywords: "MOBILE PAYMENT 1234" is no phone.
+      -- The bank's own words aren't keywords: "MOBILE PAYMENT 1234" is no phone bill.
       cross join lateral (
         select (case when r.subject is null or c.source not in ('keyword', 'payee_history') then c
           when r.subject = '' and r.payee = '' then (null, 'none')::app.category_choice
@@ -87,7 +87,7 @@ begin
   where r.import_id = batch.id and r.line = d.line;
 end
 $$;
-comment on function app.write_drafts is 'Keeps the drafts of these lines, or why there is none.';
+comment on function app.write_drafts is 'Stores the drafts of these lines, or the errors.';
 
 create or replace function app.draft_import_rows(context app.context, batch app.import_batches, first int, last int)
   returns void
@@ -107,7 +107,7 @@ declare
 begin
   for row in
     select r.line, r.item
-      -- Whether its category exists is asked when the row is written; everything else must hold now.
+      -- Categories are checked when the row is written; everything else must be valid now.
       - case when lower(app.clean_text(r.item ->> 'category')) <> all (known || 'uncategorized'::text)
         then 'category' else '' end
       -- In the base currency an amount is its own value, whatever an account in another one was charged for it.

@@ -66,8 +66,8 @@ begin
 end
 $$;
 comment on function app.statement_rows is
-  'The rows of an import, of some days or all, as lines of its account: what was booked there, and of equal lines of a '
-  'day which one. A row whose amount cannot be read is unreadable, on the last day of the file if it has none.';
+  'The rows of an import, for some days or all, as lines of its account, numbered among equal lines of a day. A row '
+  'without a readable amount is unreadable, on the file''s last day if it has none.';
 
 create or replace function app.match_known_rows(context app.context, batch app.import_batches, first int, last int)
   returns void

@@ -50,7 +50,7 @@ create table app.import_batches (
 );
 comment on table app.import_batches is
   'A file on its way into the books, for 24 hours: asked for, read, matched, ready, and what committing it answered.';
-comment on column app.import_batches.file is 'Its text, so that it can be read again by what was answered.';
+comment on column app.import_batches.file is 'The file''s text, so that it can be read again after answers.';
 comment on column app.import_batches.read is
   'What reading it said of the whole: {name?, encoding?, mapping, default_currency?, answers, questions, warnings, '
   'left_out, balances?}.';
@@ -76,12 +76,12 @@ create table app.import_rows (
   primary key (import_id, organization_id, line),
   foreign key (import_id, organization_id) references app.import_batches (id, organization_id) on delete cascade
 );
--- Which rows were found in the books? Asked again in each pass of matching, of which most rows are none.
+-- Finds matched rows. Partial, because each pass of matching needs it and most rows are unmatched.
 create index import_rows_found_idx on app.import_rows (import_id, organization_id)
   where match ->> 'state' in ('known', 'linked', 'transfer');
 comment on table app.import_rows is
   'A row of a file before it is in the books: seen by no answer but those of its import.';
-comment on column app.import_rows.kind is 'expense, refund, or the kind of what is left out.';
+comment on column app.import_rows.kind is 'expense, refund, or the kind of left-out row.';
 comment on column app.import_rows.item is
   'As read, an item of log_expenses with text, the bank''s words for it: {name, amount, currency, charged?, date, '
   'payee?, category?, note?, url?, is_refund?, tax?, text?, balance?, may_be_own?, counter_account?, subject?}.';
@@ -114,8 +114,7 @@ create table app.statement_lines (
     on delete set null (other_half_id)
 );
 comment on table app.statement_lines is
-  'What a bank has: each line of a committed statement once, as far as it is spending or a refund, also what was '
-  'skipped.';
+  'Each line of a committed statement once, if it is spending or a refund, including skipped ones.';
 comment on column app.statement_lines.nth is 'Of several equal lines of a day the first, the second, and so on.';
 comment on column app.statement_lines.direction is 'As payments have it: refund is money that came in.';
 comment on column app.statement_lines.is_forgotten is
