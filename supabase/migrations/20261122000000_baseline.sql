@@ -2855,7 +2855,7 @@ create table app.import_batches (
 );
 comment on table app.import_batches is
   'A file on its way into the books, for 24 hours: asked for, read, matched, ready, and what committing it answered.';
-comment on column app.import_batches.file is 'Its text, so that it can be read again by what was answered.';
+comment on column app.import_batches.file is 'The file''s text, so that it can be read again after answers.';
 comment on column app.import_batches.read is
   'What reading it said of the whole: {name?, encoding?, mapping, default_currency?, answers, questions, warnings, '
   'left_out, balances?}.';
@@ -2881,12 +2881,12 @@ create table app.import_rows (
   primary key (import_id, organization_id, line),
   foreign key (import_id, organization_id) references app.import_batches (id, organization_id) on delete cascade
 );
--- Which rows were found in the books? Asked again in each pass of matching, of which most rows are none.
+-- Finds matched rows. Partial, because each pass of matching needs it and most rows are unmatched.
 create index import_rows_found_idx on app.import_rows (import_id, organization_id)
   where match ->> 'state' in ('known', 'linked', 'transfer');
 comment on table app.import_rows is
   'A row of a file before it is in the books: seen by no answer but those of its import.';
-comment on column app.import_rows.kind is 'expense, refund, or the kind of what is left out.';
+comment on column app.import_rows.kind is 'expense, refund, or the kind of left-out row.';
 comment on column app.import_rows.item is
   'As read, an item of log_expenses with text, the bank''s words for it: {name, amount, currency, charged?, date, '
   'payee?, category?, note?, url?, is_refund?, tax?, text?, balance?, may_be_own?, counter_account?, subject?}.';
@@ -2919,8 +2919,7 @@ create table app.statement_lines (
     on delete set null (other_half_id)
 );
 comment on table app.statement_lines is
-  'What a bank has: each line of a committed statement once, as far as it is spending or a refund, also what was '
-  'skipped.';
+  'Each line of a committed statement once, if it is spending or a refund, including skipped ones.';
 comment on column app.statement_lines.nth is 'Of several equal lines of a day the first, the second, and so on.';
 comment on column app.statement_lines.direction is 'As payments have it: refund is money that came in.';
 comment on column app.statement_lines.is_forgotten is
@@ -12693,9 +12692,9 @@ create trigger refuse_alteration before update on app.tool_reads
 
 -- schemas/imports/currency_of_sign.sql
 
--- import_expenses: rows of a file into the books. A file is kept, its rows are staged in pages and matched with the
--- books in pages, seen by nobody; a preview shows what they are, and one transaction writes them when the caller says
--- the count and the totals it was shown. Reading the file itself is done before: here are only its rows.
+-- import_expenses: rows of a file into the books. The file is stored; its rows are staged and matched in pages that
+-- nobody else sees. A preview shows the result, and one transaction writes it once the caller repeats the count and
+-- totals. TypeScript has already read the file into rows.
 
 create or replace function app.currency_of_sign(sign text, home text) returns text
 language plpgsql immutable set search_path = '' as $$
@@ -12714,8 +12713,8 @@ begin
 end
 $$;
 comment on function app.currency_of_sign is
-  'The currency that a sign shared by several stands for: the one at home if it uses the sign, else its best-known; '
-  'anything else as it is.';
+  'The currency of an ambiguous sign: the home currency if it uses the sign, else the best-known one. Other text is '
+  'unchanged.';
 
 -- schemas/imports/accounts.sql
 
@@ -12753,7 +12752,7 @@ begin
 end
 $$;
 comment on function app.make_account is
-  'The account of a key, which is made under a name of its own where there is none.';
+  'The account of a key, created under a name of its own if missing.';
 
 create or replace function app.find_account(context app.context, given text, facts jsonb) returns text
 language plpgsql volatile set search_path = '' as $$
@@ -12770,7 +12769,7 @@ begin
     and case when wanted is null then a.key = key_of_file
       else a.id = wanted or lower(a.name) = lower(wanted) end;
   if found then
-    -- The next file of it is found by itself.
+    -- The account's next file is then recognized.
     update app.accounts as a set key = key_of_file, updated_at = context.at
     where a.id = account.id and a.key = key_of_name and number is not null
       and not exists (
@@ -12795,8 +12794,8 @@ begin
 end
 $$;
 comment on function app.find_account is
-  'The account that was given, by id or name, else the one a file says it is of; a new one where there is none. Null '
-  'when nothing says so: a list of expenses is of no account.';
+  'The account given by id or name, else the one the file names, created if new. Null without either: a list of '
+  'expenses has no account.';
 
 -- schemas/imports/layouts.sql
 
@@ -12839,8 +12838,8 @@ begin
 end
 $$;
 comment on function app.remember_layout is
-  'Keeps what was said of the columns and conventions of an import for its account and header line; of an account the '
-  'latest 20 header lines.';
+  'Stores the answers about an import''s columns and conventions for its account and header line; the latest 20 header '
+  'lines per account.';
 
 create or replace function app.list_layouts(context app.context) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -12876,7 +12875,7 @@ begin
 end
 $$;
 comment on function app.forget_layouts is
-  'Forgets what was answered about header lines, so that their next statement asks again.';
+  'Deletes the answers about header lines, so that the next statement asks again.';
 
 -- schemas/imports/find_import.sql
 
@@ -13091,7 +13090,7 @@ begin
 end
 $$;
 comment on function app.answer_import_rows is
-  'Gives the rows of these lines what was answered about them, where it is still asked and still an option.';
+  'Applies answers about the rows of these lines that are still questions with that option.';
 
 create or replace function app.match_options(match jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -13149,7 +13148,7 @@ begin
 end
 $$;
 comment on function app.choose_by_known_payee is
-  'The category of a known payee by whose name a statement''s text begins; what was chosen before where there is none.';
+  'The category of the known payee whose name begins a statement''s text; the previous choice if there is none.';
 
 create or replace function app.choose_import_categories(context app.context, batch app.import_batches, first int,
   last int) returns jsonb
@@ -13167,7 +13166,7 @@ begin
     cross join lateral (
       select k.id as category_id, k.source as category_source
       from app.choose_category(context, null, nullif(r.payee, ''), r.name, 'csv') as c
-      -- The bank's own words are no keywords: "MOBILE PAYMENT 1234" is no phone.
+      -- The bank's own words aren't keywords: "MOBILE PAYMENT 1234" is no phone bill.
       cross join lateral (
         select (case when r.subject is null or c.source not in ('keyword', 'payee_history') then c
           when r.subject = '' and r.payee = '' then (null, 'none')::app.category_choice
@@ -13195,7 +13194,7 @@ begin
   where r.import_id = batch.id and r.line = d.line;
 end
 $$;
-comment on function app.write_drafts is 'Keeps the drafts of these lines, or why there is none.';
+comment on function app.write_drafts is 'Stores the drafts of these lines, or the errors.';
 
 create or replace function app.draft_import_rows(context app.context, batch app.import_batches, first int, last int)
   returns void
@@ -13215,7 +13214,7 @@ declare
 begin
   for row in
     select r.line, r.item
-      -- Whether its category exists is asked when the row is written; everything else must hold now.
+      -- Categories are checked when the row is written; everything else must be valid now.
       - case when lower(app.clean_text(r.item ->> 'category')) <> all (known || 'uncategorized'::text)
         then 'category' else '' end
       -- In the base currency an amount is its own value, whatever an account in another one was charged for it.
@@ -13527,9 +13526,9 @@ begin
 end
 $$;
 comment on function app.judge_import_rows is
-  'What becomes of each row: left_out, skipped, bad, known (a line that was imported before, or repeats the books), '
-  'linked to what it is, pays (an open date of a bill), transfer (between own accounts), asked, closed (in a month '
-  'that is), or new, which is written.';
+  'The outcome of each row: left_out, skipped, bad, known (imported before, or a duplicate of the books), linked to a '
+  'record, pays (an open date of a bill), transfer (between own accounts), asked, closed (in a closed month), or new, '
+  'which is written.';
 
 create or replace function app.list_effects(context app.context, batch app.import_batches)
 returns
@@ -13759,7 +13758,7 @@ begin
   end if;
 end
 $$;
-comment on function app.check_lines is 'Ends the tool when a line is none of the rows that are imported.';
+comment on function app.check_lines is 'Ends the tool when a line isn''t one of the imported rows.';
 
 create or replace function app.join_rules(context app.context, known jsonb, given jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -13861,8 +13860,8 @@ begin
 end
 $$;
 comment on function app.answer_import is
-  'Takes up what a person says of an import: {answers, account, mapping, skip_lines, corrections, rules}. Answers '
-  'about the whole file, its account and its columns ask for another reading of it.';
+  'Applies a person''s answers about an import: {answers, account, mapping, skip_lines, corrections, rules}. Answers '
+  'about the whole file, its account or its columns require reading it again.';
 
 -- schemas/imports/preview_import.sql
 
@@ -13912,7 +13911,7 @@ begin
 end
 $$;
 comment on function app.list_unknown_categories is
-  'Category names in rows that are none of the organization''s, those of most rows first: [{name, rows}].';
+  'Category names in rows that the organization lacks, most frequent first: [{name, rows}].';
 
 create or replace function app.describe_unknown_categories(unknown jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -13966,7 +13965,7 @@ begin
   );
 end
 $$;
-comment on function app.describe_import_rows is 'Rows as a preview lists them, with what they are in the books.';
+comment on function app.describe_import_rows is 'Rows in the format of a preview, with their matched records.';
 
 create or replace function app.describe_page(batch app.import_batches, page jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -14003,8 +14002,8 @@ begin
 end
 $$;
 comment on function app.describe_page is
-  'Each row of a page of lines with what it was taken for: [{line, as, date, name, amount, currency, of?}]; as is an '
-  'outcome, or the kind of what is left out, and of the record that it is or pays.';
+  'Each row of a page of lines with its outcome: [{line, as, date, name, amount, currency, of?}]; as is an outcome or '
+  'the kind of left-out row, and of names the matched or paid record.';
 
 create or replace function app.describe_bad_rows(batch app.import_batches, counted jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -14090,7 +14089,7 @@ begin
 end
 $$;
 comment on function app.preview_import is
-  'What an import would write, and what is to be asked or said of it, {preview}; nothing is in the books.';
+  'What an import would write, with its questions and notes, {preview}. Writes nothing into the books.';
 
 -- schemas/imports/commit_import.sql
 
@@ -14183,7 +14182,7 @@ begin
 end
 $$;
 comment on function app.give_categories is
-  'Makes the categories of an import that there are none of, where the caller said so, and gives them to its rows.';
+  'Creates the missing categories of an import where the caller asked for it, and assigns them to its rows.';
 
 create or replace function app.publish_rows(context app.context, batch app.import_batches, lines int[]) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -14251,7 +14250,7 @@ begin
 end
 $$;
 comment on function app.summarize_effects is
-  'The effects of an import as the list of changes tells them: {pays?, corrects?, removes?: {count, first}}.';
+  'The effects of an import for the list of changes: {pays?, corrects?, removes?: {count, first}}.';
 
 create or replace function app.commit_import(context app.context, batch app.import_batches, arguments jsonb)
   returns jsonb
@@ -14277,7 +14276,7 @@ begin
   written := app.publish_rows(context, batch, lines);
 
   perform app.link_import_rows(context, batch);
-  -- Only now does everybody else wait: what was written so far is new, or was locked row by row.
+  -- Other writers wait only from here on; the rows so far are new, or were locked one by one.
   perform app.lock_books_last(context.organization_id);
   if app.find_changed_rows(context, batch, true) <> '{}' then
     perform app.fail('expectation_mismatch.books_changed', field => 'import_id');
@@ -14309,7 +14308,7 @@ begin
 end
 $$;
 comment on function app.commit_import is
-  'Publishes an import in one change, {created, linked, skipped, totals}; nothing of it is kept but that.';
+  'Publishes an import in one change, {created, linked, skipped, totals}, and deletes its staged rows.';
 
 -- schemas/imports/descriptor_words.sql
 
@@ -14336,13 +14335,13 @@ begin
   plain := regexp_replace(btrim(plain), bookings, '');
   plain := regexp_replace(regexp_replace(plain, '\s+', ' ', 'g'), processors, '');
   plain := regexp_replace(plain, '^paypal .* (einkauf bei|purchase at|achat chez|compra en|aankoop bij) ', '');
-  -- The end of an address on the web is nobody's name.
+  -- The top-level domain of a web address isn't part of a name.
   plain := regexp_replace(plain, '\.(com|net|org|io|co|app|de|fr|es|it|nl|at|ch|uk|eu|in)\M', ' ', 'g');
   words := array_remove(regexp_split_to_array(plain, '[^[:alnum:]]+'), '');
   if words[1] = 'the' and cardinality(words) > 1 then
     words := words[2:];
   end if;
-  -- Numbers are of branches, cards and bookings; what is short and not the first word is a country or a legal form.
+  -- Numbers belong to branches, cards and bookings; short words after the first are countries or legal forms.
   foreach word in array words loop
     exit when cardinality(kept) = 8;
     if word !~ '[0-9]' and (kept = '{}' or length(word) > 2 and word <> all (extras)) then
@@ -14353,8 +14352,7 @@ begin
 end
 $$;
 comment on function app.descriptor_words is
-  'The words of a name that tell it from others, at most eight: without case, accents, the processor before it, '
-  'numbers and codes.';
+  'The distinguishing words of a name, at most eight: without case, accents, payment processor, numbers and codes.';
 
 create or replace function app.same_word(one text, other text) returns boolean
 language plpgsql immutable set search_path = '' as $$
@@ -14408,7 +14406,7 @@ begin
 end
 $$;
 comment on function app.compare_names is
-  'How two names agree, by their words: 3 all of them, 2 all of the shorter one''s, 1 some, 0 none.';
+  'How two names agree, by their words: 3 all words, 2 all of the shorter name''s, 1 some, 0 none.';
 
 -- schemas/imports/statement_rows.sql
 
@@ -14480,8 +14478,8 @@ begin
 end
 $$;
 comment on function app.statement_rows is
-  'The rows of an import, of some days or all, as lines of its account: what was booked there, and of equal lines of a '
-  'day which one. A row whose amount cannot be read is unreadable, on the last day of the file if it has none.';
+  'The rows of an import, for some days or all, as lines of its account, numbered among equal lines of a day. A row '
+  'without a readable amount is unreadable, on the file''s last day if it has none.';
 
 create or replace function app.match_known_rows(context app.context, batch app.import_batches, first int, last int)
   returns void
@@ -14619,7 +14617,7 @@ create or replace function app.find_sums(wholes app.sum_item[], parts app.sum_it
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop = 'off' as $$
 declare
   days constant int := 5;
-  -- More of one payee on one day are no longer told apart.
+  -- Further rows of one payee on one day are not distinguished.
   most constant int := 6;
   found record;
   used text[] := '{}';
@@ -19122,8 +19120,8 @@ comment on function app.list_open_dates is 'Dates of bills until a day that noth
 
 -- schemas/imports/book_entries.sql
 
--- What a row of a statement may be in the books: a payment as it stands, what was charged for it, the form it had
--- before it was merged, a split as the one payment it was, or a bill's date that nothing was paid for yet.
+-- The records that a statement row can match: a payment, its charge, its form before a merge, a split as one payment,
+-- or an unpaid date of a bill.
 
 create type app.book_entry as (
   key text,
@@ -19141,8 +19139,8 @@ create type app.book_entry as (
   seq bigint
 );
 comment on type app.book_entry is
-  'Something in the books that a statement may have: key is what is matched only once. is_open: its amount is not '
-  'settled, an estimate; is_frequent: a bill of every few days, near to anything.';
+  'A record that a statement can contain; each key is matched once. is_open: an estimate. is_frequent: a bill every '
+  'few days, close to any date.';
 
 create or replace function app.list_entries(context app.context, first_day date, last_day date)
   returns setof app.book_entry
@@ -19251,7 +19249,7 @@ create or replace function app.find_pairs(context app.context, batch app.import_
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop = 'off' as $$
 declare
   days constant int := 5;
-  -- More of one amount on one day are no longer told apart.
+  -- Further rows of one amount on one day are not distinguished.
   most constant int := 50;
   exchange_percent constant int := 4;
   estimate_percent constant int := 10;
@@ -19402,7 +19400,7 @@ begin
       (t.line, t.whole, t.tier, t.gap, t.gap
         -- Banks book on the same day or the next working one, hardly before anybody paid.
         + 10 * case when t.later < 0 then 2 - t.later else (array[0, 0, 1, 1, 3, 4])[t.later + 1] end
-        -- What is paid already is rather meant than what is due.
+        -- Prefer a paid record to a due date.
         + case when (t.whole).bill_id is not null then 200 else 0 end, t.day, t.row_name,
         t.entry_key)::app.match_pair
       order by t.tier, t.line, t.gap, (t.whole).seq
@@ -19533,7 +19531,7 @@ create or replace function app.list_free_halves(context app.context, batch app.i
   last_day date) returns setof app.statement_lines
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
 declare
-  -- More of one amount on one day are no longer told apart.
+  -- Further rows of one amount on one day are not distinguished.
   most constant int := 5;
 begin
   return query
@@ -19672,9 +19670,9 @@ begin
 end
 $$;
 comment on function app.pair_halves is
-  'Rows of an import that are, or may be, the other half of a transfer: a row that is spending and a line that is not, '
-  'a row that is not and a line whose payment (payment_ids) then is none, or two that are not. What is called like the '
-  'other account comes first, then the nearest days.';
+  'Rows that are certainly or possibly the other half of a transfer: spending with a line that isn''t spending, the '
+  'reverse (then payment_ids are not spending), or two that aren''t. Rows named like the other account come first, '
+  'then the nearest days.';
 
 -- schemas/imports/match_transfers.sql
 
@@ -19713,8 +19711,8 @@ begin
 end
 $$;
 comment on function app.match_transfers is
-  'Matches rows with the other halves of their transfers: what is sure is left out, what is not is asked, and so is '
-  'what makes an expense of the books a transfer.';
+  'Matches rows with the other halves of their transfers. Certain halves are left out. Uncertain ones become '
+  'questions, and so do expenses that a match turns into transfers.';
 
 create or replace function app.ask_of_own_accounts(context app.context, batch app.import_batches, first int, last int)
   returns void
@@ -19739,8 +19737,8 @@ begin
 end
 $$;
 comment on function app.ask_of_own_accounts is
-  'Asks of rows whether they are transfers when nothing but their text says so: the number of an account of these '
-  'books, their owner''s name, or a card issuer.';
+  'Asks whether rows are transfers when only their text suggests it: an own account''s number, its owner''s name, or a '
+  'card issuer.';
 
 create or replace function app.find_changed_halves(context app.context, batch app.import_batches) returns int[]
 language plpgsql stable set search_path = '' as $$
@@ -19794,7 +19792,7 @@ begin
 end
 $$;
 comment on function app.remove_transfers is
-  'Deletes the expenses that turn out to be halves of transfers; answers whether one of them is not what it was.';
+  'Deletes expenses that are halves of transfers; returns whether one of them has changed since.';
 
 create or replace function app.describe_transfers(batch app.import_batches, lines jsonb, count int) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -19813,12 +19811,12 @@ begin
 end
 $$;
 comment on function app.describe_transfers is
-  'The rows that are halves of transfers, as a kind of what is left out: {kind, count, totals, lines}.';
+  'Halves of transfers as a kind of left-out rows: {kind, count, totals, lines}.';
 
 -- schemas/imports/match_rows.sql
 
--- Rows of a statement and what is in the books: what is certainly the same is linked, what is likely is asked, the rest
--- is new. The strongest sign goes first, and nothing is matched twice.
+-- Matches rows of a statement with the books: certain matches are linked, likely ones become questions, and the rest is
+-- new. The strongest sign goes first, and nothing is matched twice.
 
 create or replace function app.describe_entry(entry app.book_entry) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -19854,7 +19852,7 @@ create or replace function app.write_matches(batch app.import_batches, pairs app
 language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop
   = 'off' as $$
 declare
-  -- What else a row may be: as near, not taken by another, and called otherwise where the name is what is sure.
+  -- Alternatives for a row: equally close, unmatched, and with another name where the name is the certain sign.
   others constant app.match_pair[] := array(
     select p
     from unnest(pairs) as p
@@ -19949,13 +19947,12 @@ begin
 end
 $$;
 comment on function app.match_import_rows is
-  'Says of each row of some lines of an import what it is in the books, in match: known, linked, transfer, likely or '
-  'new.';
+  'Sets match for each row of some lines of an import: known, linked, transfer, likely or new.';
 
 -- schemas/imports/link_rows.sql
 
--- Committing a statement: each of its lines is kept once, with the payments that it is. What a line is the payment of
--- becomes paid, an estimate becomes the bank's amount, and a foreign payment gets what was charged for it.
+-- Committing a statement stores each line once, with its payments. The matched date becomes paid, an estimate becomes
+-- the bank's amount, and a foreign payment gets its charge.
 
 create or replace function app.pay_matched_date(context app.context, row_match jsonb, draft jsonb, line_minor bigint,
   line_currency text) returns text
@@ -20028,8 +20025,8 @@ begin
 end
 $$;
 comment on function app.correct_matched is
-  'Gives payments that a line is what the bank knows better: the amount of an estimate, and what was charged in '
-  'another currency. What is in a closed month stays.';
+  'Corrects payments by their statement lines: the amount of an estimate, and the charge in another currency. Payments '
+  'in a closed month stay.';
 
 create or replace function app.refuse_matched_twice(batch app.import_batches) returns void
 language plpgsql stable set search_path = '' as $$
@@ -20042,7 +20039,7 @@ begin
   where r.import_id = batch.id and not r.is_skipped
     and (r.match ->> 'state' = 'linked' or r.match ->> 'state' = 'transfer' and r.match ? 'half_id')
   group by coalesce(w.id, r.match ->> 'half_id', (r.match ->> 'bill_id') || (r.match ->> 'due_on'))
-  -- Several rows may be one expense, but nobody says so of a row alone.
+  -- Several rows can be one expense, but no single row shows it.
   having count(*) > 1 and bool_or(r.match ? 'answer')
   order by 1
   limit 1;
@@ -20207,9 +20204,8 @@ begin
 end
 $$;
 comment on function app.link_import_rows is
-  'Keeps what a committed import''s rows are as lines of the account, linked with their payments: those that were '
-  'there, those that are paid by it, and those that were just written, whose draft has the id. Ends the tool when the '
-  'books have changed since the rows were matched.';
+  'Stores the rows of a committed import as lines of the account, linked with their payments: existing ones, newly '
+  'paid dates, and new expenses, whose draft has the id. Ends the tool when the books have changed since matching.';
 
 -- schemas/imports/reconcile.sql
 
@@ -20224,8 +20220,8 @@ begin
 end
 $$;
 comment on function app.sees_account is
-  'Whether the person sees a line of an account, or imports one: its name may be private as its lines are. Who has a '
-  'file of it in hand is not asked, as with lines (app.list_known_lines).';
+  'Whether the person sees a line of an account, or is importing one; an account''s name can be as private as its '
+  'lines. Like app.list_known_lines, skips the check for a person who imports its file.';
 
 create or replace function app.require_account(context app.context, wanted text, field text) returns app.accounts
 language plpgsql stable set search_path = '' as $$
