@@ -43,7 +43,7 @@ language sql immutable
     (bill).sharing -> 'parts' @> jsonb_build_array(jsonb_build_object('member_id', member_id)), false
   );
 comment on function app.is_party is
-  'Whether a member pays a bill or bears a part of it, from the day on that this was said: its payments come later.';
+  'Whether a member pays or shares a bill, from the day that this was set: only later payments are theirs.';
 
 create or replace function app.sees_expense(expense_id text) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -111,7 +111,7 @@ create policy "Members can use their organization's payments" on app.payments
     organization_id = (select identity.current_organization_id())
     and (
       (select identity.sees_everything())
-      -- In this order: what is private costs no look-up, and so tells little of itself by time.
+      -- In this order, so that private rows cost no look-up and reveal less through timing.
       or (category_id is null or category_id <> all ((select app.list_hidden_categories())::text[]))
         and exists (select from app.expenses as e where e.id = expense_id)
     )

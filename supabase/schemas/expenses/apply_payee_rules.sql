@@ -65,7 +65,7 @@ begin
       if found_id is null then
         perform app.fail_without_category(category, field || '.category');
       end if;
-      -- Of two for the same words, one of them in a private category, one stays: what was said last is so.
+      -- Of two rules for the same words, one in a private category, the latest stays.
       select r.id into kept_id from app.payee_rules as r
       where r.organization_id = context.organization_id and r.words = app.payee_words(wanted) and r.deleted_at is null
       order by r.category_id = found_id desc, r.created_at, r.id

@@ -1,4 +1,4 @@
--- Budgets: how much may be spent on a category, or on everything, in a month or a year, and what is left of it.
+-- Budgets: a monthly or yearly limit for a category or for all spending, and the rest of it.
 
 create table app.budgets (
   id text collate "C" primary key default app.new_id('bud')
@@ -21,7 +21,7 @@ create table app.budgets (
 comment on table app.budgets is
   'What may be spent on a category in each month or year; without a category, on everything.';
 comment on column app.budgets.starts_on is
-  'The first month or year that it is as it is: what is left of one is carried over from here on.';
+  'The first month or year with the current settings; carry-over starts here.';
 comment on column app.budgets.opening_minor is
   'What had been left, or overspent, when it became as it is: another amount says nothing of the months before.';
 create unique index budgets_one_each_idx on app.budgets (organization_id, coalesce(category_id, ''), per)

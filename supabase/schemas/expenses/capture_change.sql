@@ -7,7 +7,7 @@ begin
 end
 $$;
 comment on function app.bump_version is
-  'A version says that somebody changed a row: each trigger tells whether any but derived columns differ.';
+  'Increments the version when any but derived columns differ; each trigger passes whether they do.';
 
 -- Records what a tool's write did, whatever tool it is: nothing can be written in a change and escape its undo.
 create or replace function app.capture_change() returns trigger

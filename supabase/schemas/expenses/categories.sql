@@ -1,6 +1,5 @@
--- Categories: what an organization starts with, how a name that was typed is found, and what is assumed when none was
--- given.
--- "Uncategorized" is no category but the absence of one, and may be asked for by that name.
+-- Categories: the initial ones, finding one by a typed name, and defaults. "Uncategorized" means no category, and can
+-- be requested by that name.
 
 create table app.category_keywords (
   keyword text primary key constraint category_keywords_keyword_format check (keyword ~ '^[a-z]{3,20}$'),
@@ -98,5 +97,5 @@ begin
 end
 $$;
 comment on function app.suggest_categories is
-  'Up to three categories that may be meant by a name that is none, the likeliest first.';
+  'Up to three categories similar to an unknown name, the likeliest first.';
 revoke all on function app.create_default_categories from authenticated;

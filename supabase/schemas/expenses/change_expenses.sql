@@ -1,5 +1,5 @@
--- update_expenses and delete_records: change what is in the books. All that is named or nothing; what was changed since
--- it was shown stays.
+-- update_expenses and delete_records change the books, all named records or none. Records changed since they were shown
+-- stay.
 
 create or replace function app.read_expenses(ids text[]) returns table (id text, name text, fields jsonb, version int)
 language sql stable
@@ -32,7 +32,7 @@ declare
   missing text[];
   deleted text[];
 begin
-  -- Jobs write beside the tools: what is about to change holds still from here on.
+  -- Jobs write concurrently, so lock the affected rows from here on.
   perform from app.expenses as e where e.id = any (ids) order by e.id for no key update;
   missing := array(
     select wanted.id
@@ -106,7 +106,7 @@ begin
     from app.parse_tax(changes, payment.amount_minor, payment.currency, 'set') as t;
   elsif payment.tax_minor is not null
     and (payment.amount_minor, payment.currency) <> (old.amount_minor, old.currency) then
-    -- A rate stays what it was; a tax without one stays the same figures.
+    -- A tax with a rate keeps the rate; one without keeps its amount.
     select t.minor, t.rate into payment.tax_minor, payment.tax_percent
     from app.parse_tax(
       case when payment.tax_percent is not null then jsonb_build_object('tax_percent', payment.tax_percent)
@@ -173,8 +173,7 @@ begin
 end
 $$;
 comment on function app.update_payments is
-  'Gives the payments of one-off expenses what is to change of them. What all parts of a split have in common changes '
-  'with the split.';
+  'Changes the payments of one-off expenses. Properties shared by all parts of a split change in all of them.';
 
 create or replace function app.update_expenses(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -184,7 +183,7 @@ declare
     case when not arguments ? 'merge_into' then app.find_records(context, arguments) end;
   changes constant jsonb := coalesce(arguments -> 'set', '{}');
   is_split constant boolean := changes ? 'split' and cardinality(asked) = 1;
-  -- All parts of what was split before are split anew.
+  -- Parts of an existing split are split again together.
   ids constant text[] := case when is_split then coalesce(nullif(app.find_split(asked[1]), '{}'), asked) else asked end;
   removed_tags constant text[] := array(
     select lower(t) from unnest(app.clean_tags(arguments -> 'remove_tags', 'remove_tags')) as t
@@ -235,7 +234,7 @@ begin
 
   select
     jsonb_agg((
-      -- Which expense it is, beside what changed of it.
+      -- The expense's identity, beside its changes.
       select coalesce(jsonb_object_agg(f.key, f.value), '{}')
       from jsonb_each(a.fields) as f
       where f.key in ('name', 'amount', 'currency', 'date') and not new.fields ? f.key

@@ -65,4 +65,4 @@ begin
 end
 $$;
 comment on function app.chart_spending is
-  'Charts of what was spent: by category, over time, or both, as rows of app.rank_spending.';
+  'Charts of spending by category, over time, or both, as rows of app.rank_spending.';

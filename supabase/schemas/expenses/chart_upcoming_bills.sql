@@ -97,4 +97,4 @@ begin
 end
 $$;
 comment on function app.chart_upcoming_bills is
-  'Chart of what is overdue and what bills will take from now on, date by date, at today''s rates.';
+  'Chart of overdue and upcoming bill dates at today''s rates.';

@@ -20,8 +20,8 @@ begin
 end
 $$;
 comment on function app.fail_without_category is
-  'Ends the tool with category_not_found and what may have been meant, else the categories that there are; what is '
-  'only looked for is not to be made.';
+  'Ends the tool with category_not_found and similar categories, else the existing ones. A category in a filter is '
+  'never created.';
 
 create or replace function app.find_category(context app.context, name text, field text,
   create_missing boolean default false) returns text
@@ -115,5 +115,5 @@ begin
 end
 $$;
 comment on function app.choose_category is
-  'The category that was given, else that of a payee rule, else the last one of the same payee (or name, where there '
-  'is no payee), else the one a keyword points to, else none.';
+  'The category given, else that of a payee rule, else the last one of the same payee (or name, without a payee), else '
+  'that of a keyword, else none.';

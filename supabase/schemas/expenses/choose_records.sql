@@ -1,4 +1,4 @@
--- Which records update_expenses and delete_records are about, and what has to be said back before many are touched.
+-- The records of update_expenses and delete_records, and the confirmation required before many are changed.
 
 create or replace function app.find_records(context app.context, arguments jsonb) returns text[]
 language plpgsql volatile set search_path = '' as $$
@@ -41,7 +41,7 @@ language plpgsql stable set search_path = '' as $$
 begin
   return (
     select jsonb_build_object(
-      -- A bill goes with its payments, each of which is a record; an expense and its payment are one.
+      -- A bill counts with its payments, each as a record; an expense and its payment count as one.
       'count', case when starts_with(ids[1], 'bill_') then 1 + count(*) else cardinality(ids) end,
       'minor', coalesce(sum(p.minor), 0),
       'unknown', array_agg(distinct p.currency) filter (where p.minor is null)
@@ -55,8 +55,8 @@ begin
 end
 $$;
 comment on function app.weigh_records is
-  'What goes with records: {count, minor, unknown}: how many, their payments'' worth in the base currency whatever '
-  'their direction, and the currencies whose worth is not known.';
+  'The weight of records: {count, minor, unknown}: their number, the sum of their absolute values in the base '
+  'currency, and the currencies without a value.';
 
 create or replace function app.confirm_records(context app.context, arguments jsonb, ids text[], action text)
   returns jsonb
@@ -113,4 +113,4 @@ begin
 end
 $$;
 comment on function app.first_few is
-  'Of many changed records, the first few show what was done; all of them would fill the conversation.';
+  'The first few of many changed records; all of them would fill the conversation.';

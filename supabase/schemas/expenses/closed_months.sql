@@ -1,10 +1,10 @@
--- Closed months: what was paid in them stays as it is until they are reopened. One trigger on each table that keeps
--- money or what it was for, whoever writes it: a tool, an undo or a job.
+-- Closed months: their payments cannot change until they are reopened. One trigger on each table with money or its
+-- purpose covers tools, undo and jobs.
 
 create or replace function app.month_name(day date) returns text
 language sql immutable set search_path = ''
   return to_char(day, 'YYYY-MM');
-comment on function app.month_name is 'A month as it is said and shown.';
+comment on function app.month_name is 'A month as people write it.';
 
 create or replace function app.is_closed(organization_id text, day date) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -40,8 +40,8 @@ comment on function app.hold_organization is
   'Holds an organization as whatever is paid in it does. First, by who locks a provider link and may record a payment '
   'then: the end of a plan comes to the links after the organization.';
 
--- Its owner's rights, because under row-level security only the owner of an organization may lock it. Whoever writes
--- holds it still, but not from others who write: a month is closed before or after, and never in between.
+-- security definer: under row-level security only the owner of an organization may lock it. A shared lock, so that
+-- writers don't block each other and a month closes before or after a write, never during it.
 create or replace function app.refuse_closed_month() returns trigger
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -78,7 +78,7 @@ begin
 end
 $$;
 comment on function app.refuse_closed_month is
-  'Ends whatever would change what was paid in a closed month, or the expense that it was paid for.';
+  'Rejects changes to payments in a closed month and to their expenses.';
 revoke all on function app.refuse_closed_month from authenticated;
 
 create trigger refuse_closed_month before insert or delete on app.payments
@@ -87,7 +87,7 @@ create trigger refuse_closed_month before insert or delete on app.payments
 -- currency gives a new value to what stays as it was recorded.
 create trigger refuse_closed_month_on_update before update on app.payments
   for each row when (new.version <> old.version) execute function app.refuse_closed_month();
--- What a bill is called is nobody's record of a month: its category stays with what was paid (app.propagate_category).
+-- A bill's name and category aren't part of a month; payments keep their own category (app.propagate_category).
 create trigger refuse_closed_month_on_update before update on app.expenses
   for each row when (new.kind = 'one_off' and new.version <> old.version) execute function app.refuse_closed_month();
 

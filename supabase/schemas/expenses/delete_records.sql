@@ -104,6 +104,6 @@ begin
 end
 $$;
 comment on function app.delete_records is
-  'Tool delete_records: data {deleted, count, restorable_until, confirm?}: the first few where they are many; count is '
-  'how many, confirm {count, total} what a preview asks to be said back. Payments go with what they paid for, and come '
-  'back with it; of a bill their number and totals are told: payments {count, totals}.';
+  'Tool delete_records: data {deleted, count, restorable_until, confirm?}: the first of many; count is the number, '
+  'confirm {count, total} the confirmation that a preview requires. Payments are deleted and restored with their '
+  'expense; bills report payments {count, totals}.';

@@ -9,8 +9,8 @@ create type app.budget_state as (
   is_partial boolean
 );
 comment on type app.budget_state is
-  'A budget in one of its months or years: available is what may be spent in it, what was carried over included. '
-  'Partial is what has payments that cannot be converted.';
+  'A budget in one of its months or years: available is the limit including carry-over. Partial: some payments cannot '
+  'be converted.';
 
 create or replace function app.read_budgets(context app.context, day date, category_ids text[] default null)
   returns setof app.budget_state
@@ -29,7 +29,7 @@ begin
       left join app.categories as c on c.id = b.category_id
       where b.deleted_at is null and c.archived_at is null
         and (category_ids is null or b.category_id = any (category_ids))
-        -- What it was before a change is not kept; before it was first set it says what it would have been.
+        -- Earlier settings are not stored, so before its first change a budget reports the current limit.
         and (date_trunc(b.per, day) >= b.starts_on
           or b.starts_on <= (b.created_at at time zone context.timezone)::date)
     ),

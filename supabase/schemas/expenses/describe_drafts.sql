@@ -32,8 +32,8 @@ begin atomic
   group by p.split_id, p.currency, p.direction;
 end;
 comment on function app.former_payments is
-  'What a statement knows of a day in another form than the books: payments that were merged into one that stands, and '
-  'each split as the one payment it was. What each looked like, and the payment that stands for it.';
+  'Payments in a form that statements use and the books don''t: payments merged into another, and splits as one '
+  'payment. Each with the payment that stands for it.';
 
 create or replace function app.find_external(external_id text) returns text
 language plpgsql stable set search_path = '' as $$
@@ -223,4 +223,4 @@ begin
   );
 end
 $$;
-comment on function app.describe_drafts is 'What becomes of each item of log_expenses.';
+comment on function app.describe_drafts is 'The outcome of each item of log_expenses.';

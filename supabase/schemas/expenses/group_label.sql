@@ -39,8 +39,8 @@ begin
 end
 $$;
 comment on function app.group_label is
-  'What a group is called, spelling being one of those that were typed, categories by their ids; {none: dimension} for '
-  'what has no such thing, {none: "former_member"} for who has left.';
+  'The label of a group, in one of its typed spellings, categories by id; {none: dimension} for no value, {none: '
+  '"former_member"} for former members.';
 
 create type app.spending_group as (
   key_1 text,

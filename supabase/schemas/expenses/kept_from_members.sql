@@ -33,7 +33,7 @@ comment on function app.list_subjects is
 create or replace function app.sees_change(change app.change_sets) returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
-  -- Of one whose contents are gone nobody knows any more what it was about.
+  -- A change whose contents were purged has no subject left.
   if change.is_emptied then
     return change.actor_id = auth.uid();
   end if;
@@ -46,8 +46,8 @@ begin
 end
 $$;
 comment on function app.sees_change is
-  'Whether the person sees everything that a change is about. Its facts name all of it, so they are shown whole or not '
-  'at all. One whose contents are gone is seen by who made it.';
+  'Whether the person sees everything that a change concerns. Its facts name all of it, so it is shown completely or '
+  'not at all. After its contents were purged, only its author sees it.';
 
 create or replace function app.has_items(change_id text) returns boolean
 language plpgsql stable security definer set search_path = '' as $$
@@ -114,8 +114,8 @@ begin
 end
 $$;
 comment on function app.sees_line is
-  'Whether the person sees all payments that a line is. One of which a payment is gone, or, where only one''s own is '
-  'seen, one that is none, is seen by whoever imported it.';
+  'Whether the person sees all payments of a line. If a payment is deleted, or with "own only" if there is none, the '
+  'person who imported the line sees it.';
 
 create policy "Members can use their organization's statement lines" on app.statement_lines
   for all to authenticated
@@ -138,8 +138,8 @@ begin
 end
 $$;
 comment on function app.list_known_lines is
-  'The lines of an account, also those that are kept from the person: whoever has the file in hand sees the line, and '
-  'it must not come into the books twice. What it is there is not told.';
+  'The lines of an account, including hidden ones: a person who has the file sees the line, and it must not be '
+  'imported twice. The matched record is not revealed.';
 
 create or replace function app.guard_private() returns trigger
 language plpgsql set search_path = '' as $$
@@ -152,7 +152,7 @@ begin
 end
 $$;
 comment on function app.guard_private is
-  'Ends whatever would make a category private, or open one, by somebody who may not decide that: a call, or an undo.';
+  'Rejects making a category private or public without the right, by a call or an undo.';
 create trigger guard_private before insert or update of is_private on app.categories
   for each row execute function app.guard_private();
 
@@ -173,8 +173,7 @@ begin
 end
 $$;
 comment on function app.list_who_may is
-  'Whom to ask for what one''s role does not allow: {who: the addresses of the owner and a manager, as far as theirs '
-  'do}.';
+  'Whom to ask for an action beyond one''s role: {who: addresses of the owner and a manager who have the right}.';
 
 create or replace function app.refuse_reader(tool text) returns void
 language plpgsql stable set search_path = '' as $$

@@ -44,8 +44,7 @@ begin
 end
 $$;
 comment on function app.warn_of_drafts is
-  'What a person should hear about what was logged: items left out, days to come, amounts without a value in the base '
-  'currency.';
+  'Warnings about logged items: omitted items, future days, amounts without a value in the base currency.';
 
 create or replace function app.log_expenses(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -67,8 +66,8 @@ declare
   totals jsonb;
 begin
   perform app.refresh_passed_bills(context);
-  -- Judged against the books as they were before the call: two equal items in one call are two expenses, but an
-  -- external id stands for one.
+  -- Compared with the books before the call: two equal items in one call are two expenses, but an external id is
+  -- unique.
   for i in 1..cardinality(drafts) loop
     known_id := case when drafts[i] ->> 'external_id' is not null
       then coalesce(app.find_external(drafts[i] ->> 'external_id'), own_ids ->> (drafts[i] ->> 'external_id')) end;
@@ -130,4 +129,4 @@ begin
 end
 $$;
 comment on function app.log_expenses is
-  'Tool log_expenses: data {results, totals_by_currency}; the totals are of what is written.';
+  'Tool log_expenses: data {results, totals_by_currency}; the totals cover written items.';

@@ -1,5 +1,6 @@
--- Two records that are one, such as what was said and the bank's row of the next day: one stays with its amount and
--- date, and takes what it lacks; the other goes, and is still recognized when it is logged or imported again.
+-- Merges two records of one expense, such as a voice entry and the bank's row of the next day. The kept record keeps
+-- its amount and date and takes missing fields; the other is deleted and still recognized when it is logged or imported
+-- again.
 
 create or replace function app.read_kept(payment_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -56,8 +57,8 @@ begin
 end
 $$;
 comment on function app.find_kept is
-  'The payment that stays: of a one-off expense, or for a bill. Locks what is merged; ends the tool when it is not '
-  'there or cannot be one with the others.';
+  'The payment to keep, of a one-off expense or a bill. Locks the merged rows; ends the tool when it is missing or '
+  'can''t be merged with the others.';
 
 create or replace function app.take_over(kept app.payments, gone app.payments) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -94,7 +95,7 @@ begin
 end
 $$;
 comment on function app.take_over is
-  'Merges one payment into another: what the other lacks, and what was merged into the one before.';
+  'Merges one payment into another: missing fields, and earlier merges.';
 
 create or replace function app.merge_expenses(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$

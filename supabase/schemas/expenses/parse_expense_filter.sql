@@ -30,7 +30,7 @@ declare
   wanted text;
 begin
   for wanted in select app.clean_text(n) from jsonb_array_elements_text(names) as n loop
-    -- Archived ones included: what was spent on them stays in the books.
+    -- Including archived ones, whose spending stays in the books.
     select c.id into category_id from app.categories as c where lower(c.name) = lower(wanted)
     order by c.is_private desc limit 1;
     if category_id is null and lower(wanted) <> 'uncategorized' then
@@ -72,8 +72,8 @@ begin
 end
 $$;
 comment on function app.find_member is
-  'A member by address, or the only one with this in theirs; null stays null. Ends the tool with not_found and who may '
-  'be meant.';
+  'A member by address, or the only one that contains the text; null stays null. Ends the tool with not_found and '
+  'candidates.';
 
 create or replace function app.parse_expense_filter(context app.context, arguments jsonb) returns app.expense_filter
 language plpgsql stable set search_path = '' as $$
@@ -149,7 +149,7 @@ create or replace function app.is_amount_within(filter app.expense_filter, minor
   base_minor bigint,
   base_currency text) returns boolean
 language sql stable
-  -- People remember what was charged as well as what it was worth.
+  -- People remember the charge as well as the value.
   return (filter).own_bounds is null
     or case (filter).amount_currency when currency then minor when base_currency then base_minor end
       between coalesce((filter).min_minor, 0) and coalesce((filter).max_minor, 'infinity')

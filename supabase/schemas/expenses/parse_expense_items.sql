@@ -34,12 +34,12 @@ begin
 end
 $$;
 comment on function app.parse_paid_on is
-  'The day of a payment: at most 10 years back and, for who is ahead of the owner''s clock, one day ahead.';
+  'The day of a payment: at most 10 years back, and one day ahead for people in time zones ahead of the owner''s.';
 
 create or replace function app.refuse_income(item jsonb, field text) returns void
 language plpgsql stable set search_path = '' as $$
 declare
-  -- An employer pays salaries, and taxes on income are paid back: a category of their own says so.
+  -- Salaries paid and tax refunds are not income, as their category shows.
   earned constant text :=
     '\m(salary|salaries|wages|pay ?check|gehalt|lohn|salaire|sueldo|salario|stipendio|n[oó]mina)\M';
   income constant text := '^(income|earnings|einkommen|einnahmen?|revenus?|ingresos?|entrate)$';

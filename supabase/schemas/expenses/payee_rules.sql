@@ -23,7 +23,7 @@ create table app.payee_rules (
   foreign key (category_id, organization_id) references app.categories (id, organization_id)
 );
 comment on table app.payee_rules is
-  'The category of what is paid to a payee, or called so, where none is given: it begins with these words.';
+  'The default category of payments whose payee or name begins with these words.';
 -- Whoever does not see a rule, since its category is private, may keep another one for the same words.
 create unique index payee_rules_one_each_idx on app.payee_rules (organization_id, words, category_id)
   where deleted_at is null;

@@ -33,10 +33,10 @@ comment on column app.expense_occurrences.currency is
   'longer.';
 comment on column app.expense_occurrences.due_on is 'The scheduled date after the weekend rule.';
 comment on column app.expense_occurrences.paid_minor is
-  'Derived: what was paid of it less what came back, so that what is open is read without the payments.';
+  'Derived: payments less refunds, so that the open amount needs no join with payments.';
 comment on column app.expense_occurrences.expected_minor is 'Null while the amount of a variable bill is not known.';
 create index expense_occurrences_open_idx on app.expense_occurrences (organization_id, due_on) where status = 'open';
--- What is due on a day, whoever's it is?
+-- Finds due dates by day across all organizations.
 create index expense_occurrences_due_idx on app.expense_occurrences (due_on, expense_id) where status = 'open';
 -- What waits for its amount?
 create index expense_occurrences_unknown_idx on app.expense_occurrences (due_on, expense_id)
@@ -119,8 +119,8 @@ comment on column app.payments.split_id is
 comment on column app.payments.charged_minor is
   'What the bank took for it in another currency, where somebody said so: then the value is made of this.';
 comment on column app.payments.base_minor is
-  'Derived, as are all base_ and fx_ columns: what it is worth in the organization''s base currency, in every answer '
-  'and total. Null while no rate is known, never 1:1.';
+  'Derived, like all base_ and fx_ columns: the value in the organization''s base currency, used in every answer and '
+  'total. Null without a rate, never 1:1.';
 comment on column app.payments.is_final is
   'Derived: whether the value stands. Until then the rate of the day is not published yet, or not fetched.';
 comment on column app.payments.is_estimate is
@@ -128,7 +128,7 @@ comment on column app.payments.is_estimate is
 comment on column app.payments.sharing is
   'How it is shared (app.is_sharing); what each bears follows in app.payment_shares.';
 comment on column app.payments.stands_alone is
-  'Somebody said that it is other spending than what it resembles: paying a bill does not link it.';
+  'A person said that this isn''t the payment it resembles: paying a bill does not link it.';
 comment on column app.payments.merged_into is
   'The payment that stays, of two that are one: this one is deleted, and still recognized when it comes again.';
 comment on column app.payments.sort_minor is

@@ -57,7 +57,7 @@ declare
 begin
   return case
     when extract(day from from_on) <> 1 and not is_whole then make_interval(days => next_on - from_on)
-    -- A year so far. One month of it is a month so far, and whole months that are over are months like any other.
+    -- The current year so far. A single month of it is a month so far; past months are complete.
     when extract(doy from from_on) = 1 and months between 2 and 12 and (not is_whole or to_on = today)
       then interval '1 year'
     -- What is due on a day of the month is in both as often.
@@ -99,7 +99,7 @@ begin
 end
 $$;
 comment on function app.parse_period is
-  'The period that is meant: this month unless said; from alone reaches to today, to alone back to the first payment.';
+  'The requested period: this month by default; from alone ends today, to alone starts at the first payment.';
 
 create or replace function app.earlier_period(period app.period, compare text) returns app.period
 language plpgsql immutable set search_path = '' as $$
@@ -133,8 +133,8 @@ declare
   earlier app.period := app.earlier_period(period, compare);
 begin
   if today >= period.from_on and today < period.to_on then
-    -- The same days of each month, and the end of one with the end of the other: what is due on the 1st or the last day
-    -- is in both or in neither.
+    -- The same days of each month, and month ends with month ends, so that dates on the 1st or the last day are in both
+    -- or in neither.
     earlier.to_on :=
       least(earlier.to_on, greatest((today - earlier.shift)::date, (today + 1 - earlier.shift)::date - 1));
   end if;
@@ -142,7 +142,7 @@ begin
 end
 $$;
 comment on function app.compared_period is
-  'The period to compare what was spent with: of one that still runs, the same days as have passed.';
+  'The period to compare spending with; for a running period, the same elapsed days.';
 
 create or replace function app.books_begin(earlier app.period) returns date
 language plpgsql stable set search_path = '' as $$

@@ -19,5 +19,4 @@ create table app.fx_days (
 );
 comment on column app.fx_days.attempts is 'On how many days its rates were asked for; a bad morning is one.';
 comment on table app.fx_days is
-  'Days whose rates the sources were asked for. One that is settled gets no more of them: on a day without rates of '
-  'its own the last ones before it stand.';
+  'Days whose rates were requested. A settled day gets no more rates: without its own, the last earlier ones apply.';

@@ -74,7 +74,7 @@ create or replace function app.convert_minor(amount_minor numeric, from_rate num
 language sql immutable
   return app.scale_minor(amount_minor, to_rate * 10::numeric ^ to_exponent, from_rate * 10::numeric ^ from_exponent);
 comment on function app.convert_minor is
-  'Minor units of one currency in minor units of another by what one euro buys of each; null when a rate is.';
+  'Converts minor units of one currency into another with both rates per euro; null without a rate.';
 
 create type app.base_value as (
   base_currency text,
@@ -94,7 +94,7 @@ create or replace function app.value_in_base(
 ) returns app.base_value
 language plpgsql stable set search_path = '' as $$
 declare
-  -- What the bank took says more than what was asked for, but the asked amount is exact where no rate is between.
+  -- The bank's charge is preferred, but the entered amount is exact when no conversion is needed.
   is_charge constant boolean := currency <> base_currency and charged_minor is not null;
   from_currency constant text := case when is_charge then charged_currency else currency end;
   from_minor constant bigint := case when is_charge then charged_minor else amount_minor end;

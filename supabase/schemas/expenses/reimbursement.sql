@@ -21,5 +21,5 @@ begin
 end
 $$;
 comment on function app.parse_reimbursement is
-  'What is paid back, by whom and when, from {reimbursement?, reimbursed_by?, reimbursed_on?}: a name alone waits for '
-  'it, a day has it. What is not given stays; what is done without a day was done today.';
+  'A reimbursement from {reimbursement?, reimbursed_by?, reimbursed_on?}: a name alone means expected, a day means '
+  'received. Missing arguments keep their values; received without a day means today.';

@@ -1,5 +1,5 @@
--- One payment over several categories: records of their own that share a split_id, so that lists, charts, budgets and
--- sums know nothing of it. The parts add up to the whole: amounts, tax and charge, each to the minor unit.
+-- Splits one payment over several categories: records with a common split_id, so that lists, charts, budgets and sums
+-- need no special case. Amounts, tax and charge of the parts add up to the minor unit.
 
 create or replace function app.spread_minor(whole_minor bigint, weights bigint[]) returns bigint[]
 language plpgsql immutable set search_path = '' as $$
@@ -21,7 +21,7 @@ begin
 end
 $$;
 comment on function app.spread_minor is
-  'An amount in proportion to weights, exactly: rounded down, and what is left goes to those that lost most; null '
+  'Distributes an amount by weights, exactly: rounded down, and the remainder goes to the largest fractions; null '
   'stays null.';
 
 create or replace function app.parse_split(context app.context, parts jsonb, whole jsonb, field text,
@@ -75,8 +75,8 @@ begin
 end
 $$;
 comment on function app.parse_split is
-  'The parts of a draft as what they have of their own, [{amount_minor, category_id?, note?, tax_minor?, '
-  'charged_minor?}]; one may leave its amount out, and has the rest.';
+  'The parts of a draft with their own fields, [{amount_minor, category_id?, note?, tax_minor?, charged_minor?}]; one '
+  'may omit its amount and gets the rest.';
 
 create or replace function app.draft_parts(draft jsonb) returns setof jsonb
 language plpgsql stable set search_path = '' as $$
@@ -137,8 +137,7 @@ begin
 end
 $$;
 comment on function app.shown_split_id is
-  'The split of a payment, where the person sees another part of it: one whose other parts are all kept from them '
-  'would tell of what is private.';
+  'The split of a payment, if the person sees another part; otherwise the split would reveal hidden parts.';
 
 create or replace function app.leave_split(ids text[]) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -220,8 +219,8 @@ begin
 end
 $$;
 comment on function app.split_payment is
-  'Spreads a one-off expense, or all parts of a split anew, over the parts in changes: the records there are keep '
-  'their ids, further ones are added, and those left over are deleted. One part is no split.';
+  'Splits a one-off expense, or an existing split again, into the parts in changes: existing records keep their ids, '
+  'missing ones are added, surplus ones deleted. A single part is no split.';
 
 create or replace function app.describe_split(ids text[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -255,4 +254,4 @@ begin
     else '[]'::jsonb end;
 end
 $$;
-comment on function app.warn_of_parts is 'Says of what was deleted that other parts of the same split stay.';
+comment on function app.warn_of_parts is 'Warns that other parts of a deleted record''s split stay.';

@@ -19,9 +19,9 @@ create type app.spending_cell as (
   rated_amounts bigint[]
 );
 comment on type app.spending_cell is
-  'Payments of one part (current, earlier or upcoming) and group that are valued alike: what they add up to, what of '
-  'it has a value in the target currency by which rates, and of what has none each amount, since each is rounded by '
-  'itself. is_first is false for what another tag of the same payment counts already.';
+  'Payments of one part (current, earlier or upcoming) and group with the same valuation: their sum, the converted '
+  'part with its rates, and each unconverted amount, because each is rounded separately. is_first is false when '
+  'another tag already counts the payment.';
 
 -- Planned once a session: planning took three times as long as a month of payments. There is one index to go through,
 -- with an order to no purpose, and that is said, since a plan that fits all questions is made knowing none of them.
@@ -75,7 +75,7 @@ $$;
 comment on function app.sum_plain_cells is
   'The cells of a question of what the index of payments by day has, in the base currency.';
 
--- Planned for the values at hand, of which most leave most of it out; its groups always fit a hash.
+-- Planned for the actual values, which usually exclude most rows; the groups always fit a hash.
 create or replace function app.sum_cells(
   context app.context, filter app.expense_filter, earlier app.period, expected jsonb, dimensions text[], target text
 ) returns app.spending_cell[]
@@ -128,7 +128,7 @@ begin
     join app.expenses as e on e.id = x.expense_id
     where expected is not null and x.expected_minor is not null
   ),
-  -- One of the two halves is nothing, as the planner sees.
+  -- One of the two halves is empty, and the planner sees it.
   moves as (
     select p.*, null as tag, true as is_first from payments as p where not is_tagged
     union all
@@ -222,7 +222,7 @@ begin
   ),
   sums as (
     select v.key_1, v.key_2, v.part, v.is_first, v.spelling_1, v.spelling_2,
-      -- Without a rate there is no value, in the sum and in its count.
+      -- Without a rate there is no value, in the sum or its count.
       case when v.rated_currency is null then v.value_minor else (
         select sum(sign(n.minor) * app.scale_minor(abs(n.minor), v.numerator, v.denominator))
         from unnest(v.rated_amounts) as n (minor)

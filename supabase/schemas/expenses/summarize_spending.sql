@@ -29,7 +29,7 @@ begin
   end if;
   select array_agg(distinct e.name) into awaited
   from (
-    -- The few that may wait, before all automatic bills are asked what they cost.
+    -- The few bills that may wait, before computing the costs of all automatic bills.
     select distinct o.expense_id
     from app.expense_occurrences as o
     where o.organization_id = context.organization_id and o.status = 'open' and o.expected_minor is null
@@ -73,15 +73,15 @@ begin
 end
 $$;
 comment on function app.list_expected is
-  'What is to come of the bills that a filter asks for: rows of app.expected_in_period with the name of the bill; null '
-  'when there are none.';
+  'Upcoming dates of bills that match a filter: rows of app.expected_in_period with the bill''s name; null without '
+  'any.';
 
 create or replace function app.summarize_spending(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   filter app.expense_filter := app.parse_expense_filter(context, arguments);
   period constant app.period := app.parse_period(context, arguments, filter);
-  -- With what is still to come a period is whole, and compared with a whole one.
+  -- With upcoming dates a period is complete and is compared with a complete one.
   earlier constant app.period :=
     case when (arguments ->> 'include_upcoming')::boolean then app.earlier_period(period, arguments ->> 'compare')
     else app.compared_period(period, arguments ->> 'compare', context.today) end;

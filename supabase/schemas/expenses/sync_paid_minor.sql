@@ -1,4 +1,4 @@
--- Its owner's rights: the sum is of all payments, also of those that whoever writes one does not see.
+-- security definer: the sum covers all payments, including those hidden from the writer.
 create or replace function app.sync_paid_minor() returns trigger
 language plpgsql security definer set search_path = '' as $$
 declare

@@ -20,7 +20,7 @@ create table app.categories (
 );
 comment on table app.categories is 'What money is spent on, in the organization''s own words.';
 comment on column app.categories.is_private is
-  'Whether only those see it, and what is in it, who have the right books:private.';
+  'Whether the category and its records are visible only with the right books:private.';
 -- One of each name that is private, one that is not: who sees only the one must not learn of the other by its name.
 create unique index categories_name_idx on app.categories (organization_id, lower(name), is_private);
 
@@ -115,8 +115,7 @@ create table app.expenses (
   constraint expenses_ends_after_start check (ends_on >= anchor_on)
 ) with (fillfactor = 85);
 comment on table app.expenses is
-  'An expense that happened once, or a bill that comes again. What was paid is in payments, what is due in '
-  'expense_occurrences.';
+  'A one-off expense or a recurring bill. Payments are in payments, due dates in expense_occurrences.';
 comment on column app.expenses.url is
   'A link to the receipt or the order: http or https, without a name or password in it.';
 comment on column app.expenses.earlier_minor is
@@ -148,7 +147,7 @@ comment on column app.expenses.match_key is
   'no index on an expression is used.';
 comment on column app.expenses.recorded_seq is
   'Counts up in the order of recording: which of two came later, whatever the clock said.';
--- Once for whoever recorded it, in a category: an id that is taken by what is kept from a person must not say so.
+-- Unique per author and category: a conflict with a hidden row must not reveal it.
 create unique index expenses_external_id_idx
   on app.expenses (organization_id, source, external_id, created_by, coalesce(category_id, '')) nulls not distinct
   where external_id is not null and deleted_at is null;
@@ -158,7 +157,7 @@ create index expenses_currency_idx on app.expenses (currency);
 -- the date in it.
 create index expenses_active_idx on app.expenses (organization_id)
   where kind = 'bill' and status = 'active' and deleted_at is null;
--- Which bills are there at all?
+-- Finds all bills.
 create index expenses_bills_idx on app.expenses (organization_id, status, recorded_seq)
   where kind = 'bill' and deleted_at is null;
 -- Which category did this payee, or a thing of this name, have last time?

@@ -60,5 +60,4 @@ begin
 end
 $$;
 comment on function app.parse_tax is
-  'The tax in an amount from {tax?, tax_percent?}: what is not given follows from the other; a tax of zero without a '
-  'rate is none.';
+  'The tax in an amount from {tax?, tax_percent?}; each is derived from the other. Zero tax without a rate means none.';

@@ -10,7 +10,7 @@ declare
   merged_id text;
   merged_name text;
   left_bills text[];
-  -- As many as an import writes: all of them are kept for the undo.
+  -- As many as an import writes, because the undo stores all of them.
   max_moved constant int := 2000;
 begin
   if wanted is null or lower(coalesce(case action when 'create' then wanted else new_name end, '')) = 'uncategorized'
@@ -113,8 +113,8 @@ end
 $$;
 comment on function app.change_category is
   'Creates, renames, merges (at most 2,000 expenses) or archives a category, makes it private or shares it: {id, name, '
-  'private?, archived?, moved?, left_bills?, facts}. What was spent in an archived one stays there; deleted expenses '
-  'keep theirs.';
+  'private?, archived?, moved?, left_bills?, facts}. Archived categories keep their spending; deleted expenses keep '
+  'their category.';
 
 create or replace function app.count_values(organization_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -91,8 +91,8 @@ begin
 end
 $$;
 comment on function app.write_preferences is
-  'Sets the preferences that are given, and keeps for the undo what changed; ends the tool with forbidden_role for '
-  'whoever may not set one of them.';
+  'Sets the given preferences and stores the changed ones for the undo; ends the tool with forbidden_role without the '
+  'right to set one of them.';
 
 create or replace function app.change_preferences(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -157,4 +157,4 @@ begin
 end
 $$;
 comment on function app.require_category is
-  'The category of a name, archived or not; ends the tool with category_not_found when there is none.';
+  'The category of a name, archived or not; ends the tool with category_not_found if missing.';

@@ -1,4 +1,4 @@
--- Who only reads writes nothing, whatever the other policies of a table let through: these restrict all of them.
+-- Restrictive policies: viewers write nothing, whatever a table's other policies allow.
 
 do $$
 declare
