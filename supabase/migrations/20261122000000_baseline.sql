@@ -2232,7 +2232,7 @@ create table app.categories (
 );
 comment on table app.categories is 'What money is spent on, in the organization''s own words.';
 comment on column app.categories.is_private is
-  'Whether only those see it, and what is in it, who have the right books:private.';
+  'Whether the category and its records are visible only with the right books:private.';
 -- One of each name that is private, one that is not: who sees only the one must not learn of the other by its name.
 create unique index categories_name_idx on app.categories (organization_id, lower(name), is_private);
 
@@ -2327,8 +2327,7 @@ create table app.expenses (
   constraint expenses_ends_after_start check (ends_on >= anchor_on)
 ) with (fillfactor = 85);
 comment on table app.expenses is
-  'An expense that happened once, or a bill that comes again. What was paid is in payments, what is due in '
-  'expense_occurrences.';
+  'A one-off expense or a recurring bill. Payments are in payments, due dates in expense_occurrences.';
 comment on column app.expenses.url is
   'A link to the receipt or the order: http or https, without a name or password in it.';
 comment on column app.expenses.earlier_minor is
@@ -2360,7 +2359,7 @@ comment on column app.expenses.match_key is
   'no index on an expression is used.';
 comment on column app.expenses.recorded_seq is
   'Counts up in the order of recording: which of two came later, whatever the clock said.';
--- Once for whoever recorded it, in a category: an id that is taken by what is kept from a person must not say so.
+-- Unique per author and category: a conflict with a hidden row must not reveal it.
 create unique index expenses_external_id_idx
   on app.expenses (organization_id, source, external_id, created_by, coalesce(category_id, '')) nulls not distinct
   where external_id is not null and deleted_at is null;
@@ -2370,7 +2369,7 @@ create index expenses_currency_idx on app.expenses (currency);
 -- the date in it.
 create index expenses_active_idx on app.expenses (organization_id)
   where kind = 'bill' and status = 'active' and deleted_at is null;
--- Which bills are there at all?
+-- Finds all bills.
 create index expenses_bills_idx on app.expenses (organization_id, status, recorded_seq)
   where kind = 'bill' and deleted_at is null;
 -- Which category did this payee, or a thing of this name, have last time?
@@ -2413,10 +2412,10 @@ comment on column app.expense_occurrences.currency is
   'longer.';
 comment on column app.expense_occurrences.due_on is 'The scheduled date after the weekend rule.';
 comment on column app.expense_occurrences.paid_minor is
-  'Derived: what was paid of it less what came back, so that what is open is read without the payments.';
+  'Derived: payments less refunds, so that the open amount needs no join with payments.';
 comment on column app.expense_occurrences.expected_minor is 'Null while the amount of a variable bill is not known.';
 create index expense_occurrences_open_idx on app.expense_occurrences (organization_id, due_on) where status = 'open';
--- What is due on a day, whoever's it is?
+-- Finds due dates by day across all organizations.
 create index expense_occurrences_due_idx on app.expense_occurrences (due_on, expense_id) where status = 'open';
 -- What waits for its amount?
 create index expense_occurrences_unknown_idx on app.expense_occurrences (due_on, expense_id)
@@ -2499,8 +2498,8 @@ comment on column app.payments.split_id is
 comment on column app.payments.charged_minor is
   'What the bank took for it in another currency, where somebody said so: then the value is made of this.';
 comment on column app.payments.base_minor is
-  'Derived, as are all base_ and fx_ columns: what it is worth in the organization''s base currency, in every answer '
-  'and total. Null while no rate is known, never 1:1.';
+  'Derived, like all base_ and fx_ columns: the value in the organization''s base currency, used in every answer and '
+  'total. Null without a rate, never 1:1.';
 comment on column app.payments.is_final is
   'Derived: whether the value stands. Until then the rate of the day is not published yet, or not fetched.';
 comment on column app.payments.is_estimate is
@@ -2508,7 +2507,7 @@ comment on column app.payments.is_estimate is
 comment on column app.payments.sharing is
   'How it is shared (app.is_sharing); what each bears follows in app.payment_shares.';
 comment on column app.payments.stands_alone is
-  'Somebody said that it is other spending than what it resembles: paying a bill does not link it.';
+  'A person said that this isn''t the payment it resembles: paying a bill does not link it.';
 comment on column app.payments.merged_into is
   'The payment that stays, of two that are one: this one is deleted, and still recognized when it comes again.';
 comment on column app.payments.sort_minor is
@@ -2567,8 +2566,7 @@ create table app.fx_days (
 );
 comment on column app.fx_days.attempts is 'On how many days its rates were asked for; a bad morning is one.';
 comment on table app.fx_days is
-  'Days whose rates the sources were asked for. One that is settled gets no more of them: on a day without rates of '
-  'its own the last ones before it stand.';
+  'Days whose rates were requested. A settled day gets no more rates: without its own, the last earlier ones apply.';
 
 -- schemas/providers/tables.sql
 
@@ -2694,7 +2692,7 @@ begin
 end
 $$;
 comment on function app.bump_version is
-  'A version says that somebody changed a row: each trigger tells whether any but derived columns differ.';
+  'Increments the version when any but derived columns differ; each trigger passes whether they do.';
 
 -- Records what a tool's write did, whatever tool it is: nothing can be written in a change and escape its undo.
 create or replace function app.capture_change() returns trigger
@@ -2735,7 +2733,7 @@ $$;
 
 -- schemas/expenses/budgets.sql
 
--- Budgets: how much may be spent on a category, or on everything, in a month or a year, and what is left of it.
+-- Budgets: a monthly or yearly limit for a category or for all spending, and the rest of it.
 
 create table app.budgets (
   id text collate "C" primary key default app.new_id('bud')
@@ -2758,7 +2756,7 @@ create table app.budgets (
 comment on table app.budgets is
   'What may be spent on a category in each month or year; without a category, on everything.';
 comment on column app.budgets.starts_on is
-  'The first month or year that it is as it is: what is left of one is carried over from here on.';
+  'The first month or year with the current settings; carry-over starts here.';
 comment on column app.budgets.opening_minor is
   'What had been left, or overspent, when it became as it is: another amount says nothing of the months before.';
 create unique index budgets_one_each_idx on app.budgets (organization_id, coalesce(category_id, ''), per)
@@ -2794,7 +2792,7 @@ create table app.payee_rules (
   foreign key (category_id, organization_id) references app.categories (id, organization_id)
 );
 comment on table app.payee_rules is
-  'The category of what is paid to a payee, or called so, where none is given: it begins with these words.';
+  'The default category of payments whose payee or name begins with these words.';
 -- Whoever does not see a rule, since its category is private, may keep another one for the same words.
 create unique index payee_rules_one_each_idx on app.payee_rules (organization_id, words, category_id)
   where deleted_at is null;
@@ -3017,7 +3015,7 @@ comment on function app.list_subjects is
 create or replace function app.sees_change(change app.change_sets) returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
-  -- Of one whose contents are gone nobody knows any more what it was about.
+  -- A change whose contents were purged has no subject left.
   if change.is_emptied then
     return change.actor_id = auth.uid();
   end if;
@@ -3030,8 +3028,8 @@ begin
 end
 $$;
 comment on function app.sees_change is
-  'Whether the person sees everything that a change is about. Its facts name all of it, so they are shown whole or not '
-  'at all. One whose contents are gone is seen by who made it.';
+  'Whether the person sees everything that a change concerns. Its facts name all of it, so it is shown completely or '
+  'not at all. After its contents were purged, only its author sees it.';
 
 create or replace function app.has_items(change_id text) returns boolean
 language plpgsql stable security definer set search_path = '' as $$
@@ -3098,8 +3096,8 @@ begin
 end
 $$;
 comment on function app.sees_line is
-  'Whether the person sees all payments that a line is. One of which a payment is gone, or, where only one''s own is '
-  'seen, one that is none, is seen by whoever imported it.';
+  'Whether the person sees all payments of a line. If a payment is deleted, or with "own only" if there is none, the '
+  'person who imported the line sees it.';
 
 create policy "Members can use their organization's statement lines" on app.statement_lines
   for all to authenticated
@@ -3122,8 +3120,8 @@ begin
 end
 $$;
 comment on function app.list_known_lines is
-  'The lines of an account, also those that are kept from the person: whoever has the file in hand sees the line, and '
-  'it must not come into the books twice. What it is there is not told.';
+  'The lines of an account, including hidden ones: a person who has the file sees the line, and it must not be '
+  'imported twice. The matched record is not revealed.';
 
 create or replace function app.guard_private() returns trigger
 language plpgsql set search_path = '' as $$
@@ -3136,7 +3134,7 @@ begin
 end
 $$;
 comment on function app.guard_private is
-  'Ends whatever would make a category private, or open one, by somebody who may not decide that: a call, or an undo.';
+  'Rejects making a category private or public without the right, by a call or an undo.';
 create trigger guard_private before insert or update of is_private on app.categories
   for each row execute function app.guard_private();
 
@@ -3157,8 +3155,7 @@ begin
 end
 $$;
 comment on function app.list_who_may is
-  'Whom to ask for what one''s role does not allow: {who: the addresses of the owner and a manager, as far as theirs '
-  'do}.';
+  'Whom to ask for an action beyond one''s role: {who: addresses of the owner and a manager who have the right}.';
 
 create or replace function app.refuse_reader(tool text) returns void
 language plpgsql stable set search_path = '' as $$
@@ -3282,7 +3279,7 @@ grant select, insert, update, delete on app.payment_shares, app.settlements to s
 
 -- schemas/expenses/sync_paid_minor.sql
 
--- Its owner's rights: the sum is of all payments, also of those that whoever writes one does not see.
+-- security definer: the sum covers all payments, including those hidden from the writer.
 create or replace function app.sync_paid_minor() returns trigger
 language plpgsql security definer set search_path = '' as $$
 declare
@@ -3324,8 +3321,8 @@ begin
   foreach tracked in array array['budgets', 'categories', 'expenses', 'expense_occurrences', 'payee_rules', 'payments',
     'settlements']
     loop
-    -- Updates of derived columns alone, such as rolling a million bills, are nobody's change and need not be looked at.
-    -- Column by column: comparing whole rows as jsonb took a quarter of the time of an undo of many.
+    -- Skip updates of derived columns only, such as rolling a million bills. Compared column by column: comparing whole
+    -- rows as jsonb took a quarter of the time of a large undo.
     select string_agg(quote_ident(a.attname), ', ' order by a.attnum),
       string_agg(format('old.%1$I is distinct from new.%1$I', a.attname), ' or ' order by a.attnum)
     into columns, difference
@@ -3392,7 +3389,7 @@ language sql immutable
     (bill).sharing -> 'parts' @> jsonb_build_array(jsonb_build_object('member_id', member_id)), false
   );
 comment on function app.is_party is
-  'Whether a member pays a bill or bears a part of it, from the day on that this was said: its payments come later.';
+  'Whether a member pays or shares a bill, from the day that this was set: only later payments are theirs.';
 
 create or replace function app.sees_expense(expense_id text) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -3460,7 +3457,7 @@ create policy "Members can use their organization's payments" on app.payments
     organization_id = (select identity.current_organization_id())
     and (
       (select identity.sees_everything())
-      -- In this order: what is private costs no look-up, and so tells little of itself by time.
+      -- In this order, so that private rows cost no look-up and reveal less through timing.
       or (category_id is null or category_id <> all ((select app.list_hidden_categories())::text[]))
         and exists (select from app.expenses as e where e.id = expense_id)
     )
@@ -3832,7 +3829,7 @@ grant select, insert, update, delete on app.approval_rules, app.proposals to ser
 
 -- schemas/expenses/writing_roles.sql
 
--- Who only reads writes nothing, whatever the other policies of a table let through: these restrict all of them.
+-- Restrictive policies: viewers write nothing, whatever a table's other policies allow.
 
 do $$
 declare
@@ -6392,9 +6389,8 @@ comment on function app.get_context is
 
 -- schemas/expenses/categories.sql
 
--- Categories: what an organization starts with, how a name that was typed is found, and what is assumed when none was
--- given.
--- "Uncategorized" is no category but the absence of one, and may be asked for by that name.
+-- Categories: the initial ones, finding one by a typed name, and defaults. "Uncategorized" means no category, and can
+-- be requested by that name.
 
 create table app.category_keywords (
   keyword text primary key constraint category_keywords_keyword_format check (keyword ~ '^[a-z]{3,20}$'),
@@ -6492,7 +6488,7 @@ begin
 end
 $$;
 comment on function app.suggest_categories is
-  'Up to three categories that may be meant by a name that is none, the likeliest first.';
+  'Up to three categories similar to an unknown name, the likeliest first.';
 revoke all on function app.create_default_categories from authenticated;
 
 -- schemas/expenses/apply_payee_rules.sql
@@ -6564,7 +6560,7 @@ begin
       if found_id is null then
         perform app.fail_without_category(category, field || '.category');
       end if;
-      -- Of two for the same words, one of them in a private category, one stays: what was said last is so.
+      -- Of two rules for the same words, one in a private category, the latest stays.
       select r.id into kept_id from app.payee_rules as r
       where r.organization_id = context.organization_id and r.words = app.payee_words(wanted) and r.deleted_at is null
       order by r.category_id = found_id desc, r.created_at, r.id
@@ -6617,8 +6613,8 @@ begin
 end
 $$;
 comment on function app.fail_without_category is
-  'Ends the tool with category_not_found and what may have been meant, else the categories that there are; what is '
-  'only looked for is not to be made.';
+  'Ends the tool with category_not_found and similar categories, else the existing ones. A category in a filter is '
+  'never created.';
 
 create or replace function app.find_category(context app.context, name text, field text,
   create_missing boolean default false) returns text
@@ -6712,8 +6708,8 @@ begin
 end
 $$;
 comment on function app.choose_category is
-  'The category that was given, else that of a payee rule, else the last one of the same payee (or name, where there '
-  'is no payee), else the one a keyword points to, else none.';
+  'The category given, else that of a payee rule, else the last one of the same payee (or name, without a payee), else '
+  'that of a keyword, else none.';
 
 -- schemas/expenses/rates.sql
 
@@ -6793,7 +6789,7 @@ create or replace function app.convert_minor(amount_minor numeric, from_rate num
 language sql immutable
   return app.scale_minor(amount_minor, to_rate * 10::numeric ^ to_exponent, from_rate * 10::numeric ^ from_exponent);
 comment on function app.convert_minor is
-  'Minor units of one currency in minor units of another by what one euro buys of each; null when a rate is.';
+  'Converts minor units of one currency into another with both rates per euro; null without a rate.';
 
 create type app.base_value as (
   base_currency text,
@@ -6813,7 +6809,7 @@ create or replace function app.value_in_base(
 ) returns app.base_value
 language plpgsql stable set search_path = '' as $$
 declare
-  -- What the bank took says more than what was asked for, but the asked amount is exact where no rate is between.
+  -- The bank's charge is preferred, but the entered amount is exact when no conversion is needed.
   is_charge constant boolean := currency <> base_currency and charged_minor is not null;
   from_currency constant text := case when is_charge then charged_currency else currency end;
   from_minor constant bigint := case when is_charge then charged_minor else amount_minor end;
@@ -6998,8 +6994,7 @@ begin
 end
 $$;
 comment on function app.parse_tax is
-  'The tax in an amount from {tax?, tax_percent?}: what is not given follows from the other; a tax of zero without a '
-  'rate is none.';
+  'The tax in an amount from {tax?, tax_percent?}; each is derived from the other. Zero tax without a rate means none.';
 
 -- schemas/expenses/reimbursement.sql
 
@@ -7026,13 +7021,13 @@ begin
 end
 $$;
 comment on function app.parse_reimbursement is
-  'What is paid back, by whom and when, from {reimbursement?, reimbursed_by?, reimbursed_on?}: a name alone waits for '
-  'it, a day has it. What is not given stays; what is done without a day was done today.';
+  'A reimbursement from {reimbursement?, reimbursed_by?, reimbursed_on?}: a name alone means expected, a day means '
+  'received. Missing arguments keep their values; received without a day means today.';
 
 -- schemas/expenses/split_payment.sql
 
--- One payment over several categories: records of their own that share a split_id, so that lists, charts, budgets and
--- sums know nothing of it. The parts add up to the whole: amounts, tax and charge, each to the minor unit.
+-- Splits one payment over several categories: records with a common split_id, so that lists, charts, budgets and sums
+-- need no special case. Amounts, tax and charge of the parts add up to the minor unit.
 
 create or replace function app.spread_minor(whole_minor bigint, weights bigint[]) returns bigint[]
 language plpgsql immutable set search_path = '' as $$
@@ -7054,7 +7049,7 @@ begin
 end
 $$;
 comment on function app.spread_minor is
-  'An amount in proportion to weights, exactly: rounded down, and what is left goes to those that lost most; null '
+  'Distributes an amount by weights, exactly: rounded down, and the remainder goes to the largest fractions; null '
   'stays null.';
 
 create or replace function app.parse_split(context app.context, parts jsonb, whole jsonb, field text,
@@ -7108,8 +7103,8 @@ begin
 end
 $$;
 comment on function app.parse_split is
-  'The parts of a draft as what they have of their own, [{amount_minor, category_id?, note?, tax_minor?, '
-  'charged_minor?}]; one may leave its amount out, and has the rest.';
+  'The parts of a draft with their own fields, [{amount_minor, category_id?, note?, tax_minor?, charged_minor?}]; one '
+  'may omit its amount and gets the rest.';
 
 create or replace function app.draft_parts(draft jsonb) returns setof jsonb
 language plpgsql stable set search_path = '' as $$
@@ -7170,8 +7165,7 @@ begin
 end
 $$;
 comment on function app.shown_split_id is
-  'The split of a payment, where the person sees another part of it: one whose other parts are all kept from them '
-  'would tell of what is private.';
+  'The split of a payment, if the person sees another part; otherwise the split would reveal hidden parts.';
 
 create or replace function app.leave_split(ids text[]) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -7253,8 +7247,8 @@ begin
 end
 $$;
 comment on function app.split_payment is
-  'Spreads a one-off expense, or all parts of a split anew, over the parts in changes: the records there are keep '
-  'their ids, further ones are added, and those left over are deleted. One part is no split.';
+  'Splits a one-off expense, or an existing split again, into the parts in changes: existing records keep their ids, '
+  'missing ones are added, surplus ones deleted. A single part is no split.';
 
 create or replace function app.describe_split(ids text[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -7288,7 +7282,7 @@ begin
     else '[]'::jsonb end;
 end
 $$;
-comment on function app.warn_of_parts is 'Says of what was deleted that other parts of the same split stay.';
+comment on function app.warn_of_parts is 'Warns that other parts of a deleted record''s split stay.';
 
 -- schemas/sharing/former_members.sql
 
@@ -7824,12 +7818,12 @@ begin
 end
 $$;
 comment on function app.parse_paid_on is
-  'The day of a payment: at most 10 years back and, for who is ahead of the owner''s clock, one day ahead.';
+  'The day of a payment: at most 10 years back, and one day ahead for people in time zones ahead of the owner''s.';
 
 create or replace function app.refuse_income(item jsonb, field text) returns void
 language plpgsql stable set search_path = '' as $$
 declare
-  -- An employer pays salaries, and taxes on income are paid back: a category of their own says so.
+  -- Salaries paid and tax refunds are not income, as their category shows.
   earned constant text :=
     '\m(salary|salaries|wages|pay ?check|gehalt|lohn|salaire|sueldo|salario|stipendio|n[oó]mina)\M';
   income constant text := '^(income|earnings|einkommen|einnahmen?|revenus?|ingresos?|entrate)$';
@@ -7985,8 +7979,8 @@ begin atomic
   group by p.split_id, p.currency, p.direction;
 end;
 comment on function app.former_payments is
-  'What a statement knows of a day in another form than the books: payments that were merged into one that stands, and '
-  'each split as the one payment it was. What each looked like, and the payment that stands for it.';
+  'Payments in a form that statements use and the books don''t: payments merged into another, and splits as one '
+  'payment. Each with the payment that stands for it.';
 
 create or replace function app.find_external(external_id text) returns text
 language plpgsql stable set search_path = '' as $$
@@ -8176,7 +8170,7 @@ begin
   );
 end
 $$;
-comment on function app.describe_drafts is 'What becomes of each item of log_expenses.';
+comment on function app.describe_drafts is 'The outcome of each item of log_expenses.';
 
 -- schemas/expenses/log_expenses.sql
 
@@ -8226,8 +8220,7 @@ begin
 end
 $$;
 comment on function app.warn_of_drafts is
-  'What a person should hear about what was logged: items left out, days to come, amounts without a value in the base '
-  'currency.';
+  'Warnings about logged items: omitted items, future days, amounts without a value in the base currency.';
 
 create or replace function app.log_expenses(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -8249,8 +8242,8 @@ declare
   totals jsonb;
 begin
   perform app.refresh_passed_bills(context);
-  -- Judged against the books as they were before the call: two equal items in one call are two expenses, but an
-  -- external id stands for one.
+  -- Compared with the books before the call: two equal items in one call are two expenses, but an external id is
+  -- unique.
   for i in 1..cardinality(drafts) loop
     known_id := case when drafts[i] ->> 'external_id' is not null
       then coalesce(app.find_external(drafts[i] ->> 'external_id'), own_ids ->> (drafts[i] ->> 'external_id')) end;
@@ -8312,7 +8305,7 @@ begin
 end
 $$;
 comment on function app.log_expenses is
-  'Tool log_expenses: data {results, totals_by_currency}; the totals are of what is written.';
+  'Tool log_expenses: data {results, totals_by_currency}; the totals cover written items.';
 
 -- schemas/expenses/parse_expense_filter.sql
 
@@ -8348,7 +8341,7 @@ declare
   wanted text;
 begin
   for wanted in select app.clean_text(n) from jsonb_array_elements_text(names) as n loop
-    -- Archived ones included: what was spent on them stays in the books.
+    -- Including archived ones, whose spending stays in the books.
     select c.id into category_id from app.categories as c where lower(c.name) = lower(wanted)
     order by c.is_private desc limit 1;
     if category_id is null and lower(wanted) <> 'uncategorized' then
@@ -8390,8 +8383,8 @@ begin
 end
 $$;
 comment on function app.find_member is
-  'A member by address, or the only one with this in theirs; null stays null. Ends the tool with not_found and who may '
-  'be meant.';
+  'A member by address, or the only one that contains the text; null stays null. Ends the tool with not_found and '
+  'candidates.';
 
 create or replace function app.parse_expense_filter(context app.context, arguments jsonb) returns app.expense_filter
 language plpgsql stable set search_path = '' as $$
@@ -8467,7 +8460,7 @@ create or replace function app.is_amount_within(filter app.expense_filter, minor
   base_minor bigint,
   base_currency text) returns boolean
 language sql stable
-  -- People remember what was charged as well as what it was worth.
+  -- People remember the charge as well as the value.
   return (filter).own_bounds is null
     or case (filter).amount_currency when currency then minor when base_currency then base_minor end
       between coalesce((filter).min_minor, 0) and coalesce((filter).max_minor, 'infinity')
@@ -8908,7 +8901,7 @@ declare
 begin
   return case
     when extract(day from from_on) <> 1 and not is_whole then make_interval(days => next_on - from_on)
-    -- A year so far. One month of it is a month so far, and whole months that are over are months like any other.
+    -- The current year so far. A single month of it is a month so far; past months are complete.
     when extract(doy from from_on) = 1 and months between 2 and 12 and (not is_whole or to_on = today)
       then interval '1 year'
     -- What is due on a day of the month is in both as often.
@@ -8950,7 +8943,7 @@ begin
 end
 $$;
 comment on function app.parse_period is
-  'The period that is meant: this month unless said; from alone reaches to today, to alone back to the first payment.';
+  'The requested period: this month by default; from alone ends today, to alone starts at the first payment.';
 
 create or replace function app.earlier_period(period app.period, compare text) returns app.period
 language plpgsql immutable set search_path = '' as $$
@@ -8984,8 +8977,8 @@ declare
   earlier app.period := app.earlier_period(period, compare);
 begin
   if today >= period.from_on and today < period.to_on then
-    -- The same days of each month, and the end of one with the end of the other: what is due on the 1st or the last day
-    -- is in both or in neither.
+    -- The same days of each month, and month ends with month ends, so that dates on the 1st or the last day are in both
+    -- or in neither.
     earlier.to_on :=
       least(earlier.to_on, greatest((today - earlier.shift)::date, (today + 1 - earlier.shift)::date - 1));
   end if;
@@ -8993,7 +8986,7 @@ begin
 end
 $$;
 comment on function app.compared_period is
-  'The period to compare what was spent with: of one that still runs, the same days as have passed.';
+  'The period to compare spending with; for a running period, the same elapsed days.';
 
 create or replace function app.books_begin(earlier app.period) returns date
 language plpgsql stable set search_path = '' as $$
@@ -9082,8 +9075,8 @@ begin
 end
 $$;
 comment on function app.group_label is
-  'What a group is called, spelling being one of those that were typed, categories by their ids; {none: dimension} for '
-  'what has no such thing, {none: "former_member"} for who has left.';
+  'The label of a group, in one of its typed spellings, categories by id; {none: dimension} for no value, {none: '
+  '"former_member"} for former members.';
 
 create type app.spending_group as (
   key_1 text,
@@ -9140,9 +9133,9 @@ create type app.spending_cell as (
   rated_amounts bigint[]
 );
 comment on type app.spending_cell is
-  'Payments of one part (current, earlier or upcoming) and group that are valued alike: what they add up to, what of '
-  'it has a value in the target currency by which rates, and of what has none each amount, since each is rounded by '
-  'itself. is_first is false for what another tag of the same payment counts already.';
+  'Payments of one part (current, earlier or upcoming) and group with the same valuation: their sum, the converted '
+  'part with its rates, and each unconverted amount, because each is rounded separately. is_first is false when '
+  'another tag already counts the payment.';
 
 -- Planned once a session: planning took three times as long as a month of payments. There is one index to go through,
 -- with an order to no purpose, and that is said, since a plan that fits all questions is made knowing none of them.
@@ -9196,7 +9189,7 @@ $$;
 comment on function app.sum_plain_cells is
   'The cells of a question of what the index of payments by day has, in the base currency.';
 
--- Planned for the values at hand, of which most leave most of it out; its groups always fit a hash.
+-- Planned for the actual values, which usually exclude most rows; the groups always fit a hash.
 create or replace function app.sum_cells(
   context app.context, filter app.expense_filter, earlier app.period, expected jsonb, dimensions text[], target text
 ) returns app.spending_cell[]
@@ -9249,7 +9242,7 @@ begin
     join app.expenses as e on e.id = x.expense_id
     where expected is not null and x.expected_minor is not null
   ),
-  -- One of the two halves is nothing, as the planner sees.
+  -- One of the two halves is empty, and the planner sees it.
   moves as (
     select p.*, null as tag, true as is_first from payments as p where not is_tagged
     union all
@@ -9343,7 +9336,7 @@ begin
   ),
   sums as (
     select v.key_1, v.key_2, v.part, v.is_first, v.spelling_1, v.spelling_2,
-      -- Without a rate there is no value, in the sum and in its count.
+      -- Without a rate there is no value, in the sum or its count.
       case when v.rated_currency is null then v.value_minor else (
         select sum(sign(n.minor) * app.scale_minor(abs(n.minor), v.numerator, v.denominator))
         from unnest(v.rated_amounts) as n (minor)
@@ -9500,7 +9493,7 @@ begin
   end if;
   select array_agg(distinct e.name) into awaited
   from (
-    -- The few that may wait, before all automatic bills are asked what they cost.
+    -- The few bills that may wait, before computing the costs of all automatic bills.
     select distinct o.expense_id
     from app.expense_occurrences as o
     where o.organization_id = context.organization_id and o.status = 'open' and o.expected_minor is null
@@ -9544,15 +9537,15 @@ begin
 end
 $$;
 comment on function app.list_expected is
-  'What is to come of the bills that a filter asks for: rows of app.expected_in_period with the name of the bill; null '
-  'when there are none.';
+  'Upcoming dates of bills that match a filter: rows of app.expected_in_period with the bill''s name; null without '
+  'any.';
 
 create or replace function app.summarize_spending(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   filter app.expense_filter := app.parse_expense_filter(context, arguments);
   period constant app.period := app.parse_period(context, arguments, filter);
-  -- With what is still to come a period is whole, and compared with a whole one.
+  -- With upcoming dates a period is complete and is compared with a complete one.
   earlier constant app.period :=
     case when (arguments ->> 'include_upcoming')::boolean then app.earlier_period(period, arguments ->> 'compare')
     else app.compared_period(period, arguments ->> 'compare', context.today) end;
@@ -9670,7 +9663,7 @@ comment on function app.summarize_spending is
 
 -- schemas/expenses/choose_records.sql
 
--- Which records update_expenses and delete_records are about, and what has to be said back before many are touched.
+-- The records of update_expenses and delete_records, and the confirmation required before many are changed.
 
 create or replace function app.find_records(context app.context, arguments jsonb) returns text[]
 language plpgsql volatile set search_path = '' as $$
@@ -9713,7 +9706,7 @@ language plpgsql stable set search_path = '' as $$
 begin
   return (
     select jsonb_build_object(
-      -- A bill goes with its payments, each of which is a record; an expense and its payment are one.
+      -- A bill counts with its payments, each as a record; an expense and its payment count as one.
       'count', case when starts_with(ids[1], 'bill_') then 1 + count(*) else cardinality(ids) end,
       'minor', coalesce(sum(p.minor), 0),
       'unknown', array_agg(distinct p.currency) filter (where p.minor is null)
@@ -9727,8 +9720,8 @@ begin
 end
 $$;
 comment on function app.weigh_records is
-  'What goes with records: {count, minor, unknown}: how many, their payments'' worth in the base currency whatever '
-  'their direction, and the currencies whose worth is not known.';
+  'The weight of records: {count, minor, unknown}: their number, the sum of their absolute values in the base '
+  'currency, and the currencies without a value.';
 
 create or replace function app.confirm_records(context app.context, arguments jsonb, ids text[], action text)
   returns jsonb
@@ -9785,12 +9778,13 @@ begin
 end
 $$;
 comment on function app.first_few is
-  'Of many changed records, the first few show what was done; all of them would fill the conversation.';
+  'The first few of many changed records; all of them would fill the conversation.';
 
 -- schemas/expenses/merge_expenses.sql
 
--- Two records that are one, such as what was said and the bank's row of the next day: one stays with its amount and
--- date, and takes what it lacks; the other goes, and is still recognized when it is logged or imported again.
+-- Merges two records of one expense, such as a voice entry and the bank's row of the next day. The kept record keeps
+-- its amount and date and takes missing fields; the other is deleted and still recognized when it is logged or imported
+-- again.
 
 create or replace function app.read_kept(payment_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -9847,8 +9841,8 @@ begin
 end
 $$;
 comment on function app.find_kept is
-  'The payment that stays: of a one-off expense, or for a bill. Locks what is merged; ends the tool when it is not '
-  'there or cannot be one with the others.';
+  'The payment to keep, of a one-off expense or a bill. Locks the merged rows; ends the tool when it is missing or '
+  'can''t be merged with the others.';
 
 create or replace function app.take_over(kept app.payments, gone app.payments) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -9885,7 +9879,7 @@ begin
 end
 $$;
 comment on function app.take_over is
-  'Merges one payment into another: what the other lacks, and what was merged into the one before.';
+  'Merges one payment into another: missing fields, and earlier merges.';
 
 create or replace function app.merge_expenses(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -9934,8 +9928,8 @@ comment on function app.merge_expenses is
 
 -- schemas/expenses/change_expenses.sql
 
--- update_expenses and delete_records: change what is in the books. All that is named or nothing; what was changed since
--- it was shown stays.
+-- update_expenses and delete_records change the books, all named records or none. Records changed since they were shown
+-- stay.
 
 create or replace function app.read_expenses(ids text[]) returns table (id text, name text, fields jsonb, version int)
 language sql stable
@@ -9968,7 +9962,7 @@ declare
   missing text[];
   deleted text[];
 begin
-  -- Jobs write beside the tools: what is about to change holds still from here on.
+  -- Jobs write concurrently, so lock the affected rows from here on.
   perform from app.expenses as e where e.id = any (ids) order by e.id for no key update;
   missing := array(
     select wanted.id
@@ -10042,7 +10036,7 @@ begin
     from app.parse_tax(changes, payment.amount_minor, payment.currency, 'set') as t;
   elsif payment.tax_minor is not null
     and (payment.amount_minor, payment.currency) <> (old.amount_minor, old.currency) then
-    -- A rate stays what it was; a tax without one stays the same figures.
+    -- A tax with a rate keeps the rate; one without keeps its amount.
     select t.minor, t.rate into payment.tax_minor, payment.tax_percent
     from app.parse_tax(
       case when payment.tax_percent is not null then jsonb_build_object('tax_percent', payment.tax_percent)
@@ -10109,8 +10103,7 @@ begin
 end
 $$;
 comment on function app.update_payments is
-  'Gives the payments of one-off expenses what is to change of them. What all parts of a split have in common changes '
-  'with the split.';
+  'Changes the payments of one-off expenses. Properties shared by all parts of a split change in all of them.';
 
 create or replace function app.update_expenses(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -10120,7 +10113,7 @@ declare
     case when not arguments ? 'merge_into' then app.find_records(context, arguments) end;
   changes constant jsonb := coalesce(arguments -> 'set', '{}');
   is_split constant boolean := changes ? 'split' and cardinality(asked) = 1;
-  -- All parts of what was split before are split anew.
+  -- Parts of an existing split are split again together.
   ids constant text[] := case when is_split then coalesce(nullif(app.find_split(asked[1]), '{}'), asked) else asked end;
   removed_tags constant text[] := array(
     select lower(t) from unnest(app.clean_tags(arguments -> 'remove_tags', 'remove_tags')) as t
@@ -10171,7 +10164,7 @@ begin
 
   select
     jsonb_agg((
-      -- Which expense it is, beside what changed of it.
+      -- The expense's identity, beside its changes.
       select coalesce(jsonb_object_agg(f.key, f.value), '{}')
       from jsonb_each(a.fields) as f
       where f.key in ('name', 'amount', 'currency', 'date') and not new.fields ? f.key
@@ -10318,9 +10311,9 @@ begin
 end
 $$;
 comment on function app.delete_records is
-  'Tool delete_records: data {deleted, count, restorable_until, confirm?}: the first few where they are many; count is '
-  'how many, confirm {count, total} what a preview asks to be said back. Payments go with what they paid for, and come '
-  'back with it; of a bill their number and totals are told: payments {count, totals}.';
+  'Tool delete_records: data {deleted, count, restorable_until, confirm?}: the first of many; count is the number, '
+  'confirm {count, total} the confirmation that a preview requires. Payments are deleted and restored with their '
+  'expense; bills report payments {count, totals}.';
 
 -- schemas/connector/kept_rows.sql
 
@@ -14894,7 +14887,7 @@ begin
 end
 $$;
 comment on function app.chart_spending is
-  'Charts of what was spent: by category, over time, or both, as rows of app.rank_spending.';
+  'Charts of spending by category, over time, or both, as rows of app.rank_spending.';
 
 -- schemas/expenses/chart_upcoming_bills.sql
 
@@ -14997,7 +14990,7 @@ begin
 end
 $$;
 comment on function app.chart_upcoming_bills is
-  'Chart of what is overdue and what bills will take from now on, date by date, at today''s rates.';
+  'Chart of overdue and upcoming bill dates at today''s rates.';
 
 -- schemas/expenses/show_spending_chart.sql
 
@@ -18969,13 +18962,13 @@ comment on function app.review_bills is
 
 -- schemas/expenses/closed_months.sql
 
--- Closed months: what was paid in them stays as it is until they are reopened. One trigger on each table that keeps
--- money or what it was for, whoever writes it: a tool, an undo or a job.
+-- Closed months: their payments cannot change until they are reopened. One trigger on each table with money or its
+-- purpose covers tools, undo and jobs.
 
 create or replace function app.month_name(day date) returns text
 language sql immutable set search_path = ''
   return to_char(day, 'YYYY-MM');
-comment on function app.month_name is 'A month as it is said and shown.';
+comment on function app.month_name is 'A month as people write it.';
 
 create or replace function app.is_closed(organization_id text, day date) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -19011,8 +19004,8 @@ comment on function app.hold_organization is
   'Holds an organization as whatever is paid in it does. First, by who locks a provider link and may record a payment '
   'then: the end of a plan comes to the links after the organization.';
 
--- Its owner's rights, because under row-level security only the owner of an organization may lock it. Whoever writes
--- holds it still, but not from others who write: a month is closed before or after, and never in between.
+-- security definer: under row-level security only the owner of an organization may lock it. A shared lock, so that
+-- writers don't block each other and a month closes before or after a write, never during it.
 create or replace function app.refuse_closed_month() returns trigger
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -19049,7 +19042,7 @@ begin
 end
 $$;
 comment on function app.refuse_closed_month is
-  'Ends whatever would change what was paid in a closed month, or the expense that it was paid for.';
+  'Rejects changes to payments in a closed month and to their expenses.';
 revoke all on function app.refuse_closed_month from authenticated;
 
 create trigger refuse_closed_month before insert or delete on app.payments
@@ -19058,7 +19051,7 @@ create trigger refuse_closed_month before insert or delete on app.payments
 -- currency gives a new value to what stays as it was recorded.
 create trigger refuse_closed_month_on_update before update on app.payments
   for each row when (new.version <> old.version) execute function app.refuse_closed_month();
--- What a bill is called is nobody's record of a month: its category stays with what was paid (app.propagate_category).
+-- A bill's name and category aren't part of a month; payments keep their own category (app.propagate_category).
 create trigger refuse_closed_month_on_update before update on app.expenses
   for each row when (new.kind = 'one_off' and new.version <> old.version) execute function app.refuse_closed_month();
 
@@ -20482,8 +20475,8 @@ begin
 end
 $$;
 comment on function app.write_preferences is
-  'Sets the preferences that are given, and keeps for the undo what changed; ends the tool with forbidden_role for '
-  'whoever may not set one of them.';
+  'Sets the given preferences and stores the changed ones for the undo; ends the tool with forbidden_role without the '
+  'right to set one of them.';
 
 create or replace function app.change_preferences(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -20548,7 +20541,7 @@ begin
 end
 $$;
 comment on function app.require_category is
-  'The category of a name, archived or not; ends the tool with category_not_found when there is none.';
+  'The category of a name, archived or not; ends the tool with category_not_found if missing.';
 
 -- schemas/expenses/describe_budgets.sql
 
@@ -20563,8 +20556,8 @@ create type app.budget_state as (
   is_partial boolean
 );
 comment on type app.budget_state is
-  'A budget in one of its months or years: available is what may be spent in it, what was carried over included. '
-  'Partial is what has payments that cannot be converted.';
+  'A budget in one of its months or years: available is the limit including carry-over. Partial: some payments cannot '
+  'be converted.';
 
 create or replace function app.read_budgets(context app.context, day date, category_ids text[] default null)
   returns setof app.budget_state
@@ -20583,7 +20576,7 @@ begin
       left join app.categories as c on c.id = b.category_id
       where b.deleted_at is null and c.archived_at is null
         and (category_ids is null or b.category_id = any (category_ids))
-        -- What it was before a change is not kept; before it was first set it says what it would have been.
+        -- Earlier settings are not stored, so before its first change a budget reports the current limit.
         and (date_trunc(b.per, day) >= b.starts_on
           or b.starts_on <= (b.created_at at time zone context.timezone)::date)
     ),
@@ -20734,7 +20727,7 @@ declare
   merged_id text;
   merged_name text;
   left_bills text[];
-  -- As many as an import writes: all of them are kept for the undo.
+  -- As many as an import writes, because the undo stores all of them.
   max_moved constant int := 2000;
 begin
   if wanted is null or lower(coalesce(case action when 'create' then wanted else new_name end, '')) = 'uncategorized'
@@ -20837,8 +20830,8 @@ end
 $$;
 comment on function app.change_category is
   'Creates, renames, merges (at most 2,000 expenses) or archives a category, makes it private or shares it: {id, name, '
-  'private?, archived?, moved?, left_bills?, facts}. What was spent in an archived one stays there; deleted expenses '
-  'keep theirs.';
+  'private?, archived?, moved?, left_bills?, facts}. Archived categories keep their spending; deleted expenses keep '
+  'their category.';
 
 create or replace function app.count_values(organization_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$
