@@ -17,7 +17,7 @@ begin
 end
 $$;
 comment on function app.warn_of_same_name is
-  'A warning when another bill has the name of a new one: the first of them.';
+  'A warning about the first other bill with the same name as a new one.';
 
 create or replace function app.warn_of_assignee(bill app.expenses) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -61,7 +61,7 @@ begin
     );
   end if;
 
-  -- Every run of the jobs looks at all of them.
+  -- Limits the number of bills, because every job run scans them all.
   if (select count(*) from app.expenses as e
     where e.organization_id = context.organization_id and e.kind = 'bill' and e.deleted_at is null) >= max_bills then
     perform app.fail('invalid_argument.too_many_bills', jsonb_build_object(

@@ -1,4 +1,4 @@
--- update_bill: changes a bill and the dates that are to come, or one date of it. What was paid never changes.
+-- update_bill: changes a bill and its future dates, or one of its dates. Paid dates never change.
 
 create or replace function app.change_bill(context app.context, old app.expenses, changes jsonb) returns app.expenses
 language plpgsql volatile set search_path = '' as $$
@@ -43,7 +43,7 @@ begin
   if changes ?| array['assignee', 'shared', 'paid_by'] and identity.sees_own_only()
     and (select auth.uid()) not in (old.created_by, bill.assignee_id) is not false
     and not app.is_party(bill, (select auth.uid()))
-    -- By what one has paid of it, a bill stays in sight.
+    -- A person who paid part of a bill keeps seeing it.
     and (app.is_party(old, (select auth.uid())) or changes ? 'assignee') then
     perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'),
       case when changes ? 'assignee' then 'set.assignee' else 'set.shared' end);

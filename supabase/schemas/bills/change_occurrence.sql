@@ -1,4 +1,4 @@
--- What update_bill does beside the bill itself: to one of its dates, and to the link to its provider.
+-- The parts of update_bill beside the bill itself: one of its dates, and its provider connection.
 
 create or replace function app.change_occurrence(context app.context, bill app.expenses, change jsonb)
   returns app.expense_occurrences
@@ -58,7 +58,7 @@ begin
         where p.occurrence_id = occurrence.id and p.deleted_at is null and occurrence.status = 'paid';
       update app.expense_occurrences as o
       set status = 'open', closed_at = null, snoozed_until = null,
-        -- An estimate gave way to what was charged, and that is gone.
+        -- The charge replaced an estimate, which is gone.
         expected_minor
           = case when o.status = 'paid' and bill.amount_mode <> 'fixed' and o.amount_source = 'override'
           then app.rule_amount(bill) else o.expected_minor end,
@@ -76,7 +76,7 @@ comment on function app.change_occurrence is
   'Skips, snoozes, prices or reopens one date of a bill. Reopening a paid one takes its payments out of the books. A '
   'date that is as wanted already stays as it is.';
 
--- Any member may note what a provider answered; only owners end a connection, and that is all they can make of it.
+-- Any member may store a provider's answer; owners may only end a connection.
 create policy "Members can note answers of providers, owners can end a link" on app.provider_links
   for update to authenticated
   using (
@@ -128,5 +128,5 @@ begin
 end
 $$;
 comment on function app.change_provider is
-  'Ends the connection of a bill to its provider, or answers what the address to connect it is about: {bill, '
-  'provider?}. Nothing secret passes through here.';
+  'Ends the connection of a bill to its provider, or returns what the connect page needs: {bill, provider?}. No secret '
+  'passes through here.';

@@ -1,4 +1,4 @@
--- A date that is settled is put right in one call: what was paid for it, when, or the note.
+-- Corrects a settled date in one call: amount, day or note of its payment.
 
 create or replace function app.correct_payment(bill app.expenses,
   occurrence app.expense_occurrences, amount_minor bigint, paid_on date, note text)
@@ -33,5 +33,5 @@ begin
 end
 $$;
 comment on function app.correct_payment is
-  'Puts right what was paid for a settled date; what is not given stays. Ends the tool with already_paid when it is so '
-  'already, or when several payments settled the date.';
+  'Corrects the payment of a settled date; omitted arguments keep their values. Ends the tool with already_paid when '
+  'nothing would change, or when several payments settled the date.';

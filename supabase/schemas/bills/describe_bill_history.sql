@@ -1,4 +1,4 @@
--- list_bills: what comes again, what is open of it, and what it takes; one bill with its history when asked for.
+-- list_bills: recurring bills with their open dates and costs; one bill with its history on request.
 
 create type app.money_sum as (
   currency text,
@@ -26,7 +26,7 @@ begin
 end
 $$;
 comment on function app.convert_sums is
-  'Totals of several currencies as one, at the rates of a day, and the currencies for which there is no rate.';
+  'Converts totals of several currencies into one at the rates of a day, and lists the currencies without a rate.';
 
 create or replace function app.describe_sums(sums app.money_sum[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -80,7 +80,7 @@ begin
     limit 12
   ) as p
   join app.currencies as c on c.code = p.currency;
-  -- Only a fixed price can change; other amounts differ by nature. One date priced by hand is no change of the price.
+  -- Only a fixed price can change; other amounts vary anyway. One date's own price isn't a price change.
   if bill.amount_mode = 'fixed' then
     select jsonb_agg(jsonb_build_object(
       'due_on', o.due_on, 'old', app.format_minor(o.old_minor, exponent), 'new',

@@ -9,7 +9,7 @@ begin
 end
 $$;
 comment on function app.assignee_name is
-  'Who looks after a bill; null when nobody does, or who did is no member any more.';
+  'The assignee of a bill; null without one, or when their membership has ended.';
 
 create type app.bill_position as (
   id text,
@@ -19,8 +19,7 @@ create type app.bill_position as (
   due_minor numeric
 );
 comment on type app.bill_position is
-  'A bill and where it stands in the list: by its earliest open date, then in the order of recording; and what the '
-  'total of what is due has of it.';
+  'A bill and its position in the list, by earliest open date, then by recording order; and its part of the due total.';
 
 -- Planned once a session: whatever the ids, each bill is looked up by its own.
 create or replace function app.describe_bills(context app.context, bill_ids text[], within_days int default null,
@@ -28,7 +27,7 @@ create or replace function app.describe_bills(context app.context, bill_ids text
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 declare
   default_lead_days constant int := app.default_lead_days(context);
-  -- A daily bill that nobody paid for a year is told by its number.
+  -- A daily bill unpaid for a year reports the number of its dates.
   max_overdue_shown constant int := 24;
 begin
   return (

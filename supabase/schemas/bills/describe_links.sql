@@ -1,5 +1,4 @@
--- How a bill's connection to its provider is told: its name, how it stands, and what its provider says that somebody
--- has to look at.
+-- A bill's provider connection for answers: its name, its status, and amounts that need a review.
 
 create or replace function app.provider_name(link app.provider_links) returns text
 language sql immutable
@@ -49,15 +48,15 @@ begin atomic
     and case
       when o.status = 'open'
         then j.reason is not null or o.expected_minor is distinct from s.amount_minor and o.amount_source <> 'override'
-      -- What is settled needs nobody: that it was settled by another amount is said until the next statement.
+      -- A settled date needs no review: a difference in its amount is reported until the next statement.
       else s.reason in ('paid', 'skipped') and j.reason = s.reason and s.period = (link).last_success_period
     end
   order by s.period desc
   limit 1;
 end;
 comment on function app.open_question is
-  'The latest statement of a link that waits for somebody to look at it, and the due date that it is about; none when '
-  'none does. reason is why it is no amount to take over now; null when it is one by now.';
+  'The latest statement of a link that needs a review, with its due date; null without one. reason: why it isn''t '
+  'applied; null when it could be by now.';
 
 create or replace function app.describe_link(context app.context, link app.provider_links) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -57,14 +57,14 @@ begin
 end
 $$;
 comment on function app.scheduled_dates is
-  'The dates of these numbers of a bill''s schedule; none when one of them is null.';
+  'The dates with these numbers in a bill''s schedule; empty if a number is null.';
 
 -- In words
 
 create or replace function app.describe_month_days(days int[]) returns jsonb
 language plpgsql immutable set search_path = '' as $$
 begin
-  -- All are days of the month, or all weekdays of it.
+  -- Either all are days of the month, or all are weekdays of it.
   return case
     when days[1] <= 31 then jsonb_build_object('month_days', days)
     when days[1] > 31 then jsonb_build_object('month_weekdays', array(

@@ -31,8 +31,8 @@ begin
   if wanted is null then
     perform app.fail('invalid_argument.bill_not_named', field => 'bill_id');
   end if;
-  -- The best kind of match decides: an active bill before one that is over, the exact name before a part of it, names
-  -- before payees.
+  -- The best kind of match wins: active bills before ended ones, the exact name before a part of it, names before
+  -- payees.
   select array_agg(m.bill order by m.recorded_seq) into candidates
   from (
     select e as bill, e.recorded_seq, rank() over (order by
@@ -104,7 +104,7 @@ begin
 end
 $$;
 comment on function app.fail_already_paid is
-  'Ends the tool with already_paid, and tells the payment that did it: how much, when and by whom.';
+  'Ends the tool with already_paid and the payment: amount, day and payer.';
 
 create or replace function app.fail_not_due(bill app.expenses, day text, field text) returns void
 language plpgsql stable set search_path = '' as $$

@@ -1,5 +1,4 @@
--- review_bills: what is worth saying about the bills, found by rules. A section shows 50 findings at most;
--- counts say how many there are.
+-- review_bills: findings about bills, by rules. A section lists at most 50 findings; counts are complete.
 
 create or replace function app.change_percent(old_minor numeric, new_minor numeric) returns numeric
 language sql immutable
@@ -22,7 +21,7 @@ begin atomic
   group by b.id, b.name, b.amount_mode, c.code, c.exponent;
 end;
 comment on function app.find_overdue is
-  'Bills with open dates that have passed, by their currencies; amount is what remains of all of them.';
+  'Bills with open past dates, by currency; amount is the open total.';
 
 create or replace function app.find_price_rises(context app.context, since date)
   returns table (rank date, finding jsonb)
@@ -59,7 +58,7 @@ begin atomic
     ) as r
     where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active'
       and b.deleted_at is null and b.amount_mode = 'fixed'
-      -- What nobody ever changed costs what it always did.
+      -- Bills whose price never changed have no price rise.
       and b.version > 1
       and r.from_on is not null
     order by b.id, r.from_on desc
@@ -73,7 +72,7 @@ create or replace function app.find_unusual_amounts(context app.context, since d
   returns table (rank date, finding jsonb)
 language sql stable
 begin atomic
-  -- Three amounts make a habit; 40 % from their median is out of it.
+  -- Three amounts establish a median; 40 % away from it is unusual.
   select l.due_on, jsonb_build_object(
     'bill_id', b.id, 'name', b.name, 'due_on', l.due_on, 'amount', app.format_minor(l.expected_minor, c.exponent),
     'usual', app.format_minor(u.usual_minor, c.exponent), 'currency', b.currency, 'change_percent',

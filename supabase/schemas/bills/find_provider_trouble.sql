@@ -87,7 +87,7 @@ begin atomic
       when s.status in ('needs_reauth', 'paused', 'paused_by_plan') then s.status
       when s.status = 'active' and l.consecutive_failures > 0 then 'failed'
       when (q.statement).id is not null then 'needs_review'
-      -- Asked for daily until the 10th; what has not come by then is missed, where a date of this month waits for it.
+      -- Fetched daily until the 10th; afterwards an amount counts as missing if a date of this month waits for it.
       when s.status = 'active' and extract(day from (context).today) > 10
         and l.created_at < month.start + interval '1 month 10 days'
         and coalesce(l.last_success_period < month.start, true) and exists (

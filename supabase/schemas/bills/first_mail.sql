@@ -14,7 +14,7 @@ begin
 end
 $$;
 comment on function app.find_asker is
-  'The person who asks to be reminded of a bill and would get no mail unless it is assigned to them; else null.';
+  'The person who asks for reminders of a bill and would get none unless it is assigned to them; else null.';
 
 create or replace function app.had_digest(user_id uuid, day date) returns boolean
 language plpgsql stable security definer set search_path = '' as $$
@@ -30,7 +30,7 @@ begin
 end
 $$;
 comment on function app.had_digest is
-  'Whether the mail of a day to a person of the organization at hand was made already: there is no second one.';
+  'Whether a person''s digest of a day was already made; there is no second one.';
 
 create or replace function app.find_first_mail(context app.context, bill app.expenses, out user_id uuid,
   out first_on date)

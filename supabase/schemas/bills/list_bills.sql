@@ -15,7 +15,7 @@ begin
 end
 $$;
 comment on function app.require_bill is
-  'The bill of this id in the organization; ends the tool with not_found when there is none.';
+  'The bill of this id in the organization; ends the tool with not_found if missing.';
 
 create or replace function app.sum_open_dates(context app.context, bill_id text, until date) returns app.money_sum[]
 language plpgsql stable set search_path = '' as $$
@@ -72,7 +72,7 @@ declare
   wanted_state constant text := filter ->> 'state';
   words constant text[] := app.word_patterns(filter ->> 'query');
   wanted_category constant text := app.clean_text(filter ->> 'category');
-  -- Archived ones included: what is in them goes on.
+  -- Including archived ones, whose bills continue.
   wanted_category_id constant text :=
     (select c.id from app.categories as c
     where c.organization_id = context.organization_id and lower(c.name) = lower(wanted_category)
@@ -111,7 +111,7 @@ begin
       sum(o.remaining_minor) filter (where o.due_on <= until) as due_minor,
       count(*) filter (where o.due_on <= until and o.remaining_minor is null) as unknown,
       sum(o.remaining_minor) filter (where o.due_on <= until and o.is_by_rule) as by_rule_minor,
-      -- Only what is paid in part stays in the currency that its bill had before.
+      -- Only partly paid dates keep the bill's former currency.
       array_agg(o.currency) filter (where o.due_on <= until and o.remaining_minor <> o.expected_minor)
         as partly_paid_in,
       max(o.future_dates) as future_dates
@@ -187,7 +187,7 @@ begin
           is not null
       ))
   ), sums as (
-    -- How often a month is asked once a rhythm, not once a bill.
+    -- Dates per month are computed once per schedule, not per bill.
     select r.currency, sum(r.count) as count,
       sum(r.usual_minor * app.times_a_month(r.frequency, r.every, r.month_days)) as monthly_minor,
       sum(r.due_minor) as due_minor, sum(r.estimated_minor) as estimated_minor, sum(r.unknown) as unknown
@@ -275,6 +275,5 @@ end
 $$;
 comment on function app.list_bills is
   'Tool list_bills: data {bills, totals {due, monthly, yearly}, no_match?}, with bill_id also its history. Totals '
-  'cover all that match: due is what is overdue or due until the end of the window, without one until the end of the '
-  'calendar month, and estimated the part of it that is an estimate; due_in_window {count, amount} of a bill is its '
-  'part of that.';
+  'cover all matches: due is overdue or due until the end of the window, or of the calendar month without one; '
+  'estimated is its estimated part; due_in_window {count, amount} is a bill''s part.';

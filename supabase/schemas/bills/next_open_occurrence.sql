@@ -1,5 +1,5 @@
--- Which date a payment is for. Without a named date only one that may well be meant is paid: whoever says again that
--- the bill is paid must not pay the next date.
+-- The date that a payment is for. Without a named date, only a plausible one is paid: repeating that a bill is paid
+-- must not pay its next date.
 
 create or replace function app.latest_payment(occurrence_id text) returns app.payments
 language plpgsql stable set search_path = '' as $$
@@ -17,7 +17,7 @@ comment on function app.latest_payment is 'The payment of a date that was record
 create or replace function app.is_ahead(bill app.expenses, due_on date, today date, lead_days int) returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
-  -- Between two dates the nearer one is meant, however early the reminder of the next one comes.
+  -- Between two dates the nearer one is meant, however early the next reminder comes.
   return is_ahead.due_on > today + lead_days or exists (
     select from app.expense_occurrences as o
     where o.expense_id = bill.id and o.status = 'paid' and o.due_on < is_ahead.due_on
@@ -54,7 +54,7 @@ begin
         order by p.paid_on desc, p.recorded_seq desc limit 1)
     );
   end if;
-  -- Whoever paid a part of a date means the rest of it, however far ahead it is.
+  -- After a partial payment, a further payment is for the rest of that date, however far ahead.
   is_ahead := occurrence.paid_minor = 0 and app.is_ahead(bill, occurrence.due_on, context.today, lead_days);
   if in_advance and not is_ahead then
     perform app.fail('invalid_argument.not_in_advance', jsonb_build_object(
@@ -62,8 +62,8 @@ begin
     ), 'advance');
   end if;
 
-  -- Two people say it, or an answer that got lost is asked for again: the date before was meant then. Another part
-  -- payment is told from a repeated one by its amount.
+  -- Two people report it, or a client retries after a lost answer: the previous date was meant. A different amount
+  -- distinguishes another partial payment from a retry.
   select * into latest
   from app.payments as p
   where p.expense_id = bill.id and p.source = 'assistant' and p.deleted_at is null
@@ -81,7 +81,7 @@ begin
   where o.expense_id = bill.id and o.status = 'paid' and o.due_on < occurrence.due_on
   order by o.due_on desc, o.scheduled_on desc
   limit 1;
-  -- A bill with one date leaves no doubt which is meant.
+  -- A bill with one date is unambiguous.
   if is_ahead and not in_advance and paid.id is null and bill.frequency <> 'once' then
     perform app.fail('not_due', jsonb_build_object(
       'name', bill.name, 'details', jsonb_build_object('bill_id', bill.id, 'next_due', occurrence.due_on)
@@ -100,10 +100,10 @@ begin
 end
 $$;
 comment on function app.next_open_occurrence is
-  'The open date of a bill that is due on the day of the payment, since whoever pays on a due day means that date and '
-  'not one that was missed before; else the earliest one that is overdue or within its lead days, or in_advance the '
-  'one that follows. mark_bill_paid says which one it took where several are open. Ends the tool when that is not '
-  'open, or was paid within 24 hours: who paid what, and what is due next.';
+  'The open date for a payment: the one due on the payment''s day, because a payment on a due day isn''t for an '
+  'earlier missed date; else the earliest overdue date or one within its lead days; with in_advance the next one. '
+  'mark_bill_paid names the chosen date when several are open. Ends the tool when that date is not open or was paid '
+  'within 24 hours, with the payer, the payment and the next date.';
 
 create or replace function app.check_days_apart(bill app.expenses, due_on date, paid_on date, confirmed int)
   returns void

@@ -36,14 +36,14 @@ language plpgsql immutable set search_path = '' as $$
 declare
   first constant int := app.month_of(bill.anchor_on);
   days constant int[] := app.schedule_days(bill);
-  -- Counted from the start of the anchor's month, whose dates before the anchor are no part of the schedule.
+  -- Counted from the start of the anchor's month; its dates before the anchor aren't part of the schedule.
   rest constant int := n + width_bucket(bill.anchor_on - 1, app.month_dates(first, days));
   months int := rest / cardinality(days);
   dates date[];
   missing int;
 begin
   loop
-    -- Exact at once unless days fell together in months before; then as many months are added as hold what is missing.
+    -- Exact at once unless earlier dates coincided; then adds months for the missing dates.
     missing := rest - app.count_month_dates(days, first, bill.every, months);
     dates := app.month_dates(first + months * bill.every, days);
     if missing < cardinality(dates) then

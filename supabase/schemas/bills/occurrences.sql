@@ -54,8 +54,7 @@ begin atomic
     and (usual_minor is null or o.due_on < coalesce(awaited_dates.next_due, today));
 end;
 comment on function app.awaited_dates is
-  'The dates of an automatic bill that have passed and wait for their amount, which nobody can estimate: neither paid '
-  'nor overdue. Null when there are none.';
+  'Past dates of an automatic bill without an amount or estimate: neither paid nor overdue. Null without any.';
 
 create or replace function app.first_watched(bill app.expenses, day date) returns date
 language sql immutable

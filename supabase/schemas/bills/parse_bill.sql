@@ -85,7 +85,7 @@ begin
 end
 $$;
 comment on function app.find_same_bill is
-  'The active bill of the same name, amount, currency and schedule; all null when there is none.';
+  'The active bill with the same name, amount, currency and schedule; all null without one.';
 
 create or replace function app.warn_of_first_due(bill app.expenses, first_due date) returns jsonb
 language plpgsql stable set search_path = '' as $$

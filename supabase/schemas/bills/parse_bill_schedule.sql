@@ -35,8 +35,8 @@ begin
 end
 $$;
 comment on function app.parse_month_days is
-  'Days or weekdays of the month from the arguments, as they are kept: each once, the 31st as the last day; null when '
-  'none are given.';
+  'Days or weekdays of the month from the arguments, as stored: each once, the 31st as the last day; null if none are '
+  'given.';
 
 create or replace function app.first_month_day(bill app.expenses) returns date
 language plpgsql immutable set search_path = '' as $$
@@ -87,8 +87,8 @@ begin
 end
 $$;
 comment on function app.parse_bill_schedule is
-  'The schedule of a new bill from its arguments; the anchor is always a scheduled date. What was due before today is '
-  'not watched.';
+  'The schedule of a new bill from its arguments; the anchor is always a scheduled date. Dates before today are not '
+  'tracked.';
 
 create or replace function app.parse_share(percent numeric, field text) returns int
 language plpgsql stable set search_path = '' as $$

@@ -57,9 +57,8 @@ begin
 end
 $$;
 comment on function app.pay_occurrence is
-  'Who paid is who is named, else who paid the one-off expense that it is, else who pays the bill, else whoever '
-  'records it. Records a payment for an occurrence, and merges that expense into it; whether that closes it is the '
-  'caller''s to say.';
+  'Records a payment for an occurrence and merges a matching one-off expense into it. The payer is the named person, '
+  'else the expense''s payer, else the bill''s, else the author. The caller decides whether the occurrence is closed.';
 
 create or replace function app.paid_minor(occurrence_id text) returns bigint
 language plpgsql stable set search_path = '' as $$

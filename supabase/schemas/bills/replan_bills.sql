@@ -1,7 +1,5 @@
--- What a changed bill means for its dates: a new schedule, a new price, a pause. What was paid, skipped or partly paid
--- stays as it was.
--- Rows due before tracked_from belong to earlier schedules of the bill and are left alone; from there on every open
--- row is on the schedule.
+-- Adjusts a changed bill's dates to a new schedule, price or pause. Paid, skipped and partly paid dates stay. Rows due
+-- before tracked_from belong to earlier schedules and stay; from there on every open row is on the schedule.
 
 create or replace function app.change_schedule(context app.context, old app.expenses, changes jsonb, next_open date)
   returns app.expenses

@@ -44,7 +44,7 @@ begin
   update app.expense_occurrences as o
   set expected_minor = p.expected_minor, currency = bill.currency,
     amount_source = case when o.currency = bill.currency then o.amount_source else 'rule' end,
-    -- Nothing remains of a date whose amount fell to what was paid of it.
+    -- A date is settled when its amount drops to what was paid.
     status = case when p.expected_minor = p.paid_minor then 'paid' else 'open' end,
     closed_at = case when p.expected_minor = p.paid_minor then app.instant() end
   from priced as p
@@ -78,4 +78,4 @@ begin
 end
 $$;
 comment on function app.restore_bill is
-  'Makes the dates of a bill follow from it again, after a change of it was taken back.';
+  'Recomputes a bill''s dates after one of its changes was undone.';

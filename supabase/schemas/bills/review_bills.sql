@@ -24,7 +24,7 @@ begin
   ), placed as (
     select *, row_number() over (
       partition by section
-      -- What has been is told from the latest, what is to come from the nearest.
+      -- Past findings from the latest, future ones from the nearest.
       order by case when section in ('price_rises', 'unusual_amounts', 'double_charges')
         then (context.today - rank)::int
         else (rank - context.today)::int end,

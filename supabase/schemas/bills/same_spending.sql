@@ -162,8 +162,8 @@ begin
 end
 $$;
 comment on function app.find_spending is
-  'The one-off expense that is the payment of a bill''s date: of the amount that is given, else of what is to be paid, '
-  'near one of some days. All null when there is none, or when others see it than see the bill.';
+  'The one-off expense that pays a bill''s date: of the given or expected amount, near one of some days. All null '
+  'without one, or when other people can see it than the bill.';
 
 create or replace function app.describe_spending(bill app.expenses, due_on date, spending app.payments) returns jsonb
 language plpgsql stable set search_path = '' as $$

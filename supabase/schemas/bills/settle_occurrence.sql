@@ -34,8 +34,7 @@ begin
 end
 $$;
 comment on function app.parse_due_on is
-  'A due date of a bill as an argument: a date, or a month (YYYY-MM, --MM, this_month, last_month), of which the open '
-  'date is meant.';
+  'A bill''s due date as an argument: a date, or a month (YYYY-MM, --MM, this_month, last_month) with one open date.';
 
 create or replace function app.find_occurrence(bill app.expenses, day date, field text default 'due_on')
   returns app.expense_occurrences
@@ -64,7 +63,7 @@ begin
 end
 $$;
 comment on function app.find_occurrence is
-  'The occurrence of a bill on a day, made when the schedule has that day; else an error that says what is open.';
+  'The occurrence of a bill on a day, created if the schedule has that day; else an error with the open dates.';
 
 create or replace function app.settle_occurrence(context app.context, bill app.expenses,
   occurrence app.expense_occurrences, given_minor bigint, paid_on date, note text, paid_by uuid,
@@ -74,8 +73,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   paid constant bigint := app.paid_minor(occurrence.id);
   remaining constant bigint := occurrence.expected_minor - paid;
-  -- An estimate gives way to what was really charged; a fixed price, an amount set by hand or fetched from the provider
-  -- stands.
+  -- The charge replaces an estimate; a fixed price, an amount set by hand or a fetched one stays.
   is_exact constant boolean := occurrence.expected_minor is not null
     and (bill.amount_mode = 'fixed' or occurrence.amount_source <> 'rule');
   charged_minor constant bigint := coalesce(

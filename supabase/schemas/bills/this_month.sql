@@ -11,7 +11,7 @@ comment on function app.default_lead_days is
 
 create or replace function app.times_a_month(frequency text, every int, month_days int) returns numeric
 language sql immutable
-  -- A year has 365.2425 days (Gregorian mean), a month a twelfth of it.
+  -- A mean Gregorian year has 365.2425 days, a month a twelfth.
   return case frequency
     when 'daily' then 365.2425 / 12 / every
     when 'weekly' then 365.2425 / 84 / every
@@ -68,8 +68,8 @@ begin atomic
   );
 end;
 comment on function app.this_month is
-  'Whether nothing of a bill is open until the end of the calendar month and something of it was paid, automatic '
-  'payments not yet recorded included.';
+  'Whether a bill has no open date until the end of the calendar month and part of it was paid, including automatic '
+  'payments not yet recorded.';
 
 create or replace function app.next_price_from(bill app.expenses, today date) returns date
 language plpgsql stable set search_path = '' as $$

@@ -3,7 +3,7 @@ create or replace function app.sum_up_update(context app.context, bill app.expen
 returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Of the bill as it is written down: what is shown of it may not have changed yet.
+  -- The stored bill; its displayed state may not have changed yet.
   fields constant jsonb := (
     select jsonb_agg(distinct f.field order by f.field)
     from jsonb_each(to_jsonb(bill)) as b

@@ -39,7 +39,7 @@ comment on function app.parse_paid_on is
 create or replace function app.refuse_income(item jsonb, field text) returns void
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Salaries paid and tax refunds are not income, as their category shows.
+  -- Employers pay salaries, and tax refunds repay expenses: a category of their own shows that they are not income.
   earned constant text :=
     '\m(salary|salaries|wages|pay ?check|gehalt|lohn|salaire|sueldo|salario|stipendio|n[oó]mina)\M';
   income constant text := '^(income|earnings|einkommen|einnahmen?|revenus?|ingresos?|entrate)$';
