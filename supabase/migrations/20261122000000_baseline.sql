@@ -7823,7 +7823,7 @@ comment on function app.parse_paid_on is
 create or replace function app.refuse_income(item jsonb, field text) returns void
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Salaries paid and tax refunds are not income, as their category shows.
+  -- Employers pay salaries, and tax refunds repay expenses: a category of their own shows that they are not income.
   earned constant text :=
     '\m(salary|salaries|wages|pay ?check|gehalt|lohn|salaire|sueldo|salario|stipendio|n[oó]mina)\M';
   income constant text := '^(income|earnings|einkommen|einnahmen?|revenus?|ingresos?|entrate)$';
@@ -15174,14 +15174,14 @@ language plpgsql immutable set search_path = '' as $$
 declare
   first constant int := app.month_of(bill.anchor_on);
   days constant int[] := app.schedule_days(bill);
-  -- Counted from the start of the anchor's month, whose dates before the anchor are no part of the schedule.
+  -- Counted from the start of the anchor's month; its dates before the anchor aren't part of the schedule.
   rest constant int := n + width_bucket(bill.anchor_on - 1, app.month_dates(first, days));
   months int := rest / cardinality(days);
   dates date[];
   missing int;
 begin
   loop
-    -- Exact at once unless days fell together in months before; then as many months are added as hold what is missing.
+    -- Exact at once unless earlier dates coincided; then adds months for the missing dates.
     missing := rest - app.count_month_dates(days, first, bill.every, months);
     dates := app.month_dates(first + months * bill.every, days);
     if missing < cardinality(dates) then
@@ -15305,14 +15305,14 @@ begin
 end
 $$;
 comment on function app.scheduled_dates is
-  'The dates of these numbers of a bill''s schedule; none when one of them is null.';
+  'The dates with these numbers in a bill''s schedule; empty if a number is null.';
 
 -- In words
 
 create or replace function app.describe_month_days(days int[]) returns jsonb
 language plpgsql immutable set search_path = '' as $$
 begin
-  -- All are days of the month, or all weekdays of it.
+  -- Either all are days of the month, or all are weekdays of it.
   return case
     when days[1] <= 31 then jsonb_build_object('month_days', days)
     when days[1] > 31 then jsonb_build_object('month_weekdays', array(
@@ -15399,8 +15399,7 @@ begin atomic
     and (usual_minor is null or o.due_on < coalesce(awaited_dates.next_due, today));
 end;
 comment on function app.awaited_dates is
-  'The dates of an automatic bill that have passed and wait for their amount, which nobody can estimate: neither paid '
-  'nor overdue. Null when there are none.';
+  'Past dates of an automatic bill without an amount or estimate: neither paid nor overdue. Null without any.';
 
 create or replace function app.first_watched(bill app.expenses, day date) returns date
 language sql immutable
@@ -15838,8 +15837,8 @@ begin
 end
 $$;
 comment on function app.find_spending is
-  'The one-off expense that is the payment of a bill''s date: of the amount that is given, else of what is to be paid, '
-  'near one of some days. All null when there is none, or when others see it than see the bill.';
+  'The one-off expense that pays a bill''s date: of the given or expected amount, near one of some days. All null '
+  'without one, or when other people can see it than the bill.';
 
 create or replace function app.describe_spending(bill app.expenses, due_on date, spending app.payments) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -15917,9 +15916,8 @@ begin
 end
 $$;
 comment on function app.pay_occurrence is
-  'Who paid is who is named, else who paid the one-off expense that it is, else who pays the bill, else whoever '
-  'records it. Records a payment for an occurrence, and merges that expense into it; whether that closes it is the '
-  'caller''s to say.';
+  'Records a payment for an occurrence and merges a matching one-off expense into it. The payer is the named person, '
+  'else the expense''s payer, else the bill''s, else the author. The caller decides whether the occurrence is closed.';
 
 create or replace function app.paid_minor(occurrence_id text) returns bigint
 language plpgsql stable set search_path = '' as $$
@@ -16073,8 +16071,7 @@ comment on function app.refresh_bill is
 
 -- schemas/bills/describe_links.sql
 
--- How a bill's connection to its provider is told: its name, how it stands, and what its provider says that somebody
--- has to look at.
+-- A bill's provider connection for answers: its name, its status, and amounts that need a review.
 
 create or replace function app.provider_name(link app.provider_links) returns text
 language sql immutable
@@ -16124,15 +16121,15 @@ begin atomic
     and case
       when o.status = 'open'
         then j.reason is not null or o.expected_minor is distinct from s.amount_minor and o.amount_source <> 'override'
-      -- What is settled needs nobody: that it was settled by another amount is said until the next statement.
+      -- A settled date needs no review: a difference in its amount is reported until the next statement.
       else s.reason in ('paid', 'skipped') and j.reason = s.reason and s.period = (link).last_success_period
     end
   order by s.period desc
   limit 1;
 end;
 comment on function app.open_question is
-  'The latest statement of a link that waits for somebody to look at it, and the due date that it is about; none when '
-  'none does. reason is why it is no amount to take over now; null when it is one by now.';
+  'The latest statement of a link that needs a review, with its due date; null without one. reason: why it isn''t '
+  'applied; null when it could be by now.';
 
 create or replace function app.describe_link(context app.context, link app.provider_links) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -16171,7 +16168,7 @@ comment on function app.default_lead_days is
 
 create or replace function app.times_a_month(frequency text, every int, month_days int) returns numeric
 language sql immutable
-  -- A year has 365.2425 days (Gregorian mean), a month a twelfth of it.
+  -- A mean Gregorian year has 365.2425 days, a month a twelfth.
   return case frequency
     when 'daily' then 365.2425 / 12 / every
     when 'weekly' then 365.2425 / 84 / every
@@ -16228,8 +16225,8 @@ begin atomic
   );
 end;
 comment on function app.this_month is
-  'Whether nothing of a bill is open until the end of the calendar month and something of it was paid, automatic '
-  'payments not yet recorded included.';
+  'Whether a bill has no open date until the end of the calendar month and part of it was paid, including automatic '
+  'payments not yet recorded.';
 
 create or replace function app.next_price_from(bill app.expenses, today date) returns date
 language plpgsql stable set search_path = '' as $$
@@ -16296,7 +16293,7 @@ begin
 end
 $$;
 comment on function app.assignee_name is
-  'Who looks after a bill; null when nobody does, or who did is no member any more.';
+  'The assignee of a bill; null without one, or when their membership has ended.';
 
 create type app.bill_position as (
   id text,
@@ -16306,8 +16303,7 @@ create type app.bill_position as (
   due_minor numeric
 );
 comment on type app.bill_position is
-  'A bill and where it stands in the list: by its earliest open date, then in the order of recording; and what the '
-  'total of what is due has of it.';
+  'A bill and its position in the list, by earliest open date, then by recording order; and its part of the due total.';
 
 -- Planned once a session: whatever the ids, each bill is looked up by its own.
 create or replace function app.describe_bills(context app.context, bill_ids text[], within_days int default null,
@@ -16315,7 +16311,7 @@ create or replace function app.describe_bills(context app.context, bill_ids text
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 declare
   default_lead_days constant int := app.default_lead_days(context);
-  -- A daily bill that nobody paid for a year is told by its number.
+  -- A daily bill unpaid for a year reports the number of its dates.
   max_overdue_shown constant int := 24;
 begin
   return (
@@ -16486,8 +16482,8 @@ begin
 end
 $$;
 comment on function app.parse_month_days is
-  'Days or weekdays of the month from the arguments, as they are kept: each once, the 31st as the last day; null when '
-  'none are given.';
+  'Days or weekdays of the month from the arguments, as stored: each once, the 31st as the last day; null if none are '
+  'given.';
 
 create or replace function app.first_month_day(bill app.expenses) returns date
 language plpgsql immutable set search_path = '' as $$
@@ -16538,8 +16534,8 @@ begin
 end
 $$;
 comment on function app.parse_bill_schedule is
-  'The schedule of a new bill from its arguments; the anchor is always a scheduled date. What was due before today is '
-  'not watched.';
+  'The schedule of a new bill from its arguments; the anchor is always a scheduled date. Dates before today are not '
+  'tracked.';
 
 create or replace function app.parse_share(percent numeric, field text) returns int
 language plpgsql stable set search_path = '' as $$
@@ -16570,7 +16566,7 @@ begin
 end
 $$;
 comment on function app.find_asker is
-  'The person who asks to be reminded of a bill and would get no mail unless it is assigned to them; else null.';
+  'The person who asks for reminders of a bill and would get none unless it is assigned to them; else null.';
 
 create or replace function app.had_digest(user_id uuid, day date) returns boolean
 language plpgsql stable security definer set search_path = '' as $$
@@ -16586,7 +16582,7 @@ begin
 end
 $$;
 comment on function app.had_digest is
-  'Whether the mail of a day to a person of the organization at hand was made already: there is no second one.';
+  'Whether a person''s digest of a day was already made; there is no second one.';
 
 create or replace function app.find_first_mail(context app.context, bill app.expenses, out user_id uuid,
   out first_on date)
@@ -16722,7 +16718,7 @@ begin
 end
 $$;
 comment on function app.find_same_bill is
-  'The active bill of the same name, amount, currency and schedule; all null when there is none.';
+  'The active bill with the same name, amount, currency and schedule; all null without one.';
 
 create or replace function app.warn_of_first_due(bill app.expenses, first_due date) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -16777,7 +16773,7 @@ begin
 end
 $$;
 comment on function app.warn_of_same_name is
-  'A warning when another bill has the name of a new one: the first of them.';
+  'A warning about the first other bill with the same name as a new one.';
 
 create or replace function app.warn_of_assignee(bill app.expenses) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -16821,7 +16817,7 @@ begin
     );
   end if;
 
-  -- Every run of the jobs looks at all of them.
+  -- Limits the number of bills, because every job run scans them all.
   if (select count(*) from app.expenses as e
     where e.organization_id = context.organization_id and e.kind = 'bill' and e.deleted_at is null) >= max_bills then
     perform app.fail('invalid_argument.too_many_bills', jsonb_build_object(
@@ -16899,7 +16895,7 @@ comment on function app.add_bill is 'Tool add_bill: data {status, bill, next_dat
 
 -- schemas/bills/describe_bill_history.sql
 
--- list_bills: what comes again, what is open of it, and what it takes; one bill with its history when asked for.
+-- list_bills: recurring bills with their open dates and costs; one bill with its history on request.
 
 create type app.money_sum as (
   currency text,
@@ -16927,7 +16923,7 @@ begin
 end
 $$;
 comment on function app.convert_sums is
-  'Totals of several currencies as one, at the rates of a day, and the currencies for which there is no rate.';
+  'Converts totals of several currencies into one at the rates of a day, and lists the currencies without a rate.';
 
 create or replace function app.describe_sums(sums app.money_sum[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -16981,7 +16977,7 @@ begin
     limit 12
   ) as p
   join app.currencies as c on c.code = p.currency;
-  -- Only a fixed price can change; other amounts differ by nature. One date priced by hand is no change of the price.
+  -- Only a fixed price can change; other amounts vary anyway. One date's own price isn't a price change.
   if bill.amount_mode = 'fixed' then
     select jsonb_agg(jsonb_build_object(
       'due_on', o.due_on, 'old', app.format_minor(o.old_minor, exponent), 'new',
@@ -17026,7 +17022,7 @@ begin
 end
 $$;
 comment on function app.require_bill is
-  'The bill of this id in the organization; ends the tool with not_found when there is none.';
+  'The bill of this id in the organization; ends the tool with not_found if missing.';
 
 create or replace function app.sum_open_dates(context app.context, bill_id text, until date) returns app.money_sum[]
 language plpgsql stable set search_path = '' as $$
@@ -17083,7 +17079,7 @@ declare
   wanted_state constant text := filter ->> 'state';
   words constant text[] := app.word_patterns(filter ->> 'query');
   wanted_category constant text := app.clean_text(filter ->> 'category');
-  -- Archived ones included: what is in them goes on.
+  -- Including archived ones, whose bills continue.
   wanted_category_id constant text :=
     (select c.id from app.categories as c
     where c.organization_id = context.organization_id and lower(c.name) = lower(wanted_category)
@@ -17122,7 +17118,7 @@ begin
       sum(o.remaining_minor) filter (where o.due_on <= until) as due_minor,
       count(*) filter (where o.due_on <= until and o.remaining_minor is null) as unknown,
       sum(o.remaining_minor) filter (where o.due_on <= until and o.is_by_rule) as by_rule_minor,
-      -- Only what is paid in part stays in the currency that its bill had before.
+      -- Only partly paid dates keep the bill's former currency.
       array_agg(o.currency) filter (where o.due_on <= until and o.remaining_minor <> o.expected_minor)
         as partly_paid_in,
       max(o.future_dates) as future_dates
@@ -17198,7 +17194,7 @@ begin
           is not null
       ))
   ), sums as (
-    -- How often a month is asked once a rhythm, not once a bill.
+    -- Dates per month are computed once per schedule, not per bill.
     select r.currency, sum(r.count) as count,
       sum(r.usual_minor * app.times_a_month(r.frequency, r.every, r.month_days)) as monthly_minor,
       sum(r.due_minor) as due_minor, sum(r.estimated_minor) as estimated_minor, sum(r.unknown) as unknown
@@ -17286,9 +17282,8 @@ end
 $$;
 comment on function app.list_bills is
   'Tool list_bills: data {bills, totals {due, monthly, yearly}, no_match?}, with bill_id also its history. Totals '
-  'cover all that match: due is what is overdue or due until the end of the window, without one until the end of the '
-  'calendar month, and estimated the part of it that is an estimate; due_in_window {count, amount} of a bill is its '
-  'part of that.';
+  'cover all matches: due is overdue or due until the end of the window, or of the calendar month without one; '
+  'estimated is its estimated part; due_in_window {count, amount} is a bill''s part.';
 
 -- schemas/bills/find_bill.sql
 
@@ -17325,8 +17320,8 @@ begin
   if wanted is null then
     perform app.fail('invalid_argument.bill_not_named', field => 'bill_id');
   end if;
-  -- The best kind of match decides: an active bill before one that is over, the exact name before a part of it, names
-  -- before payees.
+  -- The best kind of match wins: active bills before ended ones, the exact name before a part of it, names before
+  -- payees.
   select array_agg(m.bill order by m.recorded_seq) into candidates
   from (
     select e as bill, e.recorded_seq, rank() over (order by
@@ -17398,7 +17393,7 @@ begin
 end
 $$;
 comment on function app.fail_already_paid is
-  'Ends the tool with already_paid, and tells the payment that did it: how much, when and by whom.';
+  'Ends the tool with already_paid and the payment: amount, day and payer.';
 
 create or replace function app.fail_not_due(bill app.expenses, day text, field text) returns void
 language plpgsql stable set search_path = '' as $$
@@ -17453,8 +17448,7 @@ begin
 end
 $$;
 comment on function app.parse_due_on is
-  'A due date of a bill as an argument: a date, or a month (YYYY-MM, --MM, this_month, last_month), of which the open '
-  'date is meant.';
+  'A bill''s due date as an argument: a date, or a month (YYYY-MM, --MM, this_month, last_month) with one open date.';
 
 create or replace function app.find_occurrence(bill app.expenses, day date, field text default 'due_on')
   returns app.expense_occurrences
@@ -17483,7 +17477,7 @@ begin
 end
 $$;
 comment on function app.find_occurrence is
-  'The occurrence of a bill on a day, made when the schedule has that day; else an error that says what is open.';
+  'The occurrence of a bill on a day, created if the schedule has that day; else an error with the open dates.';
 
 create or replace function app.settle_occurrence(context app.context, bill app.expenses,
   occurrence app.expense_occurrences, given_minor bigint, paid_on date, note text, paid_by uuid,
@@ -17493,8 +17487,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   paid constant bigint := app.paid_minor(occurrence.id);
   remaining constant bigint := occurrence.expected_minor - paid;
-  -- An estimate gives way to what was really charged; a fixed price, an amount set by hand or fetched from the provider
-  -- stands.
+  -- The charge replaces an estimate; a fixed price, an amount set by hand or a fetched one stays.
   is_exact constant boolean := occurrence.expected_minor is not null
     and (bill.amount_mode = 'fixed' or occurrence.amount_source <> 'rule');
   charged_minor constant bigint := coalesce(
@@ -17537,8 +17530,8 @@ comment on function app.settle_occurrence is
 
 -- schemas/bills/next_open_occurrence.sql
 
--- Which date a payment is for. Without a named date only one that may well be meant is paid: whoever says again that
--- the bill is paid must not pay the next date.
+-- The date that a payment is for. Without a named date, only a plausible one is paid: repeating that a bill is paid
+-- must not pay its next date.
 
 create or replace function app.latest_payment(occurrence_id text) returns app.payments
 language plpgsql stable set search_path = '' as $$
@@ -17556,7 +17549,7 @@ comment on function app.latest_payment is 'The payment of a date that was record
 create or replace function app.is_ahead(bill app.expenses, due_on date, today date, lead_days int) returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
-  -- Between two dates the nearer one is meant, however early the reminder of the next one comes.
+  -- Between two dates the nearer one is meant, however early the next reminder comes.
   return is_ahead.due_on > today + lead_days or exists (
     select from app.expense_occurrences as o
     where o.expense_id = bill.id and o.status = 'paid' and o.due_on < is_ahead.due_on
@@ -17593,7 +17586,7 @@ begin
         order by p.paid_on desc, p.recorded_seq desc limit 1)
     );
   end if;
-  -- Whoever paid a part of a date means the rest of it, however far ahead it is.
+  -- After a partial payment, a further payment is for the rest of that date, however far ahead.
   is_ahead := occurrence.paid_minor = 0 and app.is_ahead(bill, occurrence.due_on, context.today, lead_days);
   if in_advance and not is_ahead then
     perform app.fail('invalid_argument.not_in_advance', jsonb_build_object(
@@ -17601,8 +17594,8 @@ begin
     ), 'advance');
   end if;
 
-  -- Two people say it, or an answer that got lost is asked for again: the date before was meant then. Another part
-  -- payment is told from a repeated one by its amount.
+  -- Two people report it, or a client retries after a lost answer: the previous date was meant. A different amount
+  -- distinguishes another partial payment from a retry.
   select * into latest
   from app.payments as p
   where p.expense_id = bill.id and p.source = 'assistant' and p.deleted_at is null
@@ -17620,7 +17613,7 @@ begin
   where o.expense_id = bill.id and o.status = 'paid' and o.due_on < occurrence.due_on
   order by o.due_on desc, o.scheduled_on desc
   limit 1;
-  -- A bill with one date leaves no doubt which is meant.
+  -- A bill with one date is unambiguous.
   if is_ahead and not in_advance and paid.id is null and bill.frequency <> 'once' then
     perform app.fail('not_due', jsonb_build_object(
       'name', bill.name, 'details', jsonb_build_object('bill_id', bill.id, 'next_due', occurrence.due_on)
@@ -17639,10 +17632,10 @@ begin
 end
 $$;
 comment on function app.next_open_occurrence is
-  'The open date of a bill that is due on the day of the payment, since whoever pays on a due day means that date and '
-  'not one that was missed before; else the earliest one that is overdue or within its lead days, or in_advance the '
-  'one that follows. mark_bill_paid says which one it took where several are open. Ends the tool when that is not '
-  'open, or was paid within 24 hours: who paid what, and what is due next.';
+  'The open date for a payment: the one due on the payment''s day, because a payment on a due day isn''t for an '
+  'earlier missed date; else the earliest overdue date or one within its lead days; with in_advance the next one. '
+  'mark_bill_paid names the chosen date when several are open. Ends the tool when that date is not open or was paid '
+  'within 24 hours, with the payer, the payment and the next date.';
 
 create or replace function app.check_days_apart(bill app.expenses, due_on date, paid_on date, confirmed int)
   returns void
@@ -17664,7 +17657,7 @@ comment on function app.check_days_apart is
 
 -- schemas/bills/correct_payment.sql
 
--- A date that is settled is put right in one call: what was paid for it, when, or the note.
+-- Corrects a settled date in one call: amount, day or note of its payment.
 
 create or replace function app.correct_payment(bill app.expenses,
   occurrence app.expense_occurrences, amount_minor bigint, paid_on date, note text)
@@ -17699,8 +17692,8 @@ begin
 end
 $$;
 comment on function app.correct_payment is
-  'Puts right what was paid for a settled date; what is not given stays. Ends the tool with already_paid when it is so '
-  'already, or when several payments settled the date.';
+  'Corrects the payment of a settled date; omitted arguments keep their values. Ends the tool with already_paid when '
+  'nothing would change, or when several payments settled the date.';
 
 -- schemas/bills/mark_bill_paid.sql
 
@@ -17864,10 +17857,8 @@ comment on function app.mark_bill_paid is
 
 -- schemas/bills/replan_bills.sql
 
--- What a changed bill means for its dates: a new schedule, a new price, a pause. What was paid, skipped or partly paid
--- stays as it was.
--- Rows due before tracked_from belong to earlier schedules of the bill and are left alone; from there on every open
--- row is on the schedule.
+-- Adjusts a changed bill's dates to a new schedule, price or pause. Paid, skipped and partly paid dates stay. Rows due
+-- before tracked_from belong to earlier schedules and stay; from there on every open row is on the schedule.
 
 create or replace function app.change_schedule(context app.context, old app.expenses, changes jsonb, next_open date)
   returns app.expenses
@@ -17995,7 +17986,7 @@ begin
   update app.expense_occurrences as o
   set expected_minor = p.expected_minor, currency = bill.currency,
     amount_source = case when o.currency = bill.currency then o.amount_source else 'rule' end,
-    -- Nothing remains of a date whose amount fell to what was paid of it.
+    -- A date is settled when its amount drops to what was paid.
     status = case when p.expected_minor = p.paid_minor then 'paid' else 'open' end,
     closed_at = case when p.expected_minor = p.paid_minor then app.instant() end
   from priced as p
@@ -18029,11 +18020,11 @@ begin
 end
 $$;
 comment on function app.restore_bill is
-  'Makes the dates of a bill follow from it again, after a change of it was taken back.';
+  'Recomputes a bill''s dates after one of its changes was undone.';
 
 -- schemas/bills/change_occurrence.sql
 
--- What update_bill does beside the bill itself: to one of its dates, and to the link to its provider.
+-- The parts of update_bill beside the bill itself: one of its dates, and its provider connection.
 
 create or replace function app.change_occurrence(context app.context, bill app.expenses, change jsonb)
   returns app.expense_occurrences
@@ -18093,7 +18084,7 @@ begin
         where p.occurrence_id = occurrence.id and p.deleted_at is null and occurrence.status = 'paid';
       update app.expense_occurrences as o
       set status = 'open', closed_at = null, snoozed_until = null,
-        -- An estimate gave way to what was charged, and that is gone.
+        -- The charge replaced an estimate, which is gone.
         expected_minor
           = case when o.status = 'paid' and bill.amount_mode <> 'fixed' and o.amount_source = 'override'
           then app.rule_amount(bill) else o.expected_minor end,
@@ -18111,7 +18102,7 @@ comment on function app.change_occurrence is
   'Skips, snoozes, prices or reopens one date of a bill. Reopening a paid one takes its payments out of the books. A '
   'date that is as wanted already stays as it is.';
 
--- Any member may note what a provider answered; only owners end a connection, and that is all they can make of it.
+-- Any member may store a provider's answer; owners may only end a connection.
 create policy "Members can note answers of providers, owners can end a link" on app.provider_links
   for update to authenticated
   using (
@@ -18163,12 +18154,12 @@ begin
 end
 $$;
 comment on function app.change_provider is
-  'Ends the connection of a bill to its provider, or answers what the address to connect it is about: {bill, '
-  'provider?}. Nothing secret passes through here.';
+  'Ends the connection of a bill to its provider, or returns what the connect page needs: {bill, provider?}. No secret '
+  'passes through here.';
 
 -- schemas/bills/apply_changes.sql
 
--- update_bill: changes a bill and the dates that are to come, or one date of it. What was paid never changes.
+-- update_bill: changes a bill and its future dates, or one of its dates. Paid dates never change.
 
 create or replace function app.change_bill(context app.context, old app.expenses, changes jsonb) returns app.expenses
 language plpgsql volatile set search_path = '' as $$
@@ -18213,7 +18204,7 @@ begin
   if changes ?| array['assignee', 'shared', 'paid_by'] and identity.sees_own_only()
     and (select auth.uid()) not in (old.created_by, bill.assignee_id) is not false
     and not app.is_party(bill, (select auth.uid()))
-    -- By what one has paid of it, a bill stays in sight.
+    -- A person who paid part of a bill keeps seeing it.
     and (app.is_party(old, (select auth.uid())) or changes ? 'assignee') then
     perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'),
       case when changes ? 'assignee' then 'set.assignee' else 'set.shared' end);
@@ -18437,7 +18428,8 @@ begin
   );
 end
 $$;
-comment on function app.describe_touched is 'The dates that the running change touched, and one more, as they are now.';
+comment on function app.describe_touched is
+  'The dates that the running change touched, and one more, in their current state.';
 
 create or replace function app.warn_of_open_dates(context app.context, bill app.expenses) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -18534,7 +18526,7 @@ create or replace function app.sum_up_update(context app.context, bill app.expen
 returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Of the bill as it is written down: what is shown of it may not have changed yet.
+  -- The stored bill; its displayed state may not have changed yet.
   fields constant jsonb := (
     select jsonb_agg(distinct f.field order by f.field)
     from jsonb_each(to_jsonb(bill)) as b
@@ -18621,8 +18613,7 @@ comment on function app.update_bill is
 
 -- schemas/bills/find_price_rises.sql
 
--- review_bills: what is worth saying about the bills, found by rules. A section shows 50 findings at most;
--- counts say how many there are.
+-- review_bills: findings about bills, by rules. A section lists at most 50 findings; counts are complete.
 
 create or replace function app.change_percent(old_minor numeric, new_minor numeric) returns numeric
 language sql immutable
@@ -18645,7 +18636,7 @@ begin atomic
   group by b.id, b.name, b.amount_mode, c.code, c.exponent;
 end;
 comment on function app.find_overdue is
-  'Bills with open dates that have passed, by their currencies; amount is what remains of all of them.';
+  'Bills with open past dates, by currency; amount is the open total.';
 
 create or replace function app.find_price_rises(context app.context, since date)
   returns table (rank date, finding jsonb)
@@ -18682,7 +18673,7 @@ begin atomic
     ) as r
     where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active'
       and b.deleted_at is null and b.amount_mode = 'fixed'
-      -- What nobody ever changed costs what it always did.
+      -- Bills whose price never changed have no price rise.
       and b.version > 1
       and r.from_on is not null
     order by b.id, r.from_on desc
@@ -18696,7 +18687,7 @@ create or replace function app.find_unusual_amounts(context app.context, since d
   returns table (rank date, finding jsonb)
 language sql stable
 begin atomic
-  -- Three amounts make a habit; 40 % from their median is out of it.
+  -- Three amounts establish a median; 40 % away from it is unusual.
   select l.due_on, jsonb_build_object(
     'bill_id', b.id, 'name', b.name, 'due_on', l.due_on, 'amount', app.format_minor(l.expected_minor, c.exponent),
     'usual', app.format_minor(u.usual_minor, c.exponent), 'currency', b.currency, 'change_percent',
@@ -18886,7 +18877,7 @@ begin atomic
       when s.status in ('needs_reauth', 'paused', 'paused_by_plan') then s.status
       when s.status = 'active' and l.consecutive_failures > 0 then 'failed'
       when (q.statement).id is not null then 'needs_review'
-      -- Asked for daily until the 10th; what has not come by then is missed, where a date of this month waits for it.
+      -- Fetched daily until the 10th; afterwards an amount counts as missing if a date of this month waits for it.
       when s.status = 'active' and extract(day from (context).today) > 10
         and l.created_at < month.start + interval '1 month 10 days'
         and coalesce(l.last_success_period < month.start, true) and exists (
@@ -18932,7 +18923,7 @@ begin
   ), placed as (
     select *, row_number() over (
       partition by section
-      -- What has been is told from the latest, what is to come from the nearest.
+      -- Past findings from the latest, future ones from the nearest.
       order by case when section in ('price_rises', 'unusual_amounts', 'double_charges')
         then (context.today - rank)::int
         else (rank - context.today)::int end,
