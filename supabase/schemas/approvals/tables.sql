@@ -1,6 +1,6 @@
--- What an organization wants asked before it is written: rules, and the writes that wait for an answer.
--- Invariants: a proposal never changes but for its answer, which is given once; what it would do was seen by whoever
--- approves it, and nothing else is written. Households have no rules, and pay for none.
+-- Approval rules of organizations, and the writes that wait for approval.
+-- Invariants: a proposal never changes except for its answer, which is given once; its approver saw the effects, and
+-- nothing else is written. Households have no rules and don't pay for them.
 
 create table app.approval_rules (
   id text collate "C" primary key default app.new_id('rule')

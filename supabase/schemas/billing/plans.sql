@@ -1,19 +1,18 @@
--- Billing: what the payment provider said, and the plan that follows from it.
--- Invariants: an event counts once; a subscription is what its latest event by the logical clock made it, whatever
--- order the events arrived in; a subscription belongs to one organization for ever; an organization has the plan of its
--- best subscription that has a say.
--- Which subscriptions have a say. Whoever may edit a subscription's notes can name any organization in them, so one
--- that nobody ever paid for must not be able to take anything away:
--- * One that was active once (an event activated, resumed or charged it; all three say that it is active) has a say for
--- ever.
--- * One that never was has a say only where there is nothing to lose: no plan set by hand, no running trial, no live
--- subscription (one that was active once, and has not ended). Elsewhere its events are kept and change nothing.
--- * A plan set by hand is told by being active without a subscription that is. The first subscription that was ever
--- active replaces it.
--- * A trial is beside all this: its end is never moved, and while it runs it only adds features
+-- Billing: the payment provider's events, and the plan that follows from them.
+-- Invariants: an event counts once; the state of a subscription is that of its latest event by the logical clock, in
+-- any order of arrival; a subscription belongs to one organization forever; an organization has the plan of its best
+-- eligible subscription.
+-- Eligibility: anybody who can edit a subscription's notes can name any organization in them, so a subscription that
+-- nobody ever paid for must not harm one:
+-- * A subscription that was once active (an event activated, resumed or charged it) is eligible forever.
+-- * One that never was active is eligible only where nothing can be lost: no plan set by hand, no running trial, no
+-- live subscription (once active and not ended). Elsewhere its events are stored without effect.
+-- * A plan set by hand is active without an active subscription. The first subscription that was ever active replaces
+-- it.
+-- * Trials are independent: subscriptions never move their end, and a running trial only adds features
 -- (identity.effective_plan).
--- Of those with a say the best one counts. A second one that is past due adds its plan until its grace period ends
--- (organizations.second_plan), so that one more subscription never makes it less.
+-- The best eligible subscription counts. A second one that is past due adds its plan until its grace period ends
+-- (organizations.second_plan), so that a further subscription never reduces the plan.
 
 create type billing.event_clock as (
   occurred_at timestamptz,

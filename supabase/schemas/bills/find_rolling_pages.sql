@@ -1,7 +1,7 @@
--- Rolling bills forward, many at once: what app.refresh_bill does for one bill, for every recurring bill whose due date
--- has passed. Dates and payments come from the same functions; rows are made from the last roll on, so that the cost
--- follows what is due. No two pages have a due date of a bill in common, and a bill waits for one date only, so that
--- several pages may be rolled at once.
+-- Rolls many bills forward at once: what app.refresh_bill does for one bill, for every recurring bill whose due date
+-- has passed. Dates and payments come from the same functions; rows are created from the last roll on, so that the cost
+-- depends on due dates only. Pages are disjoint, and a bill waits for one date only, so several pages can be rolled
+-- concurrently.
 
 create or replace function jobs.latest_today(at timestamptz) returns date
 language sql immutable

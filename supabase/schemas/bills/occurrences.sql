@@ -1,7 +1,6 @@
--- Occurrences: which due dates of a bill are open now. Rows exist from the first date that we watch through the current
--- one, which is the first that is due today or later and neither paid nor skipped; what comes after is computed.
--- Nothing here writes: what a roll (0815) would add is added to the answer, so that reading is right however long
--- nothing was rolled.
+-- Occurrences: the open due dates of a bill. Rows exist from the first tracked date through the current one, which is
+-- the first date due today or later that is neither paid nor skipped; later dates are computed. Nothing here writes:
+-- the answer includes the rows that the next roll would add, so reads are correct however long no roll ran.
 
 create or replace function app.rule_amount(bill app.expenses) returns bigint
 language sql immutable

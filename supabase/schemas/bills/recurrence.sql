@@ -1,10 +1,8 @@
--- Recurrence: on which days a bill comes, by arithmetic from its anchor alone. It knows no rows, no payments and no
--- clock.
--- A schedule is numbered from 0, its first date on or after the anchor; every date is counted from the anchor and never
--- from the one before, so 31 January is followed by 28 February and then by 31 March again. The weekend rule moves what
--- is due, never what is scheduled.
--- Bodies that are expressions were parsed when they were created: no search_path changes their meaning, and the planner
--- may inline them.
+-- Recurrence: the dates of a bill, computed from its anchor alone, without rows, payments or a clock.
+-- A schedule is numbered from 0, its first date on or after the anchor. Every date is computed from the anchor, never
+-- from the previous date, so 31 January is followed by 28 February and 31 March. The weekend rule moves due dates,
+-- never scheduled dates.
+-- Expression bodies are parsed at creation: no search_path changes their meaning, and the planner can inline them.
 
 -- Months
 

@@ -1,8 +1,6 @@
--- Rolling a bill forward: what the calendar does to it, written down. Every tool that changes a bill does this first; a
--- job does it daily.
--- Which dates are ours: tracked_from is the scheduled date of the first occurrence that was due on or after the day
--- the bill was added. A first due date further back only anchors the schedule: what was due then was settled elsewhere.
--- A one-time bill is watched in any case.
+-- Rolls a bill forward to today. Every tool that changes a bill does this first; a job does it daily.
+-- tracked_from is the scheduled date of the first occurrence due on or after the day the bill was added. An earlier
+-- first due date only anchors the schedule: dates before were settled elsewhere. A one-time bill is always tracked.
 
 create or replace function app.materialize_occurrences(bill app.expenses, first int, last int) returns void
 language plpgsql volatile set search_path = '' as $$

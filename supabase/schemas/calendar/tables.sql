@@ -1,7 +1,7 @@
--- Calendar feeds: which addresses answer with what is due, and for whom.
--- Invariants: the token in the address is not stored, only its SHA-256; a person has one address an organization; none
--- outlives the membership.
--- Row-level security is on without policies: the table is the service's own.
+-- Calendar feeds: addresses that return a person's due dates.
+-- Invariants: only the SHA-256 of the token is stored; a person has one address per organization; it ends with the
+-- membership.
+-- Row-level security is on without policies: only the service reads the table.
 
 create table identity.calendar_feeds (
   organization_id text collate "C" not null,

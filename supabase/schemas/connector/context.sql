@@ -1,10 +1,9 @@
--- The connector's database side: one call authenticates a bearer, becomes the person under row-level security, runs one
--- tool and answers its envelope.
--- What every tool shares is here once: the context, change sets, dry runs, idempotency keys. It knows no tool but by
--- name.
--- A tool is `app.<tool>(context app.context, arguments jsonb) returns jsonb` and answers {data, warnings?,
--- next_cursor?, total_count?, totals_by_currency?}, a writing one also {facts}: what it did, as facts from which
--- TypeScript makes the words of the list of recent changes.
+-- The connector's database side: one call authenticates a bearer token, becomes the person under row-level security,
+-- runs one tool and returns its envelope.
+-- This file has what tools share: the context and change sets.
+-- A tool is `app.<tool>(context app.context, arguments jsonb) returns jsonb` and returns {data, warnings?,
+-- next_cursor?, total_count?, totals_by_currency?}. A writing tool also returns {facts}, from which TypeScript words
+-- the list of recent changes.
 
 create type app.context as (
   organization_id text,

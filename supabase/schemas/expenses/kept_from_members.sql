@@ -1,6 +1,6 @@
--- What is kept from some members, beyond the rows that are: the changes that tell of them, and the lines of statements
--- that are them. Both can only be judged by somebody who sees all of it, so these look for themselves, in the
--- organization at hand, and answer ids.
+-- Hides from members, besides rows, the changes about hidden rows and the statement lines of hidden payments. Only a
+-- function that sees everything can decide this, so these run as definer within the current organization and return
+-- ids.
 
 create or replace function app.list_subjects(change app.change_sets) returns table (expense_id text,
   category_id text, settlement_id text)

@@ -1,5 +1,4 @@
--- log_expenses: writes down money that left, or came back. All items or none; what is already in the books is not
--- written twice.
+-- log_expenses: records expenses and refunds, all items or none, and recognizes duplicates.
 -- Row-level security keeps every statement inside the organization of the request.
 
 -- An item on its way into the books is a draft, an object by name: columns of app.expenses and of app.payments, and

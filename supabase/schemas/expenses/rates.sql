@@ -1,9 +1,8 @@
--- Exchange rates as of a day. A rate is the newest on or before the day and at most 7 days old (weekends, holidays),
--- the central bank's before that of a source which has more currencies. Where there is none, an amount has no value in
--- the other currency, never the same one. The embedded stack without a network has a dated snapshot: it stands in where
--- no rate is known, and no value by it is final. Rates say what one euro buys, so every pair crosses through the euro.
--- Exact arithmetic: multiplied first, divided once, rounded half away from zero to the minor unit of the target, once
--- an amount.
+-- Exchange rates of a day: the newest rate on or before the day, at most 7 days old (weekends, holidays), the central
+-- bank's before other sources'. Without a rate an amount has no value in the other currency, never 1:1. The embedded
+-- stack uses a dated snapshot while offline; values from it are provisional. Rates are per euro, so every pair converts
+-- through the euro. Exact arithmetic: multiply first, divide once, and round half away from zero to the target's minor
+-- unit once per amount.
 
 create type app.rate as (
   per_euro numeric,

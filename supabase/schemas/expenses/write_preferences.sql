@@ -1,7 +1,6 @@
--- update_settings: the owner's preferences, the organization's, which mails each member gets, and the categories, which
--- are everybody's.
--- Every change of either can be undone: categories by their rows, preferences as if they were one row of the
--- organization (read_preferences), of which a change keeps only what it changed.
+-- update_settings: the owner's and the organization's preferences, each member's mails, and the shared categories.
+-- All changes can be undone: categories by their rows, preferences as one row of the organization (read_preferences),
+-- of which a change stores the changed part.
 
 create or replace function app.read_preferences(organization_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -1,7 +1,8 @@
--- Invitations: who is asked to join an organization, as what, and by whom.
--- Invariants: an address has one open invitation to an organization; the token in its link is not stored, only its
--- SHA-256; it is accepted once, by whoever signs in with the invited address, while the one who invited still may.
--- Row-level security is on without policies: the table is the service's own.
+-- Invitations to an organization, with the invited role and the inviter.
+-- Invariants: an address has one open invitation per organization; only the SHA-256 of the link's token is stored; an
+-- invitation is accepted once, by a person who signs in with the invited address, while the inviter still has the
+-- right.
+-- Row-level security is on without policies: only the service reads the table.
 
 create table identity.invitations (
   id text collate "C" primary key default app.new_id('inv')

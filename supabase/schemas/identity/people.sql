@@ -1,6 +1,6 @@
--- Identity: people, their organizations, what a plan includes, the audit trail.
+-- Identity: people, their organizations, the features of plans, the audit trail.
 -- Invariants: an organization has one owner, who is a member; past_due_since is set exactly while past due; each plan
--- includes what the one before it does.
+-- includes the features of the smaller one.
 
 create table billing.plan_features (
   plan text not null constraint plan_features_plan_known check (plan in ('free', 'pro', 'team')),

@@ -1,6 +1,6 @@
--- Roles: what a member may do, as one table that policies and functions read.
--- Invariants: whoever may write may read; the owner may do everything; what is private is seen by those roles that
--- may, and by members to whom the owner opened it; "own only" narrows what members see, and nobody else.
+-- Roles: the rights of members, as one table that policies and functions read.
+-- Invariants: everybody who can write can read; the owner has every right; private records are visible to roles with
+-- that right and to viewers whom the owner gave access; "own only" restricts members and nobody else.
 
 create table identity.role_rights (
   role text not null constraint role_rights_role_known check (role in ('owner', 'manager', 'member', 'viewer')),

@@ -1,6 +1,6 @@
--- The purge: what was deleted for good, and the role that alone may do it.
--- Invariants: it removes only what is past its grace, in pages, and each run goes on where the last one ended, however
--- that one ended; nobody who calls a function of ours, service_role included, may call it or do what it does.
+-- The purge of deleted organizations and accounts, and the only role that may run it.
+-- Invariants: it removes only data past its grace period, in pages, and each run continues after the last one, even if
+-- that was killed; no caller of our functions, service_role included, can run it or do the same.
 
 -- A role without a login. Its only right is to execute the functions below, which delete data past its grace period.
 do $$

@@ -1,10 +1,10 @@
--- The authorization server's calls: one a request, the client looked up in the same transaction. Refusals are returned
--- as outcomes, never raised: a raise would undo the revocation that a replay must leave behind. Where two requests may
--- meet, one conditional statement decides.
--- Any of them may answer {"outcome": "limited", "retry_after": seconds}. What `limits` and `quotas` name is drawn here,
--- in the same call; without them nothing is limited. Refusals draw on the caller's bucket and successes on the grant's,
--- and a dead token has its own bucket. So nobody with a good code or token is turned away because of what others sent,
--- be it from the same address or with a token that was theirs once.
+-- The authorization server's calls: one per request, which also looks up the client. Rejections are returned as
+-- outcomes, never raised: an exception would roll back the revocation that a replay causes. Concurrent requests are
+-- decided by one conditional statement.
+-- Each can return {"outcome": "limited", "retry_after": seconds}. It draws from the buckets in `limits` and `quotas`;
+-- without them nothing is limited. Rejections draw from the caller's bucket and successes from the grant's, and a dead
+-- token has its own. So a valid code or token is never rejected because of other requests, whether from the same
+-- address or with an old token of the same person.
 
 create or replace function oauth.refuse(outcome text, client_id text, limits jsonb, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
