@@ -152,9 +152,9 @@ comment on function app.kept_for is 'How long a kind of row is kept; an unknown 
 
 -- schemas/identity/people.sql
 
--- Identity: people, their organizations, what a plan includes, the audit trail.
+-- Identity: people, their organizations, the features of plans, the audit trail.
 -- Invariants: an organization has one owner, who is a member; past_due_since is set exactly while past due; each plan
--- includes what the one before it does.
+-- includes the features of the smaller one.
 
 create table billing.plan_features (
   plan text not null constraint plan_features_plan_known check (plan in ('free', 'pro', 'team')),
@@ -483,9 +483,9 @@ grant execute on function
 
 -- schemas/identity/roles.sql
 
--- Roles: what a member may do, as one table that policies and functions read.
--- Invariants: whoever may write may read; the owner may do everything; what is private is seen by those roles that
--- may, and by members to whom the owner opened it; "own only" narrows what members see, and nobody else.
+-- Roles: the rights of members, as one table that policies and functions read.
+-- Invariants: everybody who can write can read; the owner has every right; private records are visible to roles with
+-- that right and to viewers whom the owner gave access; "own only" restricts members and nobody else.
 
 create table identity.role_rights (
   role text not null constraint role_rights_role_known check (role in ('owner', 'manager', 'member', 'viewer')),
@@ -718,22 +718,21 @@ grant execute on function identity.refuse_passwords to supabase_auth_admin;
 
 -- schemas/billing/plans.sql
 
--- Billing: what the payment provider said, and the plan that follows from it.
--- Invariants: an event counts once; a subscription is what its latest event by the logical clock made it, whatever
--- order the events arrived in; a subscription belongs to one organization for ever; an organization has the plan of its
--- best subscription that has a say.
--- Which subscriptions have a say. Whoever may edit a subscription's notes can name any organization in them, so one
--- that nobody ever paid for must not be able to take anything away:
--- * One that was active once (an event activated, resumed or charged it; all three say that it is active) has a say for
--- ever.
--- * One that never was has a say only where there is nothing to lose: no plan set by hand, no running trial, no live
--- subscription (one that was active once, and has not ended). Elsewhere its events are kept and change nothing.
--- * A plan set by hand is told by being active without a subscription that is. The first subscription that was ever
--- active replaces it.
--- * A trial is beside all this: its end is never moved, and while it runs it only adds features
+-- Billing: the payment provider's events, and the plan that follows from them.
+-- Invariants: an event counts once; the state of a subscription is that of its latest event by the logical clock, in
+-- any order of arrival; a subscription belongs to one organization forever; an organization has the plan of its best
+-- eligible subscription.
+-- Eligibility: anybody who can edit a subscription's notes can name any organization in them, so a subscription that
+-- nobody ever paid for must not harm one:
+-- * A subscription that was once active (an event activated, resumed or charged it) is eligible forever.
+-- * One that never was active is eligible only where nothing can be lost: no plan set by hand, no running trial, no
+-- live subscription (once active and not ended). Elsewhere its events are stored without effect.
+-- * A plan set by hand is active without an active subscription. The first subscription that was ever active replaces
+-- it.
+-- * Trials are independent: subscriptions never move their end, and a running trial only adds features
 -- (identity.effective_plan).
--- Of those with a say the best one counts. A second one that is past due adds its plan until its grace period ends
--- (organizations.second_plan), so that one more subscription never makes it less.
+-- The best eligible subscription counts. A second one that is past due adds its plan until its grace period ends
+-- (organizations.second_plan), so that a further subscription never reduces the plan.
 
 create type billing.event_clock as (
   occurred_at timestamptz,
@@ -1594,13 +1593,13 @@ comment on function oauth.end_grant is
 
 -- schemas/oauth/register_client.sql
 
--- The authorization server's calls: one a request, the client looked up in the same transaction. Refusals are returned
--- as outcomes, never raised: a raise would undo the revocation that a replay must leave behind. Where two requests may
--- meet, one conditional statement decides.
--- Any of them may answer {"outcome": "limited", "retry_after": seconds}. What `limits` and `quotas` name is drawn here,
--- in the same call; without them nothing is limited. Refusals draw on the caller's bucket and successes on the grant's,
--- and a dead token has its own bucket. So nobody with a good code or token is turned away because of what others sent,
--- be it from the same address or with a token that was theirs once.
+-- The authorization server's calls: one per request, which also looks up the client. Rejections are returned as
+-- outcomes, never raised: an exception would roll back the revocation that a replay causes. Concurrent requests are
+-- decided by one conditional statement.
+-- Each can return {"outcome": "limited", "retry_after": seconds}. It draws from the buckets in `limits` and `quotas`;
+-- without them nothing is limited. Rejections draw from the caller's bucket and successes from the grant's, and a dead
+-- token has its own. So a valid code or token is never rejected because of other requests, whether from the same
+-- address or with an old token of the same person.
 
 create or replace function oauth.refuse(outcome text, client_id text, limits jsonb, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -2980,9 +2979,9 @@ grant select, insert, update, delete on
 
 -- schemas/expenses/kept_from_members.sql
 
--- What is kept from some members, beyond the rows that are: the changes that tell of them, and the lines of statements
--- that are them. Both can only be judged by somebody who sees all of it, so these look for themselves, in the
--- organization at hand, and answer ids.
+-- Hides from members, besides rows, the changes about hidden rows and the statement lines of hidden payments. Only a
+-- function that sees everything can decide this, so these run as definer within the current organization and return
+-- ids.
 
 create or replace function app.list_subjects(change app.change_sets) returns table (expense_id text,
   category_id text, settlement_id text)
@@ -3729,9 +3728,9 @@ grant select, insert, update (status, reason, usual_minor, occurrence_id, fetche
 
 -- schemas/approvals/tables.sql
 
--- What an organization wants asked before it is written: rules, and the writes that wait for an answer.
--- Invariants: a proposal never changes but for its answer, which is given once; what it would do was seen by whoever
--- approves it, and nothing else is written. Households have no rules, and pay for none.
+-- Approval rules of organizations, and the writes that wait for approval.
+-- Invariants: a proposal never changes except for its answer, which is given once; its approver saw the effects, and
+-- nothing else is written. Households have no rules and don't pay for them.
 
 create table app.approval_rules (
   id text collate "C" primary key default app.new_id('rule')
@@ -3855,10 +3854,10 @@ $$;
 
 -- schemas/calendar/tables.sql
 
--- Calendar feeds: which addresses answer with what is due, and for whom.
--- Invariants: the token in the address is not stored, only its SHA-256; a person has one address an organization; none
--- outlives the membership.
--- Row-level security is on without policies: the table is the service's own.
+-- Calendar feeds: addresses that return a person's due dates.
+-- Invariants: only the SHA-256 of the token is stored; a person has one address per organization; it ends with the
+-- membership.
+-- Row-level security is on without policies: only the service reads the table.
 
 create table identity.calendar_feeds (
   organization_id text collate "C" not null,
@@ -4080,10 +4079,11 @@ comment on function public.read_new_organization is
 
 -- schemas/identity/invitations.sql
 
--- Invitations: who is asked to join an organization, as what, and by whom.
--- Invariants: an address has one open invitation to an organization; the token in its link is not stored, only its
--- SHA-256; it is accepted once, by whoever signs in with the invited address, while the one who invited still may.
--- Row-level security is on without policies: the table is the service's own.
+-- Invitations to an organization, with the invited role and the inviter.
+-- Invariants: an address has one open invitation per organization; only the SHA-256 of the link's token is stored; an
+-- invitation is accepted once, by a person who signs in with the invited address, while the inviter still has the
+-- right.
+-- Row-level security is on without policies: only the service reads the table.
 
 create table identity.invitations (
   id text collate "C" primary key default app.new_id('inv')
@@ -5250,13 +5250,12 @@ comment on function public.keep_account is
 
 -- schemas/connector/context.sql
 
--- The connector's database side: one call authenticates a bearer, becomes the person under row-level security, runs one
--- tool and answers its envelope.
--- What every tool shares is here once: the context, change sets, dry runs, idempotency keys. It knows no tool but by
--- name.
--- A tool is `app.<tool>(context app.context, arguments jsonb) returns jsonb` and answers {data, warnings?,
--- next_cursor?, total_count?, totals_by_currency?}, a writing one also {facts}: what it did, as facts from which
--- TypeScript makes the words of the list of recent changes.
+-- The connector's database side: one call authenticates a bearer token, becomes the person under row-level security,
+-- runs one tool and returns its envelope.
+-- This file has what tools share: the context and change sets.
+-- A tool is `app.<tool>(context app.context, arguments jsonb) returns jsonb` and returns {data, warnings?,
+-- next_cursor?, total_count?, totals_by_currency?}. A writing tool also returns {facts}, from which TypeScript words
+-- the list of recent changes.
 
 create type app.context as (
   organization_id text,
@@ -6713,12 +6712,11 @@ comment on function app.choose_category is
 
 -- schemas/expenses/rates.sql
 
--- Exchange rates as of a day. A rate is the newest on or before the day and at most 7 days old (weekends, holidays),
--- the central bank's before that of a source which has more currencies. Where there is none, an amount has no value in
--- the other currency, never the same one. The embedded stack without a network has a dated snapshot: it stands in where
--- no rate is known, and no value by it is final. Rates say what one euro buys, so every pair crosses through the euro.
--- Exact arithmetic: multiplied first, divided once, rounded half away from zero to the minor unit of the target, once
--- an amount.
+-- Exchange rates of a day: the newest rate on or before the day, at most 7 days old (weekends, holidays), the central
+-- bank's before other sources'. Without a rate an amount has no value in the other currency, never 1:1. The embedded
+-- stack uses a dated snapshot while offline; values from it are provisional. Rates are per euro, so every pair converts
+-- through the euro. Exact arithmetic: multiply first, divide once, and round half away from zero to the target's minor
+-- unit once per amount.
 
 create type app.rate as (
   per_euro numeric,
@@ -7782,8 +7780,7 @@ comment on function app.settle_up is
 
 -- schemas/expenses/parse_expense_items.sql
 
--- log_expenses: writes down money that left, or came back. All items or none; what is already in the books is not
--- written twice.
+-- log_expenses: records expenses and refunds, all items or none, and recognizes duplicates.
 -- Row-level security keeps every statement inside the organization of the request.
 
 -- An item on its way into the books is a draft, an object by name: columns of app.expenses and of app.payments, and
@@ -15010,13 +15007,11 @@ comment on function app.show_spending_chart is
 
 -- schemas/bills/recurrence.sql
 
--- Recurrence: on which days a bill comes, by arithmetic from its anchor alone. It knows no rows, no payments and no
--- clock.
--- A schedule is numbered from 0, its first date on or after the anchor; every date is counted from the anchor and never
--- from the one before, so 31 January is followed by 28 February and then by 31 March again. The weekend rule moves what
--- is due, never what is scheduled.
--- Bodies that are expressions were parsed when they were created: no search_path changes their meaning, and the planner
--- may inline them.
+-- Recurrence: the dates of a bill, computed from its anchor alone, without rows, payments or a clock.
+-- A schedule is numbered from 0, its first date on or after the anchor. Every date is computed from the anchor, never
+-- from the previous date, so 31 January is followed by 28 February and 31 March. The weekend rule moves due dates,
+-- never scheduled dates.
+-- Expression bodies are parsed at creation: no search_path changes their meaning, and the planner can inline them.
 
 -- Months
 
@@ -15343,10 +15338,9 @@ comment on function app.describe_schedule is
 
 -- schemas/bills/occurrences.sql
 
--- Occurrences: which due dates of a bill are open now. Rows exist from the first date that we watch through the current
--- one, which is the first that is due today or later and neither paid nor skipped; what comes after is computed.
--- Nothing here writes: what a roll (0815) would add is added to the answer, so that reading is right however long
--- nothing was rolled.
+-- Occurrences: the open due dates of a bill. Rows exist from the first tracked date through the current one, which is
+-- the first date due today or later that is neither paid nor skipped; later dates are computed. Nothing here writes:
+-- the answer includes the rows that the next roll would add, so reads are correct however long no roll ran.
 
 create or replace function app.rule_amount(bill app.expenses) returns bigint
 language sql immutable
@@ -15857,11 +15851,9 @@ comment on function app.describe_spending is
 
 -- schemas/bills/refresh_bill.sql
 
--- Rolling a bill forward: what the calendar does to it, written down. Every tool that changes a bill does this first; a
--- job does it daily.
--- Which dates are ours: tracked_from is the scheduled date of the first occurrence that was due on or after the day
--- the bill was added. A first due date further back only anchors the schedule: what was due then was settled elsewhere.
--- A one-time bill is watched in any case.
+-- Rolls a bill forward to today. Every tool that changes a bill does this first; a job does it daily.
+-- tracked_from is the scheduled date of the first occurrence due on or after the day the bill was added. An earlier
+-- first due date only anchors the schedule: dates before were settled elsewhere. A one-time bill is always tracked.
 
 create or replace function app.materialize_occurrences(bill app.expenses, first int, last int) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -20373,10 +20365,9 @@ comment on function app.reconcile is
 
 -- schemas/expenses/write_preferences.sql
 
--- update_settings: the owner's preferences, the organization's, which mails each member gets, and the categories, which
--- are everybody's.
--- Every change of either can be undone: categories by their rows, preferences as if they were one row of the
--- organization (read_preferences), of which a change keeps only what it changed.
+-- update_settings: the owner's and the organization's preferences, each member's mails, and the shared categories.
+-- All changes can be undone: categories by their rows, preferences as one row of the organization (read_preferences),
+-- of which a change stores the changed part.
 
 create or replace function app.read_preferences(organization_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -21706,9 +21697,9 @@ comment on function jobs.purge_expired is
 
 -- schemas/jobs/purge_deleted.sql
 
--- The purge: what was deleted for good, and the role that alone may do it.
--- Invariants: it removes only what is past its grace, in pages, and each run goes on where the last one ended, however
--- that one ended; nobody who calls a function of ours, service_role included, may call it or do what it does.
+-- The purge of deleted organizations and accounts, and the only role that may run it.
+-- Invariants: it removes only data past its grace period, in pages, and each run continues after the last one, even if
+-- that was killed; no caller of our functions, service_role included, can run it or do the same.
 
 -- A role without a login. Its only right is to execute the functions below, which delete data past its grace period.
 do $$
@@ -22301,10 +22292,10 @@ comment on function public.check_schedule is
 
 -- schemas/bills/find_rolling_pages.sql
 
--- Rolling bills forward, many at once: what app.refresh_bill does for one bill, for every recurring bill whose due date
--- has passed. Dates and payments come from the same functions; rows are made from the last roll on, so that the cost
--- follows what is due. No two pages have a due date of a bill in common, and a bill waits for one date only, so that
--- several pages may be rolled at once.
+-- Rolls many bills forward at once: what app.refresh_bill does for one bill, for every recurring bill whose due date
+-- has passed. Dates and payments come from the same functions; rows are created from the last roll on, so that the cost
+-- depends on due dates only. Pages are disjoint, and a bill waits for one date only, so several pages can be rolled
+-- concurrently.
 
 create or replace function jobs.latest_today(at timestamptz) returns date
 language sql immutable
