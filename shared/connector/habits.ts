@@ -8,7 +8,8 @@ const FIELDS: Record<string, string> = {
   payee: "merchant vendor store shop seller supplier recipient company",
   name: "title label description item_name expense_name bill_title",
   query: "search q text keyword keywords search_term term description name bill_name title",
-  note: "memo comment comments remark description details",
+  note: "memo comment comments remark description details location place",
+  chart: "type chart_type kind",
   amount: "price cost total sum amount_value total_amount",
   currency: "currency_code",
   base_currency: "currency currency_code default_currency",
@@ -20,6 +21,8 @@ const FIELDS: Record<string, string> = {
   due_on: "due_date due",
   ends_on: "end_date until",
   paid_on: "date paid_date payment_date paid_at",
+  pause_until: "resume_on resumes_on resume_date resume_at paused_until until",
+  borne_by: "bearer borne share_of",
   apply_from: "effective_from effective_date valid_from from_date from",
   month_days: "day_of_month month_day due_day day",
   bill_name: "bill name",
@@ -68,10 +71,10 @@ const CHOICES: Record<string, string> = {
   member: "members person people payer",
   currency: "currencies",
   recorded: "created createdat added recordedat",
-  by_category: "category categories",
+  by_category: "category categories pie piechart donut",
   over_time: "time trend",
   upcoming_bills: "upcoming bills",
-  previous_period: "true previous lastperiod previousmonth",
+  previous_period: "true previous lastperiod previousmonth lastmonth",
   same_period_last_year: "lastyear yearoveryear previousyear",
   none: "false",
   allow: "force create",
@@ -136,6 +139,17 @@ export function periodNamed(text: string): string | undefined {
   const [, count, units] = /^(?:last|past)(\d{1,3})(day|week|month|year)s?$/.exec(plain) ?? [];
   return count && `last_${Number(count)}_${units}s`;
 }
+
+/** "last Friday" of a month as `-1FR`, "2nd Tuesday" as `2TU`; undefined for what is neither. */
+export function monthWeekdayNamed(text: string): string | undefined {
+  const [, place, word] =
+    /^(last|[1-4](?:st|nd|rd|th)|first|second|third|fourth) (\S{3,20})$/.exec(text.toLowerCase()) ?? [];
+  const day = word && WEEKDAYS.get(word);
+  const number = place &&
+    (place === "last" ? -1 : Number(place[0]) || ["first", "second", "third", "fourth"].indexOf(place) + 1);
+  return day && `${number}${day.slice(0, 2).toUpperCase()}`;
+}
+
 export const SPEAKER = new Set(["i", "myself", "self", "ich", "moi", "yo", "io", "eu", "ik", "ja", "user"]);
 
 let names: Map<string, string> | undefined;

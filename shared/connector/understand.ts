@@ -5,7 +5,7 @@
  */
 import { readDate, readYearlessDay, toIsoDate } from "../import/date_text.ts";
 import { decimalSignOf, isCode, readCurrency, readMoney, toDecimal } from "../import/money_text.ts";
-import { choicesFor, currencyNamed, fieldsFor, weekdayNamed } from "./habits.ts";
+import { choicesFor, currencyNamed, fieldsFor, monthWeekdayNamed, weekdayNamed } from "./habits.ts";
 import { type JsonSchema, LISTED_AS, PATTERNS } from "./schema.ts";
 import { cleanStrings } from "./typed_text.ts";
 import { type Fields, nearDay, readField } from "./understand_field.ts";
@@ -57,6 +57,8 @@ function understandBoolean(value: unknown): unknown {
 /** Whether null could mean two things in an object: to empty the field, or not to touch it. */
 export const isChange = (schema: JsonSchema | undefined): boolean => schema?.minProperties !== undefined;
 
+const ISO_DAY = /^\d{4}-\d{2}-\d{2}$/;
+
 const isObject = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -86,6 +88,12 @@ function understandFields(given: Fields, schema: JsonSchema, note: Note): Fields
     }
   }
   if (currency) read.set("currency", currency);
+  const [from, to] = [read.get("from"), read.get("to")].map(String);
+  // A period has one beginning, in whatever order its days were sent.
+  if (properties.from?.pattern === PATTERNS.date && ISO_DAY.test(from!) && ISO_DAY.test(to!) && from! > to!) {
+    note(`from ${from}, to ${to}`, `from ${to}, to ${from}`);
+    read.set("from", to).set("to", from);
+  }
   return Object.fromEntries(read);
 }
 
@@ -198,6 +206,11 @@ function understandText(value: unknown, schema: JsonSchema, note: Note): unknown
       return understandDate(value, note);
     case PATTERNS.currency:
       return understandCurrency(value, note);
+    case PATTERNS.monthWeekday: {
+      const meant = typeof value === "string" ? monthWeekdayNamed(value.slice(0, 40)) : undefined;
+      if (meant) note(value, meant);
+      return meant ?? value;
+    }
     default:
       return value;
   }
@@ -229,7 +242,13 @@ function understandAmount(value: unknown, note: Note): unknown {
 }
 
 function moneyWithCurrency(value: unknown): { amount: string; currency: string } | undefined {
-  const money = typeof value === "string" ? readMoney(value) : undefined;
+  const [, digits, word] = typeof value === "string" ? /^([\d.,]{1,20}) ?(\p{L}{3,20})$/u.exec(value.trim()) ?? [] : [];
+  const named = word && currencyNamed(word);
+  const money = named
+    ? { ...readMoney(digits!)!, currency: named }
+    : typeof value === "string"
+    ? readMoney(value)
+    : undefined;
   if (!money?.currency || money.isNegative || !/^[A-Z]{3}$/.test(money.currency)) return undefined;
   const amount = decimalOf(money.digits);
   return amount === undefined ? undefined : { amount, currency: money.currency };

@@ -47,6 +47,7 @@ function zonesByCity(): Map<string, string[]> {
 const READERS: Record<string, Reader> = {
   from: (reading) => firstOfMonth("from")(reading) ?? endOfPeriod("from")(reading),
   apply_from: firstOfMonth("apply_from"),
+  pause_until: firstOfMonth("pause_until"),
   // A bill has its own day in a month.
   due_on: ({ value }) => {
     if (typeof value !== "string" || weekdayNamed(value.toLowerCase())) return undefined;
@@ -80,6 +81,7 @@ const READERS: Record<string, Reader> = {
     schema && Number(value) > Number(schema.maximum) ? { limit: schema.maximum } : undefined,
   paid_by: speaker("paid_by"),
   member: speaker("member"),
+  borne_by: speaker("borne_by"),
   assignee: speaker("assignee"),
   bill_id: ({ value, isFree }) => {
     if (typeof value !== "string" || value === "" || isId(value)) return undefined;
@@ -87,22 +89,50 @@ const READERS: Record<string, Reader> = {
   },
   change_id: ({ value }) => /^(last|latest|previous|most recent)$/i.test(String(value)) ? {} : undefined,
   closed_through: ({ value }) => {
+    const named = typeof value === "string" ? readMonth(value) : undefined;
+    if (named) return { closed_through: named };
     const month = /^(\d{4}-\d{2})-\d{2}$/.exec(String(value))?.[1];
     return month && MONTH.test(month) && lastDayOf(month) === value ? { closed_through: month } : undefined;
   },
   timezone: ({ value }) => {
+    // Zones of the database itself, although they name no city.
+    const abbreviated =
+      { cet: "Europe/Brussels", eet: "Europe/Athens", wet: "Europe/Lisbon" }[String(value).toLowerCase()];
+    if (abbreviated) return { timezone: abbreviated };
     const city = String(value).trim().replaceAll(" ", "_").toLowerCase();
     const zones = zonesByCity().get(city) ?? [];
     return zones.length === 1 ? { timezone: zones[0] } : undefined;
   },
+  // Income has a refusal of its own.
+  type: ({ value, schema, isFree }) => {
+    if (schema || value !== "expense" && value !== "refund") return undefined;
+    return value === "expense" ? {} : isFree("is_refund") ? { is_refund: true } : undefined;
+  },
+  // Waiting proposals are always told.
+  include: ({ value }) => {
+    const sent = Array.isArray(value) ? value : [value];
+    return sent.includes("proposals") ? { include: sent.filter((list) => list !== "proposals") } : undefined;
+  },
+  items: ({ value, schema, isFree }) => {
+    const [only, another] = Array.isArray(value) ? value : [];
+    if (schema || another || typeof only !== "object" || only === null || !isFree("ids", "set")) return undefined;
+    const { id, ...set } = only as Fields;
+    return typeof id === "string" ? { ids: [id], set } : undefined;
+  },
   shared: ({ value }) => {
+    if (typeof value === "string" && value !== "true" && !/^\s*[[{]/.test(value) && value !== "false" && value !== "") {
+      return { shared: { between: ["me", value] } };
+    }
     if (value === true || value === "true") return { shared: {} };
     if (Array.isArray(value)) return { shared: { between: value } };
     if (typeof value !== "object" || value === null || !("with" in value) || "between" in value) return undefined;
     const { with: others, ...rest } = value as Fields;
     return { shared: { ...rest, between: ["me", ...Array.isArray(others) ? others : [others]] } };
   },
-  category: ({ value }) => {
+  category: ({ value, schema }) => {
+    if (schema?.type === "object" && typeof value === "string" && !/^\s*\{/.test(value)) {
+      return { category: { action: "create", name: value } };
+    }
     if (typeof value !== "object" || value === null || !("to" in value)) return undefined;
     const { to, ...rest } = value as Fields;
     const name = rest.action === "merge" ? "into" : "new_name";

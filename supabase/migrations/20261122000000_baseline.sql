@@ -6363,6 +6363,9 @@ begin
       where l.status <> 'revoked' and e.deleted_at is null
     ));
   end if;
+  if included ? 'budgets' then
+    data := data || jsonb_build_object('budgets', app.describe_budgets(context, context.today, null));
+  end if;
   if included ? 'balances' then
     data := data || app.describe_balances();
   end if;
@@ -8323,7 +8326,8 @@ create type app.expense_filter as (
   currency text,
   kind text,
   reimbursement text,
-  own_bounds jsonb
+  own_bounds jsonb,
+  borne_by uuid
 );
 comment on type app.expense_filter is
   'Which payments are meant. Words are patterns of folded texts, other texts are in lower case, Uncategorized is the '
@@ -8366,6 +8370,13 @@ begin
     where strpos(lower(m.email), lower(wanted)) > 0
   ) as m
   where m.place = 1;
+  if near is null then
+    -- Benjamin is ben@… where nobody else may be.
+    select jsonb_agg(jsonb_build_object('id', m.user_id, 'email', m.email)) into near
+    from (select m.user_id, app.member_name(m.user_id) as email from identity.memberships as m) as m
+    where length(split_part(m.email, '@', 1)) >= 3 and starts_with(lower(wanted), lower(split_part(m.email, '@', 1)))
+      and strpos(wanted, '@') = 0;
+  end if;
   if jsonb_array_length(near) = 1 then
     return near #>> '{0,id}';
   end if;
@@ -8420,6 +8431,7 @@ begin
   filter.category_ids := app.find_filter_categories(arguments -> 'categories', 'categories');
   filter.not_category_ids := app.find_filter_categories(arguments -> 'not_categories', 'not_categories');
   filter.member_id := app.find_member(context, app.clean_text(arguments ->> 'member'), 'member');
+  filter.borne_by := app.find_member(context, app.clean_text(arguments ->> 'borne_by'), 'borne_by');
   return filter;
 end
 $$;
@@ -8429,7 +8441,8 @@ create or replace function app.is_plain(filter app.expense_filter) returns boole
 language plpgsql immutable set search_path = '' as $$
 begin
   return filter.tags = '{}' and num_nonnulls(
-    filter.words, filter.payee, filter.member_id, filter.min_minor, filter.max_minor, filter.reimbursement
+    filter.words, filter.payee, filter.member_id, filter.borne_by, filter.min_minor, filter.max_minor,
+    filter.reimbursement
   ) = 0;
 end
 $$;
@@ -8498,6 +8511,10 @@ begin atomic
     and ((filter).kind is null or (filter).kind = app.kind_of_payment(p.direction, p.expense_id))
     and ((filter).reimbursement is null or coalesce(p.reimbursement, 'none') = (filter).reimbursement)
     and ((filter).member_id is null or p.paid_by = (filter).member_id)
+    and ((filter).borne_by is null or p.sharing is null and p.paid_by = (filter).borne_by or exists (
+      select from app.payment_shares as s
+      where s.payment_id = p.id and s.member_id = (filter).borne_by and s.minor <> 0
+    ))
     and app.is_amount_within(filter, p.amount_minor, p.currency, p.base_minor, p.base_currency)
     and app.matches_filter(filter, p.category_id, e.tags, e.match_key, e.name, e.payee, e.note, p.note);
 end;
@@ -8658,6 +8675,20 @@ end
 $$;
 comment on function app.sum_plain_payments is 'Sums of the payments of a filter that app.is_plain says is one.';
 
+create or replace function app.describe_tax(sums app.payment_sum[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_object_agg(s.currency, jsonb_build_object(
+      'amount', app.format_amount(s.tax_minor, s.currency), 'count', s.taxed_count
+    ))
+    from unnest(sums) as s
+    where s.taxed_count > 0
+  );
+end
+$$;
+comment on function app.describe_tax is 'The tax in sums: {currency: {amount, count}}; null when none names any.';
+
 create or replace function app.list_plain_payments(filter app.expense_filter, key jsonb, page_size int) returns text[]
 language plpgsql stable set search_path = ''
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort
@@ -8758,7 +8789,6 @@ declare
   cursors text[];
   total_count bigint;
   totals jsonb;
-  taxes jsonb;
   pending_since date;
 begin
   if app.is_plain(filter) and is_by_day and not is_ascending then
@@ -8799,11 +8829,8 @@ begin
     ) into sums, payment_ids using filter, key, page_size;
   end if;
   select coalesce(sum(s.count), 0),
-    coalesce(jsonb_object_agg(s.currency, app.format_amount(s.net_minor, s.currency)), '{}'),
-    jsonb_object_agg(s.currency, jsonb_build_object(
-      'amount', app.format_amount(s.tax_minor, s.currency), 'count', s.taxed_count
-    )) filter (where s.taxed_count > 0)
-  into total_count, totals, taxes
+    coalesce(jsonb_object_agg(s.currency, app.format_amount(s.net_minor, s.currency)), '{}')
+  into total_count, totals
   from unnest(sums) as s;
 
   page := app.describe_payments(context, payment_ids[:page_size], sort_column);
@@ -8816,7 +8843,7 @@ begin
     'data', jsonb_build_object(case when is_csv then 'csv' else 'rows' end, (
       select coalesce(jsonb_agg(r.shown - array['key', 'pending_on'] order by r.place), '[]')
       from unnest(page) with ordinality as r (shown, place)
-    ), 'tax_by_currency', taxes,
+    ), 'tax_by_currency', app.describe_tax(sums),
       'no_match', case when total_count = 0 and key is null then app.find_near_matches(filter) end),
     'next_cursor', next_cursor, 'total_count', total_count, 'totals_by_currency', totals,
     'page', jsonb_build_object('list', case when is_csv then 'csv' else 'rows' end, 'cursors', cursors),
@@ -8916,7 +8943,13 @@ language plpgsql stable set search_path = '' as $$
 declare
   period app.period;
 begin
+  -- Dates beside the period that they are of say the same twice.
   if arguments ? 'period' and num_nonnulls(filter.from_on, filter.to_on) > 0 then
+    period := app.named_period(arguments ->> 'period', context.today);
+    if coalesce(filter.from_on, period.from_on) = period.from_on and coalesce(filter.to_on, period.to_on) = period.to_on
+    then
+      return period;
+    end if;
     perform app.fail('invalid_argument.period_and_dates', field => 'period');
   end if;
   if num_nonnulls(filter.from_on, filter.to_on) = 0 then
@@ -9186,6 +9219,11 @@ $$;
 comment on function app.sum_plain_cells is
   'The cells of a question of what the index of payments by day has, in the base currency.';
 
+create or replace function app.part_of(minor bigint, share bigint, whole bigint) returns bigint
+language sql immutable
+  return case when share is null then minor else round(minor::numeric * share / whole)::bigint end;
+comment on function app.part_of is 'The part of an amount or value that a share has in the whole; all without a share.';
+
 -- Planned for the actual values, which usually exclude most rows; the groups always fit a hash.
 create or replace function app.sum_cells(
   context app.context, filter app.expense_filter, earlier app.period, expected jsonb, dimensions text[], target text
@@ -9197,6 +9235,7 @@ declare
   is_tagged constant boolean := 'tag' = any (dimensions);
   -- Values are kept in the base currency alone.
   is_base constant boolean := target = context.base_currency;
+  bearer constant uuid := filter.borne_by;
   earlier_filter app.expense_filter := filter;
   cells app.spending_cell[];
 begin
@@ -9204,30 +9243,41 @@ begin
   earlier_filter.to_on := earlier.to_on;
   with payments as not materialized (
     select 'current' as part, p.paid_on as on_day, p.paid_on as rate_on, p.currency,
-      case p.direction when 'out' then 1 else -1 end as sign, p.amount_minor,
+      case p.direction when 'out' then 1 else -1 end as sign,
+      app.part_of(p.amount_minor, share.minor, p.amount_minor) as amount_minor,
       -- The charge counts for the amount wherever a rate is needed.
-      case when p.currency = target then p.amount_minor when is_base then p.base_minor
-        when p.charged_currency = target then p.charged_minor end as value_minor,
+      app.part_of(case when p.currency = target then p.amount_minor when is_base then p.base_minor
+        when p.charged_currency = target then p.charged_minor end, share.minor, p.amount_minor) as value_minor,
       case when not is_base and p.currency <> target and p.charged_currency is distinct from target
         then coalesce(p.charged_currency, p.currency) end as rated_currency,
-      case when not is_base then coalesce(p.charged_minor, p.amount_minor) end as rated_minor,
+      case when not is_base then app.part_of(coalesce(p.charged_minor, p.amount_minor), share.minor, p.amount_minor)
+      end as rated_minor,
       case when is_base then p.fx_source end as fx_source, case when is_base then p.fx_rate_on end as fx_rate_on,
       is_base and not p.is_final and p.base_minor is not null as is_pending,
       p.category_id, coalesce(p.payee, p.name) as payee, case when is_tagged then p.tags end as tags,
       p.paid_by as member_id
     from app.find_payments(filter) as p
+    left join lateral (
+      select abs(s.minor) as minor from app.payment_shares as s
+      where bearer is not null and s.payment_id = p.payment_id and s.member_id = bearer offset 0
+    ) as share on true
     union all
     select 'earlier', (p.paid_on + earlier.shift)::date, p.paid_on, p.currency,
-      case p.direction when 'out' then 1 else -1 end, p.amount_minor,
-      case when p.currency = target then p.amount_minor when is_base then p.base_minor
-        when p.charged_currency = target then p.charged_minor end,
+      case p.direction when 'out' then 1 else -1 end, app.part_of(p.amount_minor, share.minor, p.amount_minor),
+      app.part_of(case when p.currency = target then p.amount_minor when is_base then p.base_minor
+        when p.charged_currency = target then p.charged_minor end, share.minor, p.amount_minor),
       case when not is_base and p.currency <> target and p.charged_currency is distinct from target
         then coalesce(p.charged_currency, p.currency) end,
-      case when not is_base then coalesce(p.charged_minor, p.amount_minor) end,
+      case when not is_base
+        then app.part_of(coalesce(p.charged_minor, p.amount_minor), share.minor, p.amount_minor) end,
       case when is_base then p.fx_source end, case when is_base then p.fx_rate_on end,
       is_base and not p.is_final and p.base_minor is not null,
       p.category_id, coalesce(p.payee, p.name), case when is_tagged then p.tags end, p.paid_by
     from app.find_payments(earlier_filter) as p
+    left join lateral (
+      select abs(s.minor) as minor from app.payment_shares as s
+      where bearer is not null and s.payment_id = p.payment_id and s.member_id = bearer offset 0
+    ) as share on true
     where earlier.from_on is not null
     union all
     -- What is still to come has no rate yet; today's is the nearest.
@@ -9537,6 +9587,48 @@ comment on function app.list_expected is
   'Upcoming dates of bills that match a filter: rows of app.expected_in_period with the bill''s name; null without '
   'any.';
 
+create or replace function app.average_spending(context app.context, period app.period, dimensions text[],
+  minor numeric, exponent int) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  unit constant text := (select d from unnest(dimensions) as d where d in ('month', 'week', 'day') limit 1);
+  first_on constant date := greatest(
+    period.from_on,
+    (select p.paid_on from app.payments as p where p.deleted_at is null order by p.paid_on limit 1)
+  );
+  last_on constant date := least(period.to_on, context.today);
+  units int;
+begin
+  if unit is null or minor is null or first_on > last_on then
+    return null;
+  end if;
+  units := case unit
+    when 'month' then app.month_of(last_on) - app.month_of(first_on)
+    when 'week' then (date_trunc('week', last_on)::date - date_trunc('week', first_on)::date) / 7
+    else last_on - first_on end + 1;
+  return jsonb_build_object('per', unit, 'amount', app.format_minor(round(minor / units), exponent), 'of', units,
+    'since', first_on);
+end
+$$;
+comment on function app.average_spending is
+  'What a period costs per month, week or day that was grouped by, from the first day in the books until today: {per, '
+  'amount, of, since}; null when no time was grouped by.';
+
+create or replace function app.tax_in(filter app.expense_filter) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  sums constant app.payment_sum[] := case when app.is_plain(filter) then app.sum_plain_payments(filter)
+    else array(
+      select (p.currency, count(*), null, count(p.tax_minor),
+        sum(case p.direction when 'out' then p.tax_minor else -p.tax_minor end))::app.payment_sum
+      from app.find_payments(filter) as p where p.tax_minor is not null group by p.currency
+    ) end;
+begin
+  return app.describe_tax(sums);
+end
+$$;
+comment on function app.tax_in is 'The tax in what a filter lets through, by currency; null for none.';
+
 create or replace function app.summarize_spending(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
@@ -9550,7 +9642,8 @@ declare
   books_begin constant date := case when is_compared then app.books_begin(earlier) end;
   -- Only then do a budget and the rows speak of the same spending.
   is_about_categories constant boolean := filter.tags = '{}' and num_nonnulls(
-    filter.words, filter.payee, filter.member_id, filter.not_category_ids, filter.min_minor, filter.max_minor,
+    filter.words, filter.payee, filter.member_id, filter.borne_by, filter.not_category_ids, filter.min_minor,
+    filter.max_minor,
     filter.currency, filter.kind, filter.reimbursement
   ) = 0;
   dimensions constant text[] := array(
@@ -9570,6 +9663,9 @@ declare
 begin
   filter.from_on := period.from_on;
   filter.to_on := period.to_on;
+  if filter.borne_by is not null and (arguments ->> 'include_upcoming')::boolean then
+    perform app.fail('invalid_argument.upcoming_unshared', field => 'include_upcoming');
+  end if;
   if (arguments ->> 'include_upcoming')::boolean and coalesce(filter.kind, 'bill_payment') = 'bill_payment'
     and coalesce(filter.reimbursement, 'none') = 'none' then
     expected := app.list_expected(context, filter);
@@ -9615,7 +9711,8 @@ begin
     'previous', case when is_compared then app.format_minor(coalesce(sum(g.once_earlier_minor), 0), exponent) end,
     'change_percent', case when is_compared and books_begin is null then
       round((sum(g.once_minor) - sum(g.once_earlier_minor)) * 100 / nullif(abs(sum(g.once_earlier_minor)), 0), 1)
-    end
+    end,
+    'average', app.average_spending(context, period, dimensions, sum(g.once_minor), exponent)
   ) into total
   from unnest(spending.groups) as g;
   if 'tag' = any (dimensions) and exists (select from unnest(spending.groups) as g where g.count > g.once_count) then
@@ -9649,6 +9746,7 @@ begin
         'sources', spending.sources, 'as_of', spending.as_of
       ),
       'unconverted', spending.unconverted,
+      'tax_by_currency', case when filter.borne_by is null then app.tax_in(filter) end,
       'no_match', case when rows = '[]' then app.find_near_matches(filter) end
     ),
     'warnings', warnings
@@ -9656,7 +9754,7 @@ begin
 end
 $$;
 comment on function app.summarize_spending is
-  'Tool summarize_spending: data {period, rows, total, budgets?, fx, unconverted}.';
+  'Tool summarize_spending: data {period, rows, total, budgets?, fx, unconverted, tax_by_currency?}.';
 
 -- schemas/expenses/choose_records.sql
 
@@ -17326,6 +17424,14 @@ begin
   ) as m
   where m.place = 1;
   if candidates is null then
+    -- "Plumber bill": the name, and more words.
+    select array_agg(e order by e.recorded_seq) into candidates
+    from app.expenses as e
+    where e.organization_id = context.organization_id and e.kind = 'bill' and e.deleted_at is null
+      and e.status in ('active', 'paused')
+      and starts_with(wanted || ' ', app.fold_text(e.name) || ' ');
+  end if;
+  if candidates is null then
     suggestions := (
       select coalesce(jsonb_agg(s.name order by s.likeness desc, s.name), '[]')
       from (
@@ -18094,6 +18200,33 @@ comment on function app.change_occurrence is
   'Skips, snoozes, prices or reopens one date of a bill. Reopening a paid one takes its payments out of the books. A '
   'date that is as wanted already stays as it is.';
 
+create or replace function app.skip_until(context app.context, bill app.expenses, until date) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  most constant int := 100;
+  first constant int := app.due_index(bill, context.today);
+  last constant int := least(app.last_index(bill), app.due_index(bill, until) - 1);
+begin
+  if until <= context.today then
+    perform app.fail('date_out_of_range.not_in_future', jsonb_build_object('date', until), 'pause_until');
+  elsif bill.status <> 'active' then
+    perform app.fail('invalid_argument.bill_inactive', jsonb_build_object('name', bill.name, 'status', bill.status),
+      'bill_id');
+  elsif last - first >= most then
+    perform app.fail('invalid_argument.pause_too_long', jsonb_build_object('name', bill.name, 'most', most),
+      'pause_until');
+  end if;
+  perform app.materialize_occurrences(bill, first, last);
+  -- What was paid in part was not skipped.
+  update app.expense_occurrences as o set status = 'skipped', closed_at = context.at
+  where o.expense_id = bill.id and o.status = 'open' and o.paid_minor = 0
+    and o.due_on >= context.today and o.due_on < until;
+  perform app.refresh_bill(bill.id, context.today);
+end
+$$;
+comment on function app.skip_until is
+  'Pauses an active bill until a day, by skipping its dates before that: it resumes by itself.';
+
 -- Any member may store a provider's answer; owners may only end a connection.
 create policy "Members can note answers of providers, owners can end a link" on app.provider_links
   for update to authenticated
@@ -18367,7 +18500,7 @@ comment on function app.apply_changes is
 create or replace function app.check_bill_update(context app.context, bill app.expenses, arguments jsonb) returns void
 language plpgsql stable set search_path = '' as $$
 begin
-  if not arguments ?| array['set', 'occurrence', 'provider'] then
+  if not arguments ?| array['set', 'occurrence', 'pause_until', 'provider'] then
     perform app.fail('invalid_argument.nothing_to_change_of_bill', field => 'set');
   end if;
   if arguments ? 'apply_from' and not arguments ? 'set' then
@@ -18483,6 +18616,12 @@ begin
   if arguments #>> '{set,status}' = 'cancelled' and bill.status = 'cancelled' and old.status <> 'cancelled' then
     warnings := warnings || app.warning('contract_goes_on', jsonb_build_object('name', bill.name, 'payee', bill.payee));
   end if;
+  if arguments ? 'pause_until' then
+    warnings := warnings || app.warning('paused_until', jsonb_build_object(
+      'name', bill.name, 'until', app.parse_date(context, arguments ->> 'pause_until', 'pause_until'),
+      'next_due', bill.next_due
+    ));
+  end if;
   if bill.share_bp <> old.share_bp then
     warnings := warnings || app.warn_of_share(bill);
   end if;
@@ -18549,6 +18688,7 @@ begin
       'action', arguments #>> '{occurrence,action}', 'due_on', occurrence.due_on, 'until', occurrence.snoozed_until,
       'amount', app.format_amount(occurrence.expected_minor, occurrence.currency), 'currency', occurrence.currency
     ) end,
+    'paused_until', app.parse_date(context, arguments ->> 'pause_until', 'pause_until'),
     'is_disconnected', case when arguments #>> '{provider,action}' = 'disconnect' then true end
   ));
 end
@@ -18582,6 +18722,9 @@ begin
   select * into bill from app.expenses as e where e.id = old.id;
   if arguments ? 'occurrence' then
     occurrence := app.change_occurrence(context, bill, arguments -> 'occurrence');
+  end if;
+  if arguments ? 'pause_until' then
+    perform app.skip_until(context, bill, app.parse_date(context, arguments ->> 'pause_until', 'pause_until'));
   end if;
   if arguments ? 'provider' then
     connect := app.change_provider(context, bill, arguments -> 'provider');
@@ -19041,6 +19184,11 @@ create trigger refuse_closed_month_on_update before update on app.expenses
 create or replace function app.parse_closed_through(context app.context, month text) returns date
 language plpgsql stable set search_path = '' as $$
 begin
+  if month ~ '^--(0[1-9]|1[0-2])$' then
+    -- The latest that is over.
+    month := extract(year from context.today)::int - (right(month, 2)::int >= extract(month from context.today))::int
+      || right(month, 3);
+  end if;
   if month = '' then
     return null;
   elsif month !~ '^(199\d|20\d\d)-(0[1-9]|1[0-2])$' or month >= app.month_name(context.today) then

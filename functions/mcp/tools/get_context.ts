@@ -7,7 +7,7 @@ export const getContext = defineTool({
   annotations: READ,
   inputSchema: object({
     include: list(
-      oneOf(["categories", "payees", "settings", "recent_changes", "provider_links", "members", "balances"]),
+      oneOf(["categories", "payees", "settings", "recent_changes", "provider_links", "members", "balances", "budgets"]),
       { uniqueItems: true },
     ),
     changes: object(
@@ -19,8 +19,6 @@ export const getContext = defineTool({
         record: text(120, { description: "Id or name." }),
         limit: integer({ minimum: 1, maximum: 50, default: 10 }),
       },
-      [],
-      { description: "The log, filtered." },
     ),
     changes_limit: integer({ minimum: 1, maximum: 50 }),
   }),

@@ -28,7 +28,7 @@ export const markBillPaid = defineTool({
     amount: amount(),
     currency: currency(),
     charged: listedIn("log_expenses", charged()),
-    paid_on: date("Default today."),
+    paid_on: date(),
     confirm_days: integer({ description: "When an answer asks for it." }),
     paid_by: paidBy,
     note,

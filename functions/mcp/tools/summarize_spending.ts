@@ -1,5 +1,14 @@
 /** The contract of `summarize_spending`; `app.summarize_spending` does the work. */
-import { flag, inCurrency, integer, list, object, oneOf, paymentFilter } from "../../../shared/connector/schema.ts";
+import {
+  flag,
+  inCurrency,
+  integer,
+  list,
+  object,
+  oneOf,
+  paymentFilter,
+  text,
+} from "../../../shared/connector/schema.ts";
 import { defineTool, READ } from "../../../shared/connector/tool.ts";
 
 export const summarizeSpending = defineTool({
@@ -7,6 +16,7 @@ export const summarizeSpending = defineTool({
   annotations: READ,
   inputSchema: object({
     ...paymentFilter(),
+    borne_by: text(254, { description: "Only this member's shares." }),
     period: oneOf([
       "this_week",
       "last_week",
@@ -21,7 +31,7 @@ export const summarizeSpending = defineTool({
     ], { description: "Instead of from and to. Default: this month." }),
     group_by: list(
       oneOf(["category", "payee", "tag", "month", "week", "day", "currency", "member"]),
-      { minItems: 1, maxItems: 2, default: ["category"], description: "One or two." },
+      { minItems: 1, maxItems: 2, default: ["category"] },
     ),
     in_currency: inCurrency,
     compare: oneOf(["none", "previous_period", "same_period_last_year"], { default: "none" }),
@@ -35,6 +45,7 @@ export const summarizeSpending = defineTool({
     budgets: "array",
     fx: "object",
     unconverted: "array",
+    tax_by_currency: "object",
     no_match: "object",
   },
 });

@@ -18,7 +18,7 @@ import {
   tags,
   text,
 } from "../../../shared/connector/schema.ts";
-import { defineTool, UPDATE } from "../../../shared/connector/tool.ts";
+import { type Arguments, defineTool, type ParsedArguments, UPDATE } from "../../../shared/connector/tool.ts";
 import { assignee, every, monthDays, monthWeekdays, noticeDays, remindAgain, remindDaysBefore } from "./add_bill.ts";
 import { PROVIDERS } from "../../../shared/providers/registry.ts";
 
@@ -64,6 +64,7 @@ const inputSchema = object({
     ),
     ["status"],
   ),
+  pause_until: date("Skips its dates before."),
   apply_from: date("Default: the next open date."),
   occurrence: object({
     due_on: date(),
@@ -83,5 +84,15 @@ export const updateBill = defineTool({
   name: "update_bill",
   annotations: UPDATE,
   inputSchema,
+  refine,
   data: { bill: "object", before: "object", occurrences: "array", connect_url: "string" },
 });
+
+/** A pause with an end is no state of its own: the bill stays active, and its dates before that are skipped. */
+function refine({ set, ...value }: Arguments): ParsedArguments {
+  const { status, ...fields } = (set ?? {}) as Arguments;
+  if (!set || !value.pause_until || status !== "paused") {
+    return { ok: true, value: { ...value, ...(set ? { set } : {}) } };
+  }
+  return { ok: true, value: { ...value, ...(Object.keys(fields).length > 0 && { set: fields }) } };
+}

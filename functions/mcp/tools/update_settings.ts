@@ -7,10 +7,10 @@ export const updateSettings = defineTool({
   annotations: UPDATE,
   inputSchema: object(
     {
-      timezone: text(64, { description: "IANA." }),
+      timezone: text(64),
       base_currency: currency("Revalues every payment."),
       closed_through: text(7, {
-        pattern: "^(\\d{4}-\\d{2})?$",
+        pattern: "^((\\d{4}|-)-\\d{2})?$",
         description: 'YYYY-MM; "" reopens all.',
       }),
       reminders: object({

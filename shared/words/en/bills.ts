@@ -86,7 +86,7 @@ export const refusals = {
   }),
   "invalid_argument.nothing_to_change_of_bill": (): Refusal => ({
     message: "There is nothing to change.",
-    hint: "Give set, occurrence or provider.",
+    hint: "Give set, occurrence, pause_until or provider.",
   }),
   "invalid_argument.apply_from_without_set": (): Refusal => ({
     message: "apply_from was given without a change to apply.",
@@ -111,6 +111,10 @@ export const refusals = {
   "invalid_argument.skip_partly_paid": ({ name, due_on, ...paid }: Dated & Money): Refusal => ({
     message: `${money(paid)} was already paid for ${name} due ${due_on}.`,
     hint: "If nothing more is owed, set_amount to what was paid; if it was a mistake, undo that payment.",
+  }),
+  "invalid_argument.pause_too_long": ({ name, most }: Named & { most: number }): Refusal => ({
+    message: `${name} has more than ${most} dates before that day.`,
+    hint: 'Set status "paused" without a day, and resume it by hand.',
   }),
   "invalid_argument.date_amount_missing": (): Refusal => ({
     message: "The amount is missing.",
@@ -197,6 +201,10 @@ export const warnings = {
       `To skip a date, call update_bill with occurrence {"due_on": "${first.due_on}", "action": ${skipping}}; once it ` +
       `is paid, mark_bill_paid with due_on "${first.due_on}". Until then it stays due.`;
   },
+  "paused_until": ({ name, until, next_due }: Named & { until: string; next_due?: string }): string =>
+    `${name} has no date before ${until}: those are skipped, and it resumes by itself.${
+      next_due ? ` It is next due on ${next_due}.` : ""
+    } The contract with the payee is not paused by this.`,
   "contract_goes_on": ({ name, payee }: Named & { payee?: string }): string =>
     `${name} ended in these books only. The contract goes on until somebody cancels it with ${payee ?? "the payee"}.`,
   "still_ended": ({ name }: Named): string =>
@@ -212,6 +220,7 @@ interface Updated extends Named {
   fields?: string[];
   from?: string;
   occurrence?: { action: string; due_on: string; until?: string } & Partial<Money>;
+  paused_until?: string;
   is_disconnected?: true;
 }
 
@@ -224,7 +233,7 @@ export const changes = {
     format: EffectFormat = DATA_FORMAT,
   ): string => `Added ${name}: ${amount ? `${format.money(amount, currency!)} ` : ""}${schedule(days)}`,
   update_bill: (
-    { name, status, fields, from, occurrence, is_disconnected }: Updated,
+    { name, status, fields, from, occurrence, paused_until, is_disconnected }: Updated,
     format: EffectFormat = DATA_FORMAT,
   ): string =>
     [
@@ -232,6 +241,7 @@ export const changes = {
       fields &&
       `Changed ${name}: ${fieldNames(fields)}${from ? ` from ${format.date(from)} on` : ""}`,
       occurrence && changeOfDate(name, occurrence, format),
+      paused_until && `Paused ${name} until ${format.date(paused_until)}`,
       is_disconnected && `Disconnected ${name} from its provider`,
     ].filter(Boolean).join("; ") || `Changed nothing about ${name}`,
   autopay: (

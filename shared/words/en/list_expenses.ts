@@ -8,6 +8,10 @@ interface Period {
 }
 
 export const refusals = {
+  "invalid_argument.upcoming_unshared": (): Refusal => ({
+    message: "What is still to come has no shares yet.",
+    hint: "Leave include_upcoming or borne_by out.",
+  }),
   "invalid_argument.period_backwards": ({ from, to }: Period): Refusal => ({
     message: `The period ends (${to}) before it begins (${from}).`,
     hint: "Give from as the earlier day.",

@@ -45,6 +45,14 @@ begin
   ) as m
   where m.place = 1;
   if candidates is null then
+    -- "Plumber bill": the name, and more words.
+    select array_agg(e order by e.recorded_seq) into candidates
+    from app.expenses as e
+    where e.organization_id = context.organization_id and e.kind = 'bill' and e.deleted_at is null
+      and e.status in ('active', 'paused')
+      and starts_with(wanted || ' ', app.fold_text(e.name) || ' ');
+  end if;
+  if candidates is null then
     suggestions := (
       select coalesce(jsonb_agg(s.name order by s.likeness desc, s.name), '[]')
       from (

@@ -34,6 +34,7 @@ begin
       'action', arguments #>> '{occurrence,action}', 'due_on', occurrence.due_on, 'until', occurrence.snoozed_until,
       'amount', app.format_amount(occurrence.expected_minor, occurrence.currency), 'currency', occurrence.currency
     ) end,
+    'paused_until', app.parse_date(context, arguments ->> 'pause_until', 'pause_until'),
     'is_disconnected', case when arguments #>> '{provider,action}' = 'disconnect' then true end
   ));
 end
@@ -67,6 +68,9 @@ begin
   select * into bill from app.expenses as e where e.id = old.id;
   if arguments ? 'occurrence' then
     occurrence := app.change_occurrence(context, bill, arguments -> 'occurrence');
+  end if;
+  if arguments ? 'pause_until' then
+    perform app.skip_until(context, bill, app.parse_date(context, arguments ->> 'pause_until', 'pause_until'));
   end if;
   if arguments ? 'provider' then
     connect := app.change_provider(context, bill, arguments -> 'provider');

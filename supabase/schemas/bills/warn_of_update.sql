@@ -1,7 +1,7 @@
 create or replace function app.check_bill_update(context app.context, bill app.expenses, arguments jsonb) returns void
 language plpgsql stable set search_path = '' as $$
 begin
-  if not arguments ?| array['set', 'occurrence', 'provider'] then
+  if not arguments ?| array['set', 'occurrence', 'pause_until', 'provider'] then
     perform app.fail('invalid_argument.nothing_to_change_of_bill', field => 'set');
   end if;
   if arguments ? 'apply_from' and not arguments ? 'set' then
@@ -116,6 +116,12 @@ begin
   end if;
   if arguments #>> '{set,status}' = 'cancelled' and bill.status = 'cancelled' and old.status <> 'cancelled' then
     warnings := warnings || app.warning('contract_goes_on', jsonb_build_object('name', bill.name, 'payee', bill.payee));
+  end if;
+  if arguments ? 'pause_until' then
+    warnings := warnings || app.warning('paused_until', jsonb_build_object(
+      'name', bill.name, 'until', app.parse_date(context, arguments ->> 'pause_until', 'pause_until'),
+      'next_due', bill.next_due
+    ));
   end if;
   if bill.share_bp <> old.share_bp then
     warnings := warnings || app.warn_of_share(bill);

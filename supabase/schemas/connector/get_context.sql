@@ -71,6 +71,9 @@ begin
       where l.status <> 'revoked' and e.deleted_at is null
     ));
   end if;
+  if included ? 'budgets' then
+    data := data || jsonb_build_object('budgets', app.describe_budgets(context, context.today, null));
+  end if;
   if included ? 'balances' then
     data := data || app.describe_balances();
   end if;

@@ -94,6 +94,11 @@ create trigger refuse_closed_month_on_update before update on app.expenses
 create or replace function app.parse_closed_through(context app.context, month text) returns date
 language plpgsql stable set search_path = '' as $$
 begin
+  if month ~ '^--(0[1-9]|1[0-2])$' then
+    -- The latest that is over.
+    month := extract(year from context.today)::int - (right(month, 2)::int >= extract(month from context.today))::int
+      || right(month, 3);
+  end if;
   if month = '' then
     return null;
   elsif month !~ '^(199\d|20\d\d)-(0[1-9]|1[0-2])$' or month >= app.month_name(context.today) then

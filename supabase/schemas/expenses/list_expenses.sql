@@ -40,6 +40,20 @@ end
 $$;
 comment on function app.sum_plain_payments is 'Sums of the payments of a filter that app.is_plain says is one.';
 
+create or replace function app.describe_tax(sums app.payment_sum[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_object_agg(s.currency, jsonb_build_object(
+      'amount', app.format_amount(s.tax_minor, s.currency), 'count', s.taxed_count
+    ))
+    from unnest(sums) as s
+    where s.taxed_count > 0
+  );
+end
+$$;
+comment on function app.describe_tax is 'The tax in sums: {currency: {amount, count}}; null when none names any.';
+
 create or replace function app.list_plain_payments(filter app.expense_filter, key jsonb, page_size int) returns text[]
 language plpgsql stable set search_path = ''
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort
@@ -140,7 +154,6 @@ declare
   cursors text[];
   total_count bigint;
   totals jsonb;
-  taxes jsonb;
   pending_since date;
 begin
   if app.is_plain(filter) and is_by_day and not is_ascending then
@@ -181,11 +194,8 @@ begin
     ) into sums, payment_ids using filter, key, page_size;
   end if;
   select coalesce(sum(s.count), 0),
-    coalesce(jsonb_object_agg(s.currency, app.format_amount(s.net_minor, s.currency)), '{}'),
-    jsonb_object_agg(s.currency, jsonb_build_object(
-      'amount', app.format_amount(s.tax_minor, s.currency), 'count', s.taxed_count
-    )) filter (where s.taxed_count > 0)
-  into total_count, totals, taxes
+    coalesce(jsonb_object_agg(s.currency, app.format_amount(s.net_minor, s.currency)), '{}')
+  into total_count, totals
   from unnest(sums) as s;
 
   page := app.describe_payments(context, payment_ids[:page_size], sort_column);
@@ -198,7 +208,7 @@ begin
     'data', jsonb_build_object(case when is_csv then 'csv' else 'rows' end, (
       select coalesce(jsonb_agg(r.shown - array['key', 'pending_on'] order by r.place), '[]')
       from unnest(page) with ordinality as r (shown, place)
-    ), 'tax_by_currency', taxes,
+    ), 'tax_by_currency', app.describe_tax(sums),
       'no_match', case when total_count = 0 and key is null then app.find_near_matches(filter) end),
     'next_cursor', next_cursor, 'total_count', total_count, 'totals_by_currency', totals,
     'page', jsonb_build_object('list', case when is_csv then 'csv' else 'rows' end, 'cursors', cursors),

@@ -15,7 +15,8 @@ create type app.expense_filter as (
   currency text,
   kind text,
   reimbursement text,
-  own_bounds jsonb
+  own_bounds jsonb,
+  borne_by uuid
 );
 comment on type app.expense_filter is
   'Which payments are meant. Words are patterns of folded texts, other texts are in lower case, Uncategorized is the '
@@ -58,6 +59,13 @@ begin
     where strpos(lower(m.email), lower(wanted)) > 0
   ) as m
   where m.place = 1;
+  if near is null then
+    -- Benjamin is ben@… where nobody else may be.
+    select jsonb_agg(jsonb_build_object('id', m.user_id, 'email', m.email)) into near
+    from (select m.user_id, app.member_name(m.user_id) as email from identity.memberships as m) as m
+    where length(split_part(m.email, '@', 1)) >= 3 and starts_with(lower(wanted), lower(split_part(m.email, '@', 1)))
+      and strpos(wanted, '@') = 0;
+  end if;
   if jsonb_array_length(near) = 1 then
     return near #>> '{0,id}';
   end if;
@@ -112,6 +120,7 @@ begin
   filter.category_ids := app.find_filter_categories(arguments -> 'categories', 'categories');
   filter.not_category_ids := app.find_filter_categories(arguments -> 'not_categories', 'not_categories');
   filter.member_id := app.find_member(context, app.clean_text(arguments ->> 'member'), 'member');
+  filter.borne_by := app.find_member(context, app.clean_text(arguments ->> 'borne_by'), 'borne_by');
   return filter;
 end
 $$;
@@ -121,7 +130,8 @@ create or replace function app.is_plain(filter app.expense_filter) returns boole
 language plpgsql immutable set search_path = '' as $$
 begin
   return filter.tags = '{}' and num_nonnulls(
-    filter.words, filter.payee, filter.member_id, filter.min_minor, filter.max_minor, filter.reimbursement
+    filter.words, filter.payee, filter.member_id, filter.borne_by, filter.min_minor, filter.max_minor,
+    filter.reimbursement
   ) = 0;
 end
 $$;
@@ -190,6 +200,10 @@ begin atomic
     and ((filter).kind is null or (filter).kind = app.kind_of_payment(p.direction, p.expense_id))
     and ((filter).reimbursement is null or coalesce(p.reimbursement, 'none') = (filter).reimbursement)
     and ((filter).member_id is null or p.paid_by = (filter).member_id)
+    and ((filter).borne_by is null or p.sharing is null and p.paid_by = (filter).borne_by or exists (
+      select from app.payment_shares as s
+      where s.payment_id = p.id and s.member_id = (filter).borne_by and s.minor <> 0
+    ))
     and app.is_amount_within(filter, p.amount_minor, p.currency, p.base_minor, p.base_currency)
     and app.matches_filter(filter, p.category_id, e.tags, e.match_key, e.name, e.payee, e.note, p.note);
 end;

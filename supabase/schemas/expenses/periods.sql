@@ -75,7 +75,13 @@ language plpgsql stable set search_path = '' as $$
 declare
   period app.period;
 begin
+  -- Dates beside the period that they are of say the same twice.
   if arguments ? 'period' and num_nonnulls(filter.from_on, filter.to_on) > 0 then
+    period := app.named_period(arguments ->> 'period', context.today);
+    if coalesce(filter.from_on, period.from_on) = period.from_on and coalesce(filter.to_on, period.to_on) = period.to_on
+    then
+      return period;
+    end if;
     perform app.fail('invalid_argument.period_and_dates', field => 'period');
   end if;
   if num_nonnulls(filter.from_on, filter.to_on) = 0 then

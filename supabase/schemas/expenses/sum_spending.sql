@@ -75,6 +75,11 @@ $$;
 comment on function app.sum_plain_cells is
   'The cells of a question of what the index of payments by day has, in the base currency.';
 
+create or replace function app.part_of(minor bigint, share bigint, whole bigint) returns bigint
+language sql immutable
+  return case when share is null then minor else round(minor::numeric * share / whole)::bigint end;
+comment on function app.part_of is 'The part of an amount or value that a share has in the whole; all without a share.';
+
 -- Planned for the actual values, which usually exclude most rows; the groups always fit a hash.
 create or replace function app.sum_cells(
   context app.context, filter app.expense_filter, earlier app.period, expected jsonb, dimensions text[], target text
@@ -86,6 +91,7 @@ declare
   is_tagged constant boolean := 'tag' = any (dimensions);
   -- Values are kept in the base currency alone.
   is_base constant boolean := target = context.base_currency;
+  bearer constant uuid := filter.borne_by;
   earlier_filter app.expense_filter := filter;
   cells app.spending_cell[];
 begin
@@ -93,30 +99,41 @@ begin
   earlier_filter.to_on := earlier.to_on;
   with payments as not materialized (
     select 'current' as part, p.paid_on as on_day, p.paid_on as rate_on, p.currency,
-      case p.direction when 'out' then 1 else -1 end as sign, p.amount_minor,
+      case p.direction when 'out' then 1 else -1 end as sign,
+      app.part_of(p.amount_minor, share.minor, p.amount_minor) as amount_minor,
       -- The charge counts for the amount wherever a rate is needed.
-      case when p.currency = target then p.amount_minor when is_base then p.base_minor
-        when p.charged_currency = target then p.charged_minor end as value_minor,
+      app.part_of(case when p.currency = target then p.amount_minor when is_base then p.base_minor
+        when p.charged_currency = target then p.charged_minor end, share.minor, p.amount_minor) as value_minor,
       case when not is_base and p.currency <> target and p.charged_currency is distinct from target
         then coalesce(p.charged_currency, p.currency) end as rated_currency,
-      case when not is_base then coalesce(p.charged_minor, p.amount_minor) end as rated_minor,
+      case when not is_base then app.part_of(coalesce(p.charged_minor, p.amount_minor), share.minor, p.amount_minor)
+      end as rated_minor,
       case when is_base then p.fx_source end as fx_source, case when is_base then p.fx_rate_on end as fx_rate_on,
       is_base and not p.is_final and p.base_minor is not null as is_pending,
       p.category_id, coalesce(p.payee, p.name) as payee, case when is_tagged then p.tags end as tags,
       p.paid_by as member_id
     from app.find_payments(filter) as p
+    left join lateral (
+      select abs(s.minor) as minor from app.payment_shares as s
+      where bearer is not null and s.payment_id = p.payment_id and s.member_id = bearer offset 0
+    ) as share on true
     union all
     select 'earlier', (p.paid_on + earlier.shift)::date, p.paid_on, p.currency,
-      case p.direction when 'out' then 1 else -1 end, p.amount_minor,
-      case when p.currency = target then p.amount_minor when is_base then p.base_minor
-        when p.charged_currency = target then p.charged_minor end,
+      case p.direction when 'out' then 1 else -1 end, app.part_of(p.amount_minor, share.minor, p.amount_minor),
+      app.part_of(case when p.currency = target then p.amount_minor when is_base then p.base_minor
+        when p.charged_currency = target then p.charged_minor end, share.minor, p.amount_minor),
       case when not is_base and p.currency <> target and p.charged_currency is distinct from target
         then coalesce(p.charged_currency, p.currency) end,
-      case when not is_base then coalesce(p.charged_minor, p.amount_minor) end,
+      case when not is_base
+        then app.part_of(coalesce(p.charged_minor, p.amount_minor), share.minor, p.amount_minor) end,
       case when is_base then p.fx_source end, case when is_base then p.fx_rate_on end,
       is_base and not p.is_final and p.base_minor is not null,
       p.category_id, coalesce(p.payee, p.name), case when is_tagged then p.tags end, p.paid_by
     from app.find_payments(earlier_filter) as p
+    left join lateral (
+      select abs(s.minor) as minor from app.payment_shares as s
+      where bearer is not null and s.payment_id = p.payment_id and s.member_id = bearer offset 0
+    ) as share on true
     where earlier.from_on is not null
     union all
     -- What is still to come has no rate yet; today's is the nearest.

@@ -76,6 +76,48 @@ comment on function app.list_expected is
   'Upcoming dates of bills that match a filter: rows of app.expected_in_period with the bill''s name; null without '
   'any.';
 
+create or replace function app.average_spending(context app.context, period app.period, dimensions text[],
+  minor numeric, exponent int) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  unit constant text := (select d from unnest(dimensions) as d where d in ('month', 'week', 'day') limit 1);
+  first_on constant date := greatest(
+    period.from_on,
+    (select p.paid_on from app.payments as p where p.deleted_at is null order by p.paid_on limit 1)
+  );
+  last_on constant date := least(period.to_on, context.today);
+  units int;
+begin
+  if unit is null or minor is null or first_on > last_on then
+    return null;
+  end if;
+  units := case unit
+    when 'month' then app.month_of(last_on) - app.month_of(first_on)
+    when 'week' then (date_trunc('week', last_on)::date - date_trunc('week', first_on)::date) / 7
+    else last_on - first_on end + 1;
+  return jsonb_build_object('per', unit, 'amount', app.format_minor(round(minor / units), exponent), 'of', units,
+    'since', first_on);
+end
+$$;
+comment on function app.average_spending is
+  'What a period costs per month, week or day that was grouped by, from the first day in the books until today: {per, '
+  'amount, of, since}; null when no time was grouped by.';
+
+create or replace function app.tax_in(filter app.expense_filter) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  sums constant app.payment_sum[] := case when app.is_plain(filter) then app.sum_plain_payments(filter)
+    else array(
+      select (p.currency, count(*), null, count(p.tax_minor),
+        sum(case p.direction when 'out' then p.tax_minor else -p.tax_minor end))::app.payment_sum
+      from app.find_payments(filter) as p where p.tax_minor is not null group by p.currency
+    ) end;
+begin
+  return app.describe_tax(sums);
+end
+$$;
+comment on function app.tax_in is 'The tax in what a filter lets through, by currency; null for none.';
+
 create or replace function app.summarize_spending(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
@@ -89,7 +131,8 @@ declare
   books_begin constant date := case when is_compared then app.books_begin(earlier) end;
   -- Only then do a budget and the rows speak of the same spending.
   is_about_categories constant boolean := filter.tags = '{}' and num_nonnulls(
-    filter.words, filter.payee, filter.member_id, filter.not_category_ids, filter.min_minor, filter.max_minor,
+    filter.words, filter.payee, filter.member_id, filter.borne_by, filter.not_category_ids, filter.min_minor,
+    filter.max_minor,
     filter.currency, filter.kind, filter.reimbursement
   ) = 0;
   dimensions constant text[] := array(
@@ -109,6 +152,9 @@ declare
 begin
   filter.from_on := period.from_on;
   filter.to_on := period.to_on;
+  if filter.borne_by is not null and (arguments ->> 'include_upcoming')::boolean then
+    perform app.fail('invalid_argument.upcoming_unshared', field => 'include_upcoming');
+  end if;
   if (arguments ->> 'include_upcoming')::boolean and coalesce(filter.kind, 'bill_payment') = 'bill_payment'
     and coalesce(filter.reimbursement, 'none') = 'none' then
     expected := app.list_expected(context, filter);
@@ -154,7 +200,8 @@ begin
     'previous', case when is_compared then app.format_minor(coalesce(sum(g.once_earlier_minor), 0), exponent) end,
     'change_percent', case when is_compared and books_begin is null then
       round((sum(g.once_minor) - sum(g.once_earlier_minor)) * 100 / nullif(abs(sum(g.once_earlier_minor)), 0), 1)
-    end
+    end,
+    'average', app.average_spending(context, period, dimensions, sum(g.once_minor), exponent)
   ) into total
   from unnest(spending.groups) as g;
   if 'tag' = any (dimensions) and exists (select from unnest(spending.groups) as g where g.count > g.once_count) then
@@ -188,6 +235,7 @@ begin
         'sources', spending.sources, 'as_of', spending.as_of
       ),
       'unconverted', spending.unconverted,
+      'tax_by_currency', case when filter.borne_by is null then app.tax_in(filter) end,
       'no_match', case when rows = '[]' then app.find_near_matches(filter) end
     ),
     'warnings', warnings
@@ -195,4 +243,4 @@ begin
 end
 $$;
 comment on function app.summarize_spending is
-  'Tool summarize_spending: data {period, rows, total, budgets?, fx, unconverted}.';
+  'Tool summarize_spending: data {period, rows, total, budgets?, fx, unconverted, tax_by_currency?}.';

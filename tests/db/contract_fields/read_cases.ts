@@ -38,6 +38,7 @@ export const readCases = (ids: Ids): Cases => ({
     format: between("json", "csv"),
   },
   summarize_spending: {
+    borne_by: between("me", "nobody"),
     ...Object.fromEntries(
       Object.entries(PAYMENTS).map(([name, { values: [a, b] }]) => [
         name,

@@ -223,6 +223,7 @@ export const writeCases = (ids: Ids): Cases => ({
     "set.note": between("fibre", "copper", { bill_id: ids.Water, set: {} }),
     "set.status": between("paused", "cancelled", { bill_id: ids.Water, set: {} }),
     apply_from: between("2026-12-05", "2027-01-05", { bill_id: ids.Water, set: { amount: "31" } }),
+    pause_until: between("2026-12-05", "2027-01-05", { bill_id: ids.Water }),
     "occurrence.due_on": between("2026-10-05", "2026-11-05", { bill_id: ids.Water, occurrence: { action: "skip" } }),
     "occurrence.action": between("skip", "reopen", { bill_id: ids.Water, occurrence: { due_on: "2026-11-05" } }),
     "occurrence.amount": between("31", "32", {
