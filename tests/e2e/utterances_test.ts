@@ -5,11 +5,9 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";
-import { type Json, type Member } from "./connector_harness.ts";
+import type { Json, Member } from "./connector_harness.ts";
 import { moveIn, type World } from "./utterances/world.ts";
 import { readUtterances, type Utterance } from "./utterances/read.ts";
-
-const UTTERANCES = await readUtterances();
 
 /** What is in the books: sums by currency, how many expenses and bills. */
 async function booksOf({ database, anna }: World): Promise<Record<string, number>> {
@@ -44,7 +42,8 @@ const fill = (args: Json, answer: Json): Json =>
     return value.slice(1).split(".").reduce((found, step) => found?.[step], answer);
   });
 
-async function hear(world: World, { who, calls, effect, says, silent }: Utterance): Promise<boolean> {
+/** Makes the calls, and takes back what they did. @returns how the books were changed, and the last answer. */
+async function hear(world: World, { who, calls }: Utterance): Promise<{ effect: string; text: string }> {
   const speaker: Member = world[who];
   const before = await booksOf(world);
   const changes: string[] = [];
@@ -57,34 +56,49 @@ async function hear(world: World, { who, calls, effect, says, silent }: Utteranc
       answer = envelope;
       assertEquals(envelope.error?.code, refused, JSON.stringify(envelope));
     }
-    const text = JSON.stringify(answer) ?? "";
-    assertEquals(changeOf(before, await booksOf(world)), effect, text);
-    for (const words of says) assert(words.test(text), `${words} is missing in ${text}`);
-    for (const words of silent) assert(!words.test(text), `${words} stands in ${text}`);
+    return { effect: changeOf(before, await booksOf(world)), text: JSON.stringify(answer) ?? "" };
   } finally {
     for (const change_id of changes.toReversed()) await speaker.call("undo_change", { change_id });
+    assertEquals(changeOf(before, await booksOf(world)), "", "was not taken back");
   }
-  assertEquals(changeOf(before, await booksOf(world)), "", "was not taken back");
-  return !calls[0]?.refused;
 }
 
-Deno.test("none of what people say ends in a false reply", async (t) => {
+/** Plays files in one household. */
+async function play(
+  t: Deno.TestContext,
+  files: string[],
+  judge: (utterance: Utterance, heard: { effect: string; text: string }) => void,
+): Promise<Utterance[]> {
+  const utterances = await readUtterances(...files);
   const database = await openDatabase();
   try {
     const world = await moveIn(database);
-    const firstAccepted: boolean[] = [];
-    for (const utterance of UTTERANCES) {
-      await t.step(`${utterance.id} ${utterance.said}`, async () => {
-        const isAccepted = await hear(world, utterance);
-        if (utterance.calls.length > 0) firstAccepted.push(isAccepted);
-      });
+    for (const utterance of utterances) {
+      await t.step(`${utterance.id} ${utterance.said}`, async () => judge(utterance, await hear(world, utterance)));
     }
-    const share = firstAccepted.filter(Boolean).length / firstAccepted.length;
-    assert(
-      Deno.env.get("ONLY") !== undefined || share >= 0.97,
-      `${(100 * share).toFixed(1)} % of first calls are accepted`,
-    );
   } finally {
     await database.close();
   }
+  return utterances;
+}
+
+Deno.test("none of what people say ends in a false reply", async (t) => {
+  const played = await play(t, ["review.txt", "more.txt"], ({ effect, says, silent }, heard) => {
+    assertEquals(heard.effect, effect, heard.text);
+    for (const words of says) assert(words.test(heard.text), `${words} is missing in ${heard.text}`);
+    for (const words of silent) assert(!words.test(heard.text), `${words} stands in ${heard.text}`);
+  });
+  const firsts = played.flatMap(({ calls }) => calls.slice(0, 1));
+  const refused = firsts.filter((call) => call.refused);
+  assert(
+    refused.length <= 0.03 * firsts.length || Deno.env.get("ONLY"),
+    `${refused.length} of ${firsts.length} first calls are refused`,
+  );
+});
+
+Deno.test("habits of small models are understood, or refused with a hint that works", async (t) => {
+  const played = await play(t, ["habits.txt"], () => {});
+  // The review has three more, which no tool hears: arguments that are null or a text, and an unknown tool.
+  const understood = played.filter(({ calls }) => calls.every(({ refused }) => !refused));
+  assert((played.length === 171 && understood.length >= 150) || Deno.env.get("ONLY"), `${understood.length}`);
 });

@@ -4,7 +4,7 @@ export interface Utterance {
   who: "anna" | "ben" | "eve";
   said: string;
   calls: { tool: string; args: Record<string, unknown>; refused?: string }[];
-  /** How the books change: "EUR 14.50, one_off active +1"; "" when they do not. */
+  /** How the books change: "EUR 14.50, expenses +1"; "" when they do not. */
   effect: string;
   /** What the last answer says. */
   says: RegExp[];
@@ -12,12 +12,10 @@ export interface Utterance {
   silent: RegExp[];
 }
 
-const FILES = ["review.txt", "more.txt"];
-
 /** @returns those whose id begins with the variable ONLY, if it is set. */
-export async function readUtterances(): Promise<Utterance[]> {
+export async function readUtterances(...files: string[]): Promise<Utterance[]> {
   const found: Utterance[] = [];
-  for (const file of FILES) {
+  for (const file of files) {
     for (const line of (await Deno.readTextFile(new URL(file, import.meta.url))).split("\n")) {
       const [mark, text] = [line.slice(0, 1), line.slice(2)];
       const current = found.at(-1)!;
