@@ -49,7 +49,7 @@ const CONVERSATION: [tool: string, args: Arguments | ((answers: Json[]) => Argum
   ["list_bills", {}],
   ["list_bills", { due_within_days: 14 }],
   ["mark_bill_paid", { bill_name: "RENT", advance: true }],
-  ["mark_bill_paid", { bill_name: "a", advance: true }],
+  ["mark_bill_paid", { bill_name: "äpps", advance: true }],
   ["update_expenses", (answers) => ({ ids: [answers[4].data.rows[0].id], add_tags: ["Ümlaut", "umlaut"] })],
   ["delete_records", (answers) => ({ ids: [answers[4].data.rows[1].id] })],
   ["undo_change", {}],

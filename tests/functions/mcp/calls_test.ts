@@ -49,7 +49,7 @@ for (const era of ERA_NAMES) {
         code: "not_found",
         message: 'There is no bill called "rent" in Acme.',
         field: "bill_name",
-        hint: "Use one of details.suggestions, find the bill with list_bills, or add it with add_bill.",
+        hint: "Use one of details.suggestions, or add it with add_bill.",
         details: { suggestions: ["Rent"] },
         retryable: true,
       },
