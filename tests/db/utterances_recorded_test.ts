@@ -327,6 +327,12 @@ testBooks("duplicates", { day: "2026-11-27" }, {
       name: "ACME",
       category: "Income",
     });
+    const { id } = (await log(books, { name: "Gehalt Eva", amount: "3200" })).data.results[0];
+    await books.ok("update_settings", { category: { action: "create", name: "Income" } });
+    for (const set of [{ is_refund: true }, { category: "Income" }]) {
+      const { hint } = await books.fails("invalid_argument", "update_expenses", { ids: [id], set });
+      assertStringIncludes(hint, "Income, such as a salary, is not kept here: leave it out.");
+    }
     for (
       const item of [
         { name: "Salary of Eve" },

@@ -212,6 +212,9 @@ begin
   if changes ? 'category' then
     new_category_id := app.find_category(context, changes ->> 'category', 'set.category');
   end if;
+  if changes ?| array['is_refund', 'category', 'name'] then
+    perform app.refuse_income(b.fields || changes, 'set') from app.read_expenses(asked) as b;
+  end if;
 
   select jsonb_object_agg(b.id, b.fields) into before from app.read_expenses(ids) as b;
   update app.expenses as e
