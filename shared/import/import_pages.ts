@@ -11,18 +11,22 @@ export const readFile = (
   text: string,
   mapping: Mapping,
   latest: string,
-  learned: Mapping = {},
-): ReadImport | ImportProblem => readImport(text, mapping, latest, { mostRows: MAX_UPLOADED_ROWS, learned });
+  known: { learned?: Mapping | undefined; home?: string | undefined } = {},
+): ReadImport | ImportProblem => {
+  const { learned = {}, home } = known;
+  return readImport(text, mapping, latest, { mostRows: MAX_UPLOADED_ROWS, learned, home });
+};
 
 /** The furthest time zone is 14 hours ahead. */
 export const latestDay = (at: Date): string => new Date(at.getTime() + 14 * 3_600_000).toISOString().slice(0, 10);
 
 /** What is kept of the file as a whole. */
 export const describeRead = (
-  { mapping, header, account, questions, left_out, balances, balance_proof }: ReadImport,
+  { mapping, header, account, questions, suggests, left_out, balances, balance_proof }: ReadImport,
   warnings?: Said[],
 ) => ({
   ...{ mapping, header, questions, left_out },
+  ...(suggests && { suggests }),
   ...(warnings && { warnings }),
   ...(account && { account }),
   ...(balances && { balances: { ...balances, ...(balance_proof && { proven: balance_proof === "proven" }) } }),

@@ -50,6 +50,8 @@ export interface ImportState {
   file?: string;
   mapping?: Mapping;
   learned?: Mapping;
+  /** The currency of lines that name none. */
+  home?: string;
 }
 
 export interface Kept {
@@ -63,9 +65,9 @@ export type Problem = { problem: RefusalFacts };
 /** Reads a file and keeps it; also one that takes an answer before any of its rows is spending. */
 export async function keepFile(step: Step, file: FileToKeep, clock: Clock): Promise<Kept | Problem> {
   const { text, name, importId, account, defaultCurrency, mapping = {}, warnings, encoding } = file;
-  const read = readFile(text, mapping, latestDay(clock()));
-  const isRead = !("code" in read);
   const currency = defaultCurrency ?? currencyInName(name ?? "");
+  const read = readFile(text, mapping, latestDay(clock()), { home: currency });
+  const isRead = !("code" in read);
   const described = isRead ? describeRead(read, warnings) : describeAsked(read, warnings);
   if (!described) return { problem: read as ImportProblem };
   const { ok, data, error } = await step({
@@ -132,7 +134,7 @@ export async function workThrough(step: Step, { importId, clock, deadline, ...wo
         continue;
       }
       if (!read && state.file === undefined) state = await run({ step: "load" });
-      const file = read ?? readFile(state.file!, state.mapping ?? {}, latestDay(clock()), state.learned);
+      const file = read ?? readFile(state.file!, state.mapping ?? {}, latestDay(clock()), state);
       read = undefined;
       if ("code" in file) return { problem: file };
       state = await stage(file, state);

@@ -25,6 +25,8 @@ export interface ReadImport extends Omit<WrittenRows, "brokenLinks">, ProvenBala
   account?: Account;
   /** What nothing in the file proves; answered by the mapping argument of the same name. */
   questions: Question[];
+  /** What rows that name no currency may be in, by the format or its language. */
+  suggests?: string[];
   /** The header line or the format: answers are remembered for it and the account. */
   header: string;
   /**
@@ -39,17 +41,18 @@ export interface ReadImport extends Omit<WrittenRows, "brokenLinks">, ProvenBala
  * @param options.mostRows more are refused.
  * @param options.learned what a person answered about an earlier file of the account with the same header line. Its
  * columns count unless the mapping names others; its conventions only answer a question, since a file may prove its own.
+ * @param options.home the currency of lines that name none, whose decimals are known.
  */
 export function readImport(
   text: string,
   mapping: Mapping = {},
   latest?: string,
-  { mostRows = MAX_ROWS, learned = {} }: { mostRows?: number; learned?: Mapping } = {},
+  { mostRows = MAX_ROWS, learned = {}, home }: { mostRows?: number; learned?: Mapping; home?: string | undefined } = {},
 ): ReadImport | ImportProblem {
   const columns = pick(learned, FIELDS.filter((field) => mapping[field] === undefined));
   const statement = readFormat(text, { ...columns, ...mapping }, mostRows);
   if ("code" in statement) return showBeginning(statement, text);
-  const { settled, answered } = settle(statement, { mapping, learned, latest });
+  const { settled, answered } = settle(statement, { mapping, learned, latest, home });
   const { brokenLinks, ...written } = writeRows(settled);
   if (written.rows.length === 0 && written.rows_bad.length === 0) {
     const { left_out } = written;
@@ -78,6 +81,7 @@ export function readImport(
     ...proven,
     ...(account && { account }),
     questions: settled.questions,
+    ...(statement.suggests?.length && { suggests: statement.suggests }),
     header: headerOf(statement),
     mapping: { ...statement.mapping, ...settled.conventions, assumed },
   };
@@ -104,11 +108,16 @@ const pick = (from: Mapping, keys: readonly (keyof Mapping)[]): Mapping =>
 /** Answers what was answered before, until nothing more of that is asked: a decimal sign may prove a direction. */
 function settle(
   statement: Statement,
-  { mapping, learned, latest }: { mapping: Mapping; learned: Mapping; latest: string | undefined },
+  { mapping, learned, ...given }: {
+    mapping: Mapping;
+    learned: Mapping;
+    latest: string | undefined;
+    home: string | undefined;
+  },
 ): { settled: Settled; answered: Mapping } {
   let answered: Mapping = {};
   for (;;) {
-    const settled = settleLines(statement, { ...mapping, ...answered }, latest);
+    const settled = settleLines(statement, { ...mapping, ...answered }, given);
     const more = pick(learned, settled.questions.map(({ id }) => id));
     if (Object.keys(more).length === 0) return { settled, answered };
     answered = { ...answered, ...more };

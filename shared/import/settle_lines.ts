@@ -106,8 +106,15 @@ function opposePluses(read: Reading[]): Reading[] {
   );
 }
 
-/** @param latest the last day a row may have, YYYY-MM-DD; a date order that passes it is wrong. */
-export function settleLines(statement: Statement, mapping: Mapping, latest: string | undefined): Settled {
+/**
+ * @param given.latest the last day a row may have, YYYY-MM-DD; a date order that passes it is wrong.
+ * @param given.home the currency of lines that name none.
+ */
+export function settleLines(
+  statement: Statement,
+  mapping: Mapping,
+  { latest, home }: { latest?: string | undefined; home?: string | undefined } = {},
+): Settled {
   const { conventions: told } = statement;
   const read = opposePluses(readLines(statement));
   const booked = read.filter(({ raw }) => !raw.problem && !NOT_BOOKED.has(raw.kind));
@@ -116,7 +123,7 @@ export function settleLines(statement: Statement, mapping: Mapping, latest: stri
     : findDateOrder(booked.flatMap(({ day }) => day ?? []), { told: told.dates, latest });
   const decimal = mapping.decimal
     ? { value: mapping.decimal }
-    : findDecimalSign(booked.flatMap(({ money }) => money ?? []), told.decimal ?? decimalOfCurrency(booked));
+    : findDecimalSign(booked.flatMap(({ money }) => money ?? []), told.decimal ?? decimalOfCurrency(booked, home));
   const isOpposed = read.some(({ money }) => money?.hasPlus && money.isNegative);
   const sign = isOpposed ? { value: false } : settleSign(booked, decimal.value, { told, mapping });
   const kindOf = settleKinds(read, sign.value, told);
@@ -177,8 +184,8 @@ function ownersOf({ owner }: Statement, read: Reading[], negativeIsExpense: bool
 }
 
 /** A single sign before three digits: of thousands in a currency without decimals, of decimals in one with three. */
-function decimalOfCurrency(booked: Reading[]): DecimalSign | undefined {
-  const exponents = new Set(booked.map(({ currency = "" }) => isCode(currency) ? decimalsOf(currency) : 2));
+function decimalOfCurrency(booked: Reading[], home = ""): DecimalSign | undefined {
+  const exponents = new Set(booked.map(({ currency = home }) => isCode(currency) ? decimalsOf(currency) : 2));
   const sign = booked.flatMap(({ money }) => /[.,]/.exec(money?.digits ?? "")?.[0] ?? [])[0];
   const [exponent] = exponents;
   if (exponents.size !== 1 || !sign || (exponent !== 0 && exponent !== 3)) return undefined;

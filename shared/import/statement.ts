@@ -116,6 +116,8 @@ export interface Statement {
   conventions: Conventions;
   /** Currency of lines that name none. */
   currency?: string;
+  /** What lines that name none may be in, by the format or its language. */
+  suggests?: string[];
   /** What the answer says about the reading: format or layout, columns. */
   mapping: Record<string, unknown>;
   /** The header line of a table, plain, by which the next file of the bank is known. */

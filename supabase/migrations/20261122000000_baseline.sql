@@ -13046,6 +13046,17 @@ end
 $$;
 comment on function app.start_import is 'Step start: an import that waits half an hour for its file.';
 
+create or replace function app.home_currency(context app.context, batch app.import_batches, account_id text)
+  returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  return coalesce(
+    batch.read ->> 'default_currency', app.account_currency(context, home_currency.account_id), context.base_currency
+  );
+end
+$$;
+comment on function app.home_currency is 'The currency of rows of an import that name none.';
+
 create or replace function app.keep_import_file(context app.context, arguments jsonb) returns app.import_batches
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -13065,7 +13076,10 @@ begin
     row_count = (arguments ->> 'row_count')::int, expires_at = context.at + app.kept_for('imports'),
     read = b.read || (arguments -> 'read') || jsonb_build_object(
       'given', given, 'answers', '{}'::jsonb,
-      'revision', case when given @> app.learned_of(found_id, arguments #>> '{read,header}') then 1 else 2 end
+      'revision', case when given @> app.learned_of(found_id, arguments #>> '{read,header}')
+        and not (arguments #> '{read,questions}' @> '[{"id": "decimal"}]'
+          and app.currency_exponent(app.home_currency(context, batch, found_id), 'default_currency') <> 2)
+        then 1 else 2 end
     )
   where b.id = batch.id
   returning b.* into batch;
@@ -13074,7 +13088,7 @@ end
 $$;
 comment on function app.keep_import_file is
   'Step keep: the text of a file and what reading it said, once for each import. Its revision is 2 when the account '
-  'has learned an answer that the call does not give, which asks for another reading.';
+  'has learned an answer that the call does not give, or its currency answers one, which asks for another reading.';
 
 create or replace function app.load_import(context app.context, batch app.import_batches) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -13082,12 +13096,13 @@ begin
   return app.describe_import(context, batch) || case batch.state when 'reading' then jsonb_build_object(
     'file', batch.file,
     'mapping', coalesce(batch.read -> 'given', '{}') || coalesce(batch.read -> 'answers', '{}'),
-    'learned', app.learned_of(batch.account_id, batch.read ->> 'header')
+    'learned', app.learned_of(batch.account_id, batch.read ->> 'header'),
+    'home', app.home_currency(context, batch, batch.account_id)
   ) else '{}' end;
 end
 $$;
 comment on function app.load_import is
-  'Step load: how far an import is, and what reading its file again takes, {file, mapping, learned}.';
+  'Step load: how far an import is, and what reading its file again takes, {file, mapping, learned, home}.';
 
 -- schemas/imports/correct_rows.sql
 
@@ -13366,6 +13381,7 @@ declare
   new_read jsonb := batch.read || coalesce(arguments -> 'read', '{}');
   known constant text := coalesce(batch.read ->> 'default_currency', app.account_currency(context, batch.account_id));
   home constant text := coalesce(known, context.base_currency);
+  suggested jsonb;
 begin
   -- Another caller went on with it, or an answer asks for another reading.
   if batch.state <> 'reading' or batch.staged_through <> after or arguments -> 'revision' <> batch.read -> 'revision'
@@ -13377,6 +13393,14 @@ begin
     if known is null and jsonb_path_exists(arguments -> 'rows', '$[*] ? (!exists(@.currency))') then
       new_read := jsonb_set(new_read, '{mapping,assumed}', coalesce(new_read #> '{mapping,assumed}', '[]')
         || jsonb_build_object('code', 'currency_assumed', 'params', jsonb_build_object('currency', home)));
+      suggested := new_read -> 'suggests';
+      if not suggested @> to_jsonb(home) then
+        suggested := jsonb_path_query_array(suggested, '$[0 to 4]');
+        new_read := jsonb_set(new_read, '{questions}', new_read -> 'questions' || jsonb_build_object(
+          'id', 'default_currency', 'about', jsonb_build_object('home', home, 'suggested', suggested),
+          'options', suggested || to_jsonb(home)
+        ));
+      end if;
     end if;
   end if;
   insert into app.import_rows (import_id, organization_id, line, kind, item)
@@ -13812,6 +13836,9 @@ begin
       options := case id
         when 'negative_is_expense' then '[true, false]'::jsonb
         when 'decimal' then '[".", ","]'
+        when 'default_currency' then jsonb_path_query_first(
+          batch.read, '$.questions[*] ? (@.id == "default_currency").options'
+        )
         when 'date_format' then '["YYYY-MM-DD", "DD/MM/YYYY", "MM/DD/YYYY", "DD.MM.YYYY"]'
       end;
     end if;
@@ -13891,10 +13918,12 @@ declare
 begin
   if arguments ? 'answers' then
     answers := app.read_answers(batch, arguments -> 'answers');
-    changes := jsonb_build_object(
-      'answers', coalesce(batch.read -> 'answers', '{}') || answers.of_file,
+    -- It is the account's from now on, by its lines.
+    changes := jsonb_strip_nulls(jsonb_build_object('default_currency', answers.of_file -> 'default_currency'))
+      || jsonb_build_object(
+      'answers', coalesce(batch.read -> 'answers', '{}') || (answers.of_file - 'default_currency'),
       'row_answers', coalesce(batch.read -> 'row_answers', '{}') || answers.of_rows
-    );
+      );
   end if;
   if arguments ? 'account' then
     found_id := app.find_account(context, arguments ->> 'account', coalesce(batch.read -> 'account', '{}'));
@@ -13927,7 +13956,7 @@ begin
   end if;
   -- The file means something else now, so it is read again.
   if changes -> 'answers' is distinct from coalesce(batch.read -> 'answers', '{}') and changes ? 'answers'
-    or changes ? 'given' or found_id is distinct from batch.account_id then
+    or changes ? 'given' or changes ? 'default_currency' or found_id is distinct from batch.account_id then
     update app.import_batches as b
     set account_id = found_id,
       read = b.read || changes || jsonb_build_object('revision', (b.read ->> 'revision')::int + 1),

@@ -127,11 +127,13 @@ function refine(value: Arguments, sent: Arguments, at = new Date(0)): ParsedArgu
 }
 
 /** A file in the call: all of it goes to the database at once. */
-function readText({ csv, mapping, answers, ...rest }: Arguments, sent: Arguments, at: Date): ParsedArguments {
-  const given = { ...mapping as Mapping, ...answers as Mapping };
-  const read = readImport(csv as string, given, latestDay(at));
+function readText({ csv, mapping, answers, ...given }: Arguments, sent: Arguments, at: Date): ParsedArguments {
+  const { default_currency = given.default_currency, ...conventions } = (answers ?? {}) as Arguments;
+  const rest = { ...given, ...(default_currency !== undefined && { default_currency }) };
+  const said = { ...mapping as Mapping, ...conventions as Mapping };
+  const read = readImport(csv as string, said, latestDay(at), { home: default_currency as string | undefined });
   const { encoding } = repairText(sent.csv as string);
-  const whole = { ...rest, step: "all", file: csv, mapping: given };
+  const whole = { ...rest, step: "all", file: csv, mapping: said };
   const warnings = encoding === "damaged" ? [{ code: "encoding" }] : [];
   if ("code" in read) {
     // The account may have learned the answer.

@@ -2,6 +2,7 @@
 import { currencyInHeader, isText, looksLike, mayBeIncome } from "../cell_looks.ts";
 import { findColumns, type Mapping } from "../find_columns.ts";
 import { FIELDS, plainHeader, type Role } from "../header_words.ts";
+import { suggestCurrencies } from "../currency_hints.ts";
 import { findLayout } from "../layouts/mod.ts";
 import { readMoney } from "../money_text.ts";
 import { MAX_HEADER_ROW } from "../find_header.ts";
@@ -91,7 +92,7 @@ export function readCsvStatement(csv: string, mapping: Mapping, mostRows: number
       isKnown: layout !== undefined,
       hasSpendingCategories: layout?.hasSpendingCategories ?? false,
     },
-    ...(currency && { currency }),
+    ...(currency ? { currency } : !layout && { suggests: suggestCurrencies(headers, account?.number) }),
     mapping: {
       ...Object.fromEntries(NAMED.flatMap((role) => has(role) ? [[role, headers[columns[role]![0]!]]] : [])),
       ...(has("out") && { amount: headers[columns.out![0]!] }),

@@ -1,6 +1,6 @@
 /** Questions of `import_expenses`. */
 import type { Money } from "../message.ts";
-import { money, quoted } from "./phrases.ts";
+import { money, or, quoted } from "./phrases.ts";
 
 /** What neither the file nor the books prove, by the id of the question. */
 export const questions = {
@@ -16,6 +16,8 @@ export const questions = {
       : `In ${quoted(digits)}, does the separator mark thousands or decimals?`,
   negative_is_expense: ({ line, name, amount }: { line: number; name: string; amount: string }): string =>
     `Line ${line}, ${quoted(name)}, is ${amount}: are negative amounts money spent, or are positive ones?`,
+  default_currency: ({ home, suggested }: { home: string; suggested: string[] }): string =>
+    `No currency is named, and the file looks like one in ${or(suggested)}: is it that, or ${home}?`,
   row: (
     { line, name, payee, kind, candidates, ...row }: Money & {
       line: number;

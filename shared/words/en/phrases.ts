@@ -30,6 +30,10 @@ export function names(all: readonly string[], { most = 3, count = all.length } =
 export const and = (all: readonly string[]): string =>
   all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`;
 
+/** "EUR, CHF or CAD" */
+export const or = (all: readonly string[]): string =>
+  all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} or ${all.at(-1)}`;
+
 /** Members whose role allows what was refused: the owner first. */
 export interface WhoCan {
   who?: string[];

@@ -16,6 +16,9 @@ begin
       options := case id
         when 'negative_is_expense' then '[true, false]'::jsonb
         when 'decimal' then '[".", ","]'
+        when 'default_currency' then jsonb_path_query_first(
+          batch.read, '$.questions[*] ? (@.id == "default_currency").options'
+        )
         when 'date_format' then '["YYYY-MM-DD", "DD/MM/YYYY", "MM/DD/YYYY", "DD.MM.YYYY"]'
       end;
     end if;
@@ -95,10 +98,12 @@ declare
 begin
   if arguments ? 'answers' then
     answers := app.read_answers(batch, arguments -> 'answers');
-    changes := jsonb_build_object(
-      'answers', coalesce(batch.read -> 'answers', '{}') || answers.of_file,
+    -- It is the account's from now on, by its lines.
+    changes := jsonb_strip_nulls(jsonb_build_object('default_currency', answers.of_file -> 'default_currency'))
+      || jsonb_build_object(
+      'answers', coalesce(batch.read -> 'answers', '{}') || (answers.of_file - 'default_currency'),
       'row_answers', coalesce(batch.read -> 'row_answers', '{}') || answers.of_rows
-    );
+      );
   end if;
   if arguments ? 'account' then
     found_id := app.find_account(context, arguments ->> 'account', coalesce(batch.read -> 'account', '{}'));
@@ -131,7 +136,7 @@ begin
   end if;
   -- The file means something else now, so it is read again.
   if changes -> 'answers' is distinct from coalesce(batch.read -> 'answers', '{}') and changes ? 'answers'
-    or changes ? 'given' or found_id is distinct from batch.account_id then
+    or changes ? 'given' or changes ? 'default_currency' or found_id is distinct from batch.account_id then
     update app.import_batches as b
     set account_id = found_id,
       read = b.read || changes || jsonb_build_object('revision', (b.read ->> 'revision')::int + 1),

@@ -28,6 +28,17 @@ end
 $$;
 comment on function app.start_import is 'Step start: an import that waits half an hour for its file.';
 
+create or replace function app.home_currency(context app.context, batch app.import_batches, account_id text)
+  returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  return coalesce(
+    batch.read ->> 'default_currency', app.account_currency(context, home_currency.account_id), context.base_currency
+  );
+end
+$$;
+comment on function app.home_currency is 'The currency of rows of an import that name none.';
+
 create or replace function app.keep_import_file(context app.context, arguments jsonb) returns app.import_batches
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -47,7 +58,10 @@ begin
     row_count = (arguments ->> 'row_count')::int, expires_at = context.at + app.kept_for('imports'),
     read = b.read || (arguments -> 'read') || jsonb_build_object(
       'given', given, 'answers', '{}'::jsonb,
-      'revision', case when given @> app.learned_of(found_id, arguments #>> '{read,header}') then 1 else 2 end
+      'revision', case when given @> app.learned_of(found_id, arguments #>> '{read,header}')
+        and not (arguments #> '{read,questions}' @> '[{"id": "decimal"}]'
+          and app.currency_exponent(app.home_currency(context, batch, found_id), 'default_currency') <> 2)
+        then 1 else 2 end
     )
   where b.id = batch.id
   returning b.* into batch;
@@ -56,7 +70,7 @@ end
 $$;
 comment on function app.keep_import_file is
   'Step keep: the text of a file and what reading it said, once for each import. Its revision is 2 when the account '
-  'has learned an answer that the call does not give, which asks for another reading.';
+  'has learned an answer that the call does not give, or its currency answers one, which asks for another reading.';
 
 create or replace function app.load_import(context app.context, batch app.import_batches) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -64,9 +78,10 @@ begin
   return app.describe_import(context, batch) || case batch.state when 'reading' then jsonb_build_object(
     'file', batch.file,
     'mapping', coalesce(batch.read -> 'given', '{}') || coalesce(batch.read -> 'answers', '{}'),
-    'learned', app.learned_of(batch.account_id, batch.read ->> 'header')
+    'learned', app.learned_of(batch.account_id, batch.read ->> 'header'),
+    'home', app.home_currency(context, batch, batch.account_id)
   ) else '{}' end;
 end
 $$;
 comment on function app.load_import is
-  'Step load: how far an import is, and what reading its file again takes, {file, mapping, learned}.';
+  'Step load: how far an import is, and what reading its file again takes, {file, mapping, learned, home}.';

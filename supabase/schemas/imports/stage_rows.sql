@@ -168,6 +168,7 @@ declare
   new_read jsonb := batch.read || coalesce(arguments -> 'read', '{}');
   known constant text := coalesce(batch.read ->> 'default_currency', app.account_currency(context, batch.account_id));
   home constant text := coalesce(known, context.base_currency);
+  suggested jsonb;
 begin
   -- Another caller went on with it, or an answer asks for another reading.
   if batch.state <> 'reading' or batch.staged_through <> after or arguments -> 'revision' <> batch.read -> 'revision'
@@ -179,6 +180,14 @@ begin
     if known is null and jsonb_path_exists(arguments -> 'rows', '$[*] ? (!exists(@.currency))') then
       new_read := jsonb_set(new_read, '{mapping,assumed}', coalesce(new_read #> '{mapping,assumed}', '[]')
         || jsonb_build_object('code', 'currency_assumed', 'params', jsonb_build_object('currency', home)));
+      suggested := new_read -> 'suggests';
+      if not suggested @> to_jsonb(home) then
+        suggested := jsonb_path_query_array(suggested, '$[0 to 4]');
+        new_read := jsonb_set(new_read, '{questions}', new_read -> 'questions' || jsonb_build_object(
+          'id', 'default_currency', 'about', jsonb_build_object('home', home, 'suggested', suggested),
+          'options', suggested || to_jsonb(home)
+        ));
+      end if;
     end if;
   end if;
   insert into app.import_rows (import_id, organization_id, line, kind, item)

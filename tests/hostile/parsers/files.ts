@@ -97,7 +97,7 @@ const files: Record<string, Run> = {
         mapping: {},
       },
       {},
-      "2026-11-22",
+      { latest: "2026-11-22" },
     )),
   "totalsOf()": (text) => totalsOf([{ amount: "1", currency: text }]),
   "readMarkup()": (text) => readMarkup(text, { isSgml: false }),
@@ -144,7 +144,7 @@ const files: Record<string, Run> = {
     const cells = pieces(text, 40).slice(0, MAX_ROWS);
     const lines = cells.map((cell, line) => ({ line, date: "2026-10-01", amount: cell, name: "a", balance: cell }));
     const statement = { lines, conventions: { isStatement: true } };
-    return proveBalances({ ...statement, mapping: {} }, settleLines({ ...statement, mapping: {} }, {}, undefined));
+    return proveBalances({ ...statement, mapping: {} }, settleLines({ ...statement, mapping: {} }, {}));
   },
   "import_expenses": (text) => parse("import_expenses", { csv: text }),
   "cleanText()": cleanText,
