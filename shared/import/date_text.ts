@@ -3,6 +3,8 @@
  * logged is up to the database.
  */
 
+import { latinDigits } from "./money_text.ts";
+
 export type DateOrder = "YMD" | "DMY" | "MDY";
 
 /** The three numbers in written order, and the order if the text itself shows it. */
@@ -44,7 +46,7 @@ const MAX_LENGTH = 60;
 export function readDate(cell: string): DateText | undefined {
   if (cell.length > MAX_LENGTH) return undefined;
   // Spreadsheets put an apostrophe before what is to stay a text.
-  const text = cell.trim().replace(/^'(?=\d)/, "")
+  const text = latinDigits(cell.trim()).replace(/^'(?=\d)/, "")
     .replace(/^\p{L}{2,10}[.,]{1,2}\s+(?=\d)/u, "")
     .replace(/(?<=\d)(?:[T\s,]+\d{1,2}[:.h]|-\d{1,2}:)\d{2}.*$/i, "");
   const iso = /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\.?$/.exec(text) ?? /^(\d{4})(\d{2})(\d{2})$/.exec(text);

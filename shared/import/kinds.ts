@@ -84,7 +84,45 @@ export const directionOf = (cell: string): Direction | "own_transfer" | "exchang
   DIRECTIONS.get(plainHeader(cell));
 
 /** What a state means: "expense" counts; undefined when it is not known. */
-export const stateOf = (cell: string): Kind | undefined => STATES.get(plainHeader(cell));
+export const stateOf = (cell: string): Kind | undefined => {
+  const plain = plainHeader(cell);
+  const known = STATES.get(plain);
+  if (known || !plain.includes(" ") || plain.length > MAX_STATE) return known;
+  return STATES.get(plain.split(" ").filter((word) => !OF_STATES.has(word)).join(" "));
+};
+const MAX_STATE = 60;
+/** What has a state: "Transaction declined", "payment is pending". */
+const OF_STATES = new Set([
+  ...[
+    "transaction",
+    "payment",
+    "purchase",
+    "charge",
+    "card",
+    "txn",
+    "tx",
+    "status",
+    "state",
+    "is",
+    "was",
+    "by",
+    "bank",
+  ],
+  ...["transaktion", "zahlung", "buchung", "wurde", "ist", "transacción", "pago", "operación", "opération", "paiement"],
+  ...[
+    "transazione",
+    "pagamento",
+    "operazione",
+    "transactie",
+    "betaling",
+    "transação",
+    "transakcja",
+    "płatność",
+    "platba",
+  ],
+  ...["transaktionen", "betalning", "betalningen", "maksu", "fizetés", "tranzakció", "tranzacție", "plata", "операция"],
+  ...["платеж", "işlem", "ödeme"],
+].map(plainHeader));
 
 /** Whether a cell is a state of a line that was not booked. */
 export const isUnbooked = (cell: string): boolean => (stateOf(cell) ?? "expense") !== "expense";

@@ -90,6 +90,12 @@ export const isCode = (currency: string): boolean => CODES.has(currency);
 /** Fits a currency, signs and spaces. Longer text is no amount, and the patterns would be slow on it. */
 const MAX_LENGTH = 40;
 
+/** Arabic and Persian digits and signs as Latin ones. */
+export const latinDigits = (text: string): string =>
+  /[٠-٩۰-۹]/.test(text)
+    ? text.replace(/[٠-٩۰-۹]/g, (digit) => String(digit.charCodeAt(0) & 15)).replaceAll("٫", ".").replaceAll("٬", ",")
+    : text;
+
 /** @returns undefined when the text is not an amount. */
 export function readMoney(cell: string): MoneyText | undefined {
   if (cell.length > MAX_LENGTH) return undefined;
@@ -97,7 +103,7 @@ export function readMoney(cell: string): MoneyText | undefined {
     const isNegative = cell.startsWith("-");
     return { digits: isNegative ? cell.slice(1) : cell, isNegative };
   }
-  let text = cell.normalize("NFKC").replace(/[\s'’`´]/g, "").replace(/[−–—‐‑﹣]/g, "-");
+  let text = latinDigits(cell).normalize("NFKC").replace(/[\s'’`´]/g, "").replace(/[−–—‐‑﹣]/g, "-");
   // Normalization can turn one character into eighteen.
   if (text.length > MAX_LENGTH) return undefined;
   let isNegative = false;

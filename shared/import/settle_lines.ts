@@ -17,8 +17,8 @@ import { readText, type TextSays } from "./kinds.ts";
 import { type DecimalSign, isCode, type MoneyText, readCurrency, readMoney, toDecimal } from "./money_text.ts";
 import { readOriginal } from "./original_amount.ts";
 import { type Conventions, type Direction, isLeftOut, type Kind, type RawLine, type Statement } from "./statement.ts";
-import { decimalsOf, unitsOf } from "./units.ts";
-import { cut } from "./shorten.ts";
+import { decimalsOf, toUnits, unitsOf } from "./units.ts";
+import { cut, oneLine, shorten } from "./shorten.ts";
 
 export interface SettledLine {
   raw: RawLine;
@@ -124,8 +124,13 @@ export function settleLines(
   const decimal = mapping.decimal
     ? { value: mapping.decimal }
     : findDecimalSign(booked.flatMap(({ money }) => money ?? []), told.decimal ?? decimalOfCurrency(booked, home));
+  const unproven = proveDirections(booked, decimal.value, told);
   const isOpposed = read.some(({ money }) => money?.hasPlus && money.isNegative);
-  const sign = isOpposed ? { value: false } : settleSign(booked, decimal.value, { told, mapping });
+  const sign = unproven && mapping.negative_is_expense === undefined
+    ? { value: false, question: askSign(unproven) }
+    : isOpposed
+    ? { value: false }
+    : settleSign(booked, decimal.value, { told, mapping });
   const kindOf = settleKinds(read, sign.value, told);
   const owners = ownersOf(statement, read, sign.value);
   const isOwner = (name: string | undefined) => name !== undefined && owners.has(personOf(name));
@@ -154,6 +159,7 @@ export function settleLines(
         (one.says.namesOwnAccount === true || (isOwner(raw.payee) && isOwner(raw.payer ?? raw.payee))),
     };
   });
+  leaveOutTotals(lines, told);
   const isDotted = statement.lines.some(({ date }) => /^\d{1,2}\./.test(date));
   const written = order.value === "DMY" && isDotted ? "DD.MM.YYYY" : FORMATS[order.value];
   return {
@@ -165,6 +171,29 @@ export function settleLines(
       negative_is_expense: sign.value,
     },
   };
+}
+
+/** A word for a sum at the start of a row's name. */
+const TOTAL =
+  /^(grand total|sub ?total|total|summe|gesamt|zwischensumme|sous total|suma|somme|totale|totaal|subtotaal|razem|celkem|итого|всего|小計|合計|合计|小计|합계|소계)(?![\p{L}\d])/u;
+
+/** Rows that sum up those above them, or one side of those, since the last such row or in all, are none of them. */
+function leaveOutTotals(lines: SettledLine[], { isKnown }: Conventions): void {
+  if (isKnown) return;
+  const sums = { since: { in: 0n, out: 0n }, all: { in: 0n, out: 0n } };
+  for (const line of lines) {
+    if (line.raw.problem || line.amount === undefined || !line.date) continue;
+    const units = toUnits(line.amount);
+    const isSum = Object.values(sums).some(({ in: into, out }) =>
+      into + out > 0n && [into, out, into - out, out - into].includes(units)
+    );
+    if (isSum && TOTAL.test(plainHeader(line.raw.name || line.raw.payee || ""))) {
+      line.kind = "split";
+      sums.since = { in: 0n, out: 0n };
+      continue;
+    }
+    for (const sum of [sums.since, sums.all]) sum[line.direction ?? "out"] += units;
+  }
 }
 
 /** "MUSTER ERIKA" and "Erika Muster" are one. */
@@ -191,6 +220,35 @@ function decimalOfCurrency(booked: Reading[], home = ""): DecimalSign | undefine
   if (exponents.size !== 1 || !sign || (exponent !== 0 && exponent !== 3)) return undefined;
   return (sign === ",") === (exponent === 3) ? "," : ".";
 }
+
+/**
+ * Amounts without any sign whose balances move by each of them: the balance says in which direction.
+ * @returns the oldest line, before which no balance is known.
+ */
+function proveDirections(booked: Reading[], decimal: DecimalSign, told: Conventions): Reading | undefined {
+  const isPlain = ({ raw, money, balance }: Reading) =>
+    money && balance && !raw.direction && !money.isNegative && !money.hasPlus && !money.isMarked;
+  if (told.isKnown || told.isCard || booked.length < 3 || !booked.every(isPlain)) return undefined;
+  for (const lines of [booked, booked.toReversed()]) {
+    const moves = lines.slice(1).map(({ balance, money }, i) => {
+      const [before, after] = [unitsOf(lines[i]!.balance!, decimal), unitsOf(balance!, decimal)];
+      const amount = unitsOf(money!, decimal);
+      if (before === undefined || after === undefined || amount === undefined) return undefined;
+      return after - before === -amount ? "out" : after - before === amount ? "in" : undefined;
+    });
+    // One side alone is a sign like any other.
+    if (!moves.includes("out") || !moves.includes("in") || moves.includes(undefined)) continue;
+    lines.slice(1).forEach(({ raw }, i) => raw.direction = moves[i]!);
+    return lines[0]!;
+  }
+  return undefined;
+}
+
+const askSign = ({ raw: { line, name, payee = "" }, money }: Reading): Question => ({
+  id: "negative_is_expense",
+  about: { line, name: shorten(oneLine(name || payee), 40), amount: money!.digits },
+  options: [true, false],
+});
 
 /** Whether money spent is negative; where any line says its direction, signs say nothing. */
 function settleSign(

@@ -395,8 +395,12 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals((await say(books, answered.commit_with)).ok, true);
     const next = await upload(books, text("05"), { account: "Konto" });
     assertEquals([next.questions, next.totals], [[], { PLN: "15.60" }]);
-    const said = { csv: text("02"), mapping, answers: { default_currency: "PLN" } };
-    assertEquals((await say(books, said)).data.preview.totals, { PLN: "15.60" });
+    const said = {
+      csv: text("02").replace("12,50", "77,70").replace("3,10", "9,10"),
+      mapping,
+      answers: { default_currency: "PLN" },
+    };
+    assertEquals((await say(books, said)).data.preview.totals, { PLN: "86.80" });
     // A bank's country says more than its language.
     const english = "IBAN: CH9300762011623852957\n\nDate,Description,Amount\n2026-10-01,Shop,-1.00\n";
     assertEquals((await upload(books, english, { mapping })).questions[0].options, ["CHF", "EUR"]);

@@ -41,7 +41,10 @@ export function readCsvStatement(csv: string, mapping: Mapping, mostRows: number
     const names = headers.map(plainHeader);
     return refuseBills(found.rows.map(({ cells }) => new Map(names.map((name, i) => [name, cells[i] ?? ""]))));
   }
-  const { rows: all, footer } = splitFooter(found.rows, columns.date?.[0] ?? 0);
+  const { rows: below, footer } = splitFooter(found.rows, columns.date?.[0] ?? 0);
+  // Files that were joined repeat it.
+  const isHeader = ({ cells }: CsvRow) => headerLine !== undefined && cells.every((cell, i) => cell === headers[i]);
+  const all = below.filter((row) => !isHeader(row));
   const rows = layout ? withText(all, columns) : joinContinued(all, columns);
   if (stoppedAt === "rows" || rows.length > mostRows) return tooLong(mostRows);
   if (rows.length === 0) return { code: "invalid_argument.file_without_rows", field: "csv" };

@@ -30,8 +30,10 @@ export const NUMBER_WORDS = new Set([
 /** Labels of what the bank calls the account. */
 export const NAME_WORDS = new Set([
   ...["account name", "kontoname", "kontobezeichnung", "account type", "nom du compte", "nombre de la cuenta"],
+  ...["nazwa konta", "název účtu", "názov účtu", "számla név", "számla neve", "kontonavn", "kontonamn", "tilin nimi"],
+  ...["nume cont", "naziv računa", "hesap adı", "название счета", "назва рахунку", "口座名", "账户名称", "계좌명"],
   ...["nome conto", "rekeningnaam", "nome da conta", "nazwa rachunku", "kartenname", "card name"],
-]);
+].map(plainHeader));
 const startsWith = (words: string[]) => new RegExp(`^(${words.map(plainHeader).join("|")})(?![\\p{L}\\d])`, "u");
 const OPENING = startsWith(OPENING_WORDS);
 const CLOSING = startsWith([...CLOSING_WORDS, ...BALANCE_WORDS]);

@@ -8,6 +8,7 @@ import { oneLine, shorten } from "../shorten.ts";
 import type { Kind, RawLine } from "../statement.ts";
 import type { RefusalFacts } from "../../words/message.ts";
 import { type Cell, cellReader } from "./csv_cells.ts";
+import { readLedger } from "./ledger_rows.ts";
 import { findSides } from "./csv_hints.ts";
 import { kindsOfLayout } from "./layout_kinds.ts";
 import { lookUp } from "./look_up.ts";
@@ -29,7 +30,8 @@ export function readLines(
   const cell = cellReader(columns);
   const has = (role: Role) => columns[role] !== undefined && columns[role].length > 0;
   const isOwn = ownAccounts(rows, cell);
-  const isSpace = ownSpaces(headers, rows);
+  const ledger = layout ? undefined : readLedger(rows, columns.date?.[0], columns.name?.[0]);
+  const isSpace = ownSpaces(headers, rows, columns.payee?.[0] ?? columns.name?.[0]);
   const sideOf = findSides(rows, cell, layout?.isMinusOpposite === true);
   const kinds = kindsOfLayout(layout ?? {});
   const stated = statesOf(layout);
@@ -53,13 +55,17 @@ export function readLines(
     const note = name === said ? cell(cells, "note") : said;
     const [type, category, currency] = [cell(cells, "type"), cell(cells, "category"), cell(cells, "currency")];
     const state = columns.state?.map((column) => cells[column] ?? "").find(unbooked) ?? cell(cells, "state");
-    const side = hasAmount ? sideOf.word(cells) : sideOf.column(cells);
+    const side = ledger
+      ? ledger(cells, cell(cells, "amount")) as ReturnType<typeof sideOf.word>
+      : hasAmount
+      ? sideOf.word(cells)
+      : sideOf.column(cells);
     const booked = (state ? stated(state) : undefined) ?? (layout ? undefined : stateInText(name)) ??
       (day !== undefined && !cells[day] && cell(cells, "date") ? "pending" : undefined);
     const kind = (booked === "expense" ? undefined : booked) ??
       (hasDirection ? directed(cell(cells, "direction")) : undefined) ??
       kinds.ofType(type) ?? kinds.ofCategory(category) ?? kinds.ofTexts([name, payee, note]) ??
-      (isOwn(cell(cells, "counter_account")) ? "own_transfer" : isSpace(payee) ? "savings" : side.kind);
+      (isOwn(cell(cells, "counter_account")) ? "own_transfer" : isSpace(payee || said) ? "savings" : side.kind);
     const problem: RefusalFacts | undefined = headerLine !== undefined && isWider(cells, headers.length)
       ? { code: "invalid_argument.row_too_wide", params: { cells: cells.length, columns: headers.length, delimiter } }
       : needsState && state && booked === undefined
@@ -119,12 +125,33 @@ function ownAccounts(rows: CsvRow[], cell: Cell): (account: string) => boolean {
 }
 
 /** Tells whether a name is that of one of the accounts, spaces or pockets that the file has rows of. */
-function ownSpaces(headers: string[], rows: CsvRow[]): (name: string) => boolean {
+function ownSpaces(headers: string[], rows: CsvRow[], party: number | undefined): (name: string) => boolean {
   const isAccount = (header: string) => NAME_WORDS.has(plainHeader(header)) || NUMBER_WORDS.has(plainHeader(header));
-  const column = headers.findIndex(isAccount);
-  const own = new Set(column < 0 ? [] : rows.map(({ cells }) => plainHeader(cells[column] ?? "")));
-  own.delete("");
+  const namesOf = (column: number) => {
+    const names = new Set(column < 0 ? [] : rows.map(({ cells }) => plainHeader(cells[column] ?? "")));
+    names.delete("");
+    return names;
+  };
+  const named = namesOf(headers.findIndex(isAccount));
+  const own = named.size > 1 || party === undefined ? named : namesOf(mirroredColumn(headers, rows, party));
   return own.size < 2 ? () => false : (name) => name !== "" && own.has(plainHeader(name));
+}
+
+/** More accounts than a person has. */
+const MOST_SPACES = 20;
+
+/** A column whose name pays that of another row, which is paid by this one: both are accounts of the file. */
+function mirroredColumn(headers: string[], rows: CsvRow[], party: number): number {
+  return headers.findIndex((_, column) => {
+    if (column === party || new Set(rows.map(({ cells }) => cells[column] ?? "")).size > MOST_SPACES) return false;
+    const pairs = new Set<string>();
+    return rows.some(({ cells }) => {
+      const [own, other] = [plainHeader(cells[column] ?? ""), plainHeader(cells[party] ?? "")];
+      if (!own || !other || own === other) return false;
+      pairs.add(`${own}\n${other}`);
+      return pairs.has(`${other}\n${own}`);
+    });
+  });
 }
 
 const plainAccount = (account: string) => account.replace(/[\s-]+/g, "").toUpperCase();
