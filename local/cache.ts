@@ -1,6 +1,6 @@
 /**
- * Caches files and folders that are expensive to make and depend only on the sources: in `node_modules/.cache`, under a
- * digest of what they depend on.
+ * Caches expensive files and folders that depend on the sources only: in `node_modules/.cache`, under a digest of their
+ * inputs.
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ async function cached(name: string, make: (path: string) => Promise<void>): Prom
     return path;
   }
   await Deno.mkdir(FOLDER, { recursive: true });
-  // Created beside and renamed into place, so that a parallel test process never sees half of it.
+  // Created next to the target and renamed, so that a concurrent test process never sees a partial one.
   const partial = join(FOLDER, `partial-${crypto.randomUUID()}`);
   await make(partial);
   await removeOutdated(name);

@@ -1,4 +1,4 @@
-/** A database's address: where it is set, which project it leads to, and without its password, as programs take it. */
+/** A database's address: where it is set, its project, and its form without a password for other programs. */
 import { EnvFileError, parseEnvFile } from "./deploy/env_file.ts";
 
 export class DatabaseUrlError extends Error {

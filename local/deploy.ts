@@ -82,7 +82,7 @@ print(
   } --project ${project} --env-file ${envPath} --mail <your address>`,
 );
 
-/** Everything in the file but what is public, and the parts of addresses that are secret. */
+/** All values except public ones, and the secret parts of addresses. */
 function* secretValues(): Iterable<string> {
   for (const [name, value] of values) {
     if (/SECRET|KEY|TOKEN/.test(name)) yield* [value, ...value.split(",").map((entry) => entry.trim())];

@@ -27,7 +27,7 @@ const MAKE: Record<keyof Secrets, () => string> = {
   credentials_key: () => Buffer.from(random(32)).toString("base64"),
 };
 
-/** Lists (for rotation) are kept as they are: comma-separated, the first one signs. */
+/** Lists (for rotation) are kept unchanged: comma-separated, the first one signs. */
 const VARIABLES: Partial<Record<keyof Secrets, string>> = {
   oauth_code_secret: "OAUTH_CODE_SECRET",
   cron_secret: "CRON_SECRET",

@@ -37,7 +37,7 @@ export interface Stack {
 export interface StackEvents {
   /** An essential part died. */
   onDeath: (error: Error) => void;
-  /** What takes a while begins; a line for whoever waits. */
+  /** Reports that a slow step begins. */
   onProgress: (line: string) => void;
 }
 
@@ -64,7 +64,8 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
   }
 
   const mail = await startMailSink();
-  // On a port that no proxy of the site reaches. A public stack has none: no mail, clock or stand-in of it is for others.
+  // On a port that no proxy of the site reaches. A public stack has none, because its mail, clock and stand-ins are
+  // private.
   const localServer = isOpen ? undefined : listen(0, log);
   const localBase = `/${crypto.randomUUID()}`;
   const localUrl = localServer && localServer.url + localBase;

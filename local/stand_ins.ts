@@ -1,6 +1,6 @@
 /**
- * Everything that the embedded stack has in place of the real thing, and for how long: the banner names what is active,
- * and the functions get their settings from here.
+ * The embedded stack's stand-ins for real services, and their lifetime: the banner lists the active ones, and the
+ * functions get their settings from here.
  */
 import type { Environment } from "../shared/config.ts";
 import { providersFixtureBases } from "./fixtures/providers/app.ts";

@@ -1,6 +1,6 @@
 /**
- * `deno task start`: runs the embedded stack until it is told to stop. Prints the welcome, or one line of JSON, to
- * standard output.
+ * `deno task start`: runs the embedded stack until it is stopped. Prints the welcome, or one line of JSON, to standard
+ * output.
  */
 import { ConfigError } from "../shared/config.ts";
 import { banner, goodbye } from "./banner.ts";

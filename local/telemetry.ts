@@ -1,7 +1,6 @@
 /**
- * OpenTelemetry of the embedded stack, by what Deno has built in. Deno makes spans of requests and fetches and sends
- * everything; this adds what it can't know: the route, the tool, the SQL function, and counts of them. Without
- * `OTEL_DENO=true` there is none of it, so that no request pays for it.
+ * OpenTelemetry of the embedded stack, on Deno's built-in support. Deno exports and creates spans for requests and
+ * fetches; this adds route, tool, SQL function and their counts. Without `OTEL_DENO=true` it is off and costs nothing.
  */
 import type { Database } from "../shared/db/client.ts";
 import type { Deps } from "../shared/deps.ts";
@@ -85,7 +84,7 @@ function traceDatabase(tracer: Tracer, database: Database): Database {
   };
 }
 
-/** What is counted is what is logged, so the two can't differ. */
+/** Metrics are derived from log lines, so the two can't differ. */
 function countLog(meter: Meter, log: Log): Log {
   const durations = meter.createHistogram("expenses.request.duration", {
     description: "How long functions take for a request",

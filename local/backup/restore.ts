@@ -1,4 +1,4 @@
-/** Puts a backup into a project that was deployed and that nobody has used: all of it, or nothing. */
+/** Restores a backup into a deployed, unused project, completely or not at all. */
 import { count } from "../../shared/words/en/phrases.ts";
 import { BackupError, run, type Server, start } from "./postgres_tool.ts";
 import { SCHEMAS } from "./save.ts";
@@ -44,7 +44,7 @@ export async function restore({ target, env }: Server, path: string): Promise<Co
   await run("psql", [
     ...PSQL,
     "--single-transaction",
-    // The rows are a whole already: no foreign key is checked again, and no trigger writes beside them.
+    // The rows are consistent: skip foreign keys and triggers.
     "--command=set session_replication_role = replica",
     `--command=${EMPTY}`,
     "--file=-",
@@ -53,7 +53,7 @@ export async function restore({ target, env }: Server, path: string): Promise<Co
   return await counted();
 }
 
-/** The text of the backup; if it breaks off, its end is an error, so that nothing of it is kept. */
+/** The backup's text; if pg_restore fails, it ends with an error, so that the transaction rolls back. */
 function endingWhole(
   { stdout, status }: Deno.ChildProcess,
   reason: Promise<string>,

@@ -1,4 +1,4 @@
-/** Saves everything that belongs to people: our tables, and who may sign in. Schema and keys are not part of it. */
+/** Saves people's data: our tables and the sign-in accounts, without schema and keys. */
 import { run, type Server } from "./postgres_tool.ts";
 
 export const SCHEMAS = ["app", "billing", "identity", "jobs", "oauth"];

@@ -78,7 +78,9 @@ export async function startDataService(settings: DataServiceSettings, log: Log):
   };
 }
 
-/** Whether a folder needs no preparation, which saves half a second; an empty one is filled with what is prepared. */
+/**
+ * Whether the folder is already prepared, which saves half a second; an empty one is filled from the prepared image.
+ */
 async function isPreparedAs(
   digest: string,
   database: DataServiceSettings["database"],

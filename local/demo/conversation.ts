@@ -1,6 +1,6 @@
 /**
- * The scripted conversation: what a person says, the calls an assistant would make, and its reply based on the results.
- * A second run on the same data notices what is different.
+ * The scripted conversation: a person's sentences, an assistant's calls, and its replies based on the results. A second
+ * run on the same data adapts.
  */
 import { day, money, plural, table } from "./wording.ts";
 

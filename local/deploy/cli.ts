@@ -1,7 +1,6 @@
 /**
- * Runs the Supabase CLI, pinned to the version that the tests run. Every command is shown before it runs. No value is
- * part of one: values travel in the environment and in files that only their owner may read, and are masked in what it
- * prints.
+ * Runs the Supabase CLI in the version that the tests run, and prints every command before it runs. Secrets travel in
+ * the environment and in files that only their owner can read, and are masked in the output.
  */
 export const CLI_VERSION = "3.1.0";
 

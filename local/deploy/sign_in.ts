@@ -124,8 +124,8 @@ export async function writeAuthConfig(
 }
 
 /**
- * Supabase Auth counts by address, and all of a site's people come from that of the functions: what one of them may do
- * is counted by us (shared/http/quotas.ts), and these have room for everybody.
+ * Supabase Auth limits by address, and all people reach it from the functions' address. We limit each person ourselves
+ * (shared/http/quotas.ts), so its limits leave room for everybody.
  */
 export const RATE_LIMITS = {
   /** An hour. Only with a mail server of its own. */
@@ -137,9 +137,7 @@ export const RATE_LIMITS = {
    * Supabase Auth itself, and a code has a million values.
    */
   token_verifications: 300,
-  /**
-   * A session is refreshed once an hour: enough for 180,000 people who are there at once. Nobody guesses such a token.
-   */
+  /** A session is refreshed once an hour: enough for 180,000 active people. Such tokens can't be guessed. */
   token_refresh: 15_000,
 };
 

@@ -50,7 +50,7 @@ export function caddyConfig({ host, functionsUrl, secret }: Place): string {
     ];
     return `    handle ${route.path}${below ? "*" : ""} {\n${lines.map((line) => `        ${line}\n`).join("")}    }`;
   };
-  // Caddy passes events on as they come. With flush_interval it would not tell the functions that a client has left.
+  // Caddy streams events by default. With flush_interval it would not notify the functions of a disconnected client.
   return `# A page of the functions names its own policy in ${PAGE_POLICY_HEADER}; anything else is passed on as it is.
 (body) {
 ${caddyBody(LARGEST_BODY_MB, TOO_LARGE).map((line) => `    ${line}\n`).join("")}}

@@ -20,7 +20,7 @@ const HOP_HEADERS = [
 export interface Client {
   /** The caller's IP address, if the runtime provides it. */
   address: string;
-  /** Whether the request seems to come from this machine itself; only the embedded stack says so. */
+  /** Whether the request seems to come from this machine; only the embedded stack sets it. */
   isDirect?: boolean;
 }
 

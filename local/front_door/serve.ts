@@ -6,8 +6,8 @@ import { createLog } from "../../shared/log.ts";
 import { createFrontDoor, type FrontDoor } from "./front_door.ts";
 
 /**
- * What the runtime passes beside the request: the caller in Deno, which has no name on a unix socket, and the
- * environment in Workers.
+ * What the runtime passes beside the request: in Deno the caller, without an address on a unix socket; in Workers the
+ * environment.
  */
 interface Runtime {
   remoteAddr?: { hostname?: string };
@@ -26,7 +26,7 @@ export default {
       secret: firstOf(runtime.FRONT_DOOR_SECRET ?? globalThis.Deno?.env.get("FRONT_DOOR_SECRET")),
       log: createLog(undefined, { function: "front-door" }),
     });
-    // Only where there is no caller, in Workers, does the platform write this header; elsewhere anybody can.
+    // Only in Workers, where no caller is passed, does the platform write this header; elsewhere anybody can.
     const address = "remoteAddr" in runtime ? runtime.remoteAddr?.hostname : request.headers.get("cf-connecting-ip");
     return frontDoor(request, address ? { address } : undefined);
   },

@@ -1,6 +1,6 @@
 /**
- * Real exchange rates of one day, for a stack that reaches no source: what one euro bought. From the npm package
- * @fawazahmed0/currency-api, version 2026.9.29, which is in the public domain (CC0 1.0). CLF, UYI and UYW aren't in it.
+ * Real exchange rates of one day per euro, for a stack without network access. From the npm package
+ * @fawazahmed0/currency-api, version 2026.9.29, in the public domain (CC0 1.0). CLF, UYI and UYW are missing there.
  */
 export const SNAPSHOT_DAY = "2026-09-29";
 

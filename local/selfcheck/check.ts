@@ -21,7 +21,7 @@ export interface Site {
   url: string;
   /** Base URL of its functions, without a trailing slash, if given. */
   functionsUrl?: string;
-  /** The scheduler's secret, which opens what the deployment tells about itself. */
+  /** The scheduler's secret, which authorizes the deployment's health reports. */
   cronSecret?: string;
   /** Who gets the test mail. */
   mailTo?: string;

@@ -1,6 +1,6 @@
 /**
- * Whether our functions themselves respond. The platform's gateway answers for a function that does not exist, does not
- * start, or is behind its token check; our own responses all carry a request id.
+ * Checks that our functions themselves respond. The platform's gateway answers for a function that is missing, fails to
+ * start or is behind its token check; only our own responses carry a request id.
  */
 import type { Slug } from "../../shared/routes.ts";
 import { type Answer, type Line, objectOf, type Site, wrong } from "./check.ts";
@@ -15,7 +15,7 @@ const PROBES: Record<Slug, readonly [method: string, path: string]> = {
   "cron-provider-sync": ["GET", "/api/cron/provider-sync"],
 };
 
-/** Finds the functions that do not respond; the other checks of them are skipped. */
+/** Finds functions that do not respond; their other checks are skipped. */
 export async function askFunctions(site: Site): Promise<{ answering: Slug[]; lines: Line[] }> {
   const answering: Slug[] = [];
   const lines: Line[] = [];

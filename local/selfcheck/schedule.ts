@@ -1,7 +1,4 @@
-/**
- * The jobs, the vault, the front door's secret and the clocks, as `/api/health/jobs` reports them to who has the
- * secret.
- */
+/** The jobs, the vault, the front door's secret and the clocks, from `/api/health/jobs`, which requires the secret. */
 import type { ScheduleProblem } from "../../shared/jobs/schedule_health.ts";
 import { type Check, describe, type Line, note, objectOf, wrong } from "./check.ts";
 

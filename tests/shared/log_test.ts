@@ -43,7 +43,7 @@ for (const [what, secret] of Object.entries(SECRETS)) {
   });
 }
 
-Deno.test("the log cuts out every secret of a line, and leaves what is none", () => {
+Deno.test("the log removes every secret from a line and nothing else", () => {
   const line = lineOf((log) => log.error("failed", { error: Object.values(SECRETS).join(" "), code: "expired" }));
   assertEquals(line.includes(SECRET), false, line);
   assertEquals(line.match(/\[redacted\]/g)?.length, Object.keys(SECRETS).length);

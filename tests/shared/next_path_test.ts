@@ -59,7 +59,7 @@ Deno.test("safeNextPath() drops whatever a browser or proxy would read as anothe
   assertEquals(safeNextPath(undefined), undefined);
 });
 
-Deno.test("safeNextPath() returns only what the URL parser keeps on this site", () => {
+Deno.test("safeNextPath() returns only paths that stay on this site", () => {
   for (const path of ["/account", "/a?b=//c", "/api/oauth/authorize?redirect_uri=//x"]) {
     assertEquals(new URL(safeNextPath(path)!, "https://site.example").origin, "https://site.example");
   }

@@ -41,7 +41,7 @@ Deno.test("openToken() refuses whatever is not exactly a token of ours", async (
   assert(await openToken([NEW], "test", token));
 });
 
-Deno.test("keyedHash() depends on the key, the purpose and the value, and contains none of them", async () => {
+Deno.test("keyedHash() depends on key, purpose and value and contains none of them", async () => {
   const hash = await keyedHash([NEW], "mail", "mira@example.com");
   assertEquals(hash, await keyedHash([NEW, OLD], "mail", "mira@example.com"));
   assertEquals(hash.length, 43);

@@ -44,7 +44,7 @@ const names = (folder: string) => Array.fromAsync(Deno.readDir(folder), ({ name 
 const ignore = Deno.env.has("TEST_DATABASE_URL");
 
 Deno.test({
-  name: "a broken upgrade leaves the books unchanged, says so, and the old version starts on them",
+  name: "a failed upgrade keeps the books unchanged, reports it, and the old version starts",
   ignore,
 }, async () => {
   const before = await folderWithBooks();

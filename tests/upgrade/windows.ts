@@ -119,7 +119,7 @@ Deno.test("the old code works on the new schema: between db push and deployment,
   assert(passed > 2 * files.length, `only ${passed} tests ran`);
 });
 
-Deno.test("test of the test: a schema that removes what the old code calls is found", async () => {
+Deno.test("test of the test: detects a schema that removes a function the old code calls", async () => {
   const folder = await Deno.makeTempDir();
   await Deno.writeTextFile(`${folder}/20990101000000_contract.sql`, "drop function public.ping();");
   const { failed } = await testOn(new URL(`file://${folder}/`), ["tests/db/store_calls_test.ts"]);
@@ -162,7 +162,7 @@ Deno.test("test of the test: an argument that the old schema lacks is found, a n
   assertEquals(problemsOn(functions, calls), ["ping takes no planted"]);
 });
 
-Deno.test("new code on the old schema answers 503 for what the schema lacks, and works otherwise", async () => {
+Deno.test("new code on the old schema returns 503 for missing features and works otherwise", async () => {
   const { app, close } = await openLite({ corrected: true, prepare: "" });
   const database = createDatabase({
     url: "http://127.0.0.1",

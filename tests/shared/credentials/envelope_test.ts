@@ -21,7 +21,7 @@ function flipped(envelope: Envelope, part: "nonce" | "data", at: number): Envelo
   return { ...envelope, [part]: btoa(String.fromCharCode(...bytes)) };
 }
 
-Deno.test("openCredential() returns what was sealed for the link", async () => {
+Deno.test("openCredential() decrypts the link's credential", async () => {
   const envelope = await sealCredential([KEY], LINK, CREDENTIAL);
   assertEquals(await openCredential([KEY], LINK, envelope), CREDENTIAL);
 });
@@ -83,7 +83,7 @@ Deno.test("openCredential() refuses keys it does not know, and another key under
   await assertClosed(openCredential([KEY, key("b")], LINK, { ...envelope, key_id }), "unreadable");
 });
 
-Deno.test("openCredential() refuses what is not an envelope", async () => {
+Deno.test("openCredential() rejects anything but an envelope", async () => {
   const envelope = await sealCredential([KEY], LINK, CREDENTIAL);
   const { data: _, ...withoutData } = envelope;
   const wrong = [

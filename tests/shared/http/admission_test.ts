@@ -70,7 +70,7 @@ function slowApp(limits: Partial<typeof LIMITS & { short: number; long: number }
   return { app, send, post, ask, running, answered, finish, pass, lines };
 }
 
-Deno.test("what is too much is answered 503 with Retry-After, and the log has one line of it", async () => {
+Deno.test("excess requests get 503 with Retry-After and one log line", async () => {
   const { send, finish, lines } = slowApp();
   const others = Array.from({ length: 6 }, () => send("other"));
   await settled();
@@ -160,7 +160,7 @@ Deno.test("the rest of a long body is awaited without a place too", async () => 
   assertEquals([await ask(), await ask()], [200, 200]);
 });
 
-Deno.test("when too many bodies are read, the sender with most of them loses the oldest", async () => {
+Deno.test("with too many pending bodies, the sender with most loses its oldest", async () => {
   const { post, ask } = slowApp({ short: 4 });
   await ask(as("a"));
   const proven = post("/fast", { ...from("192.0.2.1"), ...as("a") });
@@ -177,7 +177,7 @@ Deno.test("when too many bodies are read, the sender with most of them loses the
   await Promise.all(more.map(({ answer }) => answer));
 });
 
-Deno.test("a client that hangs up is one line in the log, and no error", async () => {
+Deno.test("a client that disconnects causes one log line and no error", async () => {
   const { post, lines } = slowApp();
   const { controller, answer } = post("/fast");
   controller.error(new Error("connection reset"));

@@ -5,7 +5,7 @@ const SECRETS = ["a-secret-of-more-than-thirty-two-bytes", "the-one-before-it-of
 const call = (headers: Record<string, string>, frontDoorSecrets = SECRETS) =>
   readCaller(new Headers(headers), { frontDoorSecrets });
 
-Deno.test("readCaller() believes the edge, else the server in front, whatever is said to be forwarded", async () => {
+Deno.test("readCaller() trusts the edge, else the server in front, and ignores other forwarding headers", async () => {
   const cases: [Record<string, string>, string | undefined][] = [
     [{}, undefined],
     [{ "x-forwarded-for": "198.51.100.7" }, "198.51.100.7"],

@@ -43,14 +43,14 @@ Deno.test("FairQueue admits at once while there is a place", () => {
   assertEquals(queue.tryEnter("unproven"), true);
 });
 
-Deno.test("FairQueue serves one of each in turn, however many one of them has", async () => {
+Deno.test("FairQueue serves callers in turn, however many requests one has", async () => {
   const waiting = waitingIn(full());
   for (const whose of ["greedy", "greedy", "greedy", "greedy", "modest", "shy"]) waiting.add(whose);
   await waiting.drain();
   assertEquals(waiting.served, ["greedy", "modest", "shy", "greedy", "greedy", "greedy"]);
 });
 
-Deno.test("FairQueue turns away the newest of whoever has most when too many wait", async () => {
+Deno.test("FairQueue evicts the newest request of the caller with most when full", async () => {
   const waiting = waitingIn(full());
   for (let n = 0; n < 10; n++) waiting.add("greedy");
   waiting.add("modest");
@@ -67,7 +67,7 @@ Deno.test("FairQueue takes nothing from a caller with one more waiting than the 
   assertEquals(waiting.turnedAway, ["another"]);
 });
 
-Deno.test("FairQueue turns away who has waited too long, and keeps the places right", async () => {
+Deno.test("FairQueue evicts requests that waited too long and keeps its count", async () => {
   const { timer, pass, pending } = fakeTimer();
   const queue = full({ ...LIMITS, waitMs: 1_200 }, timer);
   const one = queue.enter("unproven", "one");

@@ -60,7 +60,7 @@ Deno.test("a healthy schedule has no problem, and the age of each job's last goo
   });
 });
 
-Deno.test("before the first run nothing is wrong, and no job has an age", () => {
+Deno.test("before the first run no job has a problem or an age", () => {
   const { vault, jobs } = judgeSchedule(report((healthy) => {
     healthy.schedules = healthy.schedules.map(({ name }) => schedule(name, null));
     healthy.runs = [];

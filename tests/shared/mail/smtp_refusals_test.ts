@@ -99,7 +99,7 @@ test("with pipelined commands the reply about the sender counts first", async ()
   assertEquals([rcpt.outcomes, rcpt.pause], [[ADDRESS.outcome], undefined]);
 });
 
-test("a refused sender stops the rest of the batch, and no address is marked", async () => {
+test("a rejected sender stops the rest of the batch, and no address is marked", async () => {
   const addresses = Array.from({ length: 20 }, (_, n) => `owner${n}@x.example`);
   const { outcomes, pause } = await deliverThrough({ answers: { "MAIL FROM": "550 no" } }, addresses);
   assertEquals([outcomes, pause], [Array(20).fill(US.outcome), US.pause]);

@@ -177,12 +177,12 @@ Deno.test("guardedFetch() tries the next address when one does not answer", asyn
   assertEquals(await dead.get(), { ok: false, reason: "unreachable" });
 });
 
-Deno.test("guardedFetch() tells a certificate error from an unreachable server", async () => {
+Deno.test("guardedFetch() distinguishes a certificate error from an unreachable server", async () => {
   const tls = failing("InvalidData", "invalid peer certificate: NotValidForName");
   assertEquals(await within({ tls }).get(), { ok: false, reason: "tls_failed" });
 });
 
-Deno.test("guardedFetch() hands a redirect back and goes nowhere", async () => {
+Deno.test("guardedFetch() returns redirects without following them", async () => {
   const world = within({
     answer: "HTTP/1.1 302 Found\r\nlocation: http://169.254.169.254/\r\ncontent-length: 0\r\n\r\n",
   });

@@ -148,7 +148,7 @@ Deno.test("judgeDocument() refuses a document that is not this client's, not com
   for (const [reason, more] of REFUSED) assertEquals(judge(more), { ok: false, reason }, JSON.stringify(more));
 });
 
-Deno.test("judgeDocument() takes what it has in common with a client and ignores the rest", () => {
+Deno.test("judgeDocument() reads the fields of a client and ignores others", () => {
   const taken: Record<string, unknown>[] = [
     { token_endpoint_auth_method: "none" },
     {
@@ -166,7 +166,7 @@ Deno.test("judgeDocument() takes what it has in common with a client and ignores
   assertEquals(mixed.ok && mixed.document.redirect_uris, ["cursor://anysphere.cursor-mcp/oauth/callback"]);
 });
 
-Deno.test("judgeDocument() refuses what is not a JSON object in UTF-8", () => {
+Deno.test("judgeDocument() rejects anything but a JSON object in UTF-8", () => {
   for (const body of ["", "{", "{}x", "<html>", new Uint8Array([0x7b, 0xff, 0x7d])]) {
     assertEquals(judgeDocument(URL_OF, answer(body)), { ok: false, reason: "not_json" });
   }

@@ -24,7 +24,7 @@ Deno.test("cleanClientName() stores 200 characters at most, and shownClientName(
   assert(shownClientName(stored).endsWith("…"));
 });
 
-Deno.test("cleanClientName() returns what a text column can hold", () => {
+Deno.test("cleanClientName() returns a value that a text column accepts", () => {
   fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 300 }), (name) => {
     const clean = cleanClientName(name);
     if (clean === undefined) return;

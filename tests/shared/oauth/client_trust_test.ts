@@ -62,7 +62,7 @@ Deno.test("judgeClient() verifies nothing else: no other name, path or document,
   }
 });
 
-Deno.test("judgeClient() names the publisher of a document's host, and none for a registered client", () => {
+Deno.test("judgeClient() names the publisher by the document's host; registered clients have none", () => {
   const published: [clientId: string, expected: string][] = [
     ["https://apps.example.net/c.json", "published example.net"],
     ["https://apps.acme.co.uk/c.json", "published acme.co.uk"],
@@ -132,7 +132,7 @@ Deno.test("judgeClient() doubts names that belong to somebody else, or to an unk
   }
 });
 
-Deno.test("Medium 4: a shared host vouches for no name, whoever owns it", () => {
+Deno.test("Medium 4: a shared host vouches for no name", () => {
   const shared: [string, string][] = [
     ["Vercel AI", "anything.vercel.app"],
     ["Acme", "acme.vercel.app"],
@@ -221,7 +221,7 @@ Deno.test("judgeClient() accepts names in one script, in Japanese, Korean or acc
   }
 });
 
-Deno.test("judgeClient() warns about a callback that forwards what it receives, even for its own maker's app", () => {
+Deno.test("judgeClient() warns about a forwarding callback, even for its own vendor's app", () => {
   for (const uri of ["https://vscode.dev/redirect", "https://insiders.vscode.dev/redirect"]) {
     for (const clientId of [REGISTERED, "https://vscode.dev/oauth/client-metadata.json"]) {
       assertEquals(doubtOf("Visual Studio Code", uri, clientId), "forwarded");

@@ -15,7 +15,7 @@ const CONSENT = {
   },
 };
 
-Deno.test("openConsent() returns what was signed, for ten minutes", async () => {
+Deno.test("openConsent() verifies a token for ten minutes", async () => {
   const token = await signConsent(SECRETS, CONSENT, AT);
   assertEquals(await openConsent(SECRETS, token, AT), { outcome: "valid", consent: CONSENT });
   const later = new Date(AT.getTime() + 600_000);

@@ -166,7 +166,7 @@ Deno.test("isRegistered() compares exactly, except for the port on loopback", ()
   for (const uri of other) assertEquals(isRegistered(uri, registered), false, uri);
 });
 
-Deno.test("withParameters() keeps the URI and its query, and leaves out what is absent", () => {
+Deno.test("withParameters() keeps the URI and its query, and omits absent parameters", () => {
   const cases = {
     "https://app.example/cb": "https://app.example/cb?code=a%20b&iss=i",
     "https://app.example/cb?": "https://app.example/cb?code=a%20b&iss=i",

@@ -52,7 +52,7 @@ Deno.test("judgeRegistration() drops a bad redirect URI when another one is good
   assertEquals(judged.ok && judged.metadata.redirect_uris, [uris[1], CALLBACK]);
 });
 
-Deno.test("judgeRegistration() refuses what it cannot register", () => {
+Deno.test("judgeRegistration() rejects unsupported registrations", () => {
   for (const body of [undefined, null, "x", 7, [CALLBACK]]) assertEquals(judge(body), "not_an_object");
   assertEquals(judge({ redirect_uris: [CALLBACK], client_name: 7 }), "client_name_not_a_string");
   for (const uris of [undefined, null, "x", [], {}]) assertEquals(judge({ redirect_uris: uris }), "no_redirect_uris");

@@ -210,7 +210,7 @@ Deno.test("dates on pages follow the reader's country: from the profile, before 
   assertEquals(await read("/login?country=DE", "en-US"), british);
 });
 
-Deno.test("the 503 page says what is true, to strangers too: not that nothing was changed, nor who is signed in", async () => {
+Deno.test("the 503 page makes no claim about changes or the signed-in person", async () => {
   const fetch = () => Promise.reject(new TypeError("connection refused"));
   const database = createDatabase({ url: "https://project.supabase.example", key: "key", fetch });
   const app = createPageApp();

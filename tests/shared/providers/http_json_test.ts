@@ -77,7 +77,7 @@ Deno.test("http_json reads no more than an amount may need", async () => {
   assertEquals(said(await answering({ ...GOOD, note: "x".repeat(65_536) })), "bad_shape");
 });
 
-Deno.test("http_json uses the guarded fetch only, and does not reveal what it found", async () => {
+Deno.test("http_json uses the guarded fetch only and doesn't reveal the response", async () => {
   const expected = {
     address_not_public: "upstream",
     unresolvable: "upstream",

@@ -117,7 +117,7 @@ Deno.test("parseCentralBanks() reads every currency with the day it is of, digit
   ]);
 });
 
-Deno.test("parseCentralBanks() leaves out a row that is no rate, and refuses what is no list of euro rates", () => {
+Deno.test("parseCentralBanks() skips invalid rows and rejects anything but a list of euro rates", () => {
   const good = centralBanksJson("2026-11-19", { AED: "4.019" });
   for (const slip of ["-4.019", "0x4", '"dear"', "1.0e-05", "null", "{}", "12345678901.5"]) {
     const json = slip === "0x4" ? good.replace('"AED"', '"aed"') : good.replace("4.019", slip);

@@ -72,7 +72,7 @@ Deno.test("subjectOf() and headlineOf() name a single thing, and count several",
   }
 });
 
-Deno.test("a budget says what was spent of how much, what earlier months left, and in the subject only that it is used up", async () => {
+Deno.test("a budget shows spending, limit and carry-over; the subject only that it is used up", async () => {
   const content = withBudgets(digest([bill("Rent", 3)]), [budget("Groceries", 82), budget(null, 104, { per: "year" })]);
   assertEquals(subjectOf(content, american), "1 bill due this week, 1 budget used up, 1 budget almost used up");
   const lines = async (budgets: DigestBudget[]) =>
@@ -169,7 +169,7 @@ Deno.test("the end of a plan is the subject on its day, and beside the bills bef
   assertEquals([advice(after, american), (await compose(after)).text.includes("No assistant at hand")], [null, false]);
 });
 
-Deno.test("a line of what is coming up says what it costs, and with hidden amounts does not", async () => {
+Deno.test("an upcoming line shows its cost unless amounts are hidden", async () => {
   const lines = async (notices: DigestNotice[], more = {}) =>
     (await compose({ ...withNotices(digest([]), notices), ...more })).text.match(/\(.*\)$/gm);
   const notices = [
@@ -276,7 +276,7 @@ Deno.test("a line shows when the provider's amount arrived, and its difference f
   assert(!/DigitalOcean/.test((await compose(digest([hidden], { hides_amounts: true }))).text));
 });
 
-Deno.test("a broken connection comes with the link to reconnect it, and with its organization if there are several", async () => {
+Deno.test("a broken connection has a reconnect link, and its organization if there are several", async () => {
   const own = reconnect("Cloud hosting");
   const other = reconnect(`<b>Build</b>`, {
     organization_id: "org_00000001",
@@ -493,7 +493,7 @@ Deno.test("difference() keeps every digit", () => {
   ], ["0.75", "-0.75", "-20", "0.05"]);
 });
 
-Deno.test("a digest says what is owed, with amounts unless they are hidden", async () => {
+Deno.test("a digest shows balances, with amounts unless hidden", async () => {
   const content = digest([bill("Rent", 3)]);
   content.organizations[0]!.balances = [
     { owes: true, who: "ben@example.com", currency: "EUR", amount: "23.40" },

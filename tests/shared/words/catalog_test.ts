@@ -96,7 +96,7 @@ Deno.test("every assumption with words is made by the reader of imports, or as i
   assertEquals(Object.keys(en.assumptions).filter((code) => !rules.has(code) && !staged.includes(code)), []);
 });
 
-Deno.test("every writing tool, and every change made by no tool, has words for what it did", () => {
+Deno.test("every writing tool and automatic change has words for its effects", () => {
   const isRead = /return tool\s+not in \(([^)]+)\)/.exec(sql)![1]!;
   const writing = TOOLS.map(({ listed }) => listed.name).filter((name) => !literalsIn(isRead).includes(name));
   const inserted = [

@@ -10,7 +10,7 @@ Deno.test("amounts keep their digits, and a minus is a hyphen", () => {
   assertEquals([percent(-8), signedPercent(-4.96), signedPercent(8)], ["-8%", "-5.0%", "+8.0%"]);
 });
 
-Deno.test("a schedule names dates as the data does, and what comes again without a year", () => {
+Deno.test("a schedule writes dates like the data, and recurring ones without a year", () => {
   const yearly = { frequency: "yearly", every: 1, anchor_on: "2026-02-28", ends_on: "2030-12-31" } as const;
   assertEquals(schedule(yearly), "every year on 28 February, until 2030-12-31");
   assertEquals(schedule({ ...yearly, frequency: "once" }), "once on 2026-02-28");
@@ -38,7 +38,7 @@ Deno.test("test of the test: any other way is found, what people typed is not", 
   assertEquals(oddFigures('"14,50" is not an amount of March 3.', ["14,50", "March 3"]), []);
 });
 
-Deno.test("names() says a name that comes several times once, and counts what it leaves out", () => {
+Deno.test("names() lists each name once and counts omitted ones", () => {
   assertEquals(names(["Costco", "Costco"]), "Costco (2)");
   assertEquals(names(["Rent", "Costco", "Rent", "Power"]), "Rent (2), Costco and Power");
   assertEquals(names(["Rent", "Rent", "Costco", "Power"], { count: 9 }), "Rent (2), Costco, Power and 5 more");
