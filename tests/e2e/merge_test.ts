@@ -87,7 +87,7 @@ Deno.test("Lidl by voice and Lidl of the bank become one, and the bank's file is
   assertEquals(said.data.results[0].existing_id, voice);
 
   const { data: { recent_changes: [change] } } = await ok(member, "get_context", { include: ["recent_changes"] });
-  assertEquals(change.summary, "Merged Card into Lidl");
+  assertEquals(change.summary, "Merged LIDL SAGT DANKE into Lidl");
   await ok(member, "undo_change", { change_id: merged.change_id });
   assertEquals(await books(member), before);
 });
