@@ -177,7 +177,7 @@ export const paymentFilter = (currencyDescription = "Only this one."): Record<st
   tags,
   payee,
   member: text(254, { description: "Who paid." }),
-  min_amount: amount("In currency, else as charged or in base currency."),
+  min_amount: amount("In currency, else by base value; with max also as charged."),
   max_amount: amount(),
   currency: currency(currencyDescription),
   kind: oneOf(["one_off", "bill_payment", "refund"]),

@@ -220,40 +220,6 @@ export const TEXT_WORDS: { kind: Kind; only?: Direction; words: string[] }[] = [
   { kind: "top_up", only: "in", words: ["topped up account", "top up by", "bank deposit to pp account"] },
 ];
 
-/** What banks call a row when they mean how it was paid, and what names nothing. */
-export const BOOKING_WORDS = [
-  ...["zweck", "visa", "visa debit", "visa umsatz", "visa debitkartenumsatz", "mastercard", "mastercard debit"],
-  ...["bank card payment", "bank card", "debit card", "credit card", "card", "card not present", "card present"],
-  ...["apple pay", "google pay", "mobile payment", "bankkarte", "pos terminal", "terminal", "atm", "eftpos", "book"],
-  ...["maestro", "girocard", "kartenzahlung", "kartenumsatz", "debitkartenumsatz", "kreditkartenumsatz", "pos", "ec"],
-  ...["lastschrift", "sepa lastschrift", "basislastschrift", "folgelastschrift", "uberweisung", "dauerauftrag"],
-  ...["online uberweisung", "card payment", "card purchase", "debit card purchase", "debit purchase", "purchase"],
-  ...["pos purchase", "point of sale", "contactless", "contactless payment", "direct debit", "standing order"],
-  ...["faster payment", "bill payment", "online payment", "fund transfer", "bank transfer", "transfer", "payment"],
-  ...["paiement carte", "paiement par carte", "achat carte", "achat cb", "prélèvement", "virement", "carte"],
-  ...["compra", "compra con tarjeta", "pago con tarjeta", "pago en tarjeta", "compra tarjeta", "recibo", "adeudo"],
-  ...[
-    "transferencia",
-    "pagamento pos",
-    "pagamento carta",
-    "acquisto",
-    "acquisto con carta",
-    "bonifico",
-    "addebito sdd",
-  ],
-  ...["betaalautomaat", "betaling", "overboeking", "incasso", "pin", "compra com cartao", "compra cartao debito"],
-  ...["debito direto", "transferência", "zakup przy użyciu karty", "zakup kartą", "płatność kartą", "transakcja kartą"],
-  ...["przelew zewnętrzny wychodzący", "przelew wychodzący", "przelew", "blik zakup e commerce", "płatność blik"],
-  ...["polecenie zapłaty", "varekjøp", "visa varekjøp", "avtalegiro", "kortkøb", "dankort køb", "visa køb", "kortköp"],
-  ...["kortköp uttag", "autogiro", "korttiosto", "tilisiirto", "platba kartou", "nákup", "inkaso", "trvalý příkaz"],
-  ...["bezhotovostní platba", "platba kartou pos", "vásárlás", "kártyás vásárlás", "kártyás fizetés", "átutalás"],
-  ...["csoportos beszedés", "plata pos", "plată cu cardul", "cumpărare", "plaćanje karticom", "kupnja karticom"],
-  ...["kupovina", "plačilo s kartico", "оплата", "оплата картой", "покупка", "оплата товаров и услуг", "перевод"],
-  ...["оплата карткою", "покупка на пос", "αγορά", "αγορά με κάρτα", "kart ile ödeme", "alışveriş", "harcama"],
-  ...["kaardimakse", "atsiskaitymas kortele", "pirkums ar karti", "thanh toán thẻ", "mua hàng", "pembelian", "カード"],
-  ...["デビット", "振込", "口座振替", "消费", "转账", "快捷支付", "체크카드", "카드", "이체"],
-];
-
 /** Words of money that is earned; a list of expenses has none. */
 export const INCOME_WORDS = [
   ...["salary", "payroll", "wages", "direct deposit", "interest paid", "dividend", "gehalt", "lohn", "bezuge"],

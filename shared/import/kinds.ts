@@ -2,9 +2,9 @@
  * What a line is besides spending: by its state, its type, its text, in this order; and in which direction a word
  * points.
  */
+import { BOOKING_WORDS } from "./booking_words.ts";
 import { plainHeader } from "./header_words.ts";
 import {
-  BOOKING_WORDS,
   DIRECTION_WORDS,
   INCOME_WORDS,
   OWN_ACCOUNT_WORDS,

@@ -1,7 +1,4 @@
-/**
- * Settles what a file's lines mean by its conventions: dates, amounts, directions, and what is no spending. The only
- * place that decides this, whatever the format.
- */
+/** Settles what a file's lines mean by its conventions, whatever the format: dates, amounts, directions and kinds. */
 import {
   type Convention,
   findDateOrder,
@@ -17,8 +14,9 @@ import { readText, type TextSays } from "./kinds.ts";
 import { type DecimalSign, isCode, type MoneyText, readCurrency, readMoney, toDecimal } from "./money_text.ts";
 import { readOriginal } from "./original_amount.ts";
 import { type Conventions, type Direction, isLeftOut, type Kind, type RawLine, type Statement } from "./statement.ts";
-import { decimalsOf, toUnits, unitsOf } from "./units.ts";
+import { decimalsOf, unitsOf } from "./units.ts";
 import { cut, oneLine, shorten } from "./shorten.ts";
+import { leaveOutTotals } from "./total_rows.ts";
 
 export interface SettledLine {
   raw: RawLine;
@@ -171,29 +169,6 @@ export function settleLines(
       negative_is_expense: sign.value,
     },
   };
-}
-
-/** A word for a sum at the start of a row's name. */
-const TOTAL =
-  /^(grand total|sub ?total|total|summe|gesamt|zwischensumme|sous total|suma|somme|totale|totaal|subtotaal|razem|celkem|итого|всего|小計|合計|合计|小计|합계|소계)(?![\p{L}\d])/u;
-
-/** Rows that sum up those above them, or one side of those, since the last such row or in all, are none of them. */
-function leaveOutTotals(lines: SettledLine[], { isKnown }: Conventions): void {
-  if (isKnown) return;
-  const sums = { since: { in: 0n, out: 0n }, all: { in: 0n, out: 0n } };
-  for (const line of lines) {
-    if (line.raw.problem || line.amount === undefined || !line.date) continue;
-    const units = toUnits(line.amount);
-    const isSum = Object.values(sums).some(({ in: into, out }) =>
-      into + out > 0n && [into, out, into - out, out - into].includes(units)
-    );
-    if (isSum && TOTAL.test(plainHeader(line.raw.name || line.raw.payee || ""))) {
-      line.kind = "split";
-      sums.since = { in: 0n, out: 0n };
-      continue;
-    }
-    for (const sum of [sums.since, sums.all]) sum[line.direction ?? "out"] += units;
-  }
 }
 
 /** "MUSTER ERIKA" and "Erika Muster" are one. */

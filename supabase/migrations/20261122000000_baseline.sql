@@ -8418,7 +8418,8 @@ begin
   if filter.min_minor > filter.max_minor then
     perform app.fail('invalid_argument.amounts_backwards', field => 'max_amount');
   end if;
-  if num_nonnulls(filter.min_minor, filter.max_minor) > 0 then
+  -- Two bounds look for an amount as it was charged; one alone ranks by value, where 1,280 JPY are not over 1,000 EUR.
+  if num_nonnulls(filter.min_minor, filter.max_minor) = 2 then
     filter.own_bounds := (
       select jsonb_object_agg(c.code, jsonb_build_array(
         filter.min_minor * 10::numeric ^ (c.exponent - base_exponent),
@@ -8470,12 +8471,11 @@ create or replace function app.is_amount_within(filter app.expense_filter, minor
   base_minor bigint,
   base_currency text) returns boolean
 language sql stable
-  -- People remember the charge as well as the value.
-  return (filter).own_bounds is null
+  return (filter).min_minor is null and (filter).max_minor is null
     or case (filter).amount_currency when currency then minor when base_currency then base_minor end
       between coalesce((filter).min_minor, 0) and coalesce((filter).max_minor, 'infinity')
-    or minor between coalesce(((filter).own_bounds -> currency ->> 0)::numeric, 0)
-      and coalesce(((filter).own_bounds -> currency ->> 1)::numeric, 'infinity');
+    or minor between ((filter).own_bounds -> currency ->> 0)::numeric
+      and ((filter).own_bounds -> currency ->> 1)::numeric;
 comment on function app.is_amount_within is
   'Whether an amount is within a filter by its value in the filter''s currency or by itself.';
 
@@ -8530,7 +8530,8 @@ begin
   if num_nonnulls(filter.min_minor, filter.max_minor) = 0 then
     return '[]';
   end if;
-  without_amounts.own_bounds := null;
+  without_amounts.min_minor := null;
+  without_amounts.max_minor := null;
   select count(*) into unvalued
   from app.find_payments(without_amounts) as p
   where p.base_minor is null and p.currency <> filter.amount_currency
@@ -13274,13 +13275,14 @@ begin
       from app.choose_category(context, null, nullif(r.payee, ''), r.name, 'csv') as c
       -- The bank's own words aren't keywords: "MOBILE PAYMENT 1234" is no phone bill.
       cross join lateral (
-        select (case when r.subject is null or c.source not in ('keyword', 'payee_history') then c
+        select case when r.subject is null or c.source not in ('keyword', 'payee_history') then c
           when r.subject = '' and r.payee = '' then (null, 'none')::app.category_choice
           when c.source = 'keyword' then app.choose_category(context, null, nullif(r.payee, ''), r.subject, 'csv')
-          else c end).*
+          else c end as choice
+        offset 0
       ) as s
       cross join lateral app.choose_by_known_payee(
-        context, (s.id, s.source)::app.category_choice, coalesce(nullif(r.payee, ''), r.subject, r.name)
+        context, s.choice, coalesce(nullif(r.payee, ''), r.subject, r.name)
       ) as k
     ) as chosen
   );

@@ -52,7 +52,7 @@ testBooks("what would match", { day: "2026-11-27" }, {
       headphones,
     ]]);
     await books.ok("log_expenses", { items: [{ name: "Ramen", amount: "1200", currency: "JPY", date: "2026-11-11" }] });
-    const yen = await books.call("list_expenses", { ...november, min_amount: "1200" });
+    const yen = await books.call("list_expenses", { ...november, min_amount: "1200", max_amount: "1200" });
     assertEquals([yen.data.rows.map(({ name }: Json) => name), yen.warnings], [["Ramen"], []]);
   },
 

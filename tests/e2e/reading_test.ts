@@ -65,7 +65,7 @@ Deno.test("paging by text reads the whole list, for any limit", async () => {
   // The last page is cut as well.
   assertEquals(await readAll(member, "list_expenses", { limit: 100, query: "number 1" }, names), [
     ...all.slice(1, 101),
-    ...all.slice(101).filter((name) => /Number 1/.test(name)),
+    ...all.slice(101).filter((name) => name.includes("1")),
   ]);
 });
 

@@ -107,7 +107,8 @@ begin
   if filter.min_minor > filter.max_minor then
     perform app.fail('invalid_argument.amounts_backwards', field => 'max_amount');
   end if;
-  if num_nonnulls(filter.min_minor, filter.max_minor) > 0 then
+  -- Two bounds look for an amount as it was charged; one alone ranks by value, where 1,280 JPY are not over 1,000 EUR.
+  if num_nonnulls(filter.min_minor, filter.max_minor) = 2 then
     filter.own_bounds := (
       select jsonb_object_agg(c.code, jsonb_build_array(
         filter.min_minor * 10::numeric ^ (c.exponent - base_exponent),
@@ -159,12 +160,11 @@ create or replace function app.is_amount_within(filter app.expense_filter, minor
   base_minor bigint,
   base_currency text) returns boolean
 language sql stable
-  -- People remember the charge as well as the value.
-  return (filter).own_bounds is null
+  return (filter).min_minor is null and (filter).max_minor is null
     or case (filter).amount_currency when currency then minor when base_currency then base_minor end
       between coalesce((filter).min_minor, 0) and coalesce((filter).max_minor, 'infinity')
-    or minor between coalesce(((filter).own_bounds -> currency ->> 0)::numeric, 0)
-      and coalesce(((filter).own_bounds -> currency ->> 1)::numeric, 'infinity');
+    or minor between ((filter).own_bounds -> currency ->> 0)::numeric
+      and ((filter).own_bounds -> currency ->> 1)::numeric;
 comment on function app.is_amount_within is
   'Whether an amount is within a filter by its value in the filter''s currency or by itself.';
 
@@ -219,7 +219,8 @@ begin
   if num_nonnulls(filter.min_minor, filter.max_minor) = 0 then
     return '[]';
   end if;
-  without_amounts.own_bounds := null;
+  without_amounts.min_minor := null;
+  without_amounts.max_minor := null;
   select count(*) into unvalued
   from app.find_payments(without_amounts) as p
   where p.base_minor is null and p.currency <> filter.amount_currency

@@ -61,13 +61,14 @@ begin
       from app.choose_category(context, null, nullif(r.payee, ''), r.name, 'csv') as c
       -- The bank's own words aren't keywords: "MOBILE PAYMENT 1234" is no phone bill.
       cross join lateral (
-        select (case when r.subject is null or c.source not in ('keyword', 'payee_history') then c
+        select case when r.subject is null or c.source not in ('keyword', 'payee_history') then c
           when r.subject = '' and r.payee = '' then (null, 'none')::app.category_choice
           when c.source = 'keyword' then app.choose_category(context, null, nullif(r.payee, ''), r.subject, 'csv')
-          else c end).*
+          else c end as choice
+        offset 0
       ) as s
       cross join lateral app.choose_by_known_payee(
-        context, (s.id, s.source)::app.category_choice, coalesce(nullif(r.payee, ''), r.subject, r.name)
+        context, s.choice, coalesce(nullif(r.payee, ''), r.subject, r.name)
       ) as k
     ) as chosen
   );
