@@ -142,11 +142,12 @@ const MOST_SPACES = 20;
 
 /** A column whose name pays that of another row, which is paid by this one: both are accounts of the file. */
 function mirroredColumn(headers: string[], rows: CsvRow[], party: number): number {
+  const parties = rows.map(({ cells }) => plainHeader(cells[party] ?? ""));
   return headers.findIndex((_, column) => {
     if (column === party || new Set(rows.map(({ cells }) => cells[column] ?? "")).size > MOST_SPACES) return false;
     const pairs = new Set<string>();
-    return rows.some(({ cells }) => {
-      const [own, other] = [plainHeader(cells[column] ?? ""), plainHeader(cells[party] ?? "")];
+    return rows.some(({ cells }, row) => {
+      const [own, other] = [plainHeader(cells[column] ?? ""), parties[row]!];
       if (!own || !other || own === other) return false;
       pairs.add(`${own}\n${other}`);
       return pairs.has(`${other}\n${own}`);
