@@ -295,7 +295,7 @@ Deno.test("a model that makes common mistakes ends with the right books", async 
   await t.step("invented arguments, and a name for an id: the error lists what exists", async () => {
     assertMatch((await fails("summarize_spending", { month: "2026-10" })).hint, /Known fields: .*period/);
     assertMatch(
-      (await fails("show_spending_chart", { chart: "pie" })).message,
+      (await fails("show_spending_chart", { chart: "radar" })).message,
       /must be one of: by_category, over_time/,
     );
     assertMatch((await fails("delete_records", { ids: ["Coffee"] })).hint, /take them from an earlier answer/);

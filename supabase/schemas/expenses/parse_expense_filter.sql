@@ -224,7 +224,7 @@ begin
   select count(*) into unvalued
   from app.find_payments(without_amounts) as p
   where p.base_minor is null and p.currency <> filter.amount_currency
-    and not app.is_amount_within(filter, p.amount_minor, p.currency, null, p.currency);
+    and app.is_amount_within(filter, p.amount_minor, p.currency, null, p.currency) is not true;
   return case when unvalued = 0 then '[]' else jsonb_build_array(
     app.warning('rate_missing.of_filter', jsonb_build_object('count', unvalued, 'into', filter.amount_currency))
   ) end;
