@@ -19,7 +19,16 @@ const program = (...args: string[]): Suite => ({ commands: [[...RUN, ...args]] }
 const PAGES = ["pages", "journey", "people", "approvals", "activity", "books", "consent", "chart", "mails", "pictures"];
 
 export const SUITES: Readonly<Record<string, Suite>> = {
-  e2e: tests("--parallel", "tests/e2e/", "tests/upgrade/"),
+  e2e: {
+    ...tests("--parallel", "tests/e2e/", "tests/upgrade/"),
+    // A quarter, and a year of statements, stay.
+    short: tests(
+      "--parallel",
+      "--ignore=tests/e2e/year_test.ts,tests/e2e/twelve_people_test.ts",
+      "tests/e2e/",
+      "tests/upgrade/",
+    ),
+  },
   stack: tests("--ignore=tests/local/endurance_test.ts", "tests/local/"),
   limits: tests("tests/hostile/", "tests/local/endurance_test.ts"),
   // A process for each, so that no stack or browser outlives its file.
