@@ -50,6 +50,9 @@ import { currencyInHeader } from "../../../shared/import/cell_looks.ts";
 import { findColumns } from "../../../shared/import/find_columns.ts";
 import { totalsOf } from "../../../shared/import/left_out.ts";
 import { settleLines } from "../../../shared/import/settle_lines.ts";
+import { suggestCurrencies } from "../../../shared/import/currency_hints.ts";
+import { readLedger } from "../../../shared/import/formats/ledger_rows.ts";
+import { leaveOutTotals } from "../../../shared/import/total_rows.ts";
 import { writeRows } from "../../../shared/import/write_rows.ts";
 import { isWordless, readText, stateInText, stateOf } from "../../../shared/import/kinds.ts";
 import { findBareLayout } from "../../../shared/import/layouts/mod.ts";
@@ -193,6 +196,22 @@ const cells: Record<string, Run> = {
     const rows = pieces(text, 100).map((cell, line) => ({ line, cells: [cell, text, cell] }));
     return [currencyAbove(rows), totalsAround(rows)];
   },
+  "readLedger()": (text) => {
+    const rows = pieces(text, 40).map((cell, line) => ({ line, cells: ["2026-10-01", `Expenses:${cell}`, cell] }));
+    const read = readLedger(rows, 0, 1);
+    return rows.map(({ cells }) => read?.(cells, cells[2]!));
+  },
+  "leaveOutTotals()": (text) =>
+    leaveOutTotals(
+      pieces(text, 40).map((name, line) => ({
+        raw: { line, date: "2026-10-01", amount: "5", name: `total ${name}` },
+        date: "2026-10-01",
+        amount: `${line + 1}.00`,
+        kind: "expense" as const,
+      })),
+      {},
+    ),
+  "suggestCurrencies()": (text) => [suggestCurrencies(pieces(text, 40), text), suggestCurrencies([text], undefined)],
   "completeDays() and findOwner()": (text) => {
     const row = (cell: string, line: number) => ({ line, cells: [line === 1 ? "date" : cell, cell, text] });
     const rows = pieces(text, 30).map((cell, line) => row(line > 1 ? "02/10" : cell, line));
