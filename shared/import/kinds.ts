@@ -42,6 +42,8 @@ const LINKS = new Set([
   "nr",
   "no",
 ]);
+const FIRST_WORDS = new Set([...BOOKINGS].map((phrase) => phrase.split(" ")[0]));
+const LAST_WORDS = new Set([...BOOKINGS].map((phrase) => phrase.split(" ").at(-1)));
 const MOST_WORDS = Math.max(...[...BOOKINGS].map((phrase) => phrase.split(" ").length));
 
 /** A text without the bank's own words at its ends: booking types, card schemes, days and numbers; plain. */
@@ -49,6 +51,7 @@ export function withoutBooking(text: string): string {
   let words = plainHeader(text).split(" ");
   const isDetail = (word: string) => /\d/.test(word) || LINKS.has(word);
   const cutStart = (): boolean => {
+    if (!FIRST_WORDS.has(words[0])) return false;
     const most = Math.min(MOST_WORDS, words.length);
     for (let count = most; count > 0; count--) {
       if (!BOOKINGS.has(words.slice(0, count).join(" "))) continue;
@@ -61,6 +64,7 @@ export function withoutBooking(text: string): string {
   const cutEnd = (): boolean => {
     const details = words.length - words.findLastIndex((word) => !isDetail(word)) - 1;
     const end = words.length - details;
+    if (!LAST_WORDS.has(words[end - 1])) return false;
     for (let count = Math.min(MOST_WORDS, end); count > 0; count--) {
       if (!BOOKINGS.has(words.slice(end - count, end).join(" "))) continue;
       words = words.slice(0, end - count);

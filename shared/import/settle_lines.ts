@@ -189,7 +189,8 @@ function ownersOf({ owner }: Statement, read: Reading[], negativeIsExpense: bool
 
 /** A single sign before three digits: of thousands in a currency without decimals, of decimals in one with three. */
 function decimalOfCurrency(booked: Reading[], home = ""): DecimalSign | undefined {
-  const exponents = new Set(booked.map(({ currency = home }) => isCode(currency) ? decimalsOf(currency) : 2));
+  const currencies = new Set(booked.map(({ currency = home }) => currency));
+  const exponents = new Set([...currencies].map((currency) => isCode(currency) ? decimalsOf(currency) : 2));
   const sign = booked.flatMap(({ money }) => /[.,]/.exec(money?.digits ?? "")?.[0] ?? [])[0];
   const [exponent] = exponents;
   if (exponents.size !== 1 || !sign || (exponent !== 0 && exponent !== 3)) return undefined;
