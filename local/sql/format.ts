@@ -152,7 +152,7 @@ function needsSpace(before: Token, token: Token): boolean {
 const isSymbol = ({ kind, text }: Token, of: string) => kind === "symbol" && of.includes(text);
 
 const CLAUSES =
-  /^(from|where|join|left|right|full|cross|inner|group|order|having|union|limit|returning|values|references|check|then|else|when|loop|security|language|to|returns)$/;
+  /^(from|where|join|left|right|full|cross|inner|group|order|having|union|limit|returning|values|references|check|then|else|when|loop|security|language|to|returns|set)$/;
 /** Tokens that do not start a list. */
 const STARTS =
   /^(select|from|where|group|order|returning|set|values|return|create|grant|revoke|insert|update|declare|perform|if|with|raise|case|when|then|else|and|or|on|comment|alter)$/;
@@ -197,7 +197,7 @@ function costOf(before: Token, token: Token, isBetween: boolean): number {
   if (isWord(token, /^constraint$/)) return 0.5;
   if (isWord(token, CLAUSES)) return 1;
   if (isSymbol(before, ",")) return 1.25;
-  if (isWord(token, /^(on|using|for|as|set)$/)) return 3;
+  if (isWord(token, /^(on|using|for|as)$/)) return 3;
   if (token.kind === "symbol" && /^(\|\||[-+*/]|=|<>)$/.test(token.text)) return 2;
   if (isSymbol(before, "(") || before.kind === "symbol" && before.text === ":=") return 3;
   return token.kind === "symbol" || before.kind === "symbol" ? Infinity : 5;

@@ -8176,8 +8176,7 @@ comment on function app.describe_drafts is 'The outcome of each item of log_expe
 
 create or replace function app.warn_of_drafts(context app.context, drafts jsonb) returns jsonb
 -- Hashed: looked up one by one, the planner walks all payments for each where it takes them for few.
-language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop
-  = 'off' as $$
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop = 'off' as $$
 declare
   skipped text[];
   likely jsonb;
@@ -14605,8 +14604,8 @@ comment on function app.statement_rows is
 
 create or replace function app.match_known_rows(context app.context, batch app.import_batches, first int, last int)
   returns void
-language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop
-  = 'off' as $$
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan'
+  set enable_nestloop = 'off' as $$
 declare
   days constant text[] := array(
     select distinct r.draft ->> 'paid_on' from app.import_rows as r
@@ -14780,8 +14779,8 @@ comment on function app.find_sums is
 create or replace function app.match_sums(context app.context, batch app.import_batches, first int, last int,
   taken text[]) returns void
 -- Its caller turns nested loops off: the price of the one that remains here would outweigh which index is read.
-language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop
-  = 'on' as $$
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan'
+  set enable_nestloop = 'on' as $$
 declare
   days constant int := 5;
   lines app.sum_item[] := array(
@@ -20007,8 +20006,8 @@ comment on function app.taken_entries is 'What rows of an import are linked with
 
 create or replace function app.write_matches(batch app.import_batches, pairs app.match_pair[], chosen app.match_pair[])
   returns void
-language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop
-  = 'off' as $$
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan'
+  set enable_nestloop = 'off' as $$
 declare
   -- Alternatives for a row: equally close, unmatched, and with another name where the name is the certain sign.
   others constant app.match_pair[] := array(
@@ -20054,8 +20053,8 @@ comment on function app.write_matches is
 
 create or replace function app.match_import_rows(context app.context, batch app.import_batches, first int, last int)
   returns void
-language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop
-  = 'off' as $$
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan'
+  set enable_nestloop = 'off' as $$
 declare
   pairs app.match_pair[];
   near app.match_pair[];
@@ -20211,8 +20210,8 @@ comment on function app.refuse_matched_twice is
 
 -- Hashed, not walked: of rows that were just staged the planner knows nothing.
 create or replace function app.write_statement_lines(context app.context, batch app.import_batches) returns int
-language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop
-  = 'off' as $$
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan'
+  set enable_nestloop = 'off' as $$
 declare
   change constant text := nullif(current_setting('app.change_id', true), '');
   first_day date;
@@ -20319,8 +20318,8 @@ comment on function app.lock_import_bills is
   'Locks the bills that an import''s rows are payments of, before the first payment is written.';
 
 create or replace function app.link_import_rows(context app.context, batch app.import_batches) returns void
-language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop
-  = 'off' as $$
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan'
+  set enable_nestloop = 'off' as $$
 declare
   matched record;
   payment_id text;
@@ -22236,8 +22235,7 @@ begin
         return '{"outcome":"paused_by_plan"}';
       end if;
       update app.provider_links as l
-      set status
-        = case when exists (select from app.provider_credentials as c where c.link_id = l.id) then 'active'
+      set status = case when exists (select from app.provider_credentials as c where c.link_id = l.id) then 'active'
         else 'needs_reauth' end,
         updated_at = at
       where l.id = link.id and l.status = 'paused';

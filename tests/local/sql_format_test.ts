@@ -37,6 +37,10 @@ const CASES: Record<string, [before: string, after: string]> = {
     }';`,
     `  where a.name = '${"x".repeat(60)}' and b between ${"y".repeat(15)} and z\n    and c = '${"w".repeat(20)}';\n`,
   ],
+  "a setting stays in one piece": [
+    `language plpgsql set search_path = '' set ${"p".repeat(50)} = 'x' set ${"q".repeat(20)} = 'off';`,
+    `language plpgsql set search_path = '' set ${"p".repeat(50)} = 'x'\n  set ${"q".repeat(20)} = 'off';\n`,
+  ],
   "adjacent literals of prose are refilled, and others are left": [
     `select\n  'two '\n  'that ${long("go", 30).join(" ")} '\n  'together',\n  '^a|'\n  'b$';`,
     `select\n  'two that ${long("go", 30).join(" ")} together',\n  '^a|'\n  'b$';\n`,

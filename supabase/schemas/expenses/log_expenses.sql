@@ -1,7 +1,6 @@
 create or replace function app.warn_of_drafts(context app.context, drafts jsonb) returns jsonb
 -- Hashed: looked up one by one, the planner walks all payments for each where it takes them for few.
-language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop
-  = 'off' as $$
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop = 'off' as $$
 declare
   skipped text[];
   likely jsonb;

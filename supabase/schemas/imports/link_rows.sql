@@ -100,8 +100,8 @@ comment on function app.refuse_matched_twice is
 
 -- Hashed, not walked: of rows that were just staged the planner knows nothing.
 create or replace function app.write_statement_lines(context app.context, batch app.import_batches) returns int
-language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop
-  = 'off' as $$
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan'
+  set enable_nestloop = 'off' as $$
 declare
   change constant text := nullif(current_setting('app.change_id', true), '');
   first_day date;
@@ -208,8 +208,8 @@ comment on function app.lock_import_bills is
   'Locks the bills that an import''s rows are payments of, before the first payment is written.';
 
 create or replace function app.link_import_rows(context app.context, batch app.import_batches) returns void
-language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop
-  = 'off' as $$
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan'
+  set enable_nestloop = 'off' as $$
 declare
   matched record;
   payment_id text;

@@ -32,8 +32,8 @@ comment on function app.taken_entries is 'What rows of an import are linked with
 
 create or replace function app.write_matches(batch app.import_batches, pairs app.match_pair[], chosen app.match_pair[])
   returns void
-language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop
-  = 'off' as $$
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan'
+  set enable_nestloop = 'off' as $$
 declare
   -- Alternatives for a row: equally close, unmatched, and with another name where the name is the certain sign.
   others constant app.match_pair[] := array(
@@ -79,8 +79,8 @@ comment on function app.write_matches is
 
 create or replace function app.match_import_rows(context app.context, batch app.import_batches, first int, last int)
   returns void
-language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop
-  = 'off' as $$
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan'
+  set enable_nestloop = 'off' as $$
 declare
   pairs app.match_pair[];
   near app.match_pair[];

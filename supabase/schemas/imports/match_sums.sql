@@ -82,8 +82,8 @@ comment on function app.find_sums is
 create or replace function app.match_sums(context app.context, batch app.import_batches, first int, last int,
   taken text[]) returns void
 -- Its caller turns nested loops off: the price of the one that remains here would outweigh which index is read.
-language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop
-  = 'on' as $$
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan'
+  set enable_nestloop = 'on' as $$
 declare
   days constant int := 5;
   lines app.sum_item[] := array(

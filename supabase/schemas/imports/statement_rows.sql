@@ -71,8 +71,8 @@ comment on function app.statement_rows is
 
 create or replace function app.match_known_rows(context app.context, batch app.import_batches, first int, last int)
   returns void
-language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop
-  = 'off' as $$
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan'
+  set enable_nestloop = 'off' as $$
 declare
   days constant text[] := array(
     select distinct r.draft ->> 'paid_on' from app.import_rows as r

@@ -95,8 +95,7 @@ begin
         return '{"outcome":"paused_by_plan"}';
       end if;
       update app.provider_links as l
-      set status
-        = case when exists (select from app.provider_credentials as c where c.link_id = l.id) then 'active'
+      set status = case when exists (select from app.provider_credentials as c where c.link_id = l.id) then 'active'
         else 'needs_reauth' end,
         updated_at = at
       where l.id = link.id and l.status = 'paused';
