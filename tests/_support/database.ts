@@ -1,5 +1,5 @@
 /**
- * A database with every migration applied, one per test file: PGlite in memory, or a fresh database on the PostgreSQL
+ * A database made from `supabase/schemas`, one per test file: PGlite in memory, or a fresh database on the PostgreSQL
  * server that `TEST_DATABASE_URL` names. The first test after a schema change builds a template; the others load it.
  */
 import { createPgliteConnection } from "@supabase/lite/pglite";
@@ -9,6 +9,7 @@ import { extensions, parsers, pgliteDatabase, serializers } from "../../local/da
 import { postgresDatabase } from "../../local/database/postgres.ts";
 import { preparationDigest, prepareDatabase } from "../../local/database/prepare.ts";
 import type { Session, SqlDatabase } from "../../local/database/sql.ts";
+import { baselineOf, readSchemaFiles } from "../../local/sql/schema_files.ts";
 import { createLiteApp, type LiteSettings } from "../../local/lite/app.ts";
 import { cachedFile, digestOf } from "../../local/cache.ts";
 import { switchPlans } from "../../local/plans/switch_plans.ts";
@@ -24,7 +25,7 @@ export interface TestDatabase extends SqlDatabase {
     claims: Record<string, unknown>,
     work: (session: Session) => Promise<Result>,
   ): Promise<Result>;
-  /** Empties every table that the migrations left empty. */
+  /** Empties every table that the schema files leave empty. */
   reset(): Promise<void>;
 }
 
@@ -74,15 +75,16 @@ const PGTAP = `
   grant execute on all functions in schema extensions to anon, authenticated, service_role`;
 
 /**
- * The project's migrations, plus those in the folder that `TEST_FURTHER_MIGRATIONS` names: a future version
- * (tests/upgrade/windows.ts).
+ * The schema files, plus the migrations in the folder that `TEST_FURTHER_MIGRATIONS` names: a future version
+ * (tests/upgrade/windows.ts). The suite `migrations` proves that the migrations lead to the same schema.
  */
 async function migrationsUnderTest(): Promise<Migration[]> {
   const further = Deno.env.get("TEST_FURTHER_MIGRATIONS");
-  return [...await readMigrations(), ...further ? await readMigrations(new URL(further)) : []];
+  const schemas = { version: "0".repeat(14), name: "schemas", sql: baselineOf(await readSchemaFiles()) };
+  return [schemas, ...further ? await readMigrations(new URL(further)) : []];
 }
 
-/** The folder of a PGlite with every migration applied, as one file. */
+/** The folder of a PGlite with the schema, as one file. */
 export async function databaseTemplate(): Promise<Blob> {
   const migrations = await migrationsUnderTest();
   const key = digestOf([await preparationDigest(migrations), PGTAP]);

@@ -1,11 +1,11 @@
 /** The codes in the database and the rules match the catalog's words, in both directions. */
 import { assertEquals, assertThrows } from "@std/assert";
-import { readMigrations } from "../../../local/database/migrations.ts";
+import { readSchemaFiles } from "../../../local/sql/schema_files.ts";
 import { TOOLS } from "../../../functions/mcp/tools/mod.ts";
 import { en } from "../../../shared/words/en/mod.ts";
 import { argumentsOf, callsOf, literalsIn } from "./sql_calls.ts";
 
-const sql = (await readMigrations()).map(({ sql }) => sql).join("\n");
+const sql = (await readSchemaFiles()).map(({ sql }) => sql).join("\n");
 
 /** Which argument of which function is a code. A code passed through comes from a call that is checked itself. */
 const CALLS: Record<string, { position: number; passesOn: string[] }> = {

@@ -1,6 +1,6 @@
 /** The database answers facts: its sources contain no sentences, except where no TypeScript stands in front. */
 import { assertEquals } from "@std/assert";
-import { readMigrations } from "../../../local/database/migrations.ts";
+import { readSchemaFiles } from "../../../local/sql/schema_files.ts";
 import { literalsIn, withoutComments } from "./sql_calls.ts";
 
 /** Kinds of literals that may have three words. */
@@ -47,7 +47,7 @@ function sentencesIn(sql: string): string[] {
 }
 
 Deno.test("no sentence is left in supabase/", async () => {
-  for (const { name, sql } of await readMigrations()) assertEquals(sentencesIn(sql), [], name);
+  for (const { path, sql } of await readSchemaFiles()) assertEquals(sentencesIn(sql), [], path);
 });
 
 Deno.test("test of the test: a sentence is found anywhere in SQL, and nothing else is", () => {
