@@ -72,6 +72,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     ],
     env: { HISTORIES: "100", OPERATIONS: "1000", RUNS: "200", OVERLOAD_SECONDS: "30", FUZZ_REQUESTS: "200000" },
   },
+  mutants: program("tests/mutants/run.ts"),
   soak: program("tests/load/run.ts", "--minutes", "10"),
 };
 
