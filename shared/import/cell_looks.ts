@@ -1,7 +1,7 @@
 /** What a column's cells look like, and what its header says about currencies. */
 import type { CsvRow } from "./read_csv.ts";
 import { readDate } from "./date_text.ts";
-import type { Role } from "./header_words.ts";
+import { plainHeader, type Role } from "./header_words.ts";
 import { lookUp } from "./formats/look_up.ts";
 import { directionOf, isUnbooked } from "./kinds.ts";
 import { isKnownCurrency, readCurrency, readMoney } from "./money_text.ts";
@@ -14,6 +14,7 @@ const CELL_TESTS: Partial<Record<Role, (cell: string) => unknown>> = {
   out: readMoney,
   in: readMoney,
   balance: readMoney,
+  fee: readMoney,
   currency: readCurrency,
   original_amount: readMoney,
   original_currency: readCurrency,
@@ -33,14 +34,22 @@ function someCellsOf(rows: CsvRow[], column: number): string[] {
   return cells;
 }
 
+/** A side of which a row has nothing. */
+export const BLANK = /^[-–—]*$/;
+
 /** Whether most non-empty cells could belong to the role; columns of money out and in may be empty. */
 export function looksLike(rows: CsvRow[], column: number, role: Role): boolean {
   const look = CELL_TESTS[role];
   if (!look) return true;
-  const cells = someCellsOf(rows, column);
-  return (role === "in" || role === "out") && cells.length === 0 ||
+  const isSide = role === "in" || role === "out";
+  const cells = someCellsOf(rows, column).filter((cell) => !isSide || !BLANK.test(cell));
+  return isSide && cells.length === 0 ||
     cells.length > 0 && cells.filter(look).length * 2 >= cells.length;
 }
+
+/** How many of a column's first rows have an amount. */
+export const countMoved = (rows: CsvRow[], column: number): number =>
+  rows.slice(0, MAX_SAMPLED_CELLS).filter(({ cells }) => /[1-9]/.test(cells[column] ?? "")).length;
 
 /** Headers of the shop's original charge, as opposed to the account's: "Original currency", "Fremdwährung". */
 export const FOREIGN = /origin|foreign|fremd|etrang|extranj|stranier|vreemd|estrang/;
@@ -74,6 +83,21 @@ export function isDirections(rows: CsvRow[], column: number): boolean {
 /** Whether every row says that money came in, or how it was paid: "Credit" is both, so that it proves nothing. */
 export const mayBeIncome = (rows: CsvRow[], column: number) =>
   rows.every(({ cells }) => directionOf((cells[column] ?? "").slice(0, 40)) === "in");
+
+const ANSWERS = /^[ynjnosxv✓✔-]$/i;
+/** Whether every row has one of two letters, neither of which is known: they may tell what came in. */
+export const hasTwoMarks = (rows: CsvRow[], column: number): boolean => {
+  const marks = new Set(rows.map(({ cells }) => cells[column] ?? ""));
+  return marks.size === 2 && [...marks].every((mark) => /^[\p{L}+]$/u.test(mark)) &&
+    ![...marks].every((mark) => ANSWERS.test(mark));
+};
+
+/** Whether some rows say that they came in, while others say nothing that is known. */
+export const someCameIn = (rows: CsvRow[], column: number): boolean =>
+  rows.some(({ cells }) => CAME_IN.test(plainHeader(cells[column] ?? "").slice(0, 40)));
+/** "Credit" may be how it was paid. */
+const CAME_IN =
+  /^(income|deposits?|inflow|revenue|refund|einnahmen?|eingang|gutschrift|einzahlung|recette|ingreso|abono|entrata|accredito|receita|przychod|uznanie|insattning|innskudd|indbetaling)$/;
 
 /** "Betrag (EUR)", "Amount in USD", "Importe €". */
 export function currencyInHeader(header: string): string | undefined {

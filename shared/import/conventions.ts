@@ -5,7 +5,8 @@
 import { type DateOrder, type DateText, toIsoDate } from "./date_text.ts";
 import { provenSign, type SignedRow } from "./balance_proof.ts";
 import { oneLine, shorten } from "./shorten.ts";
-import { type DecimalSign, decimalSignOf, type MoneyText } from "./money_text.ts";
+import { type DecimalSign, decimalSignOf, isCode, type MoneyText } from "./money_text.ts";
+import { decimalsOf } from "./units.ts";
 
 /** An open question, as facts; `answer_<id>` in the catalog asks it. */
 export interface Question {
@@ -76,18 +77,39 @@ export function findDecimalSign(amounts: MoneyText[], told?: DecimalSign): Conve
   };
 }
 
+/** Currencies whose decimals nobody uses any more. */
+const WHOLE: ReadonlySet<string> = new Set(["HUF", "IDR", "COP", "IRR", "LBP", "MMK", "LAK"]);
+
+/** A single sign before three digits: of thousands in a currency without decimals, of decimals in one with three. */
+export function decimalOfCurrencies(
+  booked: { currency?: string | undefined; money?: MoneyText | undefined }[],
+  home = "",
+): DecimalSign | undefined {
+  const currencies = new Set(booked.map(({ currency = home }) => currency));
+  const exponents = new Set(
+    [...currencies].map((currency) => WHOLE.has(currency) ? 0 : isCode(currency) ? decimalsOf(currency) : 2),
+  );
+  const sign = booked.flatMap(({ money }) => /[.,]/.exec(money?.digits ?? "")?.[0] ?? [])[0];
+  const [exponent] = exponents;
+  if (exponents.size !== 1 || !sign || (exponent !== 0 && exponent !== 3)) return undefined;
+  return (sign === ",") === (exponent === 3) ? "," : ".";
+}
+
 export interface SignedLine extends SignedRow {
   line: number;
   money: MoneyText;
   name: string;
   /** Its text names a salary or the like, so that its sign is that of money coming in. */
   namesIncome: boolean;
+  /** Its text says that a payment was received, so that its sign is that of credits. */
+  isReceived: boolean;
 }
 
 export interface SignHints {
   told?: "negative" | "positive" | undefined;
   /** A card's balance is what is owed, which proves nothing about its sign. */
   isCard?: boolean | undefined;
+  isCreditCard?: boolean | undefined;
   isStatement?: boolean | undefined;
   isAccount?: boolean | undefined;
 }
@@ -98,12 +120,20 @@ export interface SignHints {
  */
 export function findSign(
   lines: SignedLine[],
-  { told, isCard, isStatement, isAccount }: SignHints,
+  { told, isCard, isCreditCard, isStatement, isAccount }: SignHints,
 ): Convention<boolean> {
   const proven = isCard ? undefined : provenSign(lines);
   if (told && (proven === undefined || proven === told)) return { value: told === "negative" };
   if (!told && proven) return { value: proven === "negative" };
   if (!told && lines.some(({ money }) => money.isMarked)) return { value: true };
+  const negatives = lines.filter(({ money }) => money.isNegative);
+  const received = lines.filter(({ isReceived }) => isReceived);
+  if (!told && received.length > 0 && negatives.length > 0 && negatives.length < lines.length) {
+    // One sign alone may be a reversal, or a list that marks nothing but its refunds.
+    const isMinus = received[0]!.money.isNegative;
+    const isMost = isMinus ? negatives.length * 2 <= lines.length : negatives.length * 2 >= lines.length;
+    if (isMost && received.every(({ money }) => money.isNegative === isMinus)) return { value: !isMinus };
+  }
   // Who writes each plus means what came in.
   const isSigned = lines.every(({ money }) => money.isNegative || money.hasPlus);
   if (!told && isSigned && lines.some(({ money }) => money.isNegative) && lines.some(({ money }) => money.hasPlus)) {
@@ -112,6 +142,9 @@ export function findSign(
   const negative = lines.find(({ money }) => money.isNegative);
   const positive = lines.find(({ money }) => !money.isNegative);
   if (!told && isAccount && negative) return { value: true };
+  // On a credit card's list of charges, what is taken back stands alone among many.
+  const isRare = negatives.length > 0 && negatives.length * 3 < lines.length;
+  if (!told && isCreditCard && isRare && !lines.some(({ namesIncome }) => namesIncome)) return { value: false };
   const isList = !(negative && positive) && !isStatement && !lines.some(({ namesIncome }) => namesIncome);
   if (!told && isList) return { value: negative !== undefined };
   const sample = negative ?? positive;

@@ -15,23 +15,22 @@ export interface DateText {
   isCertain?: true;
 }
 
-/**
- * Month prefixes without accents, in the eight languages of header_words.ts; the longer of two with a common start
- * first.
- */
+/** Month prefixes without accents, in the languages of column_words.ts; the longer of two with a common start first. */
 const MONTHS: [RegExp, number][] = [
-  [/^(jan|gen|ene|janv|sty)/, 1],
-  [/^(feb|fev|febr|lut)/, 2],
-  [/^(mar|mrz|maar|mrt|maerz|mars|marz)/, 3],
-  [/^(apr|avr|abr|kwi)/, 4],
-  [/^(mai|may|mag|mei|maj)/, 5],
-  [/^(jun|juin|giu|cze)/, 6],
-  [/^(jul|juil|lug|lip)/, 7],
-  [/^(aug|aou|ago|sie)/, 8],
-  [/^(sep|set|wrz)/, 9],
-  [/^(oct|okt|ott|out|paz)/, 10],
-  [/^(nov|lis)/, 11],
-  [/^(dec|dez|dic|gru)/, 12],
+  [/^(marras)/, 11],
+  [/^(cervenec|cervenc)/, 7],
+  [/^(jan|gen|ene|janv|sty|ian|jaan|oca|tam|led|янв|січ|яну|ιαν)/, 1],
+  [/^(feb|fev|febr|lut|sub|hel|uno|veebr|фев|лют|φεβ)/, 2],
+  [/^(mar|mrz|maar|mrt|maerz|mars|marz|maalis|bre|мар|бер|μαρ)/, 3],
+  [/^(apr|avr|abr|kwi|nis|huh|dub|апр|кві|απρ)/, 4],
+  [/^(mai|may|mag|mei|maj|tou|kve|май|мая|тра|μαι)/, 5],
+  [/^(jun|juin|giu|cze|iun|juuni|haz|kes|cer|июн|юни|чер|ιουν)/, 6],
+  [/^(jul|juil|lug|lip|iul|juuli|tem|hei|июл|юли|лип|ιουλ)/, 7],
+  [/^(aug|aou|ago|sie|agu|elo|srp|авг|сер|αυγ)/, 8],
+  [/^(sep|set|wrz|szept|eyl|syy|zar|сен|сеп|вер|σεπ)/, 9],
+  [/^(oct|okt|ott|out|paz|eki|lok|rij|окт|жов|οκτ)/, 10],
+  [/^(nov|lis|noi|kas|ноя|ное|лис|νοε)/, 11],
+  [/^(dec|dez|dic|gru|des|dets|ara|jou|pro|дек|гру|δεκ)/, 12],
 ];
 
 const monthOf = (word: string): number | undefined => {
@@ -49,7 +48,8 @@ export function readDate(cell: string): DateText | undefined {
   const text = latinDigits(cell.trim()).replace(/^'(?=\d)/, "")
     .replace(/^\p{L}{2,10}[.,]{1,2}\s+(?=\d)/u, "")
     .replace(/(?<=\d)(?:[T\s,]+\d{1,2}[:.h]|-\d{1,2}:)\d{2}.*$/i, "");
-  const iso = /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\.?$/.exec(text) ?? /^(\d{4})(\d{2})(\d{2})$/.exec(text);
+  const iso = /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\.?$/.exec(text) ?? /^(\d{4})(\d{2})(\d{2})$/.exec(text) ??
+    /^(\d{4}) ?[年년] ?(\d{1,2}) ?[月월] ?(\d{1,2}) ?[日일]?$/.exec(text);
   if (iso) return { parts: [Number(iso[1]), Number(iso[2]), Number(iso[3])], order: "YMD", isCertain: true };
 
   const plain = /^(\d{1,2})([-/. ])(\d{1,2})\2(\d{4}|\d{2})\.?$/.exec(text);
@@ -59,9 +59,10 @@ export function readDate(cell: string): DateText | undefined {
     const order = plain[2] === "." || first > 12 ? "DMY" : second > 12 ? "MDY" : undefined;
     return { parts: [first, second, yearOf(plain[4]!)], ...(order && { order }) };
   }
-  const dayFirst = /^(\d{1,2})(?:st|nd|rd|th|\.|º)?[-/. ]*(?:de )?(\p{L}{3,})\.?[-/., ]*(?:de )?(\d{4}|\d{2})$/iu.exec(
-    text,
-  );
+  const dayFirst = /^(\d{1,2})(?:st|nd|rd|th|\.|º)?[-/. ]*(?:de )?(\p{L}{3,})\.?[-/., ]*(?:de |')?(\d{4}|\d{2})$/iu
+    .exec(
+      text,
+    );
   const monthFirst = /^(\p{L}{3,})\.?[-/ ]*(\d{1,2})(?:st|nd|rd|th)?[-/, ]+(\d{4}|\d{2})$/iu.exec(text);
   const [day, word, year] = dayFirst?.slice(1) ?? [monthFirst?.[2], monthFirst?.[1], monthFirst?.[3]];
   const month = word && monthOf(word);

@@ -5,6 +5,7 @@
 import type { Said } from "../words/message.ts";
 import type { Assumption } from "../words/words.ts";
 import {
+  countMoved,
   distinctTexts,
   fillMarks,
   FOREIGN,
@@ -20,7 +21,7 @@ import { splitFooter } from "./formats/csv_account.ts";
 import { findHeader } from "./find_header.ts";
 import { type Field, FIELDS, isSameHeader, plainHeader, rankOf, type Role } from "./header_words.ts";
 import type { KnownLayout, RoleColumns } from "./layouts/mod.ts";
-import { complementOf, findBalance, proveAmounts } from "./prove_columns.ts";
+import { addsFees, complementOf, findBalance, proveAmounts } from "./prove_columns.ts";
 import type { CsvRow } from "./read_csv.ts";
 import type { DecimalSign } from "./money_text.ts";
 
@@ -54,7 +55,7 @@ export interface MissingColumn {
 /** The most distinctive roles choose first. */
 const ORDER: Role[] = [
   ...["date", "out", "in", "balance", "amount", "currency", "state", "category", "payee", "name", "note", "type"],
-  ...["url", "original_amount", "original_currency"],
+  ...["url", "fee", "original_amount", "original_currency"],
 ] as Role[];
 
 const MONEY: Role[] = ["amount", "out", "in", "balance"];
@@ -144,7 +145,10 @@ function guessColumns(
         // Labels below a table stand where its days do.
         looksLike(role === "date" ? splitFooter(rows, column).rows : rows, column, role)
       )
-      .toSorted((a, b) => a.rank! - b.rank!);
+      // Of two that are named alike, one may be of foreign amounts only.
+      .toSorted((a, b) =>
+        a.rank! - b.rank! || (MONEY.includes(role) ? countMoved(rows, b.column) - countMoved(rows, a.column) : 0)
+      );
     if (column) columns[role] = [column.column];
   }
   columns = settleSides(columns, told.amount?.[0]);
@@ -207,6 +211,13 @@ function guessColumns(
     else if (found.length > 1) {
       assumed.push({ code: "several_currencies", params: { headers: found.map((column) => headers[column]) } });
     }
+  }
+  const [fee] = columns.fee ?? [];
+  if (fee !== undefined) {
+    const count = rows.filter(({ cells }) => /[1-9]/.test(cells[fee] ?? "")).length;
+    const adds = count > 0 && addsFees(rows, columns);
+    if (!adds) delete columns.fee;
+    if (adds === undefined) assumed.push({ code: "fees_left_out", params: { count, column: headers[fee] } });
   }
   const distinct = (column: number | undefined) => column === undefined ? 0 : distinctTexts(rows, column);
   const [name] = columns.name ?? columns.payee ?? [];

@@ -7,16 +7,31 @@ export const DIRECTION_WORDS: Record<Direction | "own_transfer" | "exchange" | "
   out: "debit dr d dbit af soll s ausgabe ausgaben ausgang belastung lastschrift expense expenses expenditure " +
     "withdrawal outflow out debet depense gasto cargo uscita addebito uitgave despesa saida debito wydatek obciazenie " +
     "minus debet debetas ut ud uttag hævet utgift udgift meno otto výdaj výdej odepsáno terhelés kiadás " +
-    "t plată ieșire isplata rashod trošak duguje odliv расход списание дебет витрата списання разход дт χρέωση borç " +
+    "t plată ieșire isplata rashod trošak duguje odliv расход списание дебет витрата списання разход дт χρέωση χ borç " +
     "gider deebet makse izdevumi chi ra keluar pengeluaran db 支出 支付 出金 借 借方 출금 지급 지출 차변 מדין חובה",
   in: "credit cr c crdt bij haben h einnahme einnahmen eingang gutschrift income deposit inflow in revenu recette " +
     "ingreso abono entrata accredito inkomsten receita entrada credito przychod uznanie wplyw plus " +
     "k kredit kreditas ind inn inntekt indtægt inkomst insättning innskudd tulo pano příjem vklad připsáno jóváírás " +
     "bevétel j încasare intrare uplata prihod potražuje priliv приход зачисление поступление кредит надходження кт " +
-    "зарахування πίστωση alacak gelir kreedit ieņēmumi thu vào masuk pemasukan 收入 入金 贷 贷方 貸方 입금 수입 대변 זכות",
+    "зарахування πίστωση π alacak gelir kreedit ieņēmumi thu vào masuk pemasukan 收入 入金 贷 贷方 貸方 입금 수입 대변 זכות",
   own_transfer: "transfer umbuchung umbuchungen transfert transferencia trasferimento overboeking transferencia",
   exchange: "neutral",
   balance: "reconciliation",
+};
+
+export const DIRECTION_PHRASES: Record<string, Direction> = {
+  ...{ purchase: "out", purchases: "out", sale: "out", kauf: "out", achat: "out", compra: "out", acquisto: "out" },
+  ...{
+    refund: "in",
+    return: "in",
+    deposit: "in",
+    erstattung: "in",
+    remboursement: "in",
+    reembolso: "in",
+    rimborso: "in",
+  },
+  ...{ "money out": "out", "paid out": "out", "cash out": "out", "zu lasten": "out", "ut fra konto": "out" },
+  ...{ "money in": "in", "paid in": "in", "cash in": "in", "zu gunsten": "in", "inn på konto": "in" },
 };
 
 /** Cells of a state column; all others of a known export are a problem of their row. */
@@ -138,6 +153,16 @@ export const STATE_WORDS: Record<"pending" | "reverted" | "declined" | "expense"
   ],
 };
 
+/** How words begin by which the title of a section says that its rows are not booked. */
+export const UNBOOKED_TITLES = [
+  ...["pending", "unposted", "not yet posted", "authorised", "authorized", "holds", "declined", "vorgemerkt"],
+  ...["ausstehend", "noch nicht gebucht", "nicht gebucht", "en attente", "en cours", "opérations à venir", "pendiente"],
+  ...["retenido", "in attesa", "non contabilizzat", "in behandeling", "gereserveerd", "pendente", "oczekując"],
+  ...["blokad", "reserverad", "reservert", "reservered", "varaukset", "nezaúčtovan", "čekající", "függőben", "zárolt"],
+  ...["în așteptare", "na čekanju", "rezervacij", "в обработке", "ожида", "очіку", "εκκρεμ", "bekleyen", "provizyon"],
+  ...["未確定", "待入账", "승인대기", "รอดำเนินการ"],
+];
+
 /** Whole words or phrases of a line's text; `in` and `out` hold only for money in that direction. */
 export const TEXT_WORDS: { kind: Kind; only?: Direction; words: string[] }[] = [
   {
@@ -186,6 +211,10 @@ export const TEXT_WORDS: { kind: Kind; only?: Direction; words: string[] }[] = [
       ...["refund", "refunded", "reversal", "chargeback", "merchandise return", "erstattung"],
       ...["ruckerstattung", "retoure", "storno", "ruckzahlung", "remboursement", "reembolso", "devolucion", "rimborso"],
       ...["terugbetaling", "retour", "estorno", "zwrot"],
+      ...["återköp", "återbetalning", "retur", "tilbakebetaling", "tilbagebetaling", "refusjon", "palautus", "hyvitys"],
+      ...["vratka", "vrácení platby", "vrátenie", "visszatérítés", "rambursare", "povrat novca", "povraćaj", "vračilo"],
+      ...["возврат", "повернення", "възстановяване", "επιστροφή", "iade", "tagastus", "grąžinimas", "atmaksa"],
+      ...["hoàn tiền", "pengembalian dana", "返金", "退款", "환불", "คืนเงิน", "استرداد", "זיכוי"],
     ],
   },
   {
@@ -224,57 +253,4 @@ export const TEXT_WORDS: { kind: Kind; only?: Direction; words: string[] }[] = [
 export const INCOME_WORDS = [
   ...["salary", "payroll", "wages", "direct deposit", "interest paid", "dividend", "gehalt", "lohn", "bezuge"],
   ...["gehalt rente", "salaire", "nomina", "stipendio", "salaris", "salario", "wynagrodzenie", "pensja", "income"],
-];
-
-/** Texts by which a card's list says that its bill was paid, whatever the sign of the amount. */
-export const PAYMENT_WORDS = [
-  ...["payment received", "payment thank you", "payment thank", "autopay payment", "autopay pymt", "autopay thank you"],
-  ...["thank you for your payment", "autopay", "payment recd", "direct debit payment", "payment by direct debit"],
-  ...["credit card payment", "online payment thank you", "payment from bank", "zahlung erhalten"],
-  ...["gutschrift lastschrift", "danke für ihre zahlung", "ihre zahlung", "zahlungseingang", "lastschrifteinzug"],
-  ...["einzug rechnungsbetrag", "zahlung dankend erhalten", "ausgleich kreditkarte", "paiement reçu"],
-  ...["prélèvement reçu", "merci de votre paiement", "votre paiement", "paiement merci", "règlement reçu"],
-  ...[
-    "pago recibido",
-    "gracias por su pago",
-    "su pago",
-    "pago de tarjeta",
-    "pago con tarjeta gracias",
-    "abono por pago",
-  ],
-  ...["pagamento ricevuto", "vostro pagamento", "pagamento estratto conto", "addebito in conto corrente"],
-  ...["betaling ontvangen", "uw betaling", "incasso creditcard", "pagamento recebido", "pagamento efetuado"],
-  ...["pagamento de fatura", "obrigado pelo pagamento", "spłata karty", "spłata zadłużenia", "wpłata własna"],
-  ...["betaling mottatt", "innbetaling", "takk for betalingen", "indbetaling modtaget", "indbetaling"],
-  ...["tak for din betaling", "inbetalning", "inbetalning mottagen", "tack för din betalning", "maksu vastaanotettu"],
-  ...["suorituksenne", "kiitos maksusta", "platba přijata", "přijatá platba", "splátka karty", "platba prijatá"],
-  ...["befizetés", "fizetés köszönjük", "köszönjük befizetését", "plată primită", "plata primita", "alimentare card"],
-  ...["uplata primljena", "primljena uplata", "plačilo prejeto", "prejeto plačilo", "платеж получен"],
-  ...["погашение задолженности", "погашення заборгованості", "платіж отримано", "погасяване", "πληρωμή ευχαριστούμε"],
-  ...["η πληρωμή σας", "ödemeniz için teşekkürler", "ödeme teşekkür ederiz", "hesaptan ödeme", "otomatik ödeme"],
-  ...["makse saadud", "gautas mokėjimas", "maksājums saņemts", "thanh toán thẻ", "thanh toán dư nợ"],
-  ...[
-    "pembayaran terima kasih",
-    "口座振替",
-    "お支払い 口座振替",
-    "お支払い",
-    "自动还款",
-    "信用卡还款",
-    "还款",
-    "自動繳款",
-  ],
-  ...["繳款", "카드대금", "결제대금", "자동이체결제", "ชำระเงิน ขอบคุณ", "سداد البطاقة", "תשלום התקבל"],
-];
-
-/**
- * Who takes money for a card's bill, an account or a depot of the person's own. A bank account's row to one of these is
- * asked about; none of them is a shop.
- */
-export const OWN_ACCOUNT_WORDS = [
-  ...["american express", "amex", "axp", "barclaycard", "barclays", "advanzia", "gebuhrfrei mastercard", "diners club"],
-  ...["capital one", "chase card", "chase credit", "citi card", "discover card", "synchrony bank", "hanseatic bank"],
-  ...["viseca", "swisscard", "cembra", "international card services", "ics cards", "visa abrechnung"],
-  ...["mastercard abrechnung", "kreditkarte abrechnung", "kreditkartenabrechnung", "credit card bill"],
-  ...["card settlement", "revolut", "wise", "trade republic", "scalable capital", "vivid money", "bunq", "monzo"],
-  ...["etoro", "degiro", "interactive brokers"],
 ];

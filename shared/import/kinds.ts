@@ -5,16 +5,17 @@
 import { BOOKING_WORDS } from "./booking_words.ts";
 import { plainHeader } from "./header_words.ts";
 import {
+  DIRECTION_PHRASES,
   DIRECTION_WORDS,
   INCOME_WORDS,
-  OWN_ACCOUNT_WORDS,
-  PAYMENT_WORDS,
   STATE_WORDS,
   TEXT_WORDS,
+  UNBOOKED_TITLES,
 } from "./kind_words.ts";
+import { ANY_PAYMENT_WORDS, OWN_ACCOUNT_WORDS, PAYMENT_WORDS, RECEIVED_WORDS } from "./payment_words.ts";
 import type { Direction, Kind } from "./statement.ts";
 
-const byWord = <Value extends string>(words: Record<Value, string | string[]>): ReadonlyMap<string, Value> =>
+const byWord = <Value extends string>(words: Record<Value, string | string[]>): Map<string, Value> =>
   new Map(
     Object.entries<string | string[]>(words).flatMap(([value, list]) =>
       (typeof list === "string" ? list.split(" ") : list).map((word) => [plainHeader(word), value as Value] as const)
@@ -81,6 +82,7 @@ export const isWordless = (text: string): boolean =>
   !/\p{L}{2}|[\p{Script=Han}\p{Script=Hangul}]/u.test(text) || (text.length <= 60 && withoutBooking(text) === "");
 
 const DIRECTIONS = byWord(DIRECTION_WORDS);
+for (const [phrase, side] of Object.entries(DIRECTION_PHRASES)) DIRECTIONS.set(plainHeader(phrase), side);
 const STATES = byWord(STATE_WORDS);
 
 /** What a cell of a direction column says; undefined when it is no such word. */
@@ -91,10 +93,14 @@ export const directionOf = (cell: string): Direction | "own_transfer" | "exchang
 export const stateOf = (cell: string): Kind | undefined => {
   const plain = plainHeader(cell);
   const known = STATES.get(plain);
-  if (known || !plain.includes(" ") || plain.length > MAX_STATE) return known;
+  if (known || plain.length > MAX_STATE) return known;
+  // "Nicht gebucht", "non contabilizzato", "nezaúčtovaná"
+  if (STATES.get(plain.replace(NOT, "")) === "expense") return "pending";
   return STATES.get(plain.split(" ").filter((word) => !OF_STATES.has(word)).join(" "));
 };
 const MAX_STATE = 60;
+const NOT =
+  /^(?:(?:noch nicht|nicht|not yet|not|non|no|nao|nie|niet|nog niet|ikke|ej|inte|nem|neni|не|ei) |un|nie|ne|не)(?=\p{L})/u;
 /** What has a state: "Transaction declined", "payment is pending". */
 const OF_STATES = new Set([
   ...[
@@ -130,6 +136,10 @@ const OF_STATES = new Set([
 
 /** Whether a cell is a state of a line that was not booked. */
 export const isUnbooked = (cell: string): boolean => (stateOf(cell) ?? "expense") !== "expense";
+
+/** Whether the title of a section says that its rows are not booked: "Vorgemerkte Umsätze", "Pending transactions". */
+export const isUnbookedTitle = (plain: string): boolean => plain !== "" && UNBOOKED_TITLE.test(plain);
+const UNBOOKED_TITLE = new RegExp(`(?<![\\p{L}])(?:${UNBOOKED_TITLES.map(plainHeader).join("|")})`, "u");
 
 /** Words of states that say more of a text in which they stand alone, such as "Hold my beer (hold)". */
 const DOUBTFUL = new Set(["hold", "held", "offen", "refuse", "expired", "processing"]);
@@ -167,6 +177,10 @@ export interface TextSays {
   isIncome: boolean;
   /** It says that a card's bill was paid. */
   isPayment?: boolean;
+  /** It has a word for a payment, by whomever. */
+  namesPayment?: boolean;
+  /** It says that a payment was received. */
+  isReceived?: boolean;
   /** It names a card issuer, or where people have an account of their own. */
   namesOwnAccount?: boolean;
 }
@@ -178,7 +192,14 @@ interface Phrase {
 }
 
 /** Phrases by their first word, so that a text is compared with few. */
-const RANKED = [...TEXT_WORDS.map(({ words }) => words), INCOME_WORDS, PAYMENT_WORDS, OWN_ACCOUNT_WORDS];
+const RANKED = [
+  ...TEXT_WORDS.map(({ words }) => words),
+  INCOME_WORDS,
+  PAYMENT_WORDS,
+  OWN_ACCOUNT_WORDS,
+  RECEIVED_WORDS,
+  ANY_PAYMENT_WORDS,
+];
 const PHRASES = new Map<string, Phrase[]>();
 for (const [rank, words] of RANKED.entries()) {
   for (const phrase of words.map(plainText)) {
@@ -190,6 +211,8 @@ for (const [rank, words] of RANKED.entries()) {
 const INCOME = TEXT_WORDS.length;
 const PAYMENT = INCOME + 1;
 const OWN_ACCOUNT = PAYMENT + 1;
+const RECEIVED = OWN_ACCOUNT + 1;
+const ANY_PAYMENT = RECEIVED + 1;
 const NOTHING: TextSays = { isIncome: false };
 
 /** What a line's text says by its words: the first of TEXT_WORDS counts. */
@@ -207,5 +230,7 @@ export function readText(text: string): TextSays {
   return {
     ...{ in: kind("in"), out: kind("out"), none: kind(), isIncome: ranks.has(INCOME), isPayment: ranks.has(PAYMENT) },
     namesOwnAccount: ranks.has(OWN_ACCOUNT),
+    isReceived: ranks.has(RECEIVED),
+    namesPayment: ranks.has(ANY_PAYMENT),
   };
 }

@@ -118,8 +118,8 @@ export function readMoney(cell: string): MoneyText | undefined {
   if ([sign1, sign2, sign3, sign4].filter(Boolean).length > 1) return undefined;
   isNegative ||= [sign1, sign2, sign3, sign4].includes("-");
   // "DR" and "CR" of bank statements: money out, money in.
-  const marker = /^(dr|cr|s|h)$/i.exec(after!)?.[1]?.toLowerCase();
-  if (marker === "dr" || marker === "s") isNegative = true;
+  const marker = /^(dr|cr|s|h|d|c)\.?$/i.exec(after!)?.[1]?.toLowerCase();
+  if (marker && /[ds]/.test(marker)) isNegative = true;
   const words = [before, marker ? "" : after].filter(Boolean) as string[];
   const currency = words[0] && readCurrency(words[0]);
   if (words.length > 1 || (words.length === 1 && !currency)) return undefined;

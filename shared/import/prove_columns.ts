@@ -1,5 +1,6 @@
 /** Finds columns of money whose headers say nothing, as far as the cells prove which they are. */
 import { provenSign } from "./balance_proof.ts";
+import { BLANK } from "./cell_looks.ts";
 import { findDecimalSign } from "./conventions.ts";
 import { findBalances, totalsAround } from "./formats/csv_account.ts";
 import { readDate } from "./date_text.ts";
@@ -14,7 +15,7 @@ const MOST_ROWS = 200;
 
 const moneyOf = ({ cells }: CsvRow, column: number): MoneyText | undefined => {
   const cell = cells[column] ?? "";
-  return cell === "" ? undefined : readMoney(cell);
+  return BLANK.test(cell) ? undefined : readMoney(cell);
 };
 const isZero = (cell: string | undefined) => !cell || !/[1-9]/.test(cell);
 
@@ -22,7 +23,7 @@ const isZero = (cell: string | undefined) => !cell || !/[1-9]/.test(cell);
 export function moneyColumns(rows: CsvRow[], columns: number[]): number[] {
   const some = rows.slice(0, MOST_ROWS);
   return columns.filter((column) => {
-    const filled = some.filter(({ cells }) => cells[column]);
+    const filled = some.filter(({ cells }) => !BLANK.test(cells[column] ?? ""));
     return filled.length > 0 && filled.every((row) => moneyOf(row, column)) &&
       !filled.every(({ cells }) => isDay(cells[column]!));
   }).slice(0, MOST_CANDIDATES);
@@ -122,6 +123,32 @@ export function findBalance(
     ? (row: CsvRow) => signedOf(row, out[0]!, into[0]!)
     : undefined;
   return amountOf && moneyColumns(rows, free).find((column) => isProven(rows, column, amountOf));
+}
+
+/** Whether the balance moves by the fees beside the amounts, or by the amounts alone; undefined when it says neither. */
+export function addsFees(
+  rows: CsvRow[],
+  { amount, out, in: into, balance, fee }: RoleColumns,
+): boolean | undefined {
+  if (!balance?.length) return undefined;
+  const read = rows.map((row) => ({
+    money: amount?.length ? moneyOf(row, amount[0]!) : signedOf(row, out?.[0] ?? -1, into?.[0] ?? -1),
+    fee: moneyOf(row, fee![0]!),
+    balance: moneyOf(row, balance[0]!),
+  }));
+  const decimal = findDecimalSign(read.flatMap((one) => [one.money ?? [], one.balance ?? []].flat())).value;
+  const proves = (hasFees: boolean) =>
+    provenSign(read.map((one) => {
+      const paid = one.fee && hasFees ? unitsOf({ ...one.fee, isNegative: false }, decimal) ?? 0n : 0n;
+      const moved = one.money ? unitsOf(one.money, decimal) : 0n;
+      return {
+        amount: moved === undefined ? undefined : moved - paid,
+        balance: one.balance && unitsOf(one.balance, decimal),
+        account: "",
+      };
+    })) === "negative";
+  const [alone, added] = [proves(false), proves(true)];
+  return alone === added ? undefined : added;
 }
 
 const signedOf = (row: CsvRow, out: number, into: number): MoneyText | undefined => {

@@ -52,7 +52,12 @@ export function readImport(
   const columns = pick(learned, FIELDS.filter((field) => mapping[field] === undefined));
   const statement = readFormat(text, { ...columns, ...mapping }, mostRows);
   if ("code" in statement) return showBeginning(statement, text);
-  const { settled, answered } = settle(statement, { mapping, learned, latest, home });
+  // A script or a country that has one currency says how many decimals it has.
+  const [only, ...others] = statement.suggests ?? [];
+  const { settled, answered } = settle(statement, {
+    ...{ mapping, learned, latest },
+    home: home ?? (others.length === 0 ? only : undefined),
+  });
   const { brokenLinks, ...written } = writeRows(settled);
   if (written.rows.length === 0 && written.rows_bad.length === 0) {
     const { left_out } = written;

@@ -1,6 +1,7 @@
 /** Settles what a file's lines mean by its conventions, whatever the format: dates, amounts, directions and kinds. */
 import {
   type Convention,
+  decimalOfCurrencies,
   findDateOrder,
   findDecimalSign,
   findSign,
@@ -11,10 +12,10 @@ import { plainHeader } from "./header_words.ts";
 import { type DateOrder, type DateText, readDate, toIsoDate } from "./date_text.ts";
 import type { Mapping } from "./find_columns.ts";
 import { readText, type TextSays } from "./kinds.ts";
-import { type DecimalSign, isCode, type MoneyText, readCurrency, readMoney, toDecimal } from "./money_text.ts";
+import { type DecimalSign, type MoneyText, readCurrency, readMoney, toDecimal } from "./money_text.ts";
 import { readOriginal } from "./original_amount.ts";
 import { type Conventions, type Direction, isLeftOut, type Kind, type RawLine, type Statement } from "./statement.ts";
-import { decimalsOf, unitsOf } from "./units.ts";
+import { unitsOf } from "./units.ts";
 import { cut, oneLine, shorten } from "./shorten.ts";
 import { leaveOutTotals } from "./total_rows.ts";
 
@@ -121,7 +122,7 @@ export function settleLines(
     : findDateOrder(booked.flatMap(({ day }) => day ?? []), { told: told.dates, latest });
   const decimal = mapping.decimal
     ? { value: mapping.decimal }
-    : findDecimalSign(booked.flatMap(({ money }) => money ?? []), told.decimal ?? decimalOfCurrency(booked, home));
+    : findDecimalSign(booked.flatMap(({ money }) => money ?? []), told.decimal ?? decimalOfCurrencies(booked, home));
   const unproven = proveDirections(booked, decimal.value, told);
   const isOpposed = read.some(({ money }) => money?.hasPlus && money.isNegative);
   const sign = unproven && mapping.negative_is_expense === undefined
@@ -187,16 +188,6 @@ function ownersOf({ owner }: Statement, read: Reading[], negativeIsExpense: bool
   return owners;
 }
 
-/** A single sign before three digits: of thousands in a currency without decimals, of decimals in one with three. */
-function decimalOfCurrency(booked: Reading[], home = ""): DecimalSign | undefined {
-  const currencies = new Set(booked.map(({ currency = home }) => currency));
-  const exponents = new Set([...currencies].map((currency) => isCode(currency) ? decimalsOf(currency) : 2));
-  const sign = booked.flatMap(({ money }) => /[.,]/.exec(money?.digits ?? "")?.[0] ?? [])[0];
-  const [exponent] = exponents;
-  if (exponents.size !== 1 || !sign || (exponent !== 0 && exponent !== 3)) return undefined;
-  return (sign === ",") === (exponent === 3) ? "," : ".";
-}
-
 /**
  * Amounts without any sign whose balances move by each of them: the balance says in which direction.
  * @returns the oldest line, before which no balance is known.
@@ -244,6 +235,7 @@ function settleSign(
         balance: one.balance && unitsOf(one.balance, decimal),
         account: `${one.currency ?? ""} ${one.raw.account ?? ""}`,
         namesIncome: one.says.isIncome,
+        isReceived: one.says.isReceived === true || (told.isCreditCard === true && one.says.isPayment === true),
       }]
     );
   return unsided.length === 0
@@ -254,6 +246,9 @@ function settleSign(
 const directionOf = ({ raw, money }: Reading, negativeIsExpense: boolean): Direction | undefined =>
   raw.direction ?? (money && (money.isNegative === negativeIsExpense ? "out" : "in"));
 
+/** On a list of charges, whatever is called a payment is that of the card, unless it is a refund. */
+const isCardPayment = (says: TextSays) => says.isPayment || (says.namesPayment && says.in !== "refund");
+
 /** What each line is, in the light of all. */
 function settleKinds(read: Reading[], negativeIsExpense: boolean, told: Conventions) {
   const isList = told.isKnown && !told.isStatement;
@@ -263,6 +258,7 @@ function settleKinds(read: Reading[], negativeIsExpense: boolean, told: Conventi
     if (raw.kind || isList) return raw.kind;
     // On a list without signs, the payment of the card is among the charges.
     if (isUnsigned && says.isPayment) return "card_payment";
+    if (!told.isKnown && !negativeIsExpense && direction === "in" && isCardPayment(says)) return "card_payment";
     const kind = says[direction ?? "none"];
     // Into an account that is known to be no card's, a "mobile payment" is an income like any other.
     return kind === "card_payment" && direction === "in" && told.isKnown && !told.isCard ? undefined : kind;

@@ -72,6 +72,8 @@ export interface Conventions {
   spends?: "negative" | "positive";
   /** The account of a credit card: what comes in is a refund or the card's payment. */
   isCard?: boolean;
+  /** An unknown export that calls itself a credit card's; other accounts have cards, too. */
+  isCreditCard?: boolean;
   /** A known export or a format with rules, whose incoming money is no refund unless it says so. */
   isKnown?: boolean;
   /** Money that comes into a category in which money is also spent is a refund. */

@@ -5,7 +5,7 @@ import { toUnits } from "./units.ts";
 
 /** A word for a sum at the start of a row's name. */
 const TOTAL =
-  /^(grand total|sub ?total|total|summe|gesamt|zwischensumme|sous total|suma|somme|totale|totaal|subtotaal|razem|celkem|итого|всего|小計|合計|合计|小计|합계|소계)(?![\p{L}\d])/u;
+  /^(grand total|sub ?total|total|summe|gesamt|zwischensumme|sous total|suma|somme|totale|totaal|subtotaal|razem|celkem|ukupno|promet|osszesen|yhteensa|totalt|totales|totais|toplam|kaive|kokku|apyvarta|is viso|apgrozijums|kopa|turnover|obrat|obroty|общо|итого|всего|разом|小計|合計|合计|小计|합계|소계)(?![\p{L}\d])/u;
 
 interface Line {
   raw: RawLine;
@@ -20,7 +20,7 @@ export function leaveOutTotals(lines: Line[], { isKnown }: Conventions): void {
   if (isKnown) return;
   const sums = { since: { in: 0n, out: 0n }, all: { in: 0n, out: 0n } };
   for (const line of lines) {
-    if (line.raw.problem || line.amount === undefined || !line.date) continue;
+    if (line.raw.problem || line.amount === undefined || !line.date || line.kind === "balance") continue;
     const units = toUnits(line.amount);
     const isSum = Object.values(sums).some(({ in: into, out }) =>
       into + out > 0n && [into, out, into - out, out - into].includes(units)

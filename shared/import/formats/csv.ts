@@ -1,5 +1,5 @@
 /** Reads CSV, of a known export or any other, into lines as their cells say them. */
-import { currencyInHeader, isText, looksLike, mayBeIncome } from "../cell_looks.ts";
+import { currencyInHeader, hasTwoMarks, isText, looksLike, mayBeIncome, someCameIn } from "../cell_looks.ts";
 import { findColumns, type Mapping } from "../find_columns.ts";
 import { FIELDS, plainHeader, type Role } from "../header_words.ts";
 import { suggestCurrencies } from "../currency_hints.ts";
@@ -15,6 +15,7 @@ import { completeDays, orderAbove } from "./yearless_days.ts";
 import { refuseBills } from "./bills.ts";
 import { accountHints, bookingDay } from "./csv_hints.ts";
 import { readLines } from "./csv_lines.ts";
+import { findSections } from "./sections.ts";
 
 /** The widest known exports have about fifty. */
 export const MAX_COLUMNS = 200;
@@ -42,9 +43,10 @@ export function readCsvStatement(csv: string, mapping: Mapping, mostRows: number
     return refuseBills(found.rows.map(({ cells }) => new Map(names.map((name, i) => [name, cells[i] ?? ""]))));
   }
   const { rows: below, footer } = splitFooter(found.rows, columns.date?.[0] ?? 0);
-  // Files that were joined repeat it.
-  const isHeader = ({ cells }: CsvRow) => headerLine !== undefined && cells.every((cell, i) => cell === headers[i]);
-  const all = below.filter((row) => !isHeader(row));
+  const { rows: all, ...sections } = findSections(below, {
+    ...{ headers: headerLine === undefined ? undefined : headers, above: found.preamble },
+    date: columns.date?.[0] ?? 0,
+  });
   const rows = layout ? withText(all, columns) : joinContinued(all, columns);
   if (stoppedAt === "rows" || rows.length > mostRows) return tooLong(mostRows);
   if (rows.length === 0) return { code: "invalid_argument.file_without_rows", field: "csv" };
@@ -52,7 +54,7 @@ export function readCsvStatement(csv: string, mapping: Mapping, mostRows: number
   // A payee column that a person named does not identify the kind of account.
   const payee = mapping.payee === undefined ? columns.payee?.[0] : undefined;
   const signs = rows.flatMap(({ cells }) => readMoney(cells[columns.amount?.[0] ?? -1] ?? "") ?? []);
-  const isMostlyOut = signs.filter(({ isNegative }) => isNegative).length * 2 >= signs.length;
+  const isMostlyOut = signs.filter(({ isNegative }) => isNegative).length * 2 > signs.length;
   const hints = layout
     ? undefined
     : accountHints(headers, found.preamble, { hasBalance: has("balance"), payee, isMostlyOut });
@@ -70,7 +72,12 @@ export function readCsvStatement(csv: string, mapping: Mapping, mostRows: number
 
   const delimiter = DELIMITERS[sign] ?? sign;
   const owner = findOwner(found);
-  const lines = readLines(rows, { ...found, delimiter, booked: layout ? undefined : bookingDay(found, rows) });
+  const lines = readLines(rows, {
+    ...found,
+    delimiter,
+    sections,
+    booked: layout ? undefined : bookingDay(found, rows),
+  });
   const currencies = [columns.amount, columns.out, columns.in, columns.balance]
     .flatMap((places) => places?.[0] === undefined ? [] : currencyInHeader(headers[places[0]]!) ?? []);
   const currency = currencies[0] ?? layout?.currency ?? currencyAbove(found.preamble);
@@ -87,9 +94,10 @@ export function readCsvStatement(csv: string, mapping: Mapping, mostRows: number
       ...(layout?.decimal && { decimal: layout.decimal }),
       ...(layout?.spends && !isMoved && { spends: layout.spends }),
       isCard,
+      isCreditCard: hints?.isCreditCard ?? false,
       isStatement: layout
         ? !layout.isList
-        : hints!.isStatement || headers.some((_, column) => mayBeIncome(rows, column)),
+        : hints!.isStatement || (!columns.direction && headers.some((_, column) => tellsSides(rows, column))),
       isAccount: hints?.isAccount ?? false,
       isListOfPayees: hints?.isListOfPayees ?? false,
       isKnown: layout !== undefined,
@@ -120,6 +128,10 @@ function knownDelimiter(csv: string): string | undefined {
       .some(({ cells }) => cells.length > 2 && findLayout(cells.map(plainHeader)) !== undefined)
   );
 }
+
+/** Whether a column may tell what came in, in words that are not known. */
+const tellsSides = (rows: CsvRow[], column: number): boolean =>
+  mayBeIncome(rows, column) || someCameIn(rows, column) || hasTwoMarks(rows, column);
 
 /** Lists the columns that may be the field, each with what its first rows say. */
 function unclear(field: "date" | "amount" | "name", headers: string[], rows: CsvRow[]): ImportProblem {

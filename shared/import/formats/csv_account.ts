@@ -175,12 +175,19 @@ export const currencyInName = (name: string): string | undefined => onlyCode(cod
 
 /** A word for a sum, before or after that of a side: "Total debits", "Summe Soll". */
 const TOTAL =
-  /(?<![\p{L}\d])(totals?|sum|summe|suma|somme|totale|totaal|sumate|celkem|spolu|osszesen|yhteensa|итого|всего|合計|合计|합계)(?![\p{L}\d])/gu;
+  /(?<![\p{L}\d])(totals?|sum|summe|suma|somme|totale|totaal|sumate|celkem|spolu|osszesen|yhteensa|ukupno|promet|totalt|totales|totais|toplam|kaive|kokku|apyvarta|is viso|apgrozijums|kopa|turnover|obrat|obroty|общо|разом|итого|всего|合計|合计|합계)(?![\p{L}\d])/gu;
 
 /** Whether a row below a table says a balance or a total rather than being one of its lines. */
 const isBalance = ({ cells }: CsvRow): boolean => {
   const label = plainHeader((cells.find(Boolean) ?? "").slice(0, MAX_CELL));
   return OPENING.test(label) || CLOSING.test(label) || label.search(TOTAL) === 0;
+};
+
+/** Whether a row is the sum of others: nothing but a word for it, and amounts. */
+export const isSum = ({ cells }: CsvRow): boolean => {
+  const filled = cells.filter(Boolean);
+  return filled.length > 1 && plainHeader(filled[0]!.slice(0, MAX_CELL)).search(TOTAL) === 0 &&
+    filled.slice(1).every(readMoney);
 };
 
 /** How many rows a table may have below it. */

@@ -74,6 +74,9 @@ const VALUE_DATE =
   /\b(value date|wertstellung|valuta\p{L}*|date de valeur|fecha valor|data valuta|rentedatum|data valor)\b/u;
 const CARD = /\b(card|credit limit|\p{L}*karten?\p{L}*|carte|tarjeta|carta|creditcard|cartao|karta)\b/u;
 
+const CREDIT_CARD =
+  /\b(credit ?cards?|credit limit|kreditkart\p{L}*|kreditkort\p{L}*|carte de credit|tarjeta de credito|carta di credito|cartao de credito|kart\p{L} kredytow\p{L}|kreditni\p{L} kart\p{L}|kredi kart\p{L}*|luottokort\p{L}*|hitelkartya\p{L}*|kreditna kart\p{L}*|card de credit)\b/u;
+
 const BOOKING_DAY =
   /\b(\p{L}*buchung\p{L}*|booking|posting|posted|bokf\p{L}*|bogf\p{L}*|boek\p{L}*|comptable|contab\p{L}*|ksieg\p{L}*|zauct\p{L}*)\b/u;
 
@@ -102,13 +105,15 @@ export function accountHints(
   const words = [...headers, ...preamble.flatMap(({ cells }) => cells.slice(0, 4))].map(plainHeader).join(" | ");
   const isCard = CARD.test(words);
   const isPaid = payee !== undefined && !MERCHANT.test(plainHeader(headers[payee]!));
-  const isBooked = ACCOUNT.test(names) || VALUE_DATE.test(names) || BOOKING_DAY.test(names);
+  const isOfAccount = ACCOUNT.test(names);
+  const isBooked = isOfAccount || VALUE_DATE.test(names) || BOOKING_DAY.test(names);
   const isBank = hasBalance || isBooked || ACCOUNT.test(words) || VALUE_DATE.test(words);
   return {
     isCard,
+    isCreditCard: CREDIT_CARD.test(words),
     isStatement: isBank || isPaid,
     isListOfPayees: isPaid && !isBank && !isMostlyOut,
     // A balance that does not prove the sign contradicts it; a list of payees may have a few refunds.
-    isAccount: (isBooked || (isPaid && isMostlyOut)) && !isCard && !hasBalance,
+    isAccount: (isOfAccount || (isBooked && isPaid) || ((isBooked || isPaid) && isMostlyOut)) && !isCard && !hasBalance,
   };
 }

@@ -1,7 +1,8 @@
 /** Reads a table's rows into lines: what each column says of them. */
 import { plainHeader, type Role } from "../header_words.ts";
 import { NAME_WORDS, NUMBER_WORDS } from "./csv_account.ts";
-import { directionOf, isUnbooked, isWordless, stateInText, stateOf } from "../kinds.ts";
+import { directionOf, isUnbooked, isWordless, readText, stateInText, stateOf } from "../kinds.ts";
+import { readMoney } from "../money_text.ts";
 import type { KnownLayout, RoleColumns } from "../layouts/mod.ts";
 import type { CsvRow } from "../read_csv.ts";
 import { oneLine, shorten } from "../shorten.ts";
@@ -12,6 +13,7 @@ import { readLedger } from "./ledger_rows.ts";
 import { findSides } from "./csv_hints.ts";
 import { kindsOfLayout } from "./layout_kinds.ts";
 import { lookUp } from "./look_up.ts";
+import type { Sections } from "./sections.ts";
 
 interface Table {
   headers: string[];
@@ -21,11 +23,12 @@ interface Table {
   delimiter: string;
   /** The column of the booking day; a row without one is not booked yet. */
   booked?: number | undefined;
+  sections: Omit<Sections, "rows">;
 }
 
 export function readLines(
   rows: CsvRow[],
-  { headers, columns, headerLine, layout, delimiter, booked: day }: Table,
+  { headers, columns, headerLine, layout, delimiter, booked: day, sections }: Table,
 ): RawLine[] {
   const cell = cellReader(columns);
   const has = (role: Role) => columns[role] !== undefined && columns[role].length > 0;
@@ -40,19 +43,24 @@ export function readLines(
   const isNamed = (text: string) => layout !== undefined || (columns.name?.length ?? 0) < 2 || !worded(text);
   const unbooked = lookUp(isUnbooked);
   const directed = lookUp(kindOfDirection);
+  const refunded = lookUp((word) => readText(word).in === "refund" ? "refund" as const : undefined);
   // A day that says "pending" is no state that must be known.
   const needsState = layout && columns.state?.[0] !== columns.date?.[0];
   const [hasAmount, hasDirection] = [has("amount"), has("direction")];
   const hasPayer = has("payer");
   const hasOriginal = has("original_amount");
 
-  return rows.map(({ line, cells }): RawLine => {
+  const creditOf = creditsOf(rows, sections.credits, cell);
+
+  return rows.map((row): RawLine => {
+    const { line, cells } = row;
     const payee = oneLine(cell(cells, "payee"));
     const said = cell(cells, "name");
     const name = payee || isNamed(said)
       ? said
       : columns.name!.map((column) => cells[column] ?? "").find(isNamed) ?? said;
     const note = name === said ? cell(cells, "note") : said;
+    const fee = cell(cells, "fee");
     const [type, category, currency] = [cell(cells, "type"), cell(cells, "category"), cell(cells, "currency")];
     const state = columns.state?.map((column) => cells[column] ?? "").find(unbooked) ?? cell(cells, "state");
     const side = ledger
@@ -62,11 +70,14 @@ export function readLines(
       : sideOf.column(cells);
     const booked = (state ? stated(state) : undefined) ?? (layout ? undefined : stateInText(name)) ??
       (day !== undefined && !cells[day] && cell(cells, "date") ? "pending" : undefined);
-    const kind = (booked === "expense" ? undefined : booked) ??
-      (hasDirection ? directed(cell(cells, "direction")) : undefined) ??
+    const kind = (booked === "expense" ? undefined : booked) ?? sections.kinds.get(row) ??
+      (hasDirection ? directed(cell(cells, "direction")) ?? refunded(cell(cells, "direction")) : undefined) ??
       kinds.ofType(type) ?? kinds.ofCategory(category) ?? kinds.ofTexts([name, payee, note]) ??
       (isOwn(cell(cells, "counter_account")) ? "own_transfer" : isSpace(payee || said) ? "savings" : side.kind);
-    const problem: RefusalFacts | undefined = headerLine !== undefined && isWider(cells, headers.length)
+    const credit = creditOf(row, said);
+    const problem: RefusalFacts | undefined = sections.others.has(row)
+      ? { code: "invalid_argument.row_of_other_table" }
+      : headerLine !== undefined && isWider(cells, headers.length)
       ? { code: "invalid_argument.row_too_wide", params: { cells: cells.length, columns: headers.length, delimiter } }
       : needsState && state && booked === undefined
       ? { code: "invalid_argument.row_state", params: { value: shorten(state, 40) } }
@@ -75,9 +86,9 @@ export function readLines(
       : side.problem;
     const read: RawLine = {
       ...{ line, name, payee, note, category, type, date: cell(cells, "date") },
-      amount: side.amount ?? cell(cells, "amount"),
+      amount: (side.amount ?? cell(cells, "amount")) || (fee && "0"),
       url: cell(cells, "url"),
-      fee: cell(cells, "fee"),
+      fee,
       balance: cell(cells, "balance"),
       account: cell(cells, "account"),
       tax: cell(cells, "tax"),
@@ -90,10 +101,25 @@ export function readLines(
     if (hasPayer) read.payer = oneLine(cell(cells, "payer"));
     if (currency) read.currency = currency;
     if (side.direction) read.direction = side.direction;
+    if (credit) Object.assign(read, credit);
     if (kind) read.kind = kind;
     if (problem) read.problem = problem;
     return read;
   });
+}
+
+/** What the titles of sections say of rows whose amounts have no sign. */
+function creditsOf(rows: CsvRow[], credits: Sections["credits"], cell: Cell) {
+  const isUnsigned = credits.size > 0 && !rows.some(({ cells }) => readMoney(cell(cells, "amount"))?.isNegative);
+  return (row: CsvRow, name: string): Pick<RawLine, "direction" | "kind"> | undefined => {
+    if (!isUnsigned || !cell(row.cells, "amount")) return undefined;
+    const isBack = credits.get(row);
+    if (isBack === undefined) return { direction: "out" };
+    return {
+      direction: "in",
+      ...(readText(name).isPayment ? { kind: "card_payment" } : isBack && { kind: "refund" }),
+    };
+  };
 }
 
 const isWider = (cells: string[], columns: number) => cells.length > columns && cells.slice(columns).some(Boolean);

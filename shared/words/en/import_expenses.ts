@@ -3,6 +3,7 @@ import type { Money, Progress, Refusal } from "../message.ts";
 import { and, count, money, names, percent, quoted } from "./phrases.ts";
 
 const STEPS = "Pass csv, or nothing to get an upload link; then import_id, and to commit preview.commit_with.";
+const pass = (message: string): Refusal => ({ message, hint: STEPS });
 const columnsHint = (columns: string[]) => `Say in mapping which column it is. The columns: ${columns.join(", ")}.`;
 /** The first lines of a file that cannot be read. */
 const shown = (begins: string[] = []) =>
@@ -15,14 +16,8 @@ export const refusals = {
     message: `No row of this file can be imported. Line ${details.rows_bad[0]!.line}: ${details.rows_bad[0]!.reason}`,
     hint: "Check details.mapping; say in mapping which column is which.",
   }),
-  "invalid_argument.csv_or_import_id": (): Refusal => ({
-    message: "These arguments need csv or import_id.",
-    hint: STEPS,
-  }),
-  "invalid_argument.csv_and_import_id": (): Refusal => ({
-    message: "Only one of csv and import_id can be given.",
-    hint: STEPS,
-  }),
+  "invalid_argument.csv_or_import_id": (): Refusal => pass("These arguments need csv or import_id."),
+  "invalid_argument.csv_and_import_id": (): Refusal => pass("Only one of csv and import_id can be given."),
   "invalid_argument.needed_to_commit": ({ name }: { name: string }): Refusal => ({
     message: `${name} is required to commit.`,
     hint: "Show the preview to the user, then pass preview.commit_with; import_id alone shows it again.",
@@ -125,6 +120,9 @@ export const refusals = {
   "invalid_argument.row_direction": ({ value }: { value: string }): Refusal => ({
     message: `${quoted(value)} does not say whether money went out or came in.`,
   }),
+  "invalid_argument.row_of_other_table": (): Refusal => ({
+    message: "It belongs to a second table with other columns. Import that table as a file of its own.",
+  }),
   "invalid_argument.row_both_sides": ({ out, in: into }: { out: string; in: string }): Refusal => ({
     message: `Money went out (${out}) and came in (${into}) in one row.`,
   }),
@@ -222,6 +220,9 @@ export const assumptions = {
     } more than its rows say: rows are missing from it, or were not read right. Compare it with the bank.`,
   links_left_out: ({ count: cells, column }: { count: number; column: string }): string =>
     `${count(cells, "cell")} of ${quoted(column)} left out: not a link, or longer than 2000 characters.`,
+  fees_left_out: ({ count: cells, column }: { count: number; column: string }): string =>
+    `${count(cells, "cell")} of ${quoted(column)} left out: nothing shows whether the amounts contain them. Ask the ` +
+    "user; fees charged on top are expenses of their own.",
   remembered: ({ remembered }: { remembered: Record<string, string | boolean> }): string =>
     `As confirmed for this account and header line before: ${
       and(Object.entries(remembered).map(([field, value]) => `${field} ${JSON.stringify(value)}`))

@@ -34,6 +34,7 @@ import {
 import { completeDays, orderAbove } from "../../../shared/import/formats/yearless_days.ts";
 import { cellReader } from "../../../shared/import/formats/csv_cells.ts";
 import { readLines } from "../../../shared/import/formats/csv_lines.ts";
+import { findSections } from "../../../shared/import/formats/sections.ts";
 import { billsInJson, refuseBills } from "../../../shared/import/formats/bills.ts";
 import { describeAccount, isIban, isMasked } from "../../../shared/import/account_name.ts";
 import { proveBalances } from "../../../shared/import/balances.ts";
@@ -133,7 +134,16 @@ const files: Record<string, Run> = {
   "readLines() of cells": (text) => {
     const columns = { date: [0], name: [1], amount: [2], direction: [3], state: [4], type: [5], counter_account: [6] };
     const rows = pieces(text, 500).map((cell, line) => ({ line, cells: Array(7).fill(cell) }));
-    return [readLines(rows, { headers: [], columns, delimiter: "," }), cellReader(columns)([`'${text}`], "date")];
+    const { rows: all, ...sections } = findSections(rows, { headers: Array(7).fill(text), above: rows, date: 0 });
+    return [
+      readLines(all, { headers: [], columns, delimiter: ",", sections }),
+      findSections(rows.map(({ line, cells }) => ({ line, cells: cells.slice(0, 1) })), {
+        headers: undefined,
+        above: rows,
+        date: 0,
+      }),
+      cellReader(columns)([`'${text}`], "date"),
+    ];
   },
   "billsInJson() and refuseBills()": (text) => [
     billsInJson(`[{"${text}"}]`),

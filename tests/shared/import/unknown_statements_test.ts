@@ -82,6 +82,67 @@ Deno.test("pending, reverted and own transfers of unknown banks are left out by 
   assertEquals([spent, left], ["12", "1 pending, 1 reverted, 1 own_transfer"]);
 });
 
+Deno.test("a payment that was received has the sign of credits, and one minus of a credit card's list is one", () => {
+  const list = (rows: string[], above = "") => `${above}Date,Description,Amount\n${days(rows)}`;
+  const charges = ["Shop,60", "Tea,50", "Bus,40"];
+  assertEquals(read(list([...charges, "Payment received - thank you,-90"])), {
+    ...{ spent: "60 50 40", left: "1 card_payment", asked: "" },
+  });
+  // Among many minuses it is a payment that came back, and an account's autopay says nothing.
+  for (const rows of [["Shop,-60", "Tea,-50", "Payment received,-90", "Work,900"], [...charges, "Autopay,-90"]]) {
+    assertEquals(read(list(rows)).asked, "negative_is_expense");
+  }
+  assertEquals(read(list(["Shop,-60", "Tea,-50", "Payment received,90"])).spent, "60 50");
+  assertEquals(read(list(["Shop,60", "Tea,50", "Refund,-5", "Payment received,90"])).asked, "negative_is_expense");
+  const card = "Credit card,1234\n";
+  assertEquals(read(list([...charges, "Shop,-5"], card)).spent, "60 50 40 -5");
+  assertEquals(read(list([...charges, "Autopay,-90"], card)).left, "1 card_payment");
+  for (const rows of [["Shop,60", "Tea,50", "Shop,-5"], [...charges, "Salary,40", "Shop,-5"]]) {
+    assertEquals(read(list(rows, card)).asked, "negative_is_expense");
+  }
+  // Any account has a card.
+  assertEquals(read(list([...charges, "Shop,-5"], "Card,1234\n")).asked, "negative_is_expense");
+});
+
+Deno.test("fees in a column of their own are added or contained as the balance proves, else named", () => {
+  const warned = (rows: string[], header = "Date,Description,Amount,Fee,Balance") => {
+    const result = readImport(`${header}\n${days(rows)}`, {}, "2026-11-27");
+    if ("code" in result) throw new Error(JSON.stringify(result));
+    const said = result.mapping.assumed as { code: string; params: unknown }[];
+    return [
+      result.rows.map(({ amount }) => amount).join(" "),
+      said.find(({ code }) => code === "fees_left_out")?.params,
+    ];
+  };
+  assertEquals(warned(["Pay,900,0,1000", "Wire,-100,2.50,897.50", "Tea,-7,0,890.50"]), ["102.5 7", undefined]);
+  assertEquals(warned(["Pay,900,0,1000", "Wire,-100,2.50,900", "Tea,-7,0,893"]), ["100 7", undefined]);
+  const params = { count: 1, column: "Fee" };
+  // Of the first row, nobody knows the balance before it.
+  assertEquals(warned(["Wire,-100,2.50,900", "Pay,900,0,1800", "Tea,-7,0,1793"]), ["100 7", params]);
+  assertEquals(warned(["Wire,100,2.50", "Tea,7,0"], "Date,Description,Amount,Fee"), ["100 7", params]);
+  assertEquals(warned(["Wire,100,0", "Tea,7,0"], "Date,Description,Amount,Fee"), ["100 7", undefined]);
+  assertEquals(warned(["Pay,900,0,1000", "Fee of the month,,2.50,997.50", "Tea,-7,0,990.50"]), ["2.5 7", undefined]);
+  assertMatch(en.assumptions.fees_left_out(params), /1 cell of "Fee" left out/);
+});
+
+Deno.test("a second table with other columns is named, and the header in another language is none", () => {
+  const table = `Date,Description,Amount,Balance\n${days(["Shop,-5,95", "Pay,50,145", "Tea,-2,143"])}\n`;
+  const other = readImport(`${table}Date,Merchant,Category,Amount\n2026-10-09,Flowers,Gift,40\n${table}`);
+  assertEquals("rows_bad" in other && other.rows_bad.map(({ line, error }) => [line, error.code]), [
+    [6, "invalid_argument.row_of_other_table"],
+  ]);
+  assertEquals(read(table.replace("\n", "\nDatum,Beschreibung,Betrag,Saldo\n")).spent, "5 2");
+});
+
+Deno.test("letters that may tell what came in make a list a question, unless they answer yes or no", () => {
+  const list = (cells: string[]) => `Date,Description,Mark,Amount\n${days(cells)}`;
+  assertEquals(read(list(["Shop,N,5", "Work,P,900"])).asked, "negative_is_expense");
+  assertEquals(read(list(["Shop,Buy,5", "Work,Deposit,900"])).asked, "negative_is_expense");
+  for (const cells of [["Shop,Y,5", "Book,N,9"], ["Shop,N,5", "Book,N,9"], ["Shop,Card,5", "Book,Cash,9"]]) {
+    assertEquals(read(list(cells)).asked, "");
+  }
+});
+
 Deno.test("files of other kinds are refused by name", () => {
   const kinds = {
     "XLSX or ZIP": "PK\u0003\u0004abc",
