@@ -1,14 +1,16 @@
 /** What pages of an organization say about its state: whether it is being deleted, and whether it takes changes. */
+import * as z from "zod/mini";
 
 /** As `identity.describe_state` answers it. */
-export interface OrganizationState {
-  name: string;
-  deletes_at: string | null;
+export const OrganizationState = z.object({
+  name: z.string(),
+  deletes_at: z.nullable(z.string()),
   /** The owner's address. */
-  owner: string;
-  is_owner: boolean;
+  owner: z.string(),
+  is_owner: z.boolean(),
   /** Whether anything can be written: not while it is being deleted, nor without a plan that includes it. */
-  takes_changes: boolean;
+  takes_changes: z.boolean(),
   /** Whether the reader's role may write. */
-  writes: boolean;
-}
+  writes: z.boolean(),
+});
+export type OrganizationState = z.infer<typeof OrganizationState>;

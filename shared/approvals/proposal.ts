@@ -1,98 +1,120 @@
 /** Approval rules and pending proposals, as the database returns them. */
-import type { OrganizationState } from "../organization_state.ts";
-import type { Role } from "../roles.ts";
-import type { Facts } from "../words/message.ts";
+import * as z from "zod/mini";
+import { outcome } from "../outcome.ts";
+import { OrganizationState } from "../organization_state.ts";
+import { RefusalFacts } from "../words/message.ts";
 
 /** Whoever writes can be bound by a rule; viewers write nothing. */
-export type WritingRole = Exclude<Role, "viewer">;
-export type Approver = "manager" | "owner";
+export const WritingRole = z.enum(["owner", "manager", "member"]);
+export type WritingRole = z.infer<typeof WritingRole>;
+
+export const Approver = z.enum(["manager", "owner"]);
+export type Approver = z.infer<typeof Approver>;
 
 /** What needs approval: writes by a tool and roles, beyond an amount or a number of records if there are limits. */
-export interface NewRule {
+export const NewRule = z.object({
   /** Null for every tool that writes. */
-  tool: string | null;
-  roles: WritingRole[];
+  tool: z.nullable(z.string()),
+  roles: z.array(WritingRole),
   /** A decimal in `currency`. */
-  over: string | null;
-  currency: string | null;
-  over_records: number | null;
-  approver: Approver;
-}
+  over: z.nullable(z.string()),
+  currency: z.nullable(z.string()),
+  over_records: z.nullable(z.number()),
+  approver: Approver,
+});
+export type NewRule = z.infer<typeof NewRule>;
 
-export interface ApprovalRule extends NewRule {
-  id: string;
-}
+export const ApprovalRule = z.extend(NewRule, { id: z.string() });
+export type ApprovalRule = z.infer<typeof ApprovalRule>;
 
 /** What an organization lets assistants write only after approval. */
-export interface ApprovalPolicy {
-  id: string;
-  name: string;
-  country: string;
-  base_currency: string;
+export const ApprovalPolicy = z.object({
+  id: z.string(),
+  name: z.string(),
+  country: z.string(),
+  base_currency: z.string(),
   /** Whether the reader is the owner. */
-  may_change: boolean;
+  may_change: z.boolean(),
   /** Whether people who can approve may also do so through an assistant. */
-  assistants_may_approve: boolean;
-  rules: ApprovalRule[];
-}
+  assistants_may_approve: z.boolean(),
+  rules: z.array(ApprovalRule),
+});
+export type ApprovalPolicy = z.infer<typeof ApprovalPolicy>;
 
-export type ProposalState = "pending" | "approved" | "refused" | "withdrawn" | "expired" | "stale";
+export const ProposalState = z.enum(["pending", "approved", "refused", "withdrawn", "expired", "stale"]);
 
 /** Why a write waits. */
-export type Reason =
-  | { reason: "any" }
-  | { reason: "records"; limit: number; records: number }
+export const Reason = z.discriminatedUnion("reason", [
+  z.object({ reason: z.literal("any"), approver: Approver }),
+  z.object({ reason: z.literal("records"), limit: z.number(), records: z.number(), approver: Approver }),
   /** `total`: the amount of this write and of the person's writes in the previous 24 hours. */
-  | { reason: "amount"; limit: string; currency: string; total: string }
+  z.object({
+    reason: z.literal("amount"),
+    limit: z.string(),
+    currency: z.string(),
+    total: z.string(),
+    approver: Approver,
+  }),
   /** What cannot be converted exceeds every limit. */
-  | { reason: "unconvertible"; limit: string; currency: string; currencies: string[] };
+  z.object({
+    reason: z.literal("unconvertible"),
+    limit: z.string(),
+    currency: z.string(),
+    currencies: z.array(z.string()),
+    approver: Approver,
+  }),
+]);
+export type Reason = z.infer<typeof Reason>;
 
-export interface Proposal {
-  id: string;
-  organization: { id: string; name: string };
+export const Proposal = z.object({
+  id: z.string(),
+  organization: z.object({ id: z.string(), name: z.string() }),
   /** The reader's country and time zone. */
-  country: string;
-  timezone: string;
-  hash: string;
-  state: ProposalState;
-  tool: string;
+  country: z.string(),
+  timezone: z.string(),
+  hash: z.string(),
+  state: ProposalState,
+  tool: z.string(),
   /** Of the change that it would be. */
-  facts: Facts;
+  facts: z.any(),
   /** Only the first ones. */
-  effects: Facts[];
-  effects_count: number;
-  reasons: Reason[];
+  effects: z.array(z.any()),
+  effects_count: z.number(),
+  reasons: z.array(Reason),
   /** Their address; null once they have left. */
-  proposer: string | null;
-  is_mine: boolean;
+  proposer: z.nullable(z.string()),
+  is_mine: z.boolean(),
   /** The app that asked; null for a page. */
-  client_name: string | null;
-  created_at: string;
-  expires_at: string;
-  approver: Approver;
+  client_name: z.nullable(z.string()),
+  created_at: z.string(),
+  expires_at: z.string(),
+  approver: Approver,
   /** Who can decide, by address. */
-  asked: string[];
-  may_decide: boolean;
-  may_withdraw: boolean;
-  decided_by: string | null;
-  decided_at: string | null;
-  decided_through: "page" | "assistant" | null;
-  change_id: string | null;
+  asked: z.array(z.string()),
+  may_decide: z.boolean(),
+  may_withdraw: z.boolean(),
+  decided_by: z.nullable(z.string()),
+  decided_at: z.nullable(z.string()),
+  decided_through: z.nullable(z.enum(["page", "assistant"])),
+  change_id: z.nullable(z.string()),
   /** Error code of a stale proposal, or `proposer_gone` for one withdrawn with its proposer. */
-  problem: string | null;
-}
+  problem: z.nullable(z.string()),
+});
+export type Proposal = z.infer<typeof Proposal>;
 
 /** A proposal in a list, with only the first of its effects. */
-export type ListedProposal = Omit<Proposal, "hash">;
+export const ListedProposal = z.omit(Proposal, { hash: true });
+export type ListedProposal = z.infer<typeof ListedProposal>;
 
-export interface Proposals {
-  id: string;
-  name: string;
-  state: OrganizationState;
-  country: string;
-  timezone: string;
-  proposals: ListedProposal[];
-}
+export const Proposals = z.object({
+  id: z.string(),
+  name: z.string(),
+  state: OrganizationState,
+  country: z.string(),
+  timezone: z.string(),
+  proposals: z.array(ListedProposal),
+});
+export type Proposals = z.infer<typeof Proposals>;
 
 export type Decision = "approve" | "refuse" | "withdraw";
 
@@ -100,9 +122,15 @@ export type Decision = "approve" | "refuse" | "withdraw";
  * `already`: decided before. `changed`: the shown version differs from the stored one. `busy`: another write holds the
  * books; retry.
  */
-export type Decided =
-  | { outcome: "approved" | "refused" | "withdrawn" | "stale" | "expired" }
-  | { outcome: "already" | "changed" | "not_allowed" | "unknown" | "busy" };
+export const Decided = outcome(
+  ["approved", "refused", "withdrawn", "stale", "expired", "already", "changed", "not_allowed", "unknown", "busy"],
+  {
+    change_id: z.optional(z.string()),
+    problem: z.optional(RefusalFacts),
+    /** When it was decided before. */
+    state: z.optional(ProposalState),
+  },
+);
 
 /** How many expenses a proposal is about, when it is about nothing else that is known. */
 export function expensesIn(

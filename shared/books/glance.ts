@@ -1,129 +1,157 @@
 /** What the page of the books shows: the envelopes of the tools that it reads by (`public.read_books`). */
-import type { OrganizationState } from "../organization_state.ts";
-import type { Sharing } from "../words/effects.ts";
-import type { Words } from "../words/words.ts";
+import * as z from "zod/mini";
+import { outcome } from "../outcome.ts";
+import { OrganizationState } from "../organization_state.ts";
+import { Sharing } from "../words/effects.ts";
 
-export interface DueBill {
-  id: string;
-  name: string;
-  currency: string;
+export const DatesInWindow = z.object({ count: z.number(), amount: z.optional(z.string()) });
+export type DatesInWindow = z.infer<typeof DatesInWindow>;
+
+export const DueBill = z.object({
+  id: z.string(),
+  name: z.string(),
+  currency: z.string(),
   /** Of the next date; absent when nobody knows it yet. */
-  amount?: string;
+  amount: z.optional(z.string()),
   /** What is left of the next date when a part is paid. */
-  remaining?: string;
-  usual_amount?: string;
+  remaining: z.optional(z.string()),
+  usual_amount: z.optional(z.string()),
   /** Of the amount of the next date. */
-  is_estimate?: boolean;
-  amount_mode: "fixed" | "estimated" | "variable";
+  is_estimate: z.optional(z.boolean()),
+  amount_mode: z.enum(["fixed", "estimated", "variable"]),
   /** What the next date is in, when it is not in the currency of the bill. */
-  due_currency?: string;
-  next_due?: string;
-  autopay: boolean;
-  overdue: { due_on: string; amount?: string | null; currency?: string | null; is_estimate?: boolean | null }[];
-  overdue_count?: number;
+  due_currency: z.optional(z.string()),
+  next_due: z.optional(z.string()),
+  autopay: z.boolean(),
+  overdue: z.array(z.object({
+    due_on: z.string(),
+    amount: z.optional(z.nullable(z.string())),
+    currency: z.optional(z.nullable(z.string())),
+    is_estimate: z.optional(z.nullable(z.boolean())),
+  })),
+  overdue_count: z.optional(z.number()),
   /** Missing when no payer is set; then whoever pays is the payer. */
-  paid_by?: string;
-  shared?: Sharing;
+  paid_by: z.optional(z.string()),
+  shared: z.optional(Sharing),
   /** Past dates of automatic payments without an amount: neither paid nor overdue. */
-  awaiting_amount?: string[];
+  awaiting_amount: z.optional(z.array(z.string())),
   /** The part in the totals; the amount is absent when unknown. */
-  due_in_window?: DatesInWindow;
-}
+  due_in_window: z.optional(DatesInWindow),
+});
+export type DueBill = z.infer<typeof DueBill>;
 
-export interface DatesInWindow {
-  count: number;
-  amount?: string;
-}
-
-export interface SpendingRow {
+export const SpendingRow = z.object({
   /** One name, or why it is missing. */
-  group: [string | { none: keyof Words["groups"] }];
-  amount: string;
-  count: number;
-}
+  group: z.tuple([
+    z.union([z.string(), z.object({ none: z.enum(["category", "tag", "payee", "member", "former_member", "rest"]) })]),
+  ]),
+  amount: z.string(),
+  count: z.number(),
+});
 
-export interface Budget {
-  category?: string | null;
-  per: "month" | "year";
-  amount: string;
+export const Budget = z.object({
+  category: z.optional(z.nullable(z.string())),
+  per: z.enum(["month", "year"]),
+  amount: z.string(),
   /** What was left of earlier months or years, or overspent in them. */
-  carried?: string;
-  spent: string;
+  carried: z.optional(z.string()),
+  spent: z.string(),
   /** Of the amount including carry-over. */
-  left: string;
+  left: z.string(),
   /** Absent when earlier overspending used up the budget. */
-  used_percent?: number;
-  currency: string;
-}
+  used_percent: z.optional(z.number()),
+  currency: z.string(),
+});
+export type Budget = z.infer<typeof Budget>;
 
 /** Debtor and creditor; a former member is missing. */
-export interface Balance {
-  from?: string;
-  to?: string;
-  amount: string;
-  currency: string;
-}
+export const Balance = z.object({
+  from: z.optional(z.string()),
+  to: z.optional(z.string()),
+  amount: z.string(),
+  currency: z.string(),
+});
+export type Balance = z.infer<typeof Balance>;
 
-export interface ExpenseRow {
-  id: string;
-  date: string;
-  name: string;
-  payee: string | null;
-  category: string | null;
-  amount: string;
-  currency: string;
-  kind: "one_off" | "bill_payment" | "refund";
-  is_estimate?: boolean | null;
+export const ExpenseRow = z.object({
+  id: z.string(),
+  date: z.string(),
+  name: z.string(),
+  payee: z.optional(z.string()),
+  category: z.optional(z.string()),
+  amount: z.string(),
+  currency: z.string(),
+  kind: z.enum(["one_off", "bill_payment", "refund"]),
+  is_estimate: z.optional(z.nullable(z.boolean())),
   /** The payer and each member's share; a former member is missing. */
-  shared?: { paid_by?: string; shares: { member?: string; amount: string }[] };
-}
+  shared: z.optional(z.object({
+    paid_by: z.optional(z.string()),
+    shares: z.array(z.object({ member: z.optional(z.string()), amount: z.string() })),
+  })),
+});
+export type ExpenseRow = z.infer<typeof ExpenseRow>;
 
-export interface Paid {
-  change_id: string;
-  facts: { name: string; due_on: string; amount: string; currency: string; paid_on: string };
-  is_undone: boolean;
-}
+export const Paid = z.object({
+  change_id: z.string(),
+  facts: z.object({
+    name: z.string(),
+    due_on: z.string(),
+    amount: z.string(),
+    currency: z.string(),
+    paid_on: z.string(),
+  }),
+  is_undone: z.boolean(),
+});
+export type Paid = z.infer<typeof Paid>;
 
 /** Amounts by currency, decimal strings. */
-export type Sums = Record<string, string>;
+export const Sums = z.record(z.string(), z.string());
+export type Sums = z.infer<typeof Sums>;
 
-export interface Glance {
-  outcome: "found";
-  organizations: { id: string; name: string }[];
-  organization: { id: string; name: string };
-  base_currency: string;
-  country: string;
-  today: string;
+export const Glance = outcome(["found"], {
+  organizations: z.array(z.object({ id: z.string(), name: z.string() })),
+  organization: z.object({ id: z.string(), name: z.string() }),
+  base_currency: z.string(),
+  country: z.string(),
+  today: z.string(),
   /** The first day of the month that is shown. */
-  month: string;
-  state: OrganizationState;
+  month: z.string(),
+  state: OrganizationState,
   /** Whether the reader may change anything now: by role, plan and state. */
-  may_write: boolean;
-  may_export: boolean;
-  bills: {
-    data: { bills: DueBill[]; totals?: { due: { estimated?: string } } };
-    totals_by_currency: Sums | null;
-    next_cursor?: string | null;
-    warnings?: { code: string }[] | null;
-  } | null;
-  spending: {
-    data: {
-      rows: SpendingRow[];
-      total: { amount: string; currency: string };
-      budgets?: Budget[] | null;
-      unconverted?: { currency: string; amount: string; count: number }[] | null;
-    };
-  } | null;
-  balances: { data: { user: { email: string }; balances: Balance[] } } | null;
-  expenses: {
-    ok: boolean;
-    data?: { rows: ExpenseRow[] };
-    total_count?: number;
-    totals_by_currency?: Sums;
-    next_cursor?: string | null;
-  };
-  paid: Paid | null;
-}
+  may_write: z.boolean(),
+  may_export: z.boolean(),
+  bills: z.nullable(z.object({
+    data: z.object({
+      bills: z.array(DueBill),
+      totals: z.optional(z.object({ due: z.object({ estimated: z.optional(z.string()) }) })),
+    }),
+    totals_by_currency: z.nullable(Sums),
+    next_cursor: z.optional(z.nullable(z.string())),
+    warnings: z.optional(z.nullable(z.array(z.object({ code: z.string() })))),
+  })),
+  spending: z.nullable(z.object({
+    data: z.object({
+      rows: z.array(SpendingRow),
+      total: z.object({ amount: z.string(), currency: z.string() }),
+      budgets: z.optional(z.nullable(z.array(Budget))),
+      unconverted: z.optional(
+        z.nullable(z.array(z.object({ currency: z.string(), amount: z.string(), count: z.number() }))),
+      ),
+    }),
+  })),
+  balances: z.nullable(
+    z.object({ data: z.object({ user: z.object({ email: z.string() }), balances: z.array(Balance) }) }),
+  ),
+  expenses: z.object({
+    ok: z.boolean(),
+    data: z.optional(z.object({ rows: z.array(ExpenseRow) })),
+    total_count: z.optional(z.number()),
+    totals_by_currency: z.optional(Sums),
+    next_cursor: z.optional(z.nullable(z.string())),
+  }),
+  paid: z.nullable(Paid),
+});
+export type Glance = z.infer<typeof Glance>;
 
 /** One date of a bill that waits to be paid. */
 export interface DueDate {

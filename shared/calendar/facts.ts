@@ -1,28 +1,31 @@
 /** What the database answers about a calendar (supabase/schemas/calendar/read_calendar.sql). */
+import * as z from "zod/mini";
 
 /** A day on which a bill is due. */
-export interface DueDate {
-  bill_id: string;
-  name: string;
+export const DueDate = z.object({
+  bill_id: z.string(),
+  name: z.string(),
   /** YYYY-MM-DD, in the owner's time zone. */
-  due_on: string;
+  due_on: z.string(),
   /** How many dates of the bill fall on that day: more than one only by a weekend rule. */
-  dates: number;
-  autopay: boolean;
+  dates: z.number(),
+  autopay: z.boolean(),
   /** When the bill or the date was changed last. */
-  changed_at: string;
+  changed_at: z.string(),
   /** A decimal string, with its currency; absent when amounts are off or it is not known. */
-  amount?: string;
-  currency?: string;
-  is_estimate?: boolean;
-}
+  amount: z.optional(z.string()),
+  currency: z.optional(z.string()),
+  is_estimate: z.optional(z.boolean()),
+});
+export type DueDate = z.infer<typeof DueDate>;
 
-export interface CalendarFacts {
-  organization: string;
+export const CalendarFacts = z.object({
+  organization: z.string(),
   /** Of the reader: ISO 3166-1 alpha-2. */
-  country: string;
+  country: z.string(),
   /** Whether there are more dates within the year. */
-  is_cut: boolean;
+  is_cut: z.boolean(),
   /** By day. */
-  dates: DueDate[];
-}
+  dates: z.array(DueDate),
+});
+export type CalendarFacts = z.infer<typeof CalendarFacts>;

@@ -2,26 +2,29 @@
  * A tool's result: the envelope that the SQL function built, as structured content and as text. The text is for
  * hosts that show or count it, so it is cut to a limit; the structured content is always complete.
  */
-import type { Cut, Facts, RefusalFacts, Said } from "../words/message.ts";
+import * as z from "zod/mini";
+import { type Cut, RefusalFacts, Said } from "../words/message.ts";
 import type { Words } from "../words/words.ts";
 
 /**
  * Success or failure of a tool, as reported by the database or the argument check. Errors and warnings are codes with
  * facts.
  */
-export interface FactEnvelope {
-  ok: boolean;
-  context?: Envelope["context"];
-  data?: Facts;
-  error?: RefusalFacts;
-  warnings?: Said[];
-  [key: string]: unknown;
-}
+export const FactEnvelope = z.looseObject({
+  ok: z.boolean(),
+  context: z.optional(z.looseObject({ organization: z.optional(z.looseObject({ id: z.string(), name: z.string() })) })),
+  data: z.optional(z.any()),
+  error: z.optional(RefusalFacts),
+  warnings: z.optional(z.array(Said)),
+  change_id: z.optional(z.string()),
+  proposal_id: z.optional(z.string()),
+});
+export type FactEnvelope = z.infer<typeof FactEnvelope>;
 
 /** The same, put into words. */
 export interface Envelope {
   ok: boolean;
-  context?: { organization?: { id: string; name: string }; [key: string]: unknown };
+  context?: FactEnvelope["context"];
   data?: Record<string, unknown>;
   error?: ToolError;
   [key: string]: unknown;

@@ -4,18 +4,20 @@
  * cannot be opened. Storage is elsewhere. Format as in supabase/auth (internal/crypto):
  * {"key_id","alg","nonce","data"}, base64.
  */
+import * as z from "zod/mini";
 import { Buffer } from "node:buffer";
 import { createNonce } from "./nonce.ts";
 
 const ALG = "aes-gcm-hkdf";
 
-export interface Envelope {
+export const Envelope = z.object({
   /** The first 8 hex digits of the SHA-256 of the master key: identifies the key without revealing it. */
-  key_id: string;
-  alg: typeof ALG;
-  nonce: string;
-  data: string;
-}
+  key_id: z.string(),
+  alg: z.literal(ALG),
+  nonce: z.string(),
+  data: z.string(),
+});
+export type Envelope = z.infer<typeof Envelope>;
 
 /** Values of a provider's fields, by name. */
 export type SealedValues = Readonly<Record<string, string>>;

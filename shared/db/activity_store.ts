@@ -1,45 +1,49 @@
 /** Database calls of the activity page. */
-import type { ChangeFacts } from "../words/change.ts";
-import type { Facts } from "../words/message.ts";
-import type { OrganizationState } from "../organization_state.ts";
+import * as z from "zod/mini";
+import { either, outcome } from "../outcome.ts";
+import { ChangeFacts } from "../words/change.ts";
+import { OrganizationState } from "../organization_state.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
 /** A change of the books; of an emptied one only who made it, when and with what. */
-export interface Activity {
-  id: string;
-  at: string;
-  change: ChangeFacts;
-  tool: string;
+export const Activity = z.object({
+  id: z.string(),
+  at: z.string(),
+  change: ChangeFacts,
+  tool: z.string(),
   /** Their address; null for a former member. */
-  by: string | null;
+  by: z.nullable(z.string()),
   /** Made by a job, not by a person. */
-  is_automatic: boolean;
-  client_name: string | null;
-  is_emptied: boolean;
-  undone_by: string | null;
-  undoes: string | null;
-  proposal_id: string | null;
-  approved_by: string | null;
-  effects?: Facts[];
-  effects_count?: number;
-}
+  is_automatic: z.boolean(),
+  client_name: z.nullable(z.string()),
+  is_emptied: z.boolean(),
+  undone_by: z.nullable(z.string()),
+  undoes: z.nullable(z.string()),
+  proposal_id: z.nullable(z.string()),
+  approved_by: z.nullable(z.string()),
+  effects: z.optional(z.array(z.any())),
+  effects_count: z.optional(z.number()),
+});
+export type Activity = z.infer<typeof Activity>;
 
 /** How often an app read on a UTC day. */
-export interface ReadCount {
-  day: string;
-  by: string | null;
-  client_name: string | null;
-  count: number;
-}
+export const ReadCount = z.object({
+  day: z.string(),
+  by: z.nullable(z.string()),
+  client_name: z.nullable(z.string()),
+  count: z.number(),
+});
+export type ReadCount = z.infer<typeof ReadCount>;
 
-export interface SecurityEvent {
-  at: string;
-  event: string;
+export const SecurityEvent = z.object({
+  at: z.string(),
+  event: z.string(),
   /** Their address; null for the service and for former members. */
-  by: string | null;
-  detail: Facts;
-}
+  by: z.nullable(z.string()),
+  detail: z.any(),
+});
+export type SecurityEvent = z.infer<typeof SecurityEvent>;
 
 /** Which changes; every part is optional. Days are YYYY-MM-DD where the person lives. */
 export interface ActivityFilter {
@@ -52,30 +56,34 @@ export interface ActivityFilter {
   query?: string;
 }
 
-export interface ActivityPage {
-  outcome: "found";
-  organizations: { id: string; name: string }[];
-  organization: { id: string; name: string };
-  country: string;
-  timezone: string;
-  state: OrganizationState;
+export const ActivityPage = outcome(["found"], {
+  organizations: z.array(z.object({ id: z.string(), name: z.string() })),
+  organization: z.object({ id: z.string(), name: z.string() }),
+  country: z.string(),
+  timezone: z.string(),
+  state: OrganizationState,
   /** Whether the reader may change anything now: by role, plan and state. */
-  may_write: boolean;
-  changes: Activity[];
+  may_write: z.boolean(),
+  changes: z.array(Activity),
   /** Where the next page begins; null on the last. */
-  next: string | null;
+  next: z.nullable(z.string()),
   /** On the first page only. */
-  reads?: ReadCount[];
-  people?: { id: string; name: string }[];
-  apps?: string[];
-  events?: SecurityEvent[] | null;
-}
+  reads: z.optional(z.array(ReadCount)),
+  people: z.optional(z.array(z.object({ id: z.string(), name: z.string() }))),
+  apps: z.optional(z.array(z.string())),
+  events: z.optional(z.nullable(z.array(SecurityEvent))),
+});
+export type ActivityPage = z.infer<typeof ActivityPage>;
 
 export type ActivityStore = ReturnType<typeof createActivityStore>;
 
+export const ANSWERS = {
+  read_activity: either(ActivityPage, outcome(["unknown"], { organizations: z.array(z.unknown()) })),
+};
+
 /** Every method throws what `Database.call` throws. */
 export function createActivityStore(database: Database) {
-  const ask = asking(database);
+  const ask = asking(database, ANSWERS);
   return {
     /** @param asked.organizationId the person's first if undefined. */
     read: (
@@ -87,7 +95,7 @@ export function createActivityStore(database: Database) {
         at: Date;
       },
     ) =>
-      ask<ActivityPage | { outcome: "unknown"; organizations: unknown[] }>("read_activity", {
+      ask("read_activity", {
         user_id: userId,
         organization_id: organizationId ?? null,
         filter,

@@ -1,47 +1,40 @@
 /** Tells a valid database answer from a malformed one. */
+import * as z from "zod/mini";
 import { AppError } from "../errors.ts";
-import type { OrganizationState } from "../organization_state.ts";
-import type { Database } from "./client.ts";
+import { OrganizationState } from "../organization_state.ts";
+import type { CallOptions, Database } from "./client.ts";
 
 /** As `identity.refuse_change` answers it; any call that changes something may. */
-interface Unchangeable {
-  outcome: "no_changes";
-  id: string;
-  state: OrganizationState;
-}
+const Unchangeable = z.object({ outcome: z.literal("no_changes"), id: z.string(), state: OrganizationState });
+
+/** What each function answers. Keys that it does not list are dropped: the database may be newer than the functions. */
+export type Answers = Record<string, z.ZodMiniType>;
 
 /**
- * @param isOne recognizes a valid answer.
- * @throws {AppError} `forbidden` when the organization takes no changes; `unavailable` for a malformed answer, never a
- *   refusal: it must not end anyone's session.
- */
-export function expectAnswer<Answer>(
-  name: string,
-  answer: unknown,
-  isOne: (answer: Record<string, unknown>) => boolean,
-): Answer {
-  if (typeof answer === "object" && answer !== null) {
-    if ((answer as Unchangeable).outcome === "no_changes") throw takesNoChanges(answer as Unchangeable);
-    if (isOne(answer as Record<string, unknown>)) return answer as Answer;
-  }
-  throw new AppError("unavailable", "We couldn't reach our database.", {
-    says: ({ databaseDown }) => databaseDown,
-    cause: new Error(`${name} returned an unexpected answer`),
-    headers: { "retry-after": "5" },
-  });
-}
-
-export const takesNoChanges = ({ id, state }: Omit<Unchangeable, "outcome">): AppError =>
-  new AppError("forbidden", "the organization takes no changes", { unchangeable: { id, state } });
-
-/** An answer with one of these outcomes, or `limited`, which any call may return (quota.ts). */
-export const hasOutcome = (...outcomes: readonly string[]) => ({ outcome, retry_after }: Record<string, unknown>) =>
-  outcome === "limited" ? Number.isInteger(retry_after) : outcomes.includes(outcome as string);
-
-/**
- * Calls what answers an outcome. @throws as `expectAnswer` when the answer has none, beside what `Database.call`
- * throws.
+ * @returns a function that calls the database and throws, beside what `Database.call` throws, `forbidden` when the
+ *   organization takes no changes, and `unavailable` for an answer without the function's schema: never a refusal, which
+ *   could end somebody's session.
  */
 export const asking =
-  (database: Database) => async <Answer extends { outcome: string }>(...asked: Parameters<Database["call"]>) =>
-    expectAnswer<Answer>(asked[0], await database.call(...asked), ({ outcome }) => typeof outcome === "string");
+  <Known extends Answers>(database: Database, answers: Known) =>
+  async <Name extends keyof Known & string>(
+    name: Name,
+    args: Record<string, unknown>,
+    options?: CallOptions,
+  ): Promise<z.infer<Known[Name]>> => {
+    const answer = await database.call(name, args, options);
+    const { success, data, error } = answers[name]!.safeParse(answer);
+    if (success) return data as z.infer<Known[Name]>;
+    const unchangeable = Unchangeable.safeParse(answer);
+    if (unchangeable.success) throw takesNoChanges(unchangeable.data);
+    // Only where it differs: the rest is user data.
+    const [{ code, path }] = error.issues as [z.core.$ZodIssue];
+    throw new AppError("unavailable", "We couldn't reach our database.", {
+      says: ({ databaseDown }) => databaseDown,
+      cause: new Error(`${name} returned an unexpected answer: ${code} at ${path.join(".") || "its root"}`),
+      headers: { "retry-after": "5" },
+    });
+  };
+
+export const takesNoChanges = ({ id, state }: { id: string; state: OrganizationState }): AppError =>
+  new AppError("forbidden", "the organization takes no changes", { unchangeable: { id, state } });

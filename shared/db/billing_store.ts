@@ -1,25 +1,29 @@
 /** What the webhook asks of the database: one call an event. */
+import * as z from "zod/mini";
+import { outcome } from "../outcome.ts";
 import type { PaymentEvent } from "../billing/event.ts";
-import { expectAnswer, hasOutcome } from "./answer.ts";
+import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
 /** `stale`: a later event of the subscription had already counted. `parked`: waits for an operator. */
-export type Outcome = "applied" | "duplicate" | "stale" | "ignored" | "parked";
-
-export interface Verdict {
-  outcome: Outcome;
-  organization_id?: string;
+const Verdict = outcome(["applied", "duplicate", "stale", "ignored", "parked"], {
+  organization_id: z.optional(z.string()),
   /**
    * Why an applied event changed nothing: nobody ever paid for its subscription, and the organization had something to
    * lose.
    */
-  no_effect?: "never_active";
+  no_effect: z.optional(z.literal("never_active")),
   /** Why the event is parked; `other_organization` when its notes name another one than the one it is bound to. */
-  reason?: "incomplete" | "dated_ahead" | "unknown_organization" | "unknown_plan" | "other_organization";
-}
+  reason: z.optional(
+    z.enum(["incomplete", "dated_ahead", "unknown_organization", "unknown_plan", "other_organization"]),
+  ),
+});
+export type Verdict = z.infer<typeof Verdict>;
 
 /** The payment provider waits 5 s for an answer; this leaves a second for everything else. */
 const DEADLINE_MS = 4_000;
+
+export const ANSWERS = { apply_payment_event: Verdict };
 
 export function createBillingStore(database: Database) {
   return {
@@ -30,11 +34,11 @@ export function createBillingStore(database: Database) {
      * @throws what `Database.call` throws, and for an answer that is none; the event may then be sent again and counts
      *   once.
      */
-    async applyPaymentEvent(
+    applyPaymentEvent(
       event: PaymentEvent,
       delivery: { bodyHash: string; eventId: string | null; at: Date },
     ): Promise<Verdict> {
-      const answer = await database.call("apply_payment_event", {
+      return asking(database, ANSWERS)("apply_payment_event", {
         event: {
           type: event.type,
           status: event.status,
@@ -51,11 +55,6 @@ export function createBillingStore(database: Database) {
         event_id: delivery.eventId,
         at: delivery.at,
       }, { deadlineMs: DEADLINE_MS });
-      return expectAnswer(
-        "apply_payment_event",
-        answer,
-        hasOutcome("applied", "duplicate", "stale", "ignored", "parked"),
-      );
     },
   };
 }

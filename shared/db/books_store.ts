@@ -1,8 +1,9 @@
 /** Database calls of the page of the books; all run as the signed-in person. */
-import type { Glance } from "../books/glance.ts";
-import type { FactEnvelope } from "../connector/result.ts";
+import { either, outcome } from "../outcome.ts";
+import { Glance } from "../books/glance.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
+import { createPageToolStore, PageToolRun } from "./page_tool_store.ts";
 
 export interface Asked {
   userId: string;
@@ -30,16 +31,19 @@ export interface Press {
   at: Date;
 }
 
-type Ran = { outcome: "ok"; result: FactEnvelope } | { outcome: "refused" };
-
 export type BooksStore = ReturnType<typeof createBooksStore>;
+
+export const ANSWERS = {
+  read_books: either(Glance, outcome(["unknown"], { organizations: Glance.shape.organizations })),
+  pay_due_date: either(PageToolRun, outcome(["unknown", "already", "changed", "busy"])),
+};
 
 /** Every method throws what `Database.call` throws. */
 export function createBooksStore(database: Database) {
-  const ask = asking(database);
+  const ask = asking(database, ANSWERS);
   return {
     read: ({ userId, organizationId, month, query, cursor, paid, at }: Asked) =>
-      ask<Glance | { outcome: "unknown"; organizations: Glance["organizations"] }>("read_books", {
+      ask("read_books", {
         user_id: userId,
         organization_id: organizationId ?? null,
         month_on: month ?? null,
@@ -50,7 +54,7 @@ export function createBooksStore(database: Database) {
       }),
 
     pay: ({ userId, organizationId, billId, dueOn, shown, amount, key, at }: Press) =>
-      ask<Ran | { outcome: "unknown" | "already" | "changed" | "busy" }>("pay_due_date", {
+      ask("pay_due_date", {
         user_id: userId,
         organization_id: organizationId,
         bill_id: billId,
@@ -67,9 +71,9 @@ export function createBooksStore(database: Database) {
       changeId: string;
       at: Date;
     }) =>
-      ask<Ran>("run_page_tool", {
-        user_id: userId,
-        organization_id: organizationId,
+      createPageToolStore(database).run({
+        userId,
+        organizationId,
         tool: "undo_change",
         arguments: { change_id: changeId, idempotency_key: `page:${changeId}` },
         at,

@@ -1,8 +1,9 @@
 /** Database calls of calendar feeds: one per read or change. */
-import type { CalendarFacts } from "../calendar/facts.ts";
+import { either, outcome } from "../outcome.ts";
+import { CalendarFacts } from "../calendar/facts.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
-import type { Allowance, Limited, Quota } from "./quota.ts";
+import { type Allowance, Limited, type Quota } from "./quota.ts";
 
 /** Quotas of wrong tokens by caller, and of reads by calendar; the latter absent when limits are off. */
 export interface CalendarLimits {
@@ -14,40 +15,29 @@ type Owner = { userId: string; organizationId: string; at: Date };
 
 export type CalendarStore = ReturnType<typeof createCalendarStore>;
 
+export const ANSWERS = {
+  read_calendar: either(outcome(["ok"], { calendar: CalendarFacts }), outcome(["unknown"]), Limited),
+  create_calendar: outcome(["created", "refused"]),
+  change_calendar: outcome(["changed", "unknown"]),
+  end_calendar: outcome(["ended", "unknown"]),
+};
+
 /** Every method throws what `Database.call` throws. */
 export function createCalendarStore(database: Database) {
-  const ask = asking(database);
+  const ask = asking(database, ANSWERS);
   return {
     /** `unknown` for every token that may not read: never issued, ended, suspended, without a plan for it. */
     read: ({ tokenHash, limits, at }: { tokenHash: string; limits: CalendarLimits; at: Date }) =>
-      ask<{ outcome: "ok"; calendar: CalendarFacts } | { outcome: "unknown" } | Limited>("read_calendar", {
-        token_hash: tokenHash,
-        limits,
-        at,
-      }),
+      ask("read_calendar", { token_hash: tokenHash, limits, at }),
 
     /** Ends the address before, if there is one. */
     create: ({ userId, organizationId, tokenHash, at }: Owner & { tokenHash: string }) =>
-      ask<{ outcome: "created" | "refused" }>("create_calendar", {
-        user_id: userId,
-        organization_id: organizationId,
-        token_hash: tokenHash,
-        at,
-      }),
+      ask("create_calendar", { user_id: userId, organization_id: organizationId, token_hash: tokenHash, at }),
 
     showAmounts: ({ userId, organizationId, showAmounts, at }: Owner & { showAmounts: boolean }) =>
-      ask<{ outcome: "changed" | "unknown" }>("change_calendar", {
-        user_id: userId,
-        organization_id: organizationId,
-        show_amounts: showAmounts,
-        at,
-      }),
+      ask("change_calendar", { user_id: userId, organization_id: organizationId, show_amounts: showAmounts, at }),
 
     end: ({ userId, organizationId, at }: Owner) =>
-      ask<{ outcome: "ended" | "unknown" }>("end_calendar", {
-        user_id: userId,
-        organization_id: organizationId,
-        at,
-      }),
+      ask("end_calendar", { user_id: userId, organization_id: organizationId, at }),
   };
 }

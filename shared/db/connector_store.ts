@@ -2,34 +2,43 @@
  * The connector's two database calls: resolve a token, and run a tool. Each is one round trip, and running a tool also
  * resolves the token, so a `tools/call` never needs more than one.
  */
+import * as z from "zod/mini";
+import { either, outcome } from "../outcome.ts";
 import type { Clock } from "../clock.ts";
-import type { FactEnvelope } from "../connector/result.ts";
+import { FactEnvelope } from "../connector/result.ts";
 import type { Arguments } from "../connector/tool.ts";
-import { expectAnswer, hasOutcome } from "./answer.ts";
+import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
-import { type Allowance, type Limited, type Quota, withinLimits } from "./quota.ts";
+import { type Allowance, Limited, type Quota, withinLimits } from "./quota.ts";
 
-export interface Organization {
-  id: string;
-  name: string;
-}
+export const Organization = z.object({ id: z.string(), name: z.string() });
 
 /** Why a bearer is refused, before anything else happens. */
-export type Refusal =
-  | { outcome: "invalid_token" }
-  /** `owner`: their address, for anybody else. */
-  | {
-    outcome: "feature_not_in_plan";
-    plan: string;
-    required_plan: string;
-    organization: Organization;
-    owner?: string | null;
-  }
+export const Refusal = either(
+  outcome(["invalid_token"]),
+  outcome(["feature_not_in_plan"], {
+    plan: z.string(),
+    required_plan: z.string(),
+    organization: Organization,
+    /** Their address, for anybody else. */
+    owner: z.optional(z.nullable(z.string())),
+  }),
   /** Its owner is deleting it; `deletes_on` is a date in UTC. */
-  | { outcome: "organization_deleting"; deletes_on: string; organization: Organization };
+  outcome(["organization_deleting"], { deletes_on: z.string(), organization: Organization }),
+);
+export type Refusal = z.infer<typeof Refusal>;
 
-export type Authentication = { outcome: "ok"; organization: Organization; first_use_in_hour?: true } | Refusal;
-export type ToolRun = { outcome: "ok"; result: FactEnvelope; first_use_in_hour?: true } | Refusal;
+export const Authentication = either(
+  outcome(["ok"], { organization: Organization, first_use_in_hour: z.optional(z.literal(true)) }),
+  Refusal,
+);
+export type Authentication = z.infer<typeof Authentication>;
+
+export const ToolRun = either(
+  outcome(["ok"], { result: FactEnvelope, first_use_in_hour: z.optional(z.literal(true)) }),
+  Refusal,
+);
+export type ToolRun = z.infer<typeof ToolRun>;
 
 /** Which limits a request counts against: the caller's quotas when the token is unknown, else its grant's allowance. */
 export interface ConnectorLimits {
@@ -59,38 +68,31 @@ export interface ConnectorStore {
 
 /** Longer than `call_long_tool` may take. */
 const LONG_MS = 58_000;
-const REFUSALS = hasOutcome("invalid_token", "feature_not_in_plan", "organization_deleting");
+
+export const ANSWERS = {
+  authenticate_bearer: either(Authentication, Limited),
+  call_tool: either(ToolRun, Limited),
+  call_long_tool: either(ToolRun, Limited),
+  record_use: z.unknown(),
+};
 
 /** @param resource the canonical resource identifier; tokens bound to another one are refused. */
 export function createConnectorStore(
   { database, clock, resource }: { database: Database; clock: Clock; resource: string },
 ): ConnectorStore {
+  const ask = asking(database, ANSWERS);
   const at = () => clock().toISOString();
   return {
     async authenticate({ tokenHash, limits }) {
-      const answer = await database.call("authenticate_bearer", {
-        token_hash: tokenHash,
-        resource,
-        at: at(),
-        ...(limits && { limits }),
-      });
-      return withinLimits(expectAnswer<Authentication | Limited>(
-        "authenticate_bearer",
-        answer,
-        (answer) => answer.outcome === "ok" || REFUSALS(answer),
-      ));
+      const call = { token_hash: tokenHash, resource, at: at(), ...(limits && { limits }) };
+      return withinLimits(await ask("authenticate_bearer", call));
     },
     async callTool({ tokenHash, limits, tool, arguments: args, isLong, isRead = false }) {
       const call = { token_hash: tokenHash, resource, tool, arguments: args, at: at(), ...(limits && { limits }) };
-      return withinLimits(expectAnswer<ToolRun | Limited>(
-        "call_tool",
-        await (isLong
-          ? database.call("call_long_tool", call, { deadlineMs: LONG_MS })
-          : database.call("call_tool", call, { isRead })),
-        (answer) =>
-          answer.outcome === "ok" ? typeof answer.result === "object" && answer.result !== null : REFUSALS(answer),
-      ));
+      return withinLimits(
+        await (isLong ? ask("call_long_tool", call, { deadlineMs: LONG_MS }) : ask("call_tool", call, { isRead })),
+      );
     },
-    recordUse: async (tokenHash) => void await database.call("record_use", { token_hash: tokenHash, at: at() }),
+    recordUse: async (tokenHash) => void await ask("record_use", { token_hash: tokenHash, at: at() }),
   };
 }

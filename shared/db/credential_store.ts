@@ -1,5 +1,8 @@
 /** Stores the envelopes of provider credentials (shared/credentials). It cannot open them. */
-import type { Envelope } from "../credentials/envelope.ts";
+import * as z from "zod/mini";
+import { outcome } from "../outcome.ts";
+import { Envelope } from "../credentials/envelope.ts";
+import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
 export type CredentialStore = ReturnType<typeof createCredentialStore>;
@@ -9,14 +12,21 @@ export interface StoredCredential {
   envelope: Envelope;
 }
 
+const Sealed = z.object({ link_id: z.string(), envelope: Envelope });
+
+export const ANSWERS = {
+  read_provider_credentials: z.array(Sealed),
+  find_stale_credentials: z.array(Sealed),
+  reseal_provider_credential: outcome(["resealed", "changed"]),
+};
+
 /** Every method throws what `Database.call` throws. */
 export function createCredentialStore(database: Database) {
+  const ask = asking(database, ANSWERS);
   return {
     /** By link id. Links that have none, or have ended, are left out. */
     readCredentials: async (linkIds: readonly string[]): Promise<ReadonlyMap<string, Envelope>> => {
-      const rows = await database.call<{ link_id: string; envelope: Envelope }[]>("read_provider_credentials", {
-        link_ids: linkIds,
-      });
+      const rows = await ask("read_provider_credentials", { link_ids: linkIds });
       return new Map(rows.map(({ link_id, envelope }) => [link_id, envelope]));
     },
 
@@ -24,11 +34,7 @@ export function createCredentialStore(database: Database) {
     findStaleCredentials: async (
       { keyId, after, atMost }: { keyId: string; after: string; atMost: number },
     ): Promise<StoredCredential[]> => {
-      const rows = await database.call<{ link_id: string; envelope: Envelope }[]>("find_stale_credentials", {
-        key_id: keyId,
-        after,
-        at_most: atMost,
-      });
+      const rows = await ask("find_stale_credentials", { key_id: keyId, after, at_most: atMost });
       return rows.map(({ link_id: linkId, envelope }) => ({ linkId, envelope }));
     },
 
@@ -37,12 +43,6 @@ export function createCredentialStore(database: Database) {
      */
     resealCredential: (
       { linkId, replaced, envelope, at }: { linkId: string; replaced: Envelope; envelope: Envelope; at: Date },
-    ) =>
-      database.call<{ outcome: "resealed" | "changed" }>("reseal_provider_credential", {
-        link_id: linkId,
-        replaced,
-        envelope,
-        at,
-      }),
+    ) => ask("reseal_provider_credential", { link_id: linkId, replaced, envelope, at }),
   };
 }

@@ -1,59 +1,67 @@
 /** Database calls of the pages that delete an organization or an account, or take that back. */
+import * as z from "zod/mini";
+import { either, outcome } from "../outcome.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
-export interface DeletableOrganization {
-  id: string;
-  name: string;
-  is_owner: boolean;
+export const DeletableOrganization = z.object({
+  id: z.string(),
+  name: z.string(),
+  is_owner: z.boolean(),
   /** While it is being deleted: when that is final. */
-  deletes_at: string | null;
+  deletes_at: z.nullable(z.string()),
   /** Whether a paid plan is running. */
-  is_paid: boolean;
+  is_paid: z.boolean(),
   /** How many people besides the reader belong to it. */
-  members: number;
-  may_delete: boolean;
-}
+  members: z.number(),
+  may_delete: z.boolean(),
+});
+export type DeletableOrganization = z.infer<typeof DeletableOrganization>;
 
-export interface Deletion {
+export const Deletion = z.object({
   /** Null before onboarding. */
-  country: string | null;
-  deletes_at: string | null;
-  organizations: DeletableOrganization[];
-}
+  country: z.nullable(z.string()),
+  deletes_at: z.nullable(z.string()),
+  organizations: z.array(DeletableOrganization),
+});
+export type Deletion = z.infer<typeof Deletion>;
 
 type Person = { userId: string; at: Date };
 type OfOrganization = Person & { organizationId: string };
 
 export type DeletionStore = ReturnType<typeof createDeletionStore>;
 
+export const ANSWERS = {
+  read_deletion: Deletion,
+  delete_organization: either(
+    outcome(["scheduled"], { name: z.string(), deletes_at: z.string(), members: z.array(z.string()) }),
+    outcome(["already", "wrong_name", "forbidden"]),
+  ),
+  keep_organization: either(
+    outcome(["kept"], { name: z.string(), members: z.array(z.string()) }),
+    outcome(["already", "too_late", "forbidden"]),
+  ),
+  delete_account: either(outcome(["scheduled"], { deletes_at: z.string() }), outcome(["already", "owner"])),
+  keep_account: outcome(["kept", "already"]),
+};
+
 /** Every method throws what `Database.call` throws. */
 export function createDeletionStore(database: Database) {
-  const ask = asking(database);
+  const ask = asking(database, ANSWERS);
   return {
-    read: (userId: string) => database.call<Deletion>("read_deletion", { user_id: userId }),
+    read: (userId: string) => ask("read_deletion", { user_id: userId }),
 
     /** `members` are the addresses of everybody else in it. @param asked.name as the owner typed it. */
     deleteOrganization: ({ userId, organizationId, name, at }: OfOrganization & { name: string }) =>
-      ask<
-        | { outcome: "scheduled"; name: string; deletes_at: string; members: string[] }
-        | { outcome: "already" | "wrong_name" | "forbidden" }
-      >("delete_organization", { user_id: userId, organization_id: organizationId, name, at }),
+      ask("delete_organization", { user_id: userId, organization_id: organizationId, name, at }),
 
     keepOrganization: ({ userId, organizationId, at }: OfOrganization) =>
-      ask<
-        | { outcome: "kept"; name: string; members: string[] }
-        | { outcome: "already" | "too_late" | "forbidden" }
-      >("keep_organization", { user_id: userId, organization_id: organizationId, at }),
+      ask("keep_organization", { user_id: userId, organization_id: organizationId, at }),
 
     /** `owner`: they still own an organization that stays. @param asked.email their sign-in address. */
     deleteAccount: ({ userId, email, at }: Person & { email: string }) =>
-      ask<{ outcome: "scheduled"; deletes_at: string } | { outcome: "already" | "owner" }>(
-        "delete_account",
-        { user_id: userId, email, at },
-      ),
+      ask("delete_account", { user_id: userId, email, at }),
 
-    keepAccount: ({ userId, at }: Person) =>
-      ask<{ outcome: "kept" | "already" }>("keep_account", { user_id: userId, at }),
+    keepAccount: ({ userId, at }: Person) => ask("keep_account", { user_id: userId, at }),
   };
 }

@@ -1,9 +1,11 @@
 /** The export page's database calls, read as the signed-in person (`public.read_export`). */
-import type { OrganizationState } from "../organization_state.ts";
-import type { BookPage } from "../export/books_archive.ts";
+import * as z from "zod/mini";
+import { either, outcome } from "../outcome.ts";
+import { OrganizationState } from "../organization_state.ts";
+import { BookPage } from "../export/books_archive.ts";
 import type { Part } from "../export/books.ts";
 import type { Period } from "../export/period.ts";
-import { expectAnswer, hasOutcome } from "./answer.ts";
+import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
 interface Reader {
@@ -12,47 +14,39 @@ interface Reader {
   at: Date;
 }
 
-export type OpenedExport =
-  | { outcome: "ok"; organization: { name: string; today: string; state: OrganizationState } }
-  /** `unknown` without an active membership, `refused` without the right. */
-  | { outcome: "refused" | "unknown" };
+export const OpenedExport = either(
+  outcome(["ok"], { organization: z.object({ name: z.string(), today: z.string(), state: OrganizationState }) }),
+  outcome(["refused", "unknown"]),
+);
+export type OpenedExport = z.infer<typeof OpenedExport>;
 
-export interface ExportStore {
-  /**
-   * Whether the person may export; with `wanted`, that they do goes to the audit trail.
-   * @throws what `Database.call` throws, and `unavailable` on a malformed answer.
-   */
-  open(reader: Reader & { wanted?: "everything" | "payments" }): Promise<OpenedExport>;
-  /** A page of one part; `refused` when they may not any more. Throws the same. */
-  readPage(
-    page: Reader & { part: Part; after: unknown; period?: Period },
-  ): Promise<{ outcome: "ok"; page: BookPage } | { outcome: "refused" }>;
+export const ANSWERS = {
+  open_export: OpenedExport,
+  read_export: either(outcome(["ok"], { page: BookPage }), outcome(["refused"])),
+};
+
+export type ExportStore = ReturnType<typeof createExportStore>;
+
+/** Every method throws what `Database.call` throws. */
+export function createExportStore(database: Database) {
+  const ask = asking(database, ANSWERS);
+  return {
+    /** Whether the person may export; with `wanted`, that they do goes to the audit trail. */
+    open: ({ userId, organizationId, wanted, at }: Reader & { wanted?: "everything" | "payments" }) =>
+      ask("open_export", { user_id: userId, organization_id: organizationId, wanted: wanted ?? null, at }),
+
+    /** A page of one part; `refused` when they may not any more. */
+    readPage: (
+      { userId, organizationId, part, after, period, at }: Reader & { part: Part; after: unknown; period?: Period },
+    ) =>
+      ask("read_export", {
+        user_id: userId,
+        organization_id: organizationId,
+        part,
+        after: after ?? null,
+        from_on: period?.from ?? null,
+        to_on: period?.to ?? null,
+        at,
+      }),
+  };
 }
-
-export const createExportStore = (database: Database): ExportStore => ({
-  async open({ userId, organizationId, wanted, at }) {
-    const answer = await database.call("open_export", {
-      user_id: userId,
-      organization_id: organizationId,
-      wanted: wanted ?? null,
-      at: at.toISOString(),
-    });
-    return expectAnswer<OpenedExport>("open_export", answer, hasOutcome("ok", "refused", "unknown"));
-  },
-  async readPage({ userId, organizationId, part, after, period, at }) {
-    const answer = await database.call("read_export", {
-      user_id: userId,
-      organization_id: organizationId,
-      part,
-      after: after ?? null,
-      from_on: period?.from ?? null,
-      to_on: period?.to ?? null,
-      at: at.toISOString(),
-    });
-    return expectAnswer<{ outcome: "ok"; page: BookPage } | { outcome: "refused" }>(
-      "read_export",
-      answer,
-      hasOutcome("ok", "refused"),
-    );
-  },
-});

@@ -1,8 +1,10 @@
 /** Database calls of the identity pages: one per page view or change. */
-import type { Role } from "../roles.ts";
+import * as z from "zod/mini";
+import { either, outcome } from "../outcome.ts";
+import { Role } from "../roles.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
-import type { Limited, Quota } from "./quota.ts";
+import { Limited, type Quota } from "./quota.ts";
 
 export interface Onboarding {
   country: string;
@@ -14,134 +16,148 @@ export interface Onboarding {
 }
 
 /** Which bills a person gets mails of: theirs (all for the owner, else those assigned to them), all, or none. */
-export type Mails = "mine" | "all" | "none";
+export const Mails = z.enum(["mine", "all", "none"]);
+export type Mails = z.infer<typeof Mails>;
 
-export interface AccountOrganization {
-  id: string;
-  name: string;
-  role: Role;
+export const Right = z.enum([
+  "books:write",
+  "books:private",
+  "books:export",
+  "settings:write",
+  "members:manage",
+  "providers:manage",
+  "plan:manage",
+  "organization:manage",
+  "approvals:decide",
+  "approvals:manage",
+]);
+
+export const Plan = z.enum(["free", "pro", "team"]);
+export type Plan = z.infer<typeof Plan>;
+
+export const Feature = z.enum(["ai:connector", "reminders:email", "bills:variable"]);
+
+export const AccountOrganization = z.object({
+  id: z.string(),
+  name: z.string(),
+  role: Role,
   /** What the role may do beyond reading. */
-  rights: Right[];
+  rights: z.array(Right),
   /** Whom to ask for what the role may not do. */
-  owner_email: string;
+  owner_email: z.string(),
   /** While it is being deleted: when that is final. */
-  deletes_at: string | null;
-  base_currency: string;
-  mails: Mails;
-  plan: Plan;
-  plan_status: "active" | "past_due" | "canceled";
+  deletes_at: z.nullable(z.string()),
+  base_currency: z.string(),
+  mails: Mails,
+  plan: Plan,
+  plan_status: z.enum(["active", "past_due", "canceled"]),
   /** The plan whose features currently apply. */
-  effective_plan: Plan;
-  trial_ends_at: string | null;
+  effective_plan: Plan,
+  trial_ends_at: z.nullable(z.string()),
   /** Whether the trial is running: until it ends, all Team features apply, whatever the subscription. */
-  is_trial: boolean;
+  is_trial: z.boolean(),
   /** When the grace period of a past-due plan ends. */
-  grace_ends_at: string | null;
+  grace_ends_at: z.nullable(z.string()),
   /** The plan of another, past-due subscription that still applies because it includes more or lasts longer. */
-  second_plan: Plan | null;
-  second_grace_ends_at: string | null;
+  second_plan: z.nullable(Plan),
+  second_grace_ends_at: z.nullable(z.string()),
   /** Until when it is paid for, or was, if the plan has ended. Null without a subscription. */
-  period_ends_at: string | null;
+  period_ends_at: z.nullable(z.string()),
   /** Features that the current plan does not include. */
-  features_off: Feature[];
+  features_off: z.array(Feature),
   /** Proposals that the reader can decide. */
-  proposals_waiting: number;
+  proposals_waiting: z.number(),
   /** The reader's own; its address is not kept. Null when there is none. */
-  calendar: { show_amounts: boolean; created_at: string } | null;
-}
-export type Right =
-  | "books:write"
-  | "books:private"
-  | "books:export"
-  | "settings:write"
-  | "members:manage"
-  | "providers:manage"
-  | "plan:manage"
-  | "organization:manage";
-export type Feature = "ai:connector" | "reminders:email" | "bills:variable";
-export type Plan = "free" | "pro" | "team";
+  calendar: z.nullable(z.object({ show_amounts: z.boolean(), created_at: z.string() })),
+});
+export type AccountOrganization = z.infer<typeof AccountOrganization>;
 
-export interface ConnectedApp {
-  grant_id: string;
-  client_id: string;
-  client_name: string;
-  redirect_uri: string;
-  organization_id: string;
-  organization_name: string;
-  created_at: string;
-  last_used_at: string | null;
+export const ConnectedApp = z.object({
+  grant_id: z.string(),
+  client_id: z.string(),
+  client_name: z.string(),
+  redirect_uri: z.string(),
+  organization_id: z.string(),
+  organization_name: z.string(),
+  created_at: z.string(),
+  last_used_at: z.nullable(z.string()),
   /** The latest change that it made and that is still kept. */
-  last_change: { tool: string; at: string } | null;
-}
+  last_change: z.nullable(z.object({ tool: z.string(), at: z.string() })),
+});
+export type ConnectedApp = z.infer<typeof ConnectedApp>;
 
 /** A connection that was ended because a code or token was used twice, so it may have been stolen. */
-export interface GrantAlert {
-  grant_id: string;
-  client_name: string;
-  organization_name: string;
-  ended_at: string;
-  reason: "code_replayed" | "refresh_token_replayed";
-}
+export const GrantAlert = z.object({
+  grant_id: z.string(),
+  client_name: z.string(),
+  organization_name: z.string(),
+  ended_at: z.string(),
+  reason: z.enum(["code_replayed", "refresh_token_replayed"]),
+});
+export type GrantAlert = z.infer<typeof GrantAlert>;
 
-export interface AccountProviderLink {
-  id: string;
-  provider_key: string;
-  account_label: string;
+export const AccountProviderLink = z.object({
+  id: z.string(),
+  provider_key: z.string(),
+  account_label: z.string(),
   /** `paused_by_plan` resumes automatically with the next payment. */
-  status: "pending" | "active" | "needs_reauth" | "paused" | "paused_by_plan";
-  bill: string;
-  bill_id: string;
+  status: z.enum(["pending", "active", "needs_reauth", "paused", "paused_by_plan"]),
+  bill: z.string(),
+  bill_id: z.string(),
   /** Deleted, cancelled or ended: no longer fetched. */
-  bill_is_over: boolean;
+  bill_is_over: z.boolean(),
   /** Amounts are only fetched for variable bills. */
-  bill_is_variable: boolean;
-  organization: string;
+  bill_is_variable: z.boolean(),
+  organization: z.string(),
   /** Only owners can change links. */
-  role: Role;
+  role: Role,
   /** First day of the latest month whose amount has arrived. */
-  last_success_period: string | null;
-}
+  last_success_period: z.nullable(z.string()),
+});
+export type AccountProviderLink = z.infer<typeof AccountProviderLink>;
 
-export interface Account {
-  profile: {
-    email: string;
+export const Account = z.object({
+  profile: z.object({
+    email: z.string(),
     /** ISO 3166-1 alpha-2. */
-    country: string;
-    timezone: string;
-    email_enabled: boolean;
-    default_lead_days: number;
-    reminder_email: string | null;
-    reminder_email_confirmed: boolean;
+    country: z.string(),
+    timezone: z.string(),
+    email_enabled: z.boolean(),
+    default_lead_days: z.number(),
+    reminder_email: z.nullable(z.string()),
+    reminder_email_confirmed: z.boolean(),
     /** An address that permanently rejected our mail; cleared when the settings are saved. */
-    refused_email: string | null;
+    refused_email: z.nullable(z.string()),
     /** While the account is being deleted: when that is final. */
-    deletes_at: string | null;
-  };
-  organizations: AccountOrganization[];
+    deletes_at: z.nullable(z.string()),
+  }),
+  organizations: z.array(AccountOrganization),
   /** Off unless the operator sells plans: then everybody has everything. */
-  plans_enabled: boolean;
+  plans_enabled: z.boolean(),
   /** What the plans include; a plan that includes nothing is absent. */
-  plan_features: Partial<Record<Plan, Feature[]>>;
+  plan_features: z.partialRecord(Plan, z.array(Feature)),
   /** What a person has done at least once. */
-  first_steps: { app: boolean; expense: boolean; bill: boolean };
-  connected_apps: ConnectedApp[];
-  grant_alerts: GrantAlert[];
-  provider_links: AccountProviderLink[];
+  first_steps: z.object({ app: z.boolean(), expense: z.boolean(), bill: z.boolean() }),
+  connected_apps: z.array(ConnectedApp),
+  grant_alerts: z.array(GrantAlert),
+  provider_links: z.array(AccountProviderLink),
   /** Their variable bills without a provider, newest only. */
-  connectable_bills: { id: string; name: string; organization: string }[];
-}
+  connectable_bills: z.array(z.object({ id: z.string(), name: z.string(), organization: z.string() })),
+});
+export type Account = z.infer<typeof Account>;
 
 /** What a person can unsubscribe from in a reminder mail. */
-export interface Unsubscribable {
-  email_enabled: boolean;
-  organizations: {
-    id: string;
-    name: string;
-    mails: Mails;
+export const Unsubscribable = z.object({
+  email_enabled: z.boolean(),
+  organizations: z.array(z.object({
+    id: z.string(),
+    name: z.string(),
+    mails: Mails,
     /** The bills with reminders that they own, if requested. */
-    bills?: { id: string; name: string }[];
-  }[];
-}
+    bills: z.optional(z.array(z.object({ id: z.string(), name: z.string() }))),
+  })),
+});
+export type Unsubscribable = z.infer<typeof Unsubscribable>;
 
 export interface Reminders {
   reminder_email: string;
@@ -151,20 +167,48 @@ export interface Reminders {
 }
 
 /** A part of a file of expenses, as list_expenses answers it. */
-export interface ExpenseFilePart {
-  ok: boolean;
-  data: { csv: Record<string, unknown>[] };
-  next_cursor?: string;
-}
+export const ExpenseFilePart = z.object({
+  ok: z.boolean(),
+  data: z.object({ csv: z.array(z.record(z.string(), z.unknown())) }),
+  next_cursor: z.optional(z.string()),
+});
+export type ExpenseFilePart = z.infer<typeof ExpenseFilePart>;
 
-type Invalid = { outcome: "invalid"; field: "timezone" | "base_currency" };
+const Invalid = outcome(["invalid"], { field: z.enum(["timezone", "base_currency"]) });
+
 type Person = { userId: string; at: Date };
 
 export type IdentityStore = ReturnType<typeof createIdentityStore>;
 
+export const ANSWERS = {
+  claim_attempt: either(outcome(["allowed"]), Limited),
+  note_sign_in: z.object({ onboarded: z.boolean(), leaving: z.optional(z.literal(true)) }),
+  read_expense_file: either(outcome(["ok"], { result: ExpenseFilePart }), outcome(["refused"])),
+  read_onboarding: z.object({ onboarded: z.boolean(), currencies: z.array(z.string()) }),
+  complete_onboarding: either(
+    outcome(["created"], { organization_id: z.nullable(z.string()) }),
+    outcome(["already", "leaving"]),
+    Invalid,
+  ),
+  read_account: z.nullable(Account),
+  change_country: outcome(["changed", "unknown"]),
+  rename_organization: outcome(["renamed", "not_owner"]),
+  revoke_grant: outcome(["revoked", "unknown_grant"]),
+  dismiss_grant_alerts: outcome(["dismissed"]),
+  update_reminders: either(
+    outcome(["updated"], { unconfirmed: z.nullable(z.string()) }),
+    outcome(["unknown"]),
+    Invalid,
+  ),
+  confirm_reminder_email: outcome(["confirmed", "stale"]),
+  read_unsubscribing: z.nullable(Unsubscribable),
+  unsubscribe: outcome(["unsubscribed", "unknown"]),
+  choose_mails: outcome(["chosen", "not_member"]),
+};
+
 /** Every method throws what `Database.call` throws. */
 export function createIdentityStore(database: Database) {
-  const ask = asking(database);
+  const ask = asking(database, ANSWERS);
   return {
     /**
      * Counts one attempt within the last hour under a keyed hash, after drawing on the caller's quotas. Refused
@@ -173,7 +217,7 @@ export function createIdentityStore(database: Database) {
     claimAttempt: (
       attempt: { keyHash: string; atMost: number; secondsApart: number; quotas: readonly Quota[]; at: Date },
     ) =>
-      ask<{ outcome: "allowed" } | Limited>("claim_attempt", {
+      ask("claim_attempt", {
         key_hash: attempt.keyHash,
         at_most: attempt.atMost,
         seconds_apart: attempt.secondsApart,
@@ -186,7 +230,7 @@ export function createIdentityStore(database: Database) {
      * whether their account is being deleted.
      */
     noteSignIn: ({ userId, email, at }: Person & { email: string }) =>
-      database.call<{ onboarded: boolean; leaving?: true }>("note_sign_in", { user_id: userId, email, at }),
+      ask("note_sign_in", { user_id: userId, email, at }),
 
     /** A part of a file of expenses, read as the person; `refused` when they may not any more. */
     readExpenseFile: (
@@ -196,15 +240,14 @@ export function createIdentityStore(database: Database) {
         cursor?: string;
       },
     ) =>
-      ask<{ outcome: "ok"; result: ExpenseFilePart } | { outcome: "refused" }>("read_expense_file", {
+      ask("read_expense_file", {
         user_id: userId,
         organization_id: organizationId,
         arguments: { ...filter, ...(cursor && { cursor }) },
         at,
       }),
 
-    readOnboarding: (userId: string) =>
-      database.call<{ onboarded: boolean; currencies: string[] }>("read_onboarding", { user_id: userId }),
+    readOnboarding: (userId: string) => ask("read_onboarding", { user_id: userId }),
 
     /** Without `organization_name` no organization is created: they join another's. */
     completeOnboarding: (
@@ -212,65 +255,40 @@ export function createIdentityStore(database: Database) {
         email: string;
         organization_name: string | null;
       },
-    ) =>
-      ask<{ outcome: "created"; organization_id: string | null } | { outcome: "already" | "leaving" } | Invalid>(
-        "complete_onboarding",
-        { user_id: userId, email, ...values, at },
-      ),
+    ) => ask("complete_onboarding", { user_id: userId, email, ...values, at }),
 
     /** Null before onboarding. */
-    readAccount: ({ userId, at }: Person) => database.call<Account | null>("read_account", { user_id: userId, at }),
+    readAccount: ({ userId, at }: Person) => ask("read_account", { user_id: userId, at }),
 
     changeCountry: ({ userId, country, at }: Person & { country: string }) =>
-      ask<{ outcome: "changed" | "unknown" }>("change_country", { user_id: userId, country, at }),
+      ask("change_country", { user_id: userId, country, at }),
 
     renameOrganization: ({ userId, organizationId, name, at }: Person & { organizationId: string; name: string }) =>
-      ask<{ outcome: "renamed" | "not_owner" }>("rename_organization", {
-        user_id: userId,
-        organization_id: organizationId,
-        name,
-        at,
-      }),
+      ask("rename_organization", { user_id: userId, organization_id: organizationId, name, at }),
 
     revokeGrant: ({ userId, grantId, at }: Person & { grantId: string }) =>
-      ask<{ outcome: "revoked" | "unknown_grant" }>("revoke_grant", {
-        user_id: userId,
-        grant_id: grantId,
-        at,
-      }),
+      ask("revoke_grant", { user_id: userId, grant_id: grantId, at }),
 
     /** Hides alerts of grants that ended up to that instant. */
     dismissGrantAlerts: ({ userId, until, at }: Person & { until: Date }) =>
-      ask<{ outcome: "dismissed" }>("dismiss_grant_alerts", { user_id: userId, until, at }),
+      ask("dismiss_grant_alerts", { user_id: userId, until, at }),
 
     /** `unconfirmed` is the new reminder address when it has to be confirmed before use. */
     updateReminders: ({ userId, at, ...values }: Reminders & Person) =>
-      ask<{ outcome: "updated"; unconfirmed: string | null } | { outcome: "unknown" } | Invalid>(
-        "update_reminders",
-        { user_id: userId, ...values, at },
-      ),
+      ask("update_reminders", { user_id: userId, ...values, at }),
 
     confirmReminderEmail: ({ userId, reminderEmail, at }: Person & { reminderEmail: string }) =>
-      ask<{ outcome: "confirmed" | "stale" }>("confirm_reminder_email", {
-        user_id: userId,
-        reminder_email: reminderEmail,
-        at,
-      }),
+      ask("confirm_reminder_email", { user_id: userId, reminder_email: reminderEmail, at }),
 
     /** Null when the person does not exist. @param asked.withBills only for that person, signed in. */
     readUnsubscribing: ({ userId, withBills }: { userId: string; withBills: boolean }) =>
-      database.call<Unsubscribable | null>("read_unsubscribing", { user_id: userId, with_bills: withBills }),
+      ask("read_unsubscribing", { user_id: userId, with_bills: withBills }),
 
     /** @param asked.scope `all`, or the id of an organization or bill of theirs. */
     unsubscribe: ({ userId, scope, at }: Person & { scope: string }) =>
-      ask<{ outcome: "unsubscribed" | "unknown" }>("unsubscribe", { user_id: userId, scope, at }),
+      ask("unsubscribe", { user_id: userId, scope, at }),
 
     chooseMails: ({ userId, organizationId, mails, at }: Person & { organizationId: string; mails: Mails }) =>
-      ask<{ outcome: "chosen" | "not_member" }>("choose_mails", {
-        user_id: userId,
-        organization_id: organizationId,
-        mails,
-        at,
-      }),
+      ask("choose_mails", { user_id: userId, organization_id: organizationId, mails, at }),
   };
 }

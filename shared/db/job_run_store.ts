@@ -1,4 +1,6 @@
 /** Records the runs of the scheduled functions. */
+import * as z from "zod/mini";
+import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
 export interface StageRun {
@@ -12,13 +14,15 @@ export interface StageRun {
   finishedAt: Date;
 }
 
-export type RecordRun = (run: StageRun) => Promise<void>;
+export type RecordRun = (run: StageRun) => Promise<unknown>;
+
+export const ANSWERS = { record_job_run: z.unknown() };
 
 /** The returned function throws what `Database.call` throws. */
 export const createRecordRun =
   (database: Database, job: "reminders" | "provider-sync"): RecordRun =>
   ({ errorCode, startedAt, finishedAt, ...run }) =>
-    database.call<void>("record_job_run", {
+    asking(database, ANSWERS)("record_job_run", {
       job,
       period: run.period,
       stage: run.stage,

@@ -1,92 +1,108 @@
 /** Database calls of the pages about members, invitations and further organizations: one per page view or change. */
-import type { Proposal } from "../approvals/proposal.ts";
-import type { OwnBalance } from "../mail/claimed_mail.ts";
-import type { OrganizationState } from "../organization_state.ts";
-import type { Role } from "../roles.ts";
+import * as z from "zod/mini";
+import { either, outcome } from "../outcome.ts";
+import { Proposal } from "../approvals/proposal.ts";
+import { OwnBalance } from "../mail/claimed_mail.ts";
+import { OrganizationState } from "../organization_state.ts";
+import { Role } from "../roles.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
 /** What somebody can be invited as, or made. */
-export type GivenRole = Exclude<Role, "owner">;
+export const GivenRole = z.enum(["manager", "member", "viewer"]);
+export type GivenRole = z.infer<typeof GivenRole>;
 
-export interface Member {
-  user_id: string;
-  email: string;
-  role: Role;
+export const Member = z.object({
+  user_id: z.string(),
+  email: z.string(),
+  role: Role,
   /** Whether the owner opened private categories to this viewer. */
-  sees_private: boolean;
+  sees_private: z.boolean(),
   /** Whether the reader may change their role or remove them. */
-  may_change: boolean;
-}
+  may_change: z.boolean(),
+});
+export type Member = z.infer<typeof Member>;
 
-export interface OpenInvitation {
-  id: string;
-  address: string;
-  role: GivenRole;
-  expires_at: string;
-  is_expired: boolean;
-  may_change: boolean;
-}
+export const OpenInvitation = z.object({
+  id: z.string(),
+  address: z.string(),
+  role: GivenRole,
+  expires_at: z.string(),
+  is_expired: z.boolean(),
+  may_change: z.boolean(),
+});
+export type OpenInvitation = z.infer<typeof OpenInvitation>;
 
 /** The members of an organization as one of them sees them. */
-export interface Members {
-  id: string;
-  name: string;
+export const Members = z.object({
+  id: z.string(),
+  name: z.string(),
   /** The reader's. */
-  role: Role;
-  may_manage: boolean;
-  state: OrganizationState;
+  role: Role,
+  may_manage: z.boolean(),
+  state: OrganizationState,
   /** Whether the plan lets further people join. */
-  may_grow: boolean;
-  country: string;
-  members: Member[];
+  may_grow: z.boolean(),
+  country: z.string(),
+  members: z.array(Member),
   /** Empty without the right to invite. */
-  invitations: OpenInvitation[];
+  invitations: z.array(OpenInvitation),
   /** One that the reader has to confirm, or proposed. */
-  handover: { id: string; from: string; to: string; to_me: boolean; expires_at: string } | null;
-}
+  handover: z.nullable(z.object({
+    id: z.string(),
+    from: z.string(),
+    to: z.string(),
+    to_me: z.boolean(),
+    expires_at: z.string(),
+  })),
+});
+export type Members = z.infer<typeof Members>;
 
 /** What removing a member ends (counts), and what stays. */
-export interface Removal {
-  organization_name: string;
-  email: string;
+export const Removal = z.object({
+  organization_name: z.string(),
+  email: z.string(),
   /** The reader's. */
-  country: string;
-  timezone: string;
+  country: z.string(),
+  timezone: z.string(),
   /** What they owe and are owed for shared costs, which stays. */
-  balances: OwnBalance[];
+  balances: z.array(OwnBalance),
   /** Their proposals that wait for approval, which are withdrawn. */
-  waiting: (Pick<Proposal, "id" | "tool" | "facts" | "effects" | "effects_count" | "created_at">)[];
+  waiting: z.array(
+    z.pick(Proposal, { id: true, tool: true, facts: true, effects: true, effects_count: true, created_at: true }),
+  ),
   /** Bills and expenses assigned to them. */
-  assigned: number;
-  apps: number;
-  has_calendar: boolean;
+  assigned: z.number(),
+  apps: z.number(),
+  has_calendar: z.boolean(),
   /** Their imports that were not added to the books yet. */
-  imports: number;
+  imports: z.number(),
   /** The organization's provider connections, which stay. */
-  links: number;
+  links: z.number(),
   /** Fetched amounts that wait for somebody's decision, which stay. */
-  proposals: number;
+  proposals: z.number(),
   /** Their open invitations. */
-  invitations: number;
-}
+  invitations: z.number(),
+});
+export type Removal = z.infer<typeof Removal>;
 
 /**
  * Why an invitation cannot be accepted; `leaving`: their account is being deleted, `plan`: the organization's no longer
  * includes further members.
  */
-export type InvitationEnd = "already_member" | "leaving" | "used" | "withdrawn" | "expired" | "plan";
+const ENDS = ["already_member", "leaving", "used", "withdrawn", "expired", "plan"] as const;
+export type InvitationEnd = typeof ENDS[number];
 
-export interface ShownInvitation {
-  outcome: "open" | InvitationEnd;
-  organization_id: string;
-  organization_name: string;
-  inviter: string;
-  role: GivenRole;
-  expires_at: string;
+export const ShownInvitation = outcome(["open", ...ENDS], {
+  organization_id: z.string(),
+  organization_name: z.string(),
+  inviter: z.string(),
+  role: GivenRole,
+  expires_at: z.string(),
   /** Whether the reader has been through onboarding. */
-  onboarded: boolean;
-}
+  onboarded: z.boolean(),
+});
+export type ShownInvitation = z.infer<typeof ShownInvitation>;
 
 type Person = { userId: string; at: Date };
 type InOrganization = Person & { organizationId: string };
@@ -96,9 +112,51 @@ type WithLink = { tokenHash: string };
 
 export type MembersStore = ReturnType<typeof createMembersStore>;
 
+export const ANSWERS = {
+  read_members: z.nullable(Members),
+  invite_member: either(
+    outcome(["invited"], { organization_name: z.string() }),
+    outcome(["not_allowed", "plan", "already_member"]),
+    outcome(["too_many"], { most: z.number() }),
+  ),
+  resend_invitation: either(
+    outcome(["invited"], { address: z.string(), role: GivenRole, organization_name: z.string() }),
+    outcome(["unknown", "not_allowed", "plan"]),
+  ),
+  withdraw_invitation: outcome(["withdrawn", "unknown", "not_allowed"]),
+  read_invitation: either(
+    ShownInvitation,
+    outcome(["for_another"], { masked_address: z.string() }),
+    outcome(["unknown"]),
+  ),
+  accept_invitation: either(
+    outcome(["accepted", ...ENDS], { organization_id: z.string() }),
+    outcome(["unknown", "for_another", "not_onboarded"]),
+  ),
+  change_member_role: outcome(["changed", "not_allowed", "unknown"]),
+  open_private: outcome(["changed", "unknown"]),
+  read_removal: z.nullable(Removal),
+  remove_member: outcome(["removed", "unknown"]),
+  propose_owner: either(
+    outcome(["proposed"], { address: z.string(), organization_name: z.string() }),
+    outcome(["unknown"]),
+  ),
+  end_handover: outcome(["ended", "unknown"]),
+  accept_handover: outcome(["accepted", "unknown"]),
+  read_new_organization: z.nullable(
+    z.object({ country: z.string(), gets_trial: z.nullable(z.boolean()), currencies: z.array(z.string()) }),
+  ),
+  create_organization: either(
+    outcome(["created"], { organization_id: z.string() }),
+    outcome(["invalid"], { field: z.literal("base_currency") }),
+    outcome(["too_many"], { most: z.number() }),
+    outcome(["unknown", "leaving"]),
+  ),
+};
+
 /** Every method throws what `Database.call` throws. */
 export function createMembersStore(database: Database) {
-  const ask = asking(database);
+  const ask = asking(database, ANSWERS);
   const ofMember = ({ userId, organizationId, memberId, at }: OfMember) => ({
     user_id: userId,
     organization_id: organizationId,
@@ -108,15 +166,11 @@ export function createMembersStore(database: Database) {
   return {
     /** Null without a membership. */
     read: ({ userId, organizationId, at }: InOrganization) =>
-      database.call<Members | null>("read_members", { user_id: userId, organization_id: organizationId, at }),
+      ask("read_members", { user_id: userId, organization_id: organizationId, at }),
 
     /** Again for the same address, the link before stops working. */
     invite: (asked: InOrganization & WithLink & { address: string; role: GivenRole }) =>
-      ask<
-        | { outcome: "invited"; organization_name: string }
-        | { outcome: "not_allowed" | "plan" | "already_member" }
-        | { outcome: "too_many"; most: number }
-      >("invite_member", {
+      ask("invite_member", {
         user_id: asked.userId,
         organization_id: asked.organizationId,
         address: asked.address,
@@ -126,88 +180,47 @@ export function createMembersStore(database: Database) {
       }),
 
     resend: ({ userId, invitationId, tokenHash, at }: Person & WithLink & { invitationId: string }) =>
-      ask<
-        | { outcome: "invited"; address: string; role: GivenRole; organization_name: string }
-        | { outcome: "unknown" | "not_allowed" | "plan" }
-      >("resend_invitation", { user_id: userId, invitation_id: invitationId, token_hash: tokenHash, at }),
+      ask("resend_invitation", { user_id: userId, invitation_id: invitationId, token_hash: tokenHash, at }),
 
     withdraw: ({ userId, invitationId, at }: Person & { invitationId: string }) =>
-      ask<{ outcome: "withdrawn" | "unknown" | "not_allowed" }>("withdraw_invitation", {
-        user_id: userId,
-        invitation_id: invitationId,
-        at,
-      }),
+      ask("withdraw_invitation", { user_id: userId, invitation_id: invitationId, at }),
 
     /** @param asked.email the address they signed in with. */
     readInvitation: ({ userId, email, tokenHash, at }: Person & WithLink & { email: string }) =>
-      ask<ShownInvitation | { outcome: "for_another"; masked_address: string } | { outcome: "unknown" }>(
-        "read_invitation",
-        { token_hash: tokenHash, user_id: userId, email, at },
-      ),
+      ask("read_invitation", { token_hash: tokenHash, user_id: userId, email, at }),
 
     accept: ({ userId, email, tokenHash, at }: Person & WithLink & { email: string }) =>
-      ask<
-        | { outcome: "accepted" | InvitationEnd; organization_id: string }
-        | { outcome: "unknown" | "for_another" | "not_onboarded" }
-      >("accept_invitation", { token_hash: tokenHash, user_id: userId, email, at }),
+      ask("accept_invitation", { token_hash: tokenHash, user_id: userId, email, at }),
 
     changeRole: (asked: OfMember & { role: GivenRole }) =>
-      ask<{ outcome: "changed" | "not_allowed" | "unknown" }>("change_member_role", {
-        ...ofMember(asked),
-        role: asked.role,
-      }),
+      ask("change_member_role", { ...ofMember(asked), role: asked.role }),
 
     openPrivate: (asked: OfMember & { seesPrivate: boolean }) =>
-      ask<{ outcome: "changed" | "unknown" }>("open_private", {
-        ...ofMember(asked),
-        sees_private: asked.seesPrivate,
-      }),
+      ask("open_private", { ...ofMember(asked), sees_private: asked.seesPrivate }),
 
     /** Null when they may not remove that member. */
-    readRemoval: (asked: OfMember) => database.call<Removal | null>("read_removal", ofMember(asked)),
+    readRemoval: (asked: OfMember) => ask("read_removal", ofMember(asked)),
 
     /** Also for leaving. */
-    remove: (asked: OfMember) => ask<{ outcome: "removed" | "unknown" }>("remove_member", ofMember(asked)),
+    remove: (asked: OfMember) => ask("remove_member", ofMember(asked)),
 
     proposeOwner: (asked: OfMember) =>
-      ask<{ outcome: "proposed"; address: string; organization_name: string } | { outcome: "unknown" }>(
+      ask(
         "propose_owner",
         ofMember(asked),
       ),
 
     /** Withdraws or declines. */
     endHandover: ({ userId, organizationId, handoverId, at }: InOrganization & { handoverId: string }) =>
-      ask<{ outcome: "ended" | "unknown" }>("end_handover", {
-        user_id: userId,
-        organization_id: organizationId,
-        handover_id: handoverId,
-        at,
-      }),
+      ask("end_handover", { user_id: userId, organization_id: organizationId, handover_id: handoverId, at }),
 
     acceptHandover: ({ userId, organizationId, handoverId, at }: InOrganization & { handoverId: string }) =>
-      ask<{ outcome: "accepted" | "unknown" }>("accept_handover", {
-        user_id: userId,
-        organization_id: organizationId,
-        handover_id: handoverId,
-        at,
-      }),
+      ask("accept_handover", { user_id: userId, organization_id: organizationId, handover_id: handoverId, at }),
 
     /** Null before onboarding. */
-    readNewOrganization: ({ userId, at }: Person) =>
-      database.call<{ country: string; gets_trial: boolean | null; currencies: string[] } | null>(
-        "read_new_organization",
-        {
-          user_id: userId,
-          at,
-        },
-      ),
+    readNewOrganization: ({ userId, at }: Person) => ask("read_new_organization", { user_id: userId, at }),
 
     createOrganization: ({ userId, name, baseCurrency, at }: Person & { name: string; baseCurrency: string }) =>
-      ask<
-        | { outcome: "created"; organization_id: string }
-        | { outcome: "invalid"; field: "base_currency" }
-        | { outcome: "too_many"; most: number }
-        | { outcome: "unknown" | "leaving" }
-      >("create_organization", { user_id: userId, name, base_currency: baseCurrency, at }),
+      ask("create_organization", { user_id: userId, name, base_currency: baseCurrency, at }),
   };
 }

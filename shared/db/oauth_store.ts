@@ -1,68 +1,78 @@
 /** Database calls of the authorization server: one per request. Times are instants, hashes lower-case hex SHA-256. */
-import { expectAnswer, hasOutcome } from "./answer.ts";
-import type { Database, FunctionName } from "./client.ts";
-import type { Role } from "../roles.ts";
-import { type ClientLimits, type ClientRoom, type Limited, type Quota, withinLimits } from "./quota.ts";
+import * as z from "zod/mini";
+import { either, outcome } from "../outcome.ts";
+import { asking } from "./answer.ts";
+import type { Database } from "./client.ts";
+import { Role } from "../roles.ts";
+import { type ClientLimits, type ClientRoom, Limited, type Quota, withinLimits } from "./quota.ts";
 
-export interface StoredClient {
-  client_id: string;
-  client_name: string;
-  redirect_uris: string[];
-}
+export const StoredClient = z.object({
+  client_id: z.string(),
+  client_name: z.string(),
+  redirect_uris: z.array(z.string()),
+});
+export type StoredClient = z.infer<typeof StoredClient>;
 
 /** An organization that a person may connect a client to. */
-export interface ConsentOrganization {
-  organization_id: string;
-  name: string;
-  role: Role;
+export const ConsentOrganization = z.object({
+  organization_id: z.string(),
+  name: z.string(),
+  role: Role,
   /** The plan whose features currently apply. */
-  plan: "free" | "pro" | "team";
+  plan: z.enum(["free", "pro", "team"]),
   /** Whether that plan includes the AI connector. */
-  has_connector: boolean;
+  has_connector: z.boolean(),
   /** Whether the person's assistants may approve proposals there. */
-  may_decide: boolean;
+  may_decide: z.boolean(),
   /** Null unless a trial has ended. */
-  trial_ended_at: string | null;
-}
+  trial_ended_at: z.nullable(z.string()),
+});
+export type ConsentOrganization = z.infer<typeof ConsentOrganization>;
 
-export interface OpenedConsent {
-  client: StoredClient | null;
+export const OpenedConsent = z.object({
+  client: z.nullable(StoredClient),
   /** Redirect URIs the person has already approved for this client; empty when nobody is signed in. */
-  approved: string[];
+  approved: z.array(z.string()),
   /** False when nobody is signed in, and for people who have not chosen their country yet. */
-  onboarded: boolean;
+  onboarded: z.boolean(),
   /** Off unless the operator sells plans. */
-  plans_enabled: boolean;
-  organizations: ConsentOrganization[];
-}
+  plans_enabled: z.boolean(),
+  organizations: z.array(ConsentOrganization),
+});
+export type OpenedConsent = z.infer<typeof OpenedConsent>;
 
 /** The same for a client that publishes its metadata, with the state of its document. */
-export interface OpenedDocumentConsent extends OpenedConsent {
+export const OpenedDocumentConsent = z.extend(OpenedConsent, {
   /** `due`: fetch it now. `limited`: do not fetch for `retry_after` seconds; the client is as last fetched, or null. */
-  document: "fresh" | "due" | "limited";
-  retry_after: number;
+  document: z.enum(["fresh", "due", "limited"]),
+  retry_after: z.number(),
   /** Whether the last known version may be used when the document cannot be fetched. */
-  serves_stale: boolean;
-}
+  serves_stale: z.boolean(),
+});
+export type OpenedDocumentConsent = z.infer<typeof OpenedDocumentConsent>;
 
-type Refused<Outcome extends string> = { outcome: Outcome };
+export const Approval = either(
+  outcome(["approved"], { organization_id: z.string(), approved_at: z.string() }),
+  outcome(["already_decided", "unknown_client", "not_a_member", "feature_not_in_plan"]),
+);
 
-export type Approval =
-  | { outcome: "approved"; organization_id: string; approved_at: string }
-  | Refused<"already_decided" | "unknown_client" | "not_a_member" | "feature_not_in_plan">;
+export const Redemption = either(
+  outcome(["redeemed"], { grant_id: z.string(), expires_in: z.number() }),
+  outcome(["unknown_client", "not_a_member", "burnt", "replayed"]),
+);
+export type Redemption = z.infer<typeof Redemption>;
 
-export type Redemption =
-  | { outcome: "redeemed"; grant_id: string; expires_in: number }
-  | Refused<"unknown_client" | "not_a_member" | "burnt" | "replayed">;
+export const Rotation = either(
+  outcome(["rotated"], { grant_id: z.string(), successor_hash: z.string(), expires_in: z.number() }),
+  outcome(["unknown_client", "unknown_token"]),
+  outcome(["revoked", "expired", "suspended", "replayed"], { grant_id: z.string() }),
+);
+export type Rotation = z.infer<typeof Rotation>;
 
-export type Rotation =
-  | { outcome: "rotated"; grant_id: string; successor_hash: string; expires_in: number }
-  | Refused<"unknown_client" | "unknown_token">
-  | { outcome: "revoked" | "expired" | "suspended" | "replayed"; grant_id: string };
-
-export type Revocation =
-  | { outcome: "revoked"; grant_id: string }
-  | Refused<"unknown_client" | "unknown_token">;
+export const Revocation = either(
+  outcome(["revoked"], { grant_id: z.string() }),
+  outcome(["unknown_client", "unknown_token"]),
+);
 
 /** The client and the person that consent is requested for. */
 interface Asked {
@@ -71,20 +81,27 @@ interface Asked {
   at: Date;
 }
 
-const isConsent = (answer: Record<string, unknown>) =>
-  hasOutcome()(answer) || ("client" in answer && Array.isArray(answer.organizations));
-
 export type OAuthStore = ReturnType<typeof createOAuthStore>;
+
+export const ANSWERS = {
+  register_client: either(outcome(["registered"]), Limited),
+  find_client: either(outcome(["found", "unknown_client"]), Limited),
+  open_consent: z.union([OpenedConsent, Limited]),
+  open_document_consent: z.union([OpenedDocumentConsent, Limited]),
+  store_client_document: z.union([OpenedConsent, Limited]),
+  approve_consent: Approval,
+  redeem_authorization_code: either(Redemption, Limited),
+  count_wrong_verifier: either(outcome(["counted", "unknown_client"]), Limited),
+  rotate_refresh_token: either(Rotation, Limited),
+  revoke_token: either(Revocation, Limited),
+  ping: z.object({ schema: z.number() }),
+};
 
 /** Every method throws what `Database.call` throws, `unavailable` on a malformed answer, and `rate_limited`. */
 export function createOAuthStore(database: Database) {
-  async function call<Result extends object>(
-    name: FunctionName,
-    args: Record<string, unknown>,
-    isOne: (answer: Record<string, unknown>) => boolean,
-  ): Promise<Result> {
-    return withinLimits(expectAnswer<Result | Limited>(name, await database.call(name, args), isOne));
-  }
+  const ask = asking(database, ANSWERS);
+  const call = async <Name extends keyof typeof ANSWERS>(name: Name, args: Record<string, unknown>) =>
+    withinLimits(await ask(name, args));
   return {
     registerClient: (client: {
       clientId: string;
@@ -95,26 +112,25 @@ export function createOAuthStore(database: Database) {
       room: ClientRoom | null;
       at: Date;
     }) =>
-      call<{ outcome: "registered" }>("register_client", {
+      call("register_client", {
         client_id: client.clientId,
         client_name: client.clientName,
         redirect_uris: client.redirectUris,
         at: client.at,
         quotas: client.quotas,
         room: client.room,
-      }, hasOutcome("registered")),
+      }),
 
     /** For a request that is rejected for any client. */
     findClient: ({ clientId, at, limits }: { clientId: string; at: Date; limits: ClientLimits }) =>
-      call<{ outcome: "found" | "unknown_client" }>(
+      call(
         "find_client",
         { client_id: clientId, at, limits },
-        hasOutcome("found", "unknown_client"),
       ),
 
     /** @param userId null when nobody is signed in. */
     openConsent: ({ clientId, userId, quotas, at }: Asked & { quotas: readonly Quota[] }) =>
-      call<OpenedConsent>("open_consent", { client_id: clientId, user_id: userId, at, quotas }, isConsent),
+      call("open_consent", { client_id: clientId, user_id: userId, at, quotas }),
 
     /**
      * @param quotas cost of the page; @param documentQuotas cost of fetching the document, drawn only if it has to be
@@ -128,14 +144,14 @@ export function createOAuthStore(database: Database) {
         knownQuotas: readonly Quota[];
       },
     ) =>
-      call<OpenedDocumentConsent>("open_document_consent", {
+      call("open_document_consent", {
         client_id: clientId,
         user_id: userId,
         quotas: documentQuotas,
         at,
         page_quotas: quotas,
         known_quotas: knownQuotas,
-      }, (answer) => isConsent(answer) && (answer.outcome === "limited" || typeof answer.document === "string")),
+      }),
 
     /** Stores what a client's document says, and opens consent with it. */
     storeClientDocument: (
@@ -150,7 +166,7 @@ export function createOAuthStore(database: Database) {
         at: Date;
       },
     ) =>
-      call<OpenedConsent>("store_client_document", {
+      call("store_client_document", {
         client_id: document.clientId,
         client_name: document.clientName,
         redirect_uris: document.redirectUris,
@@ -158,18 +174,18 @@ export function createOAuthStore(database: Database) {
         user_id: document.userId,
         at: document.at,
         room: document.room,
-      }, isConsent),
+      }),
 
     approveConsent: (
       consent: { id: string; clientId: string; userId: string; organizationId: string; at: Date },
     ) =>
-      call<Approval>("approve_consent", {
+      call("approve_consent", {
         consent_id: consent.id,
         client_id: consent.clientId,
         user_id: consent.userId,
         organization_id: consent.organizationId,
         at: consent.at,
-      }, hasOutcome("approved", "already_decided", "unknown_client", "not_a_member", "feature_not_in_plan")),
+      }),
 
     /** Redeems a code whose contents have been verified. */
     redeemCode: (code: {
@@ -185,7 +201,7 @@ export function createOAuthStore(database: Database) {
       at: Date;
       limits: ClientLimits;
     }) =>
-      call<Redemption>("redeem_authorization_code", {
+      call("redeem_authorization_code", {
         code_id: code.id,
         code_expires_at: code.expiresAt,
         client_id: code.clientId,
@@ -197,19 +213,16 @@ export function createOAuthStore(database: Database) {
         refresh_token_hash: code.refreshTokenHash,
         at: code.at,
         limits: code.limits,
-      }, (answer) =>
-        answer.outcome === "redeemed"
-          ? Number.isInteger(answer.expires_in)
-          : hasOutcome("unknown_client", "not_a_member", "burnt", "replayed")(answer)),
+      }),
 
     countWrongVerifier: (code: { id: string; expiresAt: Date; clientId: string; at: Date; limits: ClientLimits }) =>
-      call<{ outcome: "counted" | "unknown_client" }>("count_wrong_verifier", {
+      call("count_wrong_verifier", {
         code_id: code.id,
         code_expires_at: code.expiresAt,
         client_id: code.clientId,
         at: code.at,
         limits: code.limits,
-      }, hasOutcome("counted", "unknown_client")),
+      }),
 
     /** Stores the successor hashes, unless another successor already exists; then its hash is returned. */
     rotateRefreshToken: (rotation: {
@@ -220,29 +233,24 @@ export function createOAuthStore(database: Database) {
       at: Date;
       limits: ClientLimits;
     }) =>
-      call<Rotation>("rotate_refresh_token", {
+      call("rotate_refresh_token", {
         token_hash: rotation.tokenHash,
         client_id: rotation.clientId,
         successor_hash: rotation.successorHash,
         access_token_hash: rotation.accessTokenHash,
         at: rotation.at,
         limits: rotation.limits,
-      }, (answer) =>
-        answer.outcome === "rotated"
-          ? typeof answer.successor_hash === "string" && Number.isInteger(answer.expires_in)
-          : hasOutcome("unknown_client", "unknown_token", "revoked", "expired", "suspended", "superseded", "replayed")(
-            answer,
-          )),
+      }),
 
     revokeToken: (token: { tokenHash: string; clientId: string; at: Date; limits: ClientLimits }) =>
-      call<Revocation>("revoke_token", {
+      call("revoke_token", {
         token_hash: token.tokenHash,
         client_id: token.clientId,
         at: token.at,
         limits: token.limits,
-      }, hasOutcome("revoked", "unknown_client", "unknown_token")),
+      }),
 
     /** Resolves with the schema version when the database answers. */
-    ping: () => database.call<{ schema: number }>("ping", {}),
+    ping: () => ask("ping", {}),
   };
 }

@@ -1,7 +1,9 @@
 /** Tools run for a page's signed-in person (`public.run_page_tool`): what an assistant of theirs could do. */
-import type { FactEnvelope } from "../connector/result.ts";
+import * as z from "zod/mini";
+import { either, outcome } from "../outcome.ts";
+import { FactEnvelope } from "../connector/result.ts";
 import type { Arguments } from "../connector/tool.ts";
-import { expectAnswer, hasOutcome } from "./answer.ts";
+import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
 export interface PageTool {
@@ -13,24 +15,21 @@ export interface PageTool {
 }
 
 /** `refused`: no member any more, or a write without a plan that includes it. */
-export type PageToolRun =
-  | { outcome: "ok"; result: FactEnvelope & { proposal_id?: string; change_id?: string } }
-  | { outcome: "refused" };
+export const PageToolRun = either(outcome(["ok"], { result: FactEnvelope }), outcome(["refused"]));
+export type PageToolRun = z.infer<typeof PageToolRun>;
 
-export interface PageToolStore {
-  /** @throws what `Database.call` throws, and `unavailable` on a malformed answer. */
-  run(tool: PageTool): Promise<PageToolRun>;
-}
+export const ANSWERS = { run_page_tool: PageToolRun };
 
-export const createPageToolStore = (database: Database): PageToolStore => ({
-  async run({ userId, organizationId, tool, arguments: args, at }) {
-    const answer = await database.call("run_page_tool", {
+/** @throws what `Database.call` throws. */
+export const createPageToolStore = (database: Database) => ({
+  /** @param deadlineMs of this call alone. */
+  run: ({ userId, organizationId, tool, arguments: args, at }: PageTool, deadlineMs?: number) =>
+    asking(database, ANSWERS)("run_page_tool", {
       user_id: userId,
       organization_id: organizationId,
       tool,
       arguments: args,
       at: at.toISOString(),
-    });
-    return expectAnswer<PageToolRun>("run_page_tool", answer, hasOutcome("ok", "refused"));
-  },
+    }, { deadlineMs }),
 });
+export type PageToolStore = ReturnType<typeof createPageToolStore>;

@@ -1,46 +1,61 @@
 /** Connecting bills to providers and managing the links: one call per page view or change. */
+import * as z from "zod/mini";
+import { either, outcome } from "../outcome.ts";
 import type { Envelope } from "../credentials/envelope.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
-import type { Limited, Quota } from "./quota.ts";
+import { Limited, type Quota } from "./quota.ts";
 
 /** The bill to connect. */
-export interface ConnectableBill {
-  bill: string;
-  organization: string;
-  organization_id: string;
+export const ConnectableBill = z.object({
+  bill: z.string(),
+  organization: z.string(),
+  organization_id: z.string(),
   /** Who may connect it. */
-  owner_email: string;
-}
+  owner_email: z.string(),
+});
 
 /** Why a person currently cannot connect a bill. */
-export type ConnectionRefusal =
-  | { outcome: "unknown_bill" }
-  | ConnectableBill & { outcome: "not_owner" | "ended" | "not_variable" | "feature_not_in_plan" };
+export const ConnectionRefusal = either(
+  outcome(["unknown_bill"]),
+  outcome(["not_owner", "ended", "not_variable", "feature_not_in_plan"], ConnectableBill.shape),
+);
+export type ConnectionRefusal = z.infer<typeof ConnectionRefusal>;
 
-export interface OpenConnection extends ConnectableBill {
-  outcome: "open";
+export const OpenConnection = z.extend(ConnectableBill, {
+  outcome: z.literal("open"),
   /** The existing link, if any. */
-  link: {
-    provider_key: string;
-    account_label: string;
-    status: "pending" | "active" | "needs_reauth" | "paused";
-  } | null;
+  link: z.nullable(z.object({
+    provider_key: z.string(),
+    account_label: z.string(),
+    status: z.enum(["pending", "active", "needs_reauth", "paused"]),
+  })),
   /** The link that the credential must be sealed for. */
-  link_id: string;
-}
+  link_id: z.string(),
+});
+export type OpenConnection = z.infer<typeof OpenConnection>;
 
 type Asked = { userId: string; billId: string; at: Date };
 export type LinkAction = "pause" | "resume" | "remove";
 export type ProviderLinkStore = ReturnType<typeof createProviderLinkStore>;
 
+export const ANSWERS = {
+  open_connection: either(OpenConnection, ConnectionRefusal, Limited),
+  connect_provider: either(
+    z.extend(ConnectableBill, { outcome: z.literal("connected") }),
+    outcome(["moved"]),
+    ConnectionRefusal,
+  ),
+  change_provider_link: outcome(["changed", "ended", "paused_by_plan", "not_owner", "unknown_link"]),
+};
+
 /** Every method throws what `Database.call` throws. */
 export function createProviderLinkStore(database: Database) {
-  const ask = asking(database);
+  const ask = asking(database, ANSWERS);
   return {
     /** @param asked.quotas drawn for trying a credential; empty when only looking. */
     openConnection: (asked: Asked & { providerKey: string | null; quotas: readonly Quota[] }) =>
-      ask<OpenConnection | ConnectionRefusal | Limited>("open_connection", {
+      ask("open_connection", {
         user_id: asked.userId,
         bill_id: asked.billId,
         provider_key: asked.providerKey,
@@ -57,24 +72,18 @@ export function createProviderLinkStore(database: Database) {
         envelope: Envelope;
       },
     ) =>
-      ask<ConnectableBill & { outcome: "connected" } | { outcome: "moved" } | ConnectionRefusal>(
-        "connect_provider",
-        {
-          user_id: asked.userId,
-          bill_id: asked.billId,
-          provider_key: asked.provider.key,
-          provider_name: asked.provider.name,
-          link_id: asked.linkId,
-          account_label: asked.accountLabel,
-          envelope: asked.envelope,
-          at: asked.at,
-        },
-      ),
+      ask("connect_provider", {
+        user_id: asked.userId,
+        bill_id: asked.billId,
+        provider_key: asked.provider.key,
+        provider_name: asked.provider.name,
+        link_id: asked.linkId,
+        account_label: asked.accountLabel,
+        envelope: asked.envelope,
+        at: asked.at,
+      }),
 
     changeLink: ({ userId, linkId, action, at }: { userId: string; linkId: string; action: LinkAction; at: Date }) =>
-      ask<{ outcome: "changed" | "ended" | "paused_by_plan" | "not_owner" | "unknown_link" }>(
-        "change_provider_link",
-        { user_id: userId, link_id: linkId, action, at },
-      ),
+      ask("change_provider_link", { user_id: userId, link_id: linkId, action, at }),
   };
 }

@@ -1,13 +1,17 @@
 /** Database calls of the job that fetches amounts: one transaction and one link per call. */
-import type { Answer, AskedLink, PendingLink } from "../providers/ask.ts";
+import * as z from "zod/mini";
+import { either, outcome } from "../outcome.ts";
+import { type Answer, AskedLink, type PendingLink } from "../providers/ask.ts";
 import type { Period } from "../providers/period.ts";
+import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
-export interface ClaimedLink extends Omit<AskedLink, "period"> {
-  lease_token: string;
+export const ClaimedLink = z.extend(z.omit(AskedLink, { period: true }), {
+  lease_token: z.string(),
   /** The months to ask for, in this order; at least one. */
-  periods: [Period, ...Period[]];
-}
+  periods: z.tuple([z.string()], z.string()),
+});
+export type ClaimedLink = z.infer<typeof ClaimedLink>;
 
 /** A month of a leased link. */
 export interface LeasedMonth extends PendingLink {
@@ -15,19 +19,17 @@ export interface LeasedMonth extends PendingLink {
 }
 
 /** `lost`: another run took over the link, or it ended meanwhile; nothing was stored. */
-export type Kept =
-  | {
-    outcome: "kept";
-    status: "updated" | "unchanged" | "needs_review" | "not_ready" | "needs_reauth" | "failed";
-    code: string | null;
-  }
-  | { outcome: "lost" };
+export const Kept = either(
+  outcome(["kept"], {
+    status: z.enum(["updated", "unchanged", "needs_review", "not_ready", "needs_reauth", "failed"]),
+    code: z.nullable(z.string()),
+  }),
+  outcome(["lost"]),
+);
+export type Kept = z.infer<typeof Kept>;
 
-export interface LinkCounts {
-  links: number;
-  synced: number;
-  waiting: number;
-}
+export const LinkCounts = z.object({ links: z.number(), synced: z.number(), waiting: z.number() });
+export type LinkCounts = z.infer<typeof LinkCounts>;
 
 export interface ClaimOptions {
   period: Period;
@@ -40,21 +42,28 @@ export interface ClaimOptions {
 
 export type ProviderStore = ReturnType<typeof createProviderStore>;
 
+export const ANSWERS = {
+  claim_provider_link: z.nullable(ClaimedLink),
+  keep_provider_answer: Kept,
+  count_provider_links: LinkCounts,
+};
+
 /** Every method throws what `Database.call` throws. */
 export function createProviderStore(database: Database) {
+  const ask = asking(database, ANSWERS);
   return {
     /** Null when no link is left. */
     claimLink: ({ period, again, before, at }: ClaimOptions) =>
-      database.call<ClaimedLink | null>("claim_provider_link", { period, again, before, at }),
+      ask("claim_provider_link", { period, again, before, at }),
 
     /** @param kept.isLast ends the lease. */
     keepAnswer: (
       { link_id, lease_token, period }: LeasedMonth,
       { answer, isLast, at }: { answer: Answer; isLast: boolean; at: Date },
-    ) => database.call<Kept>("keep_provider_answer", { link_id, lease_token, period, answer, at, is_last: isLast }),
+    ) => ask("keep_provider_answer", { link_id, lease_token, period, answer, at, is_last: isLast }),
 
     /** `waiting`: links that claimLink could still return, including those leased by another run. */
     countLinks: ({ period, again, before, at }: ClaimOptions) =>
-      database.call<LinkCounts>("count_provider_links", { period, again, before, at }),
+      ask("count_provider_links", { period, again, before, at }),
   };
 }

@@ -1,3 +1,5 @@
+import * as z from "zod/mini";
+import { outcome } from "../outcome.ts";
 import { AppError } from "../errors.ts";
 
 /** One draw from the bucket of a rate limit, as SQL takes it (`oauth.draw_quotas`). */
@@ -22,11 +24,11 @@ export interface ClientRoom {
 }
 
 /** What a rate-limited call returns. */
-export interface Limited {
-  outcome: "limited";
+export const Limited = outcome(["limited"], {
   /** Seconds. */
-  retry_after: number;
-}
+  retry_after: z.int(),
+});
+export type Limited = z.infer<typeof Limited>;
 
 /** A quota whose subject SQL determines itself, from the grant. */
 export type Allowance = Omit<Quota, "key">;
@@ -38,8 +40,8 @@ export interface ClientLimits {
 }
 
 /** @returns the answer, unless it is `limited`. @throws {AppError} `rate_limited`, with the time to wait. */
-export function withinLimits<Answer extends object>(answer: Answer | Limited): Answer {
-  if (!("outcome" in answer && answer.outcome === "limited")) return answer as Answer;
+export function withinLimits<Answer extends object>(answer: Answer | Limited): Exclude<Answer, Limited> {
+  if (!("outcome" in answer && answer.outcome === "limited")) return answer as Exclude<Answer, Limited>;
   const { retry_after: seconds } = answer as Limited;
   throw new AppError("rate_limited", "Too many requests. Wait before the next one.", {
     headers: { "retry-after": String(seconds) },

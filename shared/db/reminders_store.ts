@@ -1,8 +1,11 @@
 /** Database calls of the reminders job: one transaction per page or batch. */
+import * as z from "zod/mini";
+import { either, outcome } from "../outcome.ts";
 import type { MailResult } from "../mail/delivery.ts";
-import type { StoredRates } from "../rates/refusal.ts";
+import { StoredRates } from "../rates/refusal.ts";
 import type { RateSet } from "../rates/rate_set.ts";
-import type { DigestContent } from "../reminders/content.ts";
+import { DigestContent } from "../reminders/content.ts";
+import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
 /** `snapshot` can't be requested: the embedded stack uses it instead of a source. */
@@ -12,56 +15,65 @@ export type StoredSet = Omit<RateSet, "source"> & { source: RateSet["source"] | 
 export type Cursor = unknown;
 
 /** A half-open range of due dates; open-ended without an end. */
-export interface RollingPage {
-  from: Cursor;
-  until: Cursor;
-}
+export const RollingPage = z.object({ from: z.unknown(), until: z.unknown() });
+export type RollingPage = z.infer<typeof RollingPage>;
 
-export interface RolledPage {
-  advanced: number;
+export const RolledPage = z.object({
+  advanced: z.number(),
   /** Bills that could not be rolled, with their SQLSTATE. */
-  failed: { ref: string; code: string }[];
+  failed: z.array(z.object({ ref: z.string(), code: z.string() })),
   /** Bills that another transaction was writing to. */
-  passed_over: number;
-}
+  passed_over: z.number(),
+});
+export type RolledPage = z.infer<typeof RolledPage>;
 
-export interface ClaimedBatch {
-  id: string;
-  lease_token: string;
-  attempts: number;
-  digests: { id: string; recipient_id: string; content: DigestContent }[];
-}
+export const ClaimedBatch = z.object({
+  id: z.string(),
+  lease_token: z.string(),
+  attempts: z.number(),
+  digests: z.array(z.object({ id: z.string(), recipient_id: z.string(), content: DigestContent })),
+});
+export type ClaimedBatch = z.infer<typeof ClaimedBatch>;
 
 /** A digest whose contents could not be built; it waits an hour while the others go on. */
-export interface SetAside {
-  set_aside: string;
-}
+export const SetAside = z.object({ set_aside: z.string() });
 
 export type RemindersStore = ReturnType<typeof createRemindersStore>;
 
+export const ANSWERS = {
+  count_reminder_candidates: z.number(),
+  find_rolling_pages: z.array(RollingPage),
+  roll_bills: RolledPage,
+  collect_reminders: z.object({ digests: z.number(), reminders: z.number(), given_up: z.number(), next: z.unknown() }),
+  claim_reminders: z.nullable(z.union([ClaimedBatch, SetAside])),
+  settle_reminders: either(outcome(["settled"], { digests: z.number(), reminders: z.number() }), outcome(["lost"])),
+  count_waiting_reminders: z.number(),
+  read_newest_rates: z.object({ rates_on: z.nullable(z.string()), per_euro: StoredRates }),
+  store_rates: z.object({ added: z.number() }),
+  find_days_to_rate: z.array(z.string()),
+  read_rates_of_day: StoredRates,
+  settle_day: z.object({ settled: z.boolean() }),
+  settle_values: z.object({ settled: z.number(), next: z.unknown() }),
+};
+
 /** Every method throws what `Database.call` throws. */
 export function createRemindersStore(database: Database) {
+  const ask = asking(database, ANSWERS);
   return {
-    countCandidates: (at: Date) => database.call<number>("count_reminder_candidates", { at }),
+    countCandidates: (at: Date) => ask("count_reminder_candidates", { at }),
 
     /** Pages of past due dates, to be rolled in any order and in parallel. */
-    findRollingPages: ({ at, size }: { at: Date; size: number }) =>
-      database.call<RollingPage[]>("find_rolling_pages", { at, size }),
+    findRollingPages: ({ at, size }: { at: Date; size: number }) => ask("find_rolling_pages", { at, size }),
 
     /** Rolls the bills of one page. */
-    rollBills: ({ page, at }: { page: RollingPage; at: Date }) => database.call<RolledPage>("roll_bills", { page, at }),
+    rollBills: ({ page, at }: { page: RollingPage; at: Date }) => ask("roll_bills", { page, at }),
 
     /** Collects reminders of about `size` due bills, or a few more. `given_up` comes with the first page only. */
     collectReminders: ({ after, size, at }: { after: Cursor; size: number; at: Date }) =>
-      database.call<{ digests: number; reminders: number; given_up: number; next: Cursor }>("collect_reminders", {
-        after,
-        size,
-        at,
-      }),
+      ask("collect_reminders", { after, size, at }),
 
     /** Null when nothing is pending. */
-    claimReminders: ({ size, at }: { size: number; at: Date }) =>
-      database.call<ClaimedBatch | SetAside | null>("claim_reminders", { size, at }),
+    claimReminders: ({ size, at }: { size: number; at: Date }) => ask("claim_reminders", { size, at }),
 
     /** @param isLast releases the lease; mails not settled by then wait until `retryAt`. */
     settleReminders: (
@@ -73,38 +85,34 @@ export function createRemindersStore(database: Database) {
         at: Date;
       },
     ) =>
-      database.call<{ outcome: "settled"; digests: number; reminders: number } | { outcome: "lost" }>(
-        "settle_reminders",
-        { batch_id: batch.id, lease_token: batch.lease_token, results, is_last: isLast, retry_at: retryAt, at },
-      ),
-
-    countWaiting: (at: Date) => database.call<number>("count_waiting_reminders", { at }),
-
-    /** `rates_on` is the newest day stored, of any currency. */
-    readNewestRates: () => database.call<{ rates_on: string | null; per_euro: StoredRates }>("read_newest_rates", {}),
-
-    storeRates: ({ source, publishedOn, perEuro, days = {} }: StoredSet, at: Date) =>
-      database.call<{ added: number }>("store_rates", {
-        source,
-        published_on: publishedOn,
-        per_euro: perEuro,
-        days,
+      ask("settle_reminders", {
+        batch_id: batch.id,
+        lease_token: batch.lease_token,
+        results,
+        is_last: isLast,
+        retry_at: retryAt,
         at,
       }),
 
+    countWaiting: (at: Date) => ask("count_waiting_reminders", { at }),
+
+    /** `rates_on` is the newest day stored, of any currency. */
+    readNewestRates: () => ask("read_newest_rates", {}),
+
+    storeRates: ({ source, publishedOn, perEuro, days = {} }: StoredSet, at: Date) =>
+      ask("store_rates", { source, published_on: publishedOn, per_euro: perEuro, days, at }),
+
     /** Past days whose rates the books need, those that were asked for least first. */
-    findDaysToRate: ({ at, size }: { at: Date; size: number }) =>
-      database.call<string[]>("find_days_to_rate", { at, size }),
+    findDaysToRate: ({ at, size }: { at: Date; size: number }) => ask("find_days_to_rate", { at, size }),
 
     /** The rates that hold on a day. */
-    readRatesOfDay: (day: string) => database.call<StoredRates>("read_rates_of_day", { day }),
+    readRatesOfDay: (day: string) => ask("read_rates_of_day", { day }),
 
     /** Notes that the sources were asked; a day is settled when all of them answered, or after the last attempt. */
     settleDay: ({ day, isAnswered, at }: { day: string; isAnswered: boolean; at: Date }) =>
-      database.call<{ settled: boolean }>("settle_day", { day, is_answered: isAnswered, at }),
+      ask("settle_day", { day, is_answered: isAnswered, at }),
 
     /** Gives a page of payments that wait for a rate the value that they have by now. */
-    settleValues: ({ after, size }: { after: Cursor; size: number }) =>
-      database.call<{ settled: number; next: Cursor }>("settle_values", { after, size }),
+    settleValues: ({ after, size }: { after: Cursor; size: number }) => ask("settle_values", { after, size }),
   };
 }

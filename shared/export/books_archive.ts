@@ -2,19 +2,20 @@
  * Everything of an organization as the members of a ZIP archive. Each kind of record is read twice, for JSON Lines and
  * for CSV, so that neither has to wait in memory for the other.
  */
-import type { Facts } from "../words/message.ts";
+import * as z from "zod/mini";
 import { BOOKS, type Columns, type Part, PARTS } from "./books.ts";
 import { bookSchema } from "./book_schema.ts";
 import { writeCsv } from "./csv.ts";
 import type { ZipMember } from "./zip_stream.ts";
 
-export interface BookPage {
-  rows: readonly Facts[];
+export const BookPage = z.object({
+  rows: z.custom<Record<string, unknown>[]>(Array.isArray),
   /** The key that the next page comes after; null on the last page. */
-  next: unknown;
+  next: z.unknown(),
   /** Id of the latest change that the reader may see; null without any. */
-  latest_change: string | null;
-}
+  latest_change: z.nullable(z.string()),
+});
+export type BookPage = z.infer<typeof BookPage>;
 
 export interface Archive {
   /** @throws when the person may not read it any more. */
@@ -65,13 +66,13 @@ async function* mapped<From, To>(from: AsyncIterable<From>, to: (one: From) => T
   for await (const one of from) yield to(one);
 }
 
-const writeLines = (columns: Columns, rows: readonly Facts[]): string =>
+const writeLines = (columns: Columns, rows: BookPage["rows"]): string =>
   rows.map((row) =>
     `${JSON.stringify(Object.fromEntries(namesOf(columns).map((name) => [name, row[name] ?? null])))}\n`
   )
     .join("");
 
-async function* csvParts(columns: Columns, pages: AsyncIterable<readonly Facts[]>): AsyncGenerator<string> {
+async function* csvParts(columns: Columns, pages: AsyncIterable<BookPage["rows"]>): AsyncGenerator<string> {
   let hasHeader = true;
   for await (const rows of pages) {
     yield writeCsv(namesOf(columns), rows.map(toCells), hasHeader);
@@ -81,7 +82,7 @@ async function* csvParts(columns: Columns, pages: AsyncIterable<readonly Facts[]
 
 const namesOf = (columns: Columns): string[] => Object.keys(columns);
 
-const toCells = (row: Facts): Facts =>
+const toCells = (row: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
       name,

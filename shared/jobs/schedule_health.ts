@@ -1,21 +1,28 @@
 /** Judges what the database reports about the schedule: which job does not do its work, and since when. */
+import * as z from "zod/mini";
 
 /** What the database says (`public.check_schedule`). */
-export interface ScheduleReport {
+export const ScheduleReport = z.object({
   /** The database's clock. */
-  at: string;
+  at: z.string(),
   /** Whether the vault holds what the schedule needs. */
-  vault: { project_url: boolean; cron_secret: boolean };
-  schedules: {
-    name: string;
-    is_active: boolean;
-    last_started_at: string | null;
-    last_status: string | null;
-    last_succeeded_at: string | null;
-  }[];
+  vault: z.object({ project_url: z.boolean(), cron_secret: z.boolean() }),
+  schedules: z.array(z.object({
+    name: z.string(),
+    is_active: z.boolean(),
+    last_started_at: z.nullable(z.string()),
+    last_status: z.nullable(z.string()),
+    last_succeeded_at: z.nullable(z.string()),
+  })),
   /** The scheduled functions that ever ran. */
-  runs: { job: string; last_finished_at: string | null; last_ok_at: string | null; failed_stages: string[] }[];
-}
+  runs: z.array(z.object({
+    job: z.string(),
+    last_finished_at: z.nullable(z.string()),
+    last_ok_at: z.nullable(z.string()),
+    failed_stages: z.array(z.string()),
+  })),
+});
+export type ScheduleReport = z.infer<typeof ScheduleReport>;
 
 export interface ScheduleProblem {
   code:

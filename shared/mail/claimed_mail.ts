@@ -1,39 +1,42 @@
 /** Mails to one person about one thing, as the database hands them to a sender. */
-import type { Proposal } from "../approvals/proposal.ts";
+import * as z from "zod/mini";
+import { Proposal } from "../approvals/proposal.ts";
 
-interface Claimed {
-  id: string;
-  to: string;
-  hides_amounts: boolean;
-}
+const Claimed = z.object({ id: z.string(), to: z.string(), hides_amounts: z.boolean() });
 
-export interface ProposalMail extends Claimed {
+export const ProposalMail = z.extend(Claimed, {
   /** `asked`, `reminded`: to who can decide. `decided`: to who proposed. `settled`: to the others who were asked. */
-  kind: "asked" | "reminded" | "decided" | "settled";
-  proposal: Proposal;
-}
+  kind: z.enum(["asked", "reminded", "decided", "settled"]),
+  proposal: Proposal,
+});
+export type ProposalMail = z.infer<typeof ProposalMail>;
 
 /** What somebody owes or is owed. */
-export interface OwnBalance {
-  owes: boolean;
+export const OwnBalance = z.object({
+  owes: z.boolean(),
   /** The other's address; null once their account is gone. */
-  who: string | null;
-  amount: string;
-  currency: string;
-}
+  who: z.nullable(z.string()),
+  amount: z.string(),
+  currency: z.string(),
+});
 
-export interface RemovalMail extends Claimed {
-  kind: "removed";
-  removal: {
-    organization: string;
+export const RemovalMail = z.extend(Claimed, {
+  kind: z.literal("removed"),
+  removal: z.object({
+    organization: z.string(),
     /** Who removed them; null once their account is gone. */
-    by: string | null;
+    by: z.nullable(z.string()),
     /** The reader's. */
-    country: string;
-    balances: OwnBalance[];
+    country: z.string(),
+    balances: z.array(OwnBalance),
     /** How many of their proposals were withdrawn. */
-    withdrawn: number;
-  };
-}
+    withdrawn: z.number(),
+  }),
+});
+export type RemovalMail = z.infer<typeof RemovalMail>;
 
-export type ClaimedMail = ProposalMail | RemovalMail;
+export const ClaimedMail = z.discriminatedUnion("kind", [
+  ProposalMail,
+  RemovalMail,
+]);
+export type ClaimedMail = z.infer<typeof ClaimedMail>;

@@ -5,7 +5,7 @@
  * per page by default, up to 31 with `limit`; the next page with `page` = `next_page`. Priority Tier costs are in no
  * report, and individual accounts have none.
  */
-import * as z from "zod";
+import * as z from "zod/mini";
 import { expectShape } from "./expect_shape.ts";
 import { ending } from "./label.ts";
 import { ReportedDays } from "./month.ts";
@@ -20,7 +20,7 @@ const Page = z.object({
     results: z.array(z.object({ amount: z.string(), currency: z.string() })),
   })),
   has_more: z.boolean(),
-  next_page: z.string().nullish(),
+  next_page: z.nullish(z.string()),
 });
 
 export const anthropic: Provider = {

@@ -3,8 +3,9 @@
  * outcome to one of a few answers. Never throws; neither answers nor logs contain secrets. What an answer means for the
  * bill is decided by the database.
  */
+import * as z from "zod/mini";
 import type { Clock } from "../clock.ts";
-import { type Envelope, openCredential } from "../credentials/envelope.ts";
+import { Envelope, openCredential } from "../credentials/envelope.ts";
 import type { Log } from "../log.ts";
 import { before } from "../net/deadline.ts";
 import type { GuardedFetch } from "../net/guarded_fetch.ts";
@@ -16,16 +17,14 @@ import { ProviderError, type ProviderFailure } from "./provider_error.ts";
 import type { Registry } from "./registry.ts";
 
 /** A link to query, as read from the database. */
-export interface PendingLink {
-  link_id: string;
-  provider_key: string;
-  period: Period;
-}
+export const PendingLink = z.object({ link_id: z.string(), provider_key: z.string(), period: z.string() });
+export type PendingLink = z.infer<typeof PendingLink>;
 
-export interface AskedLink extends PendingLink {
+export const AskedLink = z.extend(PendingLink, {
   /** Null when no credential is stored for the link. */
-  envelope: Envelope | null;
-}
+  envelope: z.nullable(Envelope),
+});
+export type AskedLink = z.infer<typeof AskedLink>;
 
 /** As app.keep_answer takes it. */
 export type Answer =

@@ -5,7 +5,7 @@
  * https://docs.digitalocean.com/reference/api/reference/billing/ (GET /v2/customers/my/invoices): up to 200 per page,
  * the next page at `links.pages.next`.
  */
-import * as z from "zod";
+import * as z from "zod/mini";
 import { expectShape } from "./expect_shape.ts";
 import { ending } from "./label.ts";
 import { MonthTotal } from "./month_total.ts";
@@ -15,7 +15,7 @@ import { ProviderError } from "./provider_error.ts";
 
 const Page = z.object({
   invoices: z.array(z.object({ amount: z.string(), invoice_period: z.string() })),
-  links: z.object({ pages: z.object({ next: z.string().optional() }).optional() }).optional(),
+  links: z.optional(z.object({ pages: z.optional(z.object({ next: z.optional(z.string()) })) })),
 });
 
 export const digitalocean: Provider = {

@@ -5,7 +5,7 @@
  * https://docs.github.com/en/rest/billing/usage (GET /organizations/{org}/settings/billing/usage, GET
  * /users/{username}/settings/billing/usage): one response, no pages. Accounts without permission are answered 404.
  */
-import * as z from "zod";
+import * as z from "zod/mini";
 import { expectShape } from "./expect_shape.ts";
 import { isWithin } from "./month.ts";
 import { MonthTotal } from "./month_total.ts";

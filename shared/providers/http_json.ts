@@ -6,7 +6,7 @@
  *
  * The address is user-supplied, so only the guarded fetch is used.
  */
-import * as z from "zod";
+import * as z from "zod/mini";
 import { isDay } from "../iso_day.ts";
 import { expectShape } from "./expect_shape.ts";
 import { MonthTotal } from "./month_total.ts";
@@ -20,7 +20,7 @@ const Answer = z.object({
   amount: z.string(),
   currency: z.string(),
   final: z.boolean(),
-  due_on: z.string().refine((day) => isDay(day) && day >= "1990").nullish(),
+  due_on: z.nullish(z.string().check(z.refine((day) => isDay(day) && day >= "1990"))),
 });
 const NotFinal = z.object({ final: z.literal(false) });
 

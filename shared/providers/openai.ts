@@ -5,7 +5,7 @@
  * by default, more with `limit`; the next page with `page` = `next_page`. Amounts are numbers or, from their decimal
  * type, strings (`0.8958740000000000`).
  */
-import * as z from "zod";
+import * as z from "zod/mini";
 import { expectShape } from "./expect_shape.ts";
 import { ending } from "./label.ts";
 import { ReportedDays, startOf } from "./month.ts";
@@ -20,7 +20,7 @@ const Page = z.object({
     results: z.array(z.object({ amount: z.object({ value: z.string(), currency: z.string() }) })),
   })),
   has_more: z.boolean(),
-  next_page: z.string().nullish(),
+  next_page: z.nullish(z.string()),
 });
 
 export const openai: Provider = {

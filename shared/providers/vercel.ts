@@ -5,7 +5,7 @@
  * days are in UTC, no pages. A month without charges and one whose charges are not computed yet are both a 404
  * `costs_not_found`, so that is not ready, never 0.
  */
-import * as z from "zod";
+import * as z from "zod/mini";
 import { expectShape } from "./expect_shape.ts";
 import { isWithin } from "./month.ts";
 import { MonthTotal } from "./month_total.ts";

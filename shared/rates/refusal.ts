@@ -1,4 +1,5 @@
 /** Plausibility checks of exchange rates: better yesterday's rates than wrong ones. */
+import * as z from "zod/mini";
 import type { RateSet, SourceName } from "./rate_set.ts";
 
 export type Refusal =
@@ -11,7 +12,8 @@ export type Refusal =
   | "disagrees";
 
 /** The newest stored rate of each currency. */
-export type StoredRates = Readonly<Record<string, string>>;
+export const StoredRates = z.record(z.string(), z.string());
+export type StoredRates = z.infer<typeof StoredRates>;
 
 const ALWAYS_PUBLISHED = ["USD", "GBP", "JPY"];
 /** The European Central Bank publishes about 30, all central banks together about 165. */

@@ -1,191 +1,202 @@
 /** The facts of a digest, as the database recorded them when it was first sent (jobs.describe_digest). */
+import * as z from "zod/mini";
 
-export interface DigestContent {
-  address: string;
-  /** The recipient's country, ISO 3166-1 alpha-2: determines how dates and numbers are written. */
-  country: string | null;
-  /** Today in the recipient's time zone, YYYY-MM-DD; all days are relative to it. */
-  today: string;
-  /** The recipient wants no amounts in mails; all amounts are null then. */
-  hides_amounts: boolean;
-  organizations: DigestOrganization[];
-  /** Their bills whose provider has to be reconnected. */
-  reconnect: Reconnect[];
-}
-
-export interface Reconnect {
-  bill_id: string;
-  name: string;
-  organization_id: string;
-  organization: string;
-  provider_key: string;
-  provider: string;
-}
-
-export interface DigestOrganization {
-  id: string;
-  name: string;
-  /** Why the recipient gets the mail: they own the books, want all bills, or are assigned to some. */
-  hears: "owner" | "all" | "mine";
-  base_currency: string;
-  /** Overdue first, then by due date; at most a hundred of each. */
-  bills: DigestBill[];
-  unlisted: Unlisted;
-  /** All of them in the base currency; null when an amount or a rate is unknown. */
-  total: string | null;
-  /** Date of the oldest exchange rate used; null when none was. */
-  rates_on: string | null;
-  /** What else is coming, by date; at most fifty. */
-  notices: DigestNotice[];
-  unlisted_notices: number;
-  /** Budgets of which 80 or 100 percent are used, each said once; at most twenty. */
-  budgets: DigestBudget[];
-  unlisted_budgets: number;
-  /** Balances for shared costs, at most ten, in the first digest of a month. */
-  balances: DigestBalance[];
-  /** The end of the plan, when it comes within a week or came today; functions may be newer than the database. */
-  plan_end?: PlanEnd | null;
-}
-
-/** What ends with a plan. */
-export interface PlanEnd {
-  reason: "trial" | "past_due" | "canceled";
-  /** The recipient's day. */
-  on: string;
-  /** From today; negative after it. */
-  days: number;
-  has_ended: boolean;
-  /** This is the one mail about it; others mention it beside their bills. */
-  is_day: boolean;
-  /** What the recipient loses, in this order. */
-  stops: ("reminders" | "calendar" | "amounts" | "assistants")[];
-  /** Only the owner can change the plan. */
-  may_change: boolean;
-  owner: string;
-  /** What falls due in the month after that, each bill once. */
-  due: { bills: DueAfter[]; unlisted: number };
-}
-
-export interface DueAfter {
-  name: string;
-  due_on: string;
-  currency: string;
-  /** Null when unknown or hidden. */
-  amount: string | null;
-}
-
-/** What the recipient owes somebody, or is owed. */
-export interface DigestBalance {
-  owes: boolean;
-  /** Null for a former member. */
-  who: string | null;
-  currency: string;
+/** What a provider reported for a due date. */
+export const ProviderWord = z.object({
+  /** When it was queried, as a date of the owner. */
+  on: z.string(),
+  provider: z.string(),
+  currency: z.string(),
   /** Null when hidden. */
-  amount: string | null;
-}
+  amount: z.nullable(z.string()),
+  /** The median of earlier amounts in this currency; null without any, or when hidden. */
+  usual: z.nullable(z.string()),
+});
+export type ProviderWord = z.infer<typeof ProviderWord>;
 
-/** What was spent of a budget in a month or year. */
-export interface DigestBudget {
-  /** Null for the budget of all spending. */
-  category: string | null;
-  per: "month" | "year";
-  /** The month or year has ended, a few days ago. */
-  is_over: boolean;
-  /** Null when earlier overspending used up the budget. */
-  used_percent: number | null;
-  currency: string;
-  /** Null when hidden. */
-  spent: string | null;
-  /** Including carry-over; null when hidden. */
-  available: string | null;
-  /** The budget, and its carry-over, negative when overspent; null when hidden. */
-  limit?: string | null;
-  carried?: string | null;
-  /** The first day of the month or year that it was carried over from, where it was one. */
-  carried_from?: string | null;
-  /** Part of the spending could not be converted. */
-  is_partial: boolean;
-}
+/** One line: a due or overdue bill. Amounts are decimal strings. */
+export const DigestBill = z.object({
+  bill_id: z.string(),
+  name: z.string(),
+  /** The earliest, if several dates are overdue. */
+  due_on: z.string(),
+  /** From today; negative when overdue. */
+  days: z.number(),
+  /** How many due dates the line covers. */
+  dates: z.number(),
+  autopay: z.boolean(),
+  /** Due every day. */
+  is_daily: z.boolean(),
+  /** Another member who looks after it. */
+  assignee: z.nullable(z.string()),
+  currency: z.string(),
+  /** The remaining amount; null when unknown or hidden. */
+  amount: z.nullable(z.string()),
+  /** Paying it needs an amount. */
+  needs_amount: z.optional(z.boolean()),
+  is_estimate: z.boolean(),
+  /** If the amount came from a provider. */
+  fetched: z.nullable(ProviderWord),
+  /** What a provider reported but was not applied: far from usual, or in another currency. */
+  not_taken: z.nullable(ProviderWord),
+  /** The previous amount. */
+  earlier_amount: z.nullable(z.string()),
+  /** The amount in the base currency if different; null when no rate is known. */
+  base_amount: z.nullable(z.string()),
+});
+export type DigestBill = z.infer<typeof DigestBill>;
+
+/** Lines left out of the list; the total includes them. */
+export const Unlisted = z.object({
+  overdue: z.number(),
+  due: z.number(),
+  /** When the last of those is due; null if none is. */
+  due_until: z.nullable(z.string()),
+});
+export type Unlisted = z.infer<typeof Unlisted>;
 
 /**
  * A trial that ends, a contract to cancel or that renews, a price that rises, an automatic payment without an amount.
  * Said once, or once more near the day.
  */
-export interface DigestNotice {
-  kind: "trial" | "cancel_by" | "renewal" | "price_rise" | "awaited";
-  bill_id: string;
-  name: string;
+export const DigestNotice = z.object({
+  kind: z.enum(["trial", "cancel_by", "renewal", "price_rise", "awaited"]),
+  bill_id: z.string(),
+  name: z.string(),
   /** The last day of a trial, the last day to cancel, the renewal, the first date with the new price, the due date. */
-  on: string;
+  on: z.string(),
   /** From today. */
-  days: number;
+  days: z.number(),
   /** Another member who looks after it. */
-  assignee: string | null;
-  currency: string;
-  frequency: "once" | "daily" | "weekly" | "monthly" | "yearly";
-  every: number;
+  assignee: z.nullable(z.string()),
+  currency: z.string(),
+  frequency: z.enum(["once", "daily", "weekly", "monthly", "yearly"]),
+  every: z.number(),
   /** For how many years it renews. */
-  term_years: number;
+  term_years: z.number(),
   /** Whether it renews by a contract; else it is a yearly bill that comes again. */
-  is_contract: boolean;
+  is_contract: z.boolean(),
   /** With `cancel_by`: when it renews unless cancelled. */
-  renews_on: string | null;
+  renews_on: z.nullable(z.string()),
   /** The bill's amount, of a contract that of its next term, of a rise the new one; null when unknown or hidden. */
-  amount: string | null;
+  amount: z.nullable(z.string()),
   /** The price before a rise. */
-  earlier_amount: string | null;
-}
+  earlier_amount: z.nullable(z.string()),
+});
+export type DigestNotice = z.infer<typeof DigestNotice>;
 
-/** Lines left out of the list; the total includes them. */
-export interface Unlisted {
-  overdue: number;
-  due: number;
-  /** When the last of those is due; null if none is. */
-  due_until: string | null;
-}
-
-/** One line: a due or overdue bill. Amounts are decimal strings. */
-export interface DigestBill {
-  bill_id: string;
-  name: string;
-  /** The earliest, if several dates are overdue. */
-  due_on: string;
-  /** From today; negative when overdue. */
-  days: number;
-  /** How many due dates the line covers. */
-  dates: number;
-  autopay: boolean;
-  /** Due every day. */
-  is_daily: boolean;
-  /** Another member who looks after it. */
-  assignee: string | null;
-  currency: string;
-  /** The remaining amount; null when unknown or hidden. */
-  amount: string | null;
-  /** Paying it needs an amount. */
-  needs_amount?: boolean;
-  is_estimate: boolean;
-  /** If the amount came from a provider. */
-  fetched: ProviderWord | null;
-  /** What a provider reported but was not applied: far from usual, or in another currency. */
-  not_taken: ProviderWord | null;
-  /** The previous amount. */
-  earlier_amount: string | null;
-  /** The amount in the base currency if different; null when no rate is known. */
-  base_amount: string | null;
-}
-
-/** What a provider reported for a due date. */
-export interface ProviderWord {
-  /** When it was queried, as a date of the owner. */
-  on: string;
-  provider: string;
-  currency: string;
+/** What was spent of a budget in a month or year. */
+export const DigestBudget = z.object({
+  /** Null for the budget of all spending. */
+  category: z.nullable(z.string()),
+  per: z.enum(["month", "year"]),
+  /** The month or year has ended, a few days ago. */
+  is_over: z.boolean(),
+  /** Null when earlier overspending used up the budget. */
+  used_percent: z.nullable(z.number()),
+  currency: z.string(),
   /** Null when hidden. */
-  amount: string | null;
-  /** The median of earlier amounts in this currency; null without any, or when hidden. */
-  usual: string | null;
-}
+  spent: z.nullable(z.string()),
+  /** Including carry-over; null when hidden. */
+  available: z.nullable(z.string()),
+  /** The budget, and its carry-over, negative when overspent; null when hidden. */
+  limit: z.optional(z.nullable(z.string())),
+  carried: z.optional(z.nullable(z.string())),
+  /** The first day of the month or year that it was carried over from, where it was one. */
+  carried_from: z.optional(z.nullable(z.string())),
+  /** Part of the spending could not be converted. */
+  is_partial: z.boolean(),
+});
+export type DigestBudget = z.infer<typeof DigestBudget>;
+
+/** What the recipient owes somebody, or is owed. */
+export const DigestBalance = z.object({
+  owes: z.boolean(),
+  /** Null for a former member. */
+  who: z.nullable(z.string()),
+  currency: z.string(),
+  /** Null when hidden. */
+  amount: z.nullable(z.string()),
+});
+export type DigestBalance = z.infer<typeof DigestBalance>;
+
+export const DueAfter = z.object({
+  name: z.string(),
+  due_on: z.string(),
+  currency: z.string(),
+  /** Null when unknown or hidden. */
+  amount: z.nullable(z.string()),
+});
+
+/** What ends with a plan. */
+export const PlanEnd = z.object({
+  reason: z.enum(["trial", "past_due", "canceled"]),
+  /** The recipient's day. */
+  on: z.string(),
+  /** From today; negative after it. */
+  days: z.number(),
+  has_ended: z.boolean(),
+  /** This is the one mail about it; others mention it beside their bills. */
+  is_day: z.boolean(),
+  /** What the recipient loses, in this order. */
+  stops: z.array(z.enum(["reminders", "calendar", "amounts", "assistants"])),
+  /** Only the owner can change the plan. */
+  may_change: z.boolean(),
+  owner: z.string(),
+  /** What falls due in the month after that, each bill once. */
+  due: z.object({ bills: z.array(DueAfter), unlisted: z.number() }),
+});
+export type PlanEnd = z.infer<typeof PlanEnd>;
+
+export const DigestOrganization = z.object({
+  id: z.string(),
+  name: z.string(),
+  /** Why the recipient gets the mail: they own the books, want all bills, or are assigned to some. */
+  hears: z.enum(["owner", "all", "mine"]),
+  base_currency: z.string(),
+  /** Overdue first, then by due date; at most a hundred of each. */
+  bills: z.array(DigestBill),
+  unlisted: Unlisted,
+  /** All of them in the base currency; null when an amount or a rate is unknown. */
+  total: z.nullable(z.string()),
+  /** Date of the oldest exchange rate used; null when none was. */
+  rates_on: z.nullable(z.string()),
+  /** What else is coming, by date; at most fifty. */
+  notices: z.array(DigestNotice),
+  unlisted_notices: z.number(),
+  /** Budgets of which 80 or 100 percent are used, each said once; at most twenty. */
+  budgets: z.array(DigestBudget),
+  unlisted_budgets: z.number(),
+  /** Balances for shared costs, at most ten, in the first digest of a month. */
+  balances: z.array(DigestBalance),
+  /** The end of the plan, when it comes within a week or came today; functions may be newer than the database. */
+  plan_end: z.optional(z.nullable(PlanEnd)),
+});
+export type DigestOrganization = z.infer<typeof DigestOrganization>;
+
+export const Reconnect = z.object({
+  bill_id: z.string(),
+  name: z.string(),
+  organization_id: z.string(),
+  organization: z.string(),
+  provider_key: z.string(),
+  provider: z.string(),
+});
+export type Reconnect = z.infer<typeof Reconnect>;
+
+export const DigestContent = z.object({
+  address: z.string(),
+  /** The recipient's country, ISO 3166-1 alpha-2: determines how dates and numbers are written. */
+  country: z.nullable(z.string()),
+  /** Today in the recipient's time zone, YYYY-MM-DD; all days are relative to it. */
+  today: z.string(),
+  /** The recipient wants no amounts in mails; all amounts are null then. */
+  hides_amounts: z.boolean(),
+  organizations: z.array(DigestOrganization),
+  /** Their bills whose provider has to be reconnected. */
+  reconnect: z.array(Reconnect),
+});
+export type DigestContent = z.infer<typeof DigestContent>;
 
 export const isOverdue = (bill: DigestBill): boolean => bill.days < 0;
 

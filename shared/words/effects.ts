@@ -1,4 +1,5 @@
 /** What a change or a proposal does to things, as the database tells it (`app.describe_effects`), in words. */
+import * as z from "zod/mini";
 import type { Facts } from "./message.ts";
 import { DATA_FORMAT, type EffectFormat } from "./effect_format.ts";
 import type { Words } from "./words.ts";
@@ -85,10 +86,11 @@ function tellValue(value: unknown, said: Words["effects"], format: EffectFormat)
 }
 
 /** How something is shared, as the database describes it. */
-export interface Sharing {
-  how: keyof Words["effects"]["shared"];
-  between: { member?: string | null; weight: number }[];
-}
+export const Sharing = z.object({
+  how: z.enum(["equally", "shares", "amounts"]),
+  between: z.array(z.object({ member: z.optional(z.nullable(z.string())), weight: z.number() })),
+});
+export type Sharing = z.infer<typeof Sharing>;
 
 /** "equally between ana@example.com and ben@example.com", "by shares between ana@example.com (2) and …" */
 export const tellSharing = ({ how, between }: Sharing, said: Words["effects"]): string => said.shared[how](between);

@@ -1,5 +1,7 @@
 /** The types of catalog messages: facts in, words out. Pure, and independent of where they are shown. */
 
+import * as z from "zod/mini";
+
 /** Facts from the database or a rule; each message declares which it needs. */
 // deno-lint-ignore no-explicit-any -- the facts of all messages together; each message types its own
 export type Facts = any;
@@ -14,18 +16,17 @@ export interface Refusal {
  * A refusal as facts. The client sees the first part of the code; the whole code selects the words, which are made from
  * `params`. Of these, `details` also reach the client, and `of_items` says which of several items of a call is meant.
  */
-export interface RefusalFacts {
-  code: string;
-  params?: Facts;
+export const RefusalFacts = z.object({
+  code: z.string(),
+  params: z.optional(z.any()),
   /** The argument at fault; absent when it is the call as a whole. */
-  field?: string;
-}
+  field: z.optional(z.string()),
+});
+export type RefusalFacts = z.infer<typeof RefusalFacts>;
 
 /** Any other message as facts: a code of a closed list, and its parameters. */
-export interface Said {
-  code: string;
-  params?: Facts;
-}
+export const Said = z.object({ code: z.string(), params: z.optional(z.any()) });
+export type Said = z.infer<typeof Said>;
 
 /** How much of a call's work is done. */
 export interface Progress {

@@ -13,6 +13,7 @@ import { baselineOf, readSchemaFiles } from "../../local/sql/schema_files.ts";
 import { createLiteApp, type LiteSettings } from "../../local/lite/app.ts";
 import { cachedFile, digestOf } from "../../local/cache.ts";
 import { switchPlans } from "../../local/plans/switch_plans.ts";
+import { holdToSchema } from "./answers.ts";
 import { databaseInMemory } from "./memory_database.ts";
 import { hasPlatform, newDatabase, newMigratedDatabase, withParts } from "./new_database.ts";
 
@@ -160,10 +161,12 @@ function withHelpers(database: Opened, toEmpty: EmptyTable[]): TestDatabase {
       if (!signatures.has(name)) signatures.set(name, signatureOf(database, name));
       const { types, returnsSet } = await signatures.get(name)!;
       const call = callOf(name, args, types);
-      return await asRole("service_role", {}, async (session) => {
+      const answer = await asRole("service_role", {}, async (session) => {
         const rows = await session.query<{ result: unknown }>(call, [JSON.stringify(args)]);
-        return (returnsSet ? rows.map(({ result }) => result) : rows[0]?.result) as Result;
+        return returnsSet ? rows.map(({ result }) => result) : rows[0]?.result;
       });
+      holdToSchema(name, answer);
+      return answer as Result;
     },
     async reset() {
       const [row] = await database.query<{ tables: string | null }>(

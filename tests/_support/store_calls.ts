@@ -9,13 +9,17 @@ export interface StoreCall {
   args?: string[];
 }
 
-/** `….call("name", { … })` and `ask("name", { … })` in a source, on any object. */
+/** `….call("name", { … })`, `ask("name", { … })` and `asking(…)("name", { … })` in a source. */
 export function callsIn(path: string, source: string): StoreCall[] {
   const calls: StoreCall[] = [];
   const create = (): Deno.lint.LintVisitor => ({
     CallExpression({ callee, arguments: [name, args] }) {
-      const called = callee.type === "MemberExpression" ? callee.property : callee;
-      if (called.type !== "Identifier" || !["call", "ask"].includes(called.name)) return;
+      const called = callee.type === "MemberExpression"
+        ? callee.property
+        : callee.type === "CallExpression"
+        ? callee.callee
+        : callee;
+      if (called.type !== "Identifier" || !["call", "ask", "asking"].includes(called.name)) return;
       if (name?.type !== "Literal" || typeof name.value !== "string") return;
       const properties = args?.type === "ObjectExpression" ? args.properties : [];
       const isWhole = args?.type === "ObjectExpression" && properties.every(({ type }) => type === "Property");

@@ -8,7 +8,7 @@ const describe = ({ line, specifier }: Import) => `:${line} imports ${specifier}
 const OUTWARD = /^shared\/((db|http|pages|mail)\/|net\/deno_network\.ts$)/;
 /** Files that rules may import besides one another. */
 const PLAIN =
-  /^shared\/(amounts|clean_text|clock|config|error_codes|errors|exact_json|iso_day|log|organization_state|parse_json|roles|routes|signed_token|urls)\.ts$/;
+  /^shared\/(amounts|clean_text|clock|config|error_codes|errors|exact_json|iso_day|log|organization_state|outcome|parse_json|roles|routes|signed_token|urls)\.ts$/;
 const isRule = (path: string) => /^shared\/[^/]+\//.test(path) && !OUTWARD.test(path);
 
 /** The deploy CLI finds local modules with a regular expression; what it misses is silently not uploaded. */

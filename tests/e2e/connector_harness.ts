@@ -84,7 +84,7 @@ export async function connectClient(
       rateLimits: "off",
       codeSecrets: [CODE_SECRET] as readonly string[],
     } as Config,
-    database: { call: <Result>(name: string, args: Record<string, unknown>) => database.asService<Result>(name, args) },
+    database: { call: (name, args) => database.asService(name, args) },
     clock,
     log: createLog(() => {}),
     fetch: () => Promise.reject(new Error("the connector fetches nothing")),

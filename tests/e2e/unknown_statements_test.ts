@@ -47,7 +47,7 @@ async function upload({ userId, organizationId, call }: Member, bytes: Uint8Arra
   const { envelope } = await call("import_expenses", currency);
   const { import_id } = envelope.data.upload;
   const store = createImportStore({
-    call: <Result>(name: string, args: Record<string, unknown>) => database.asService<Result>(name, args),
+    call: (name, args) => database.asService(name, args),
   });
   const step: Step = async (args) => {
     const answer = await store.runStep({ userId, organizationId, arguments: { import_id, ...args }, at: clock() });

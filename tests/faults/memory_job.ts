@@ -36,7 +36,7 @@ let early: Sample | undefined;
 const job = createJob({
   database: {
     async call(name, args) {
-      const answer = keep(await calls.call<never>(name, args));
+      const answer = keep(await calls.call(name, args));
       if (name === "settle_reminders") sent += (answer as { reminders: number }).reminders;
       if (!early && sent >= owners * each / 10) early = sample(sent);
       return answer;

@@ -2,8 +2,9 @@
 import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Proposal } from "../../shared/approvals/proposal.ts";
 import { readConfig } from "../../shared/config.ts";
+import { createMailStore } from "../../shared/db/mail_store.ts";
 import { createLog } from "../../shared/log.ts";
-import type { ClaimedMail, ProposalMail, RemovalMail } from "../../shared/mail/claimed_mail.ts";
+import type { ProposalMail, RemovalMail } from "../../shared/mail/claimed_mail.ts";
 import { composeProposalMail } from "../../shared/mail/proposal_mail.ts";
 import { composeRemovalMail } from "../../shared/mail/removal_mail.ts";
 import { sendAllClaimedMails, sendClaimedMails } from "../../shared/mail/send_claimed_mails.ts";
@@ -37,7 +38,7 @@ const proposal: Proposal = {
     ],
   }],
   effects_count: 12,
-  reasons: [{ reason: "amount", limit: "200.00", currency: "EUR", total: "231.50" }],
+  reasons: [{ reason: "amount", limit: "200.00", currency: "EUR", total: "231.50", approver: "owner" }],
   proposer: "ben@example.com",
   is_mine: false,
   client_name: "Claude",
@@ -386,11 +387,7 @@ onBooks("a morning's outage loses no mail and shows in the job's row", async (da
 onBooks("mails claimed by a killed sender are sent after the lease expires", async (database) => {
   const { proposalId } = await waiting(database);
   const { outbox, deps } = sender(database);
-  const claimed = await deps.database.call<ClaimedMail[]>("claim_mails", {
-    about: proposalId,
-    at_most: 5,
-    at: outbox.at,
-  });
+  const claimed = await createMailStore(deps.database).claim({ about: proposalId, atMost: 5, at: outbox.at });
   assertEquals(claimed.length, 1);
   assertMatch(claimed[0]!.to, /@/);
   assertEquals(await sendAllClaimedMails(deps), { sent: 0, failed: 0 });
@@ -418,7 +415,7 @@ onBooks("a removed member gets one mail, also after a killed sender, unless they
     const by = { user_id: books.userId, organization_id: about, member_id, at: outbox.at };
     assertEquals(await database.asService("remove_member", by), { outcome: "removed" });
   }
-  const claimed = await deps.database.call<ClaimedMail[]>("claim_mails", { about, at_most: 1, at: outbox.at });
+  const claimed = await createMailStore(deps.database).claim({ about, atMost: 1, at: outbox.at });
   assertEquals(claimed.map(({ kind }) => kind), ["removed"]);
   await Promise.all([sendAllClaimedMails(deps, { about }), sendAllClaimedMails(deps)]);
   assertEquals(removals().length, 1, "the other is leased");

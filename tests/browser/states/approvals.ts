@@ -52,8 +52,8 @@ const pending: Proposal = {
   effects: [lunch("Lunch", 1), lunch(LONG, 2), lunch(RIGHT_TO_LEFT, 3)],
   effects_count: 12,
   reasons: [
-    { reason: "records", limit: 5, records: 12 },
-    { reason: "amount", limit: "200.00", currency: "EUR", total: "231.50" },
+    { reason: "records", limit: 5, records: 12, approver: "owner" },
+    { reason: "amount", limit: "200.00", currency: "EUR", total: "231.50", approver: "owner" },
   ],
   proposer: "ben@example.com",
   is_mine: false,
@@ -80,7 +80,13 @@ const PROPOSALS: Record<string, Proposal> = {
     tool: "update_bill",
     effects: [rent],
     effects_count: 1,
-    reasons: [{ reason: "unconvertible", limit: "200.00", currency: "EUR", currencies: ["XAU", "VED"] }],
+    reasons: [{
+      reason: "unconvertible",
+      limit: "200.00",
+      currency: "EUR",
+      currencies: ["XAU", "VED"],
+      approver: "owner",
+    }],
     client_name: null,
   },
   "hostile": {
@@ -92,7 +98,7 @@ const PROPOSALS: Record<string, Proposal> = {
     client_name: HOSTILE,
     proposer: LONG_ADDRESS,
     asked: [LONG_ADDRESS],
-    reasons: [{ reason: "any" }],
+    reasons: [{ reason: "any", approver: "owner" }],
   },
   "file": {
     ...pending,
@@ -100,7 +106,7 @@ const PROPOSALS: Record<string, Proposal> = {
     facts: { count: 1200, totals_by_currency: { EUR: "14500.00", JPY: "90000" } },
     effects: [],
     effects_count: 0,
-    reasons: [{ reason: "any" }],
+    reasons: [{ reason: "any", approver: "owner" }],
   },
   "sole": { ...pending, ...mine, asked: [EMAIL], may_withdraw: true },
   "own": { ...pending, ...mine, asked: ["anna@example.com"], may_decide: false, may_withdraw: true },

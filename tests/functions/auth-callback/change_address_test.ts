@@ -65,7 +65,7 @@ accountTest(
       call: (name, args) =>
         isDown && name === "note_sign_in"
           ? Promise.reject(new AppError("unavailable", "down"))
-          : over(database).call<never>(name, args),
+          : over(database).call(name, args),
     });
     const { browser } = await onboarded(pages, database);
     const [old, fresh] = (await ask(pages, browser, NEW)).mails;

@@ -77,13 +77,12 @@ export function createPages(
 
 /** A test's database as the functions see it. */
 export const over = (database: TestDatabase): Database => ({
-  call: <Result>(name: string, args: Record<string, unknown>) => database.asService<Result>(name, args),
+  call: (name, args) => database.asService(name, args),
 });
 
 /** A fake database that answers by function name, for tests that need no real one. */
 export const answering = (answers: Record<string, unknown>): Database => ({
-  call: <Result>(name: string) =>
-    name in answers ? Promise.resolve(answers[name] as Result) : Promise.reject(new Error(`unexpected ${name}`)),
+  call: (name) => name in answers ? Promise.resolve(answers[name]) : Promise.reject(new Error(`unexpected ${name}`)),
 });
 
 /** Keeps cookies and submits forms like a browser that has opened one of our pages; follows no redirects by itself. */

@@ -3,7 +3,7 @@
  * after they were marked. A dead process reports nothing; its leases have to expire.
  */
 import { assert, assertEquals } from "@std/assert";
-import type { Database, FunctionName } from "../../../shared/db/client.ts";
+import type { Database } from "../../../shared/db/client.ts";
 import type { TestDatabase } from "../../_support/database.ts";
 import { addDueBills, addMembers } from "./due_bills.ts";
 import { asDatabase, createJob, type JobOptions, SECRET } from "./harness.ts";
@@ -106,10 +106,10 @@ function newProcess({ chance }: { chance: (place: string) => boolean }): Process
 
 function crashingDatabase(database: Database, process: Process): Database {
   return {
-    async call<Result>(name: FunctionName, args: Record<string, unknown>): Promise<Result> {
+    async call(name, args) {
       process.check();
       if (name === "settle_reminders") process.mayDie("after sending, before marking");
-      const result = await database.call<Result>(name, args);
+      const result = await database.call(name, args);
       if (name === "claim_reminders") process.mayDie("after claiming, before sending");
       if (name === "collect_reminders") process.mayDie("after collecting, before claiming");
       if (name === "settle_reminders") process.mayDie("after marking");

@@ -49,7 +49,7 @@ export function createHarness(database: Database, config: Partial<Config> = {}) 
       ...config,
     },
     database: {
-      call: (name, args) => database.call<never>(name, args).finally(() => calls.push(name)),
+      call: (name, args) => database.call(name, args).finally(() => calls.push(name)),
     },
     clock: () => clock.now,
     log: createLog((line) => log.push(line)),
@@ -121,7 +121,7 @@ export function createHarness(database: Database, config: Partial<Config> = {}) 
 
 /** A test's database as the functions see it. */
 export const over = (database: TestDatabase): Database => ({
-  call: <Result>(name: string, args: Record<string, unknown>) => database.asService<Result>(name, args),
+  call: (name, args) => database.asService(name, args),
 });
 
 /** A person who owns an organization on each plan given, in that order. */

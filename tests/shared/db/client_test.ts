@@ -1,6 +1,6 @@
 /** What becomes of an answer that is none, whoever gave it, and how long a page waits. */
 import { assertEquals, assertRejects } from "@std/assert";
-import { createDatabase, type FunctionName } from "../../../shared/db/client.ts";
+import { createDatabase } from "../../../shared/db/client.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { type CurrentRequest, withRequest } from "../../../shared/http/current_request.ts";
 import { fakeTimer } from "../../_support/fake_timer.ts";
@@ -44,7 +44,7 @@ const ended = refusal(503, { code: "57P01", message: "terminating connection due
 const fine = () => Promise.resolve(Response.json("fine"));
 
 Deno.test("a read whose connection the server had ended is repeated once; a write is not", async () => {
-  const reads: [FunctionName, { isRead?: boolean }?][] = [
+  const reads: [string, { isRead?: boolean }?][] = [
     ["read_books"],
     ["list_connected_apps"],
     ["authenticate_bearer"],
@@ -55,7 +55,7 @@ Deno.test("a read whose connection the server had ended is repeated once; a writ
     assertEquals(await database.call(asked[0], {}, asked[1]), "fine");
     assertEquals(calls, [asked[0], asked[0]]);
   }
-  const writes: [FunctionName, { isRead?: boolean }?][] = [
+  const writes: [string, { isRead?: boolean }?][] = [
     ["call_tool", { isRead: false }],
     ["run_page_tool"],
     ["rotate_refresh_token"],

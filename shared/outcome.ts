@@ -1,0 +1,15 @@
+/** Schemas of answers that say what came of a call. */
+import * as z from "zod/mini";
+
+/** An answer with one of these outcomes, and what comes with each of them. */
+export const outcome = <const Name extends string, Shape extends z.core.$ZodShape = Record<never, never>>(
+  names: readonly [Name, ...Name[]],
+  shape: Shape = {} as Shape,
+) => z.object({ outcome: z.enum(names), ...shape });
+
+/** One of several answers, which their outcomes tell apart. */
+export const either = <
+  const Options extends readonly [z.core.$ZodTypeDiscriminable, ...z.core.$ZodTypeDiscriminable[]],
+>(
+  ...options: Options
+) => z.discriminatedUnion("outcome", options);

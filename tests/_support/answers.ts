@@ -1,0 +1,33 @@
+/** Holds what the database answers in tests to the schemas of the stores. */
+import { assertEquals } from "@std/assert";
+import type { Answers } from "../../shared/db/answer.ts";
+
+const STORES = new URL("../../shared/db/", import.meta.url);
+
+/** What each function of schema public answers, by its name. */
+export const ANSWERS: Answers = Object.assign(
+  {},
+  ...await Promise.all(
+    [...Deno.readDirSync(STORES)].filter(({ name }) => name.endsWith("_store.ts")).map(async ({ name }) =>
+      (await import(new URL(name, STORES).href)).ANSWERS
+    ),
+  ),
+);
+
+/** They answer with whole envelopes of tools, of which a page needs a part. */
+const PARTS = ["read_books"];
+
+/** Stricter than in production: an answer has no key that its schema does not list. */
+export function holdToSchema(name: string, answer: unknown): void {
+  const schema = ANSWERS[name];
+  if (!schema || (answer as { outcome?: unknown } | null)?.outcome === "no_changes") return;
+  try {
+    const { success, data, error } = schema.safeParse(answer);
+    if (!success) throw new Error(`${name} does not answer by its schema: ${JSON.stringify(error.issues)}`);
+    if (!PARTS.includes(name)) assertEquals(data, answer, `${name} answers with keys that its schema does not list`);
+  } catch (error) {
+    // A function would answer 500 and keep the reason to itself.
+    reportError(error);
+    throw error;
+  }
+}
