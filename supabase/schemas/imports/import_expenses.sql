@@ -72,6 +72,10 @@ begin
   elsif batch.state = 'waiting' then
     perform app.fail('not_found.import_file', jsonb_build_object('expires_at', batch.expires_at), 'import_id');
   end if;
+  -- A commit that was refused may have asked what the last preview did not.
+  if batch.state = 'ready' and arguments ? 'answers' then
+    batch := app.refresh_import(context, batch);
+  end if;
   batch := app.answer_import(context, batch, arguments);
   if batch.state = 'ready' and arguments ? 'expected_count' then
     return app.commit_import(context, batch, arguments);
