@@ -27,6 +27,7 @@ const RUNNING = [
   "tests/pg/books_races.ts",
   "tests/pg/sharing_races.ts",
   "tests/pg/import_races.ts",
+  "tests/pg/transfer_races.ts",
   "tests/pg/registrations.ts",
   "tests/pg/plan_end_races.ts",
   "tests/pg/purge_races.ts",

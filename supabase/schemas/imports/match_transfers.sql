@@ -95,10 +95,18 @@ declare
     where r.import_id = batch.id and r.match ->> 'state' = 'transfer' and r.match ? 'half_id'
     order by 1
   );
+  halves constant text[] := array(
+    select r.match ->> 'half_id' from app.import_rows as r
+    where r.import_id = batch.id and r.match ->> 'state' = 'transfer' and r.match ? 'half_id'
+  );
+  kept int;
   removed text[];
 begin
-  if wanted = '{}' then
-    return false;
+  -- An undo that comes first takes a half along.
+  perform from app.statement_lines as l where l.id = any (halves) order by l.id for key share;
+  get diagnostics kept = row_count;
+  if wanted = '{}' or kept < cardinality(halves) then
+    return kept < cardinality(halves);
   end if;
   perform from app.expenses as e
   where e.id in (select p.expense_id from app.payments as p where p.id = any (wanted))
@@ -114,7 +122,7 @@ begin
 end
 $$;
 comment on function app.remove_transfers is
-  'Deletes expenses that are halves of transfers; returns whether one of them has changed since.';
+  'Deletes expenses that are halves of transfers; returns whether one of them, or a half''s line, has changed since.';
 
 create or replace function app.describe_transfers(batch app.import_batches, lines jsonb, count int) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -1,0 +1,121 @@
+/** The halves of a transfer, imported at the same moment, twice, until a connection breaks, and by strangers. */
+import { assertEquals } from "@std/assert";
+import { type Books, type Json, openBooks } from "../_support/books.ts";
+import { openDatabase } from "../_support/database.ts";
+import { importOfFile } from "../_support/import_args.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+const GIRO = "2026-10-04,Dublin 8829,-600.00\n2026-10-07,Bread,-3.00";
+const NEOBANK = "2026-10-05,Top up by *4411,600.00\n2026-10-06,Coffee,-4.00";
+const preview = async (books: Books, account: string, rows: string): Promise<Json> => {
+  const more = { account, mapping: { negative_is_expense: true } };
+  return (await books.ok("import_expenses", importOfFile(`Date,Name,Amount\n${rows}\n`, more))).preview;
+};
+const commit = (books: Books, { commit_with }: Json): Promise<Json> => books.call("import_expenses", commit_with);
+const again = async (books: Books, { import_id }: Json, answers: Json = {}): Promise<Json> =>
+  (await books.ok("import_expenses", { import_id, answers })).preview;
+const codes = (answers: Json[]) => answers.map(({ ok, error }) => ok ? "ok" : error.code).toSorted();
+const totals = async (books: Books) => (await books.call("list_expenses")).totals_by_currency;
+/** Statement lines that are the other half of another one. */
+const halves = async ({ organizationId }: Books) => {
+  const [row] = await database.query<{ count: number }>(
+    "select count(other_half_id)::int as count from app.statement_lines where organization_id = $1",
+    [organizationId],
+  );
+  return row!.count;
+};
+
+/** Imports the spending half, and previews the other one, which removes it. */
+async function removing(books: Books): Promise<Json> {
+  await commit(books, await preview(books, "Giro", GIRO));
+  const shown = await preview(books, "Neobank", NEOBANK);
+  return await again(books, shown, { row_2: "same" });
+}
+
+Deno.test("of two halves committed at the same moment, one is written and the other one is seen", async () => {
+  for (let round = 0; round < 6; round++) {
+    const books = await openBooks(database);
+    const member = await books.join();
+    const shown = [await preview(books, "Giro", GIRO), await preview(member, "Neobank", NEOBANK)];
+    const answers = await Promise.all([commit(books, shown[0]), commit(member, shown[1])]);
+    const isGiroFirst = answers[0].ok;
+    assertEquals(codes(answers), [isGiroFirst ? "needs_answer" : "expectation_mismatch", "ok"]);
+    assertEquals(await totals(books), { EUR: isGiroFirst ? "603.00" : "4.00" });
+    const next = isGiroFirst ? await again(member, shown[1], { row_2: "same" }) : await again(books, shown[0]);
+    assertEquals((await commit(isGiroFirst ? member : books, next)).error, undefined);
+    assertEquals([await totals(books), await halves(books)], [{ EUR: "7.00" }, 1]);
+  }
+});
+
+Deno.test("a half that is removed by two files at once is removed once, and an undo brings it back once", async () => {
+  const books = await openBooks(database);
+  const member = await books.join();
+  const shown = await removing(books);
+  const other = await again(member, await preview(member, "Depot", NEOBANK.replace("4.00", "5.00")), { row_2: "same" });
+  const answers = await Promise.all([commit(books, shown), commit(member, other), commit(books, shown)]);
+  const written = answers.filter(({ ok }) => ok);
+  assertEquals(new Set(written.map(({ change_id }) => change_id)).size, 1);
+  assertEquals(await totals(books), { EUR: answers[1].ok ? "8.00" : "7.00" });
+  assertEquals(await halves(books), 1);
+  await Promise.all([1, 2].map(() => books.call("undo_change", { change_id: written[0].change_id })));
+  assertEquals([await totals(books), await halves(books)], [{ EUR: "603.00" }, 0]);
+});
+
+Deno.test("a connection that breaks while a half is removed leaves all as it was", async () => {
+  const books = await openBooks(database);
+  const shown = await removing(books);
+  const claims = { sub: books.userId, organization_id: books.organizationId };
+  const broken = database.asRole("authenticated", claims, async (session) => {
+    const [row] = await session.query<{ result: Json }>(
+      "select app.run_tool('import_expenses', $1::text::jsonb, '2026-11-20T12:00:00Z') as result",
+      [JSON.stringify(shown.commit_with)],
+    );
+    assertEquals(row!.result.ok, true);
+    throw new Error("broken");
+  });
+  assertEquals(await broken.catch((thrown) => thrown.message), "broken");
+  assertEquals([await totals(books), await halves(books)], [{ EUR: "603.00" }, 0]);
+  assertEquals((await commit(books, shown)).error, undefined);
+  assertEquals([await totals(books), await halves(books)], [{ EUR: "7.00" }, 1]);
+});
+
+Deno.test("an undo of one half beside the commit of the other one leaves no line that nobody names", async () => {
+  for (let round = 0; round < 4; round++) {
+    const books = await openBooks(database);
+    const member = await books.join();
+    const first = await commit(books, await preview(books, "Neobank", NEOBANK));
+    const shown = await preview(member, "Giro", GIRO);
+    const [undone, committed] = await Promise.all([
+      books.call("undo_change", { change_id: first.change_id }),
+      commit(member, shown),
+    ]);
+    assertEquals(undone.error, undefined);
+    // Whoever came first: the spending is in the books, or the line is named as missing from them.
+    if (!committed.ok) {
+      assertEquals(committed.error.code, "expectation_mismatch");
+      assertEquals((await commit(member, await again(member, shown))).error, undefined);
+      assertEquals(await totals(books), { EUR: "603.00" });
+    } else {
+      const { bank_only } = await books.ok("reconcile", { account: "Giro" });
+      assertEquals(bank_only.map(({ amount }: Json) => amount), ["600.00"]);
+    }
+    assertEquals(await halves(books), 0);
+  }
+});
+
+Deno.test("another organization neither finds a half nor commits what removes it", async () => {
+  const books = await openBooks(database);
+  const stranger = await openBooks(database);
+  const shown = await removing(books);
+  const theirs = await preview(stranger, "Neobank", NEOBANK);
+  assertEquals([theirs.questions, theirs.removes], [[], undefined]);
+  const answers = await Promise.all([
+    stranger.call("import_expenses", shown.commit_with),
+    commit(books, shown),
+    commit(stranger, theirs),
+  ]);
+  assertEquals(answers.map(({ ok, error }) => ok ? "ok" : error.code), ["not_found", "ok", "ok"]);
+  assertEquals([await totals(books), await totals(stranger)], [{ EUR: "7.00" }, { EUR: "4.00" }]);
+});
