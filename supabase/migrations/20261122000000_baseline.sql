@@ -14909,6 +14909,10 @@ begin
   elsif batch.state = 'waiting' then
     perform app.fail('not_found.import_file', jsonb_build_object('expires_at', batch.expires_at), 'import_id');
   end if;
+  -- A commit that was refused may have asked what the last preview did not.
+  if batch.state = 'ready' and arguments ? 'answers' then
+    batch := app.refresh_import(context, batch);
+  end if;
   batch := app.answer_import(context, batch, arguments);
   if batch.state = 'ready' and arguments ? 'expected_count' then
     return app.commit_import(context, batch, arguments);
@@ -19930,10 +19934,18 @@ declare
     where r.import_id = batch.id and r.match ->> 'state' = 'transfer' and r.match ? 'half_id'
     order by 1
   );
+  halves constant text[] := array(
+    select r.match ->> 'half_id' from app.import_rows as r
+    where r.import_id = batch.id and r.match ->> 'state' = 'transfer' and r.match ? 'half_id'
+  );
+  kept int;
   removed text[];
 begin
-  if wanted = '{}' then
-    return false;
+  -- An undo that comes first takes a half along.
+  perform from app.statement_lines as l where l.id = any (halves) order by l.id for key share;
+  get diagnostics kept = row_count;
+  if wanted = '{}' or kept < cardinality(halves) then
+    return kept < cardinality(halves);
   end if;
   perform from app.expenses as e
   where e.id in (select p.expense_id from app.payments as p where p.id = any (wanted))
@@ -19949,7 +19961,7 @@ begin
 end
 $$;
 comment on function app.remove_transfers is
-  'Deletes expenses that are halves of transfers; returns whether one of them has changed since.';
+  'Deletes expenses that are halves of transfers; returns whether one of them, or a half''s line, has changed since.';
 
 create or replace function app.describe_transfers(batch app.import_batches, lines jsonb, count int) returns jsonb
 language plpgsql stable set search_path = '' as $$
