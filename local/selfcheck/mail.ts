@@ -13,7 +13,7 @@ export const mail: Check = async function* (site) {
     yield note(`Mail: one is on its way to ${site.mailTo}; it is ours if it names the mark ${mark}`);
   } else if (answer.status === 503) {
     yield wrong(
-      "Mail: the mail service did not take it; check MAIL_URL and MAIL_FROM (the function's log has the reason)",
+      "Mail: the mail service did not take it; check MAIL_URL and MAIL_FROM (the function's log has the failure code)",
     );
   } else if (answer.status === 400) yield wrong(`Mail: ${site.mailTo} is not an address`);
   else if (answer.status !== 401) yield wrong(`Mail: /api/health/mail answers ${describe(answer)}`);
