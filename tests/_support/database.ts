@@ -79,7 +79,7 @@ const PGTAP = `
  * The schema files, plus the migrations in the folder that `TEST_FURTHER_MIGRATIONS` names: a future version
  * (tests/upgrade/windows.ts). The suite `migrations` proves that the migrations lead to the same schema.
  */
-async function migrationsUnderTest(): Promise<Migration[]> {
+export async function migrationsUnderTest(): Promise<Migration[]> {
   const further = Deno.env.get("TEST_FURTHER_MIGRATIONS");
   const schemas = { version: "0".repeat(14), name: "schemas", sql: baselineOf(await readSchemaFiles()) };
   return [schemas, ...further ? await readMigrations(new URL(further)) : []];

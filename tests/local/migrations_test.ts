@@ -1,10 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { applyMigrations, MigrationError, readMigrations } from "../../local/database/migrations.ts";
-import { openDatabase } from "../_support/database.ts";
+import { applyMigrations, MigrationError } from "../../local/database/migrations.ts";
+import { migrationsUnderTest, openDatabase } from "../_support/database.ts";
 
 Deno.test("applyMigrations()", async (t) => {
   const database = await openDatabase();
-  const own = await readMigrations();
+  const own = await migrationsUnderTest();
   const further = (sql: string) => [...own, { version: "99991231235959", name: "further", sql }];
   try {
     await t.step("applies missing migrations, once, and records it as the Supabase CLI does", async () => {
