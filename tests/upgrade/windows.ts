@@ -10,6 +10,7 @@ import { ROOT } from "../../local/sql/schema_files.ts";
 import { createDatabase } from "../../shared/db/client.ts";
 import { AppError } from "../../shared/errors.ts";
 import { startCluster } from "../_support/cluster.ts";
+import { migrationsUnderTest } from "../_support/database.ts";
 import { openLite } from "../_support/lite.ts";
 import { inGroups } from "../_support/test_files.ts";
 import {
@@ -78,7 +79,7 @@ for (const [version, backup] of versions) {
 Deno.test("PGlite upgrades to the next version as PostgreSQL does", async () => {
   const { database, close } = await openLite({ corrected: false, prepare: "" });
   try {
-    assertEquals(await applyMigrations(database, [...today, ...planted]), planted.length);
+    assertEquals(await applyMigrations(database, [...await migrationsUnderTest(), ...planted]), planted.length);
     assertEquals(await database.query("select public.ping()"), [{ ping: { schema: 2 } }]);
   } finally {
     await close();
