@@ -4,7 +4,7 @@
  */
 import { type DecimalSign, isCode, readMoney } from "./money_text.ts";
 import type { Settled, SettledLine } from "./settle_lines.ts";
-import type { Statement } from "./statement.ts";
+import type { Kind, Statement } from "./statement.ts";
 import { findPath, isChain, type Step } from "./balance_proof.ts";
 import { decimalsOf, fromUnits, toUnits, unitsOf } from "./units.ts";
 
@@ -40,7 +40,7 @@ export function proveBalances(statement: Statement, settled: Settled): ProvenBal
   // Until it is known how amounts are written, nothing adds up.
   if (settled.questions.some(({ id }) => id !== "date_format")) return {};
   const found = statement.lines.some(({ balance }) => balance)
-    ? findInLines(statement, settled)
+    ? findInAnyLines(statement, settled)
     : findInHeaders(statement, settled);
   if (found.length === 0) return {};
   const wrong = found.find(({ gap }) => gap);
@@ -90,11 +90,19 @@ function findInHeaders({ balances = [], conventions }: Statement, settled: Settl
   });
 }
 
+/** Banks write a balance beside what is pending, too, with or without its amount. */
+function findInAnyLines(statement: Statement, settled: Settled): Found[] {
+  const found = findInLines(statement, settled, true);
+  if (found.every(({ gap }) => !gap)) return found;
+  const booked = findInLines(statement, settled, false);
+  return booked.length > 0 && booked.every(({ gap }) => gap === 0n) ? booked : found;
+}
+
 /** Balances after each line, or some, by account and currency. */
-function findInLines({ conventions }: Statement, settled: Settled): Found[] {
+function findInLines({ conventions }: Statement, settled: Settled, hasUnbooked: boolean): Found[] {
   const accounts = new Map<string, SettledLine[]>();
   for (const line of settled.lines) {
-    if (!isCounted(line, conventions)) continue;
+    if (!isCounted(line, conventions) || !(hasUnbooked || isBooked(line.kind, conventions))) continue;
     const key = `${line.currency ?? ""}\n${line.raw.account ?? ""}`;
     const lines = accounts.get(key);
     if (lines) lines.push(line);
@@ -144,11 +152,13 @@ function walk(steps: Step[]): Omit<Found, "currency"> {
 }
 
 /** Whether the bank booked a line, so that its balance contains it. */
-function isCounted({ raw, kind, amount }: SettledLine, { booksReversals }: Statement["conventions"]): boolean {
+function isCounted({ raw, kind, amount }: SettledLine, conventions: Statement["conventions"]): boolean {
   if (raw.problem || amount === undefined || kind === "balance") return false;
-  if (raw.balance) return true;
-  return kind !== "pending" && kind !== "declined" && (kind !== "reverted" || booksReversals === true);
+  return raw.balance ? true : isBooked(kind, conventions);
 }
+
+const isBooked = (kind: Kind, { booksReversals }: Statement["conventions"]): boolean =>
+  kind !== "pending" && kind !== "declined" && (kind !== "reverted" || booksReversals === true);
 
 function amountOf({ amount, fee, direction }: SettledLine): bigint {
   const units = toUnits(amount!);

@@ -36,10 +36,12 @@ export function readCamt(text: string, mostRows: number): Statement | ImportProb
   if (!root) return notReadable("camt");
   if (lines.length === 0) return { code: "invalid_argument.file_without_rows", field: "csv" };
   const account = accountOf([...places.keys()]);
+  const [owner, ...others] = new Set([...places.keys()].map((one) => textAt(one, "Acct/Ownr/Nm")));
   return {
     lines: numberLines(lines),
     balances: [...places].flatMap(([statement, place]) => balancesOf(statement, place)),
     ...(account && { account }),
+    ...(owner && others.length === 0 && { owner }),
     conventions: {
       ...{ dates: "YMD", decimal: ".", spends: "negative" },
       ...{ isStatement: true, isKnown: true, booksReversals: true },

@@ -89,3 +89,18 @@ Deno.test("describeAccount() never shows more of a number than its end", () => {
   ]);
   assertEquals(["*1234", "•••• 1234", "1234", "22.11.2026", "x"].map(isMasked), [true, true, false, false, false]);
 });
+
+Deno.test("a transfer to the owner whom camt names may be one between own accounts", () => {
+  const statement = (owner: string) =>
+    `<Stmt><Acct><Id><IBAN>DE02</IBAN></Id><Ownr><Nm>${owner}</Nm></Ownr></Acct><Ntry><Amt Ccy="EUR">5</Amt>` +
+    "<CdtDbtInd>DBIT</CdtDbtInd><BookgDt><Dt>2026-10-01</Dt></BookgDt><NtryDtls><TxDtls><RltdPties><Cdtr>" +
+    "<Nm>MUSTER ERIKA</Nm></Cdtr></RltdPties></TxDtls></NtryDtls></Ntry></Stmt>";
+  const mayBeOwn = (...owners: string[]) => {
+    const read = readImport(`<Document><BkToCstmrStmt>${owners.map(statement).join("")}</BkToCstmrStmt></Document>`);
+    return "rows" in read && read.rows.map((row) => row.may_be_own);
+  };
+  assertEquals(mayBeOwn("Erika Muster"), [true]);
+  assertEquals(mayBeOwn("Max Muster"), [undefined]);
+  // Of several owners, a row may be of any.
+  assertEquals(mayBeOwn("Erika Muster", "Max Muster"), [undefined, undefined]);
+});

@@ -96,6 +96,22 @@ Deno.test("accounts and currencies of one file have balances of their own", () =
   assertEquals(wrong, { difference: "-1.00", currency: "USD" });
 });
 
+Deno.test("a balance beside a pending row may contain its amount, or not", () => {
+  const pending = (balance: string, last: string) => {
+    const rows = [
+      "1,Shop,-5,95,Booked",
+      "2,Work,50,145,Booked",
+      `3,Hotel,-20,${balance},Pending`,
+      `4,Tea,-1,${last},Booked`,
+    ];
+    const csv = `Date,Description,Amount,Balance,Status\n${rows.map((row) => `2026-10-0${row}`).join("\n")}`;
+    const read = readImport(csv, { negative_is_expense: true });
+    return "rows" in read && read.balance_proof;
+  };
+  assertEquals([pending("125", "124"), pending("125", "144"), pending("145", "144")], Array(3).fill("proven"));
+  assertEquals(pending("125", "143"), { difference: "20.00" });
+});
+
 Deno.test("statements that follow one another are one, in either order", () => {
   const part = (opening: string, amount: string, closing: string) =>
     `:20:1\n:25:1/2\n:60F:C261001EUR${opening}\n:61:261001D${amount}NTRF\n:86:Shop\n:62F:C261002EUR${closing}\n-\n`;
