@@ -1,19 +1,23 @@
-/** Tests of tools: one database per test, new books per step. */
+/** Tests of tools: each has new books, in one database for all of them. */
 import { type Books, type BooksOptions, openBooks } from "./books.ts";
 import { openDatabase, type TestDatabase } from "./database.ts";
 
 export type Step = (books: Books, database: TestDatabase) => Promise<void>;
 
-/** @param steps the tests, by description. */
+/** Registers a test per step, so that each runs alone with `--filter`. @param steps the tests, by description. */
 export function testBooks(name: string, options: BooksOptions, steps: Record<string, Step>): void {
-  Deno.test(name, async (t) => {
-    const database = await openDatabase();
-    try {
-      for (const [description, work] of Object.entries(steps)) {
-        await t.step(description, async () => work(await openBooks(database, options), database));
-      }
-    } finally {
-      await database.close();
-    }
-  });
+  let opened: Promise<TestDatabase> | undefined;
+  let left = Object.keys(steps).length;
+  const close = async () => {
+    await (await opened)?.close();
+    opened = undefined;
+  };
+  for (const [description, work] of Object.entries(steps)) {
+    Deno.test(`${name} ${description}`, async () => {
+      const database = await (opened ??= openDatabase());
+      await work(await openBooks(database, options), database).finally(() => --left === 0 ? close() : undefined);
+    });
+  }
+  // The last test does not run when it is filtered out.
+  Deno.test.afterAll(close);
 }
