@@ -7,7 +7,7 @@ import { postgresDatabase } from "../../local/database/postgres.ts";
 import { readSchemaFiles, ROOT } from "../../local/sql/schema_files.ts";
 import { startCluster } from "../_support/cluster.ts";
 import { copy } from "../_support/copy.ts";
-import { brokenReleases, migrationsIn, readChecksums } from "./checksums.ts";
+import { brokenReleases, migrationsIn, readChecksums, writeChecksums } from "./checksums.ts";
 import { fromSchemaFiles, migrated } from "./databases.ts";
 import { differenceOf } from "./difference.ts";
 import { release } from "./release.ts";
@@ -19,6 +19,9 @@ for (const path of ["supabase", "shared/schema_version.ts"]) {
   await Deno.mkdir(new URL("shared", project), { recursive: true });
   await copy(new URL(path, ROOT).pathname, new URL(path, project).pathname);
 }
+// The copy begins before the first release.
+await writeChecksums(project, { schemas: "", released: {} });
+await writeBaseline(project);
 Deno.test.afterAll(async () => {
   await cluster.stop();
   await Deno.remove(project, { recursive: true });
