@@ -1,6 +1,6 @@
 /**
- * Adds absolute URLs to results. The database does not know our addresses; it says what a URL is about, and the URL is
- * built here from configuration.
+ * Adds absolute URLs to results. The database does not know our addresses: it names the page, and this module builds
+ * the URL from configuration.
  */
 import type { Envelope } from "../../shared/connector/result.ts";
 import type { Download } from "../../shared/export/download_token.ts";
@@ -25,9 +25,9 @@ export interface Addresses {
 }
 
 /**
- * The envelope with `connect_url` where a bill has to be connected, `csv_url` where a file is too long for an answer,
- * `upload.url` where one is wanted, `upgrade_url` where the plan is insufficient, the page of a proposal where one
- * waits, and the pages of members, plan and export where an answer leads to them.
+ * Adds `connect_url` to a bill without a provider, `csv_url` to a file that is too long for an answer, `upload.url` to
+ * an import that needs its file, `upgrade_url` to a refusal because of the plan, the page of a pending proposal, and
+ * the pages of members, plan and export to the answers that lead there.
  */
 export async function withAddresses(
   envelope: Envelope,

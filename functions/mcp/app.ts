@@ -28,7 +28,7 @@ const FRONT = {
 };
 const DIRECT = { endpoint: "/", documents: ["/.well-known/oauth-protected-resource"] };
 
-/** Of the places: callers with an invented token leave room for those whose token was found good. */
+/** Callers with unproven tokens leave places free for callers with valid ones. */
 const UNPROVEN = 12;
 
 interface Options {
@@ -70,7 +70,7 @@ export function createMcpApp(deps: Deps, { registry, words = wordsOf("en") }: Op
       askProviders,
     };
     app.use(paths.endpoint, refuseForeignOrigins(words));
-    // The SDK and the tools are loaded for the first who brings a token: to be told to sign in takes neither.
+    // The first caller with a token loads the SDK and the tools; the answer "sign in" needs neither.
     app.get(paths.endpoint, async (c) => {
       const caller = await callerOf(c, connector);
       return (await import("./card.ts")).getCard(c, connector, caller);

@@ -1,10 +1,10 @@
 /**
- * Waits until a response of the SDK is complete, as JSON. In the older era it is an event stream of one event where a
- * client asked for progress and there was none to report.
+ * Waits for the SDK's complete response and returns it as JSON. In the older era, a client that asked for progress and
+ * got none has its answer in an event stream of one event.
  */
 import { plainError } from "./plain_error.ts";
 
-/** Ends at a line feed only: to "." and "$", U+2028 ends a line too, which JSON may contain. */
+/** Ends at a line feed only: "." and "$" also stop at U+2028, which JSON may contain. */
 const EVENT_DATA = /^data: ?([^\n]+)/m;
 
 export async function bufferResponse(response: Response): Promise<Response> {

@@ -1,4 +1,4 @@
-/** What the handlers of one connector address share. */
+/** The dependencies that all handlers of a connector address share. */
 import type { Clock } from "../../shared/clock.ts";
 import type { FollowUpServices } from "../../shared/connector/tool.ts";
 import type { ConnectorStore } from "../../shared/db/connector_store.ts";
@@ -17,8 +17,8 @@ export interface Connector extends Addresses {
   words: Words;
   /** The requested address; challenges point to its own document. */
   address: ConnectorAddress;
-  /** After an answer: sends the mails of a proposal that was made or decided. */
+  /** Sends the mails of a new or decided proposal, after the answer. */
   mailProposal(proposalId: string, requestId: string): void;
-  /** For the tool that fetches amounts. */
+  /** Serves the tool that fetches amounts. */
   askProviders: FollowUpServices["askProviders"];
 }

@@ -1,4 +1,4 @@
-/** What a failure looks like to a client of the connector. */
+/** Responses to failures, as the connector's clients get them. */
 import { errorResponse } from "../../shared/connector/json_rpc.ts";
 import type { AppError } from "../../shared/errors.ts";
 

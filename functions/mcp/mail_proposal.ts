@@ -1,10 +1,10 @@
-/** Mails about proposals, once the tool has answered. The mailer is loaded then, so that no other call waits for it. */
+/** Mails about proposals, sent after the tool's answer. The mailer loads then, so that no other call waits for it. */
 import type { Deps } from "../../shared/deps.ts";
 import { afterAnswer } from "../../shared/http/after_answer.ts";
 import { describeError } from "../../shared/log.ts";
 import type { Connector } from "./connector.ts";
 
-/** What fails is left for the reminders job. */
+/** The reminders job retries mails that fail here. */
 export function createMailProposal(deps: Deps): Connector["mailProposal"] {
   const send = async (proposalId: string, requestId: string) => {
     const { sendClaimedMails } = await import("../../shared/mail/send_claimed_mails.ts");

@@ -27,7 +27,7 @@ const LARGEST_BYTES = Math.max(...BYTES_OF_TOOLS.values());
 /** Far deeper than any protocol message; the SDK recurses into it. */
 const MAX_DEPTH = 100;
 
-/** @param caller whose token is not yet checked. */
+/** @param caller with a token that is not yet checked. */
 export async function postMessage(c: AppContext, connector: Connector, caller: Bearer): Promise<Response> {
   const body = bodyOf(c);
   const isShort = await body.readUpTo(MESSAGE_BYTES);

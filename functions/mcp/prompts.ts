@@ -15,7 +15,7 @@ export const listPrompts = (words: Words): Prompt[] =>
     ...(argument && { arguments: [argument] }),
   }));
 
-/** @returns undefined when there is no prompt of this name. */
+/** @returns undefined for an unknown name. */
 export function getPrompt(
   words: Words,
   { name, arguments: filledIn = {} }: GetPromptRequest["params"],

@@ -1,8 +1,8 @@
-/** What a client is told of a call's progress. */
+/** Reports a call's progress to the client. */
 import type { Progress } from "../../shared/words/message.ts";
 import type { ProgressEvent } from "./server.ts";
 
-/** Passes on only what increases, as the protocol demands. */
+/** Reports only increasing progress, as the protocol requires. */
 export function reportProgress(
   explain: ((reached: Progress) => string) | undefined,
   send: (event: ProgressEvent) => void,

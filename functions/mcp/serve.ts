@@ -15,7 +15,7 @@ import type { Connector } from "./connector.ts";
 import { createServer, type RunTool } from "./server.ts";
 
 export interface Exchange {
-  /** The body; undefined when it is no JSON, which the SDK reports as missing or of the wrong type. */
+  /** The body; undefined when it is not JSON, which the SDK reports as missing or of the wrong type. */
   parsed: unknown;
   run: RunTool;
   /** Whether the answer may become a stream. */

@@ -59,7 +59,7 @@ const listTools = ({ tools }: Words) =>
     ...tools[listed.name],
   })) as ListToolsResult["tools"];
 
-/** @param run answers a call of a known tool; what it throws goes to the client. */
+/** @param run answers a call of a known tool; its exceptions reach the client. */
 export function createServer(run: RunTool, words: Words): Server {
   const { instructions, refusals } = words.connector;
   const server = new Server(serverInfo(words), { ...OPTIONS, instructions });
@@ -72,7 +72,7 @@ export function createServer(run: RunTool, words: Words): Server {
     const progressToken = params._meta?.progressToken;
     if (progressToken === undefined) return run(tool, params.arguments, { signal });
     const progress = (event: ProgressEvent) => {
-      // Fails when the client has gone, which `signal` tells.
+      // Fails when the client has gone, which `signal` reports.
       notify({ method: "notifications/progress", params: { progressToken, ...event } }).catch(() => {});
     };
     return run(tool, params.arguments, { signal, progress });

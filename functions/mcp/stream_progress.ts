@@ -35,7 +35,7 @@ export async function untilBegun(response: Response, { begun }: ToolCall): Promi
   return new Response(body, response);
 }
 
-/** A call that, once its progress has begun, is refused by throwing what the response would have said. */
+/** A call that reports a refusal after its first progress by throwing the response's error. */
 export function refuseOnStream(
   { run, begun, verdict }: ToolCall,
   connector: Connector,

@@ -56,7 +56,7 @@ export function createToolCall(
   let verdict: ToolRun | undefined;
   let failure: AppError | undefined;
   let begun: ToolRun | undefined;
-  /** What follows in the same request; undefined also when the caller was refused meanwhile. */
+  /** The rest of the same request; undefined also when the caller was refused meanwhile. */
   async function followUp(
     tool: Tool,
     sent: Arguments,
@@ -99,7 +99,7 @@ export function createToolCall(
         const shown = await withAddresses(presentPage(name, told, words), connector);
         const result = parsed.understood ? { ...shown, understood: parsed.understood } : shown;
         const about = proposalId ?? (name === "decide_proposal" && facts.ok && parsed.value.proposal_id);
-        // After the answer: who is asked, or the proposer, hears of it by mail.
+        // After the answer, a mail goes to the approvers, or to the proposer.
         if (about) connector.mailProposal(String(about), requestId);
         note({
           tool: name,
@@ -127,5 +127,5 @@ export function createToolCall(
 const nameRequest = (result: ToolResult, requestId: string): ToolResult =>
   result.isError ? { ...result, _meta: { request_id: requestId } } : result;
 
-/** Ends the work of a tool whose caller was refused in the middle of it; the verdict says why. */
+/** Ends a tool's work when its caller is refused halfway; the verdict says why. */
 class RefusedMeanwhile extends Error {}

@@ -13,7 +13,7 @@ export const presentBill = ({ schedule, ...bill }: Facts, words: Words): Facts =
   }),
 });
 
-/** An amount reported by a provider. The statement's month is only needed in the sentence of `review_bills`. */
+/** An amount that a provider reported. Only the sentence of `review_bills` needs the statement's month. */
 export const presentQuestion = ({ period: _, ...question }: Facts): Facts => question;
 
 /** `list_bills` */

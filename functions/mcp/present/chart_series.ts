@@ -1,4 +1,4 @@
-/** What a chart draws: the database's sums, laid out as series of points. */
+/** Lays out the database's sums as a chart's series of points. */
 import { addAmounts, amountOf, minorOf } from "../../../shared/amounts.ts";
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
@@ -6,8 +6,8 @@ import type { Words } from "../../../shared/words/words.ts";
 type Unit = "day" | "week" | "month";
 
 /**
- * One bar a category, in the order of the rows: one series, whose points are the categories, each with its budget. Of
- * what has a budget and nothing spent too.
+ * One series with a bar per category, in the order of the rows, each with its budget. A category with a budget has a
+ * bar even if nothing was spent.
  */
 export function barSeries({ rows, budgets = [] }: Facts, { chart, groups }: Words): Facts[] {
   const limits = new Map<string, Facts>(
@@ -29,13 +29,13 @@ export function barSeries({ rows, budgets = [] }: Facts, { chart, groups }: Word
   }];
 }
 
-/** What may be spent, with what was carried over, and how much of that is used; not said when there was nothing. */
+/** The available amount including carry-over, and the used percentage, which is absent when nothing was available. */
 export const limitOf = ({ amount, carried, used_percent }: Facts): Facts => ({
   amount: carried ? addAmounts(amount, carried) : amount,
   ...(used_percent !== undefined && { used_percent }),
 });
 
-/** One column a step, those in which nothing happened included; a series a category, or one of everything. */
+/** One column per step, including empty steps; one series per category, or a single one for the total. */
 export function columnSeries(facts: Facts, { chart, groups }: Words): Facts[] {
   const steps = stepsOf(facts);
   const zero = amountOf(0n, facts.total.amount);
@@ -60,7 +60,7 @@ export const stepTotals = (series: Facts[]): string[] =>
     amountOf(series.reduce((sum, { points }) => sum + minorOf(points[step].y), 0n), y)
   );
 
-/** One series per bill, its points by date; only a line of several dates has their number and an end. */
+/** One series per bill with its points by date; a point for several dates has their number and the last date. */
 export function billSeries({ lines, today }: Facts): Facts[] {
   const bills = Map.groupBy(lines as Facts[], ({ bill_id }) => bill_id);
   return [...bills].map(([bill_id, its]) => ({
@@ -80,7 +80,7 @@ export function billSeries({ lines, today }: Facts): Facts[] {
 const nameOf = (name: string | { none: keyof Words["groups"] }, groups: Words["groups"]) =>
   typeof name === "string" ? name : groups[name.none];
 
-/** Partial is a step of which the period has only a part, or which still runs; a day is always whole. */
+/** A step is partial when the period covers only a part of it or it is still running; a day is always complete. */
 function stepsOf({ period: { from, to }, unit, today, rows }: Facts): { x: string; partial: boolean }[] {
   const until = to < today ? to : today;
   const latest = [until, from, ...rows.map(({ group }: Facts) => beginOf(group.at(-1), unit))].toSorted().at(-1);
@@ -94,7 +94,7 @@ function stepsOf({ period: { from, to }, unit, today, rows }: Facts): { x: strin
   return steps;
 }
 
-/** The first day of the step that a day, or a month, is in; weeks begin on Monday (ISO 8601). */
+/** The first day of the step that contains a day or month; weeks begin on Monday (ISO 8601). */
 function beginOf(day: string, unit: Unit): string {
   if (unit === "month") return `${day.slice(0, 7)}-01`;
   return unit === "day" ? day : moved(day, { days: -((new Date(day).getUTCDay() + 6) % 7) });

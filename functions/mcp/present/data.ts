@@ -1,5 +1,5 @@
 /**
- * Puts a tool's data into words: labels for what has no name, sentences, files. Other tools return their facts
+ * Puts a tool's data into words: labels for missing names, sentences and files. Other tools return their facts
  * unchanged.
  */
 import type { Facts } from "../../../shared/words/message.ts";

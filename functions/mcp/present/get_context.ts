@@ -32,7 +32,7 @@ export const presentContext = (
     recent_changes: recent_changes.map(({ facts, effects = [], effects_count, is_page, ...change }: Facts) => ({
       ...change,
       by: presentActor(change, words),
-      // A client may call itself anything, so pages are no client.
+      // A client may have any name, so pages are not reported as a client.
       ...(is_page && { via: words.labels.site }),
       summary: presentChange({ tool: change.tool, facts }, words),
       ...(effects.length > 0 &&

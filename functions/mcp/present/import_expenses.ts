@@ -1,4 +1,4 @@
-/** `import_expenses`: what was assumed, asked and left out, the reasons of unreadable rows, and missing categories. */
+/** `import_expenses`: assumptions, questions, left-out and unreadable rows with reasons, and missing categories. */
 import type { Facts, Refusal, Said } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { findWords } from "../../../shared/words/codes.ts";
@@ -20,13 +20,13 @@ export const presentImport = ({ preview, import: state, ...data }: Facts, words:
     }
     : data;
 
-/** How far an import is, and what to do about it. */
+/** The progress of an import and the next step. */
 const presentState = ({ import_id, state, done, total }: Facts, { importing }: Words): Facts => ({
   ...{ import_id, state, done, total },
   hint: importing.underWay,
 });
 
-/** Why each row is left out, by the file reader or the database. */
+/** Why the file reader or the database leaves each row out. */
 export const presentBadRows = (rows: Facts[], { refusals, answer }: Words): Facts[] =>
   rows.map(({ error, ...row }) => ({
     ...row,
@@ -38,7 +38,7 @@ export const presentMapping = ({ assumed, ...mapping }: Facts, { assumptions, an
   assumed: assumed.map(({ code, params }: Said) => findWords(assumptions, code, answer.unknownText)(params ?? {})),
 });
 
-/** Each kind that is left out, with its count in words. */
+/** Each kind of left-out rows, with its count in words. */
 export const presentLeftOut = (kinds: Facts[], { leftOut, answer }: Words): Facts[] =>
   kinds.map((kind) => ({ ...kind, message: findWords(leftOut, kind.kind, answer.unknownText)(kind.count) }));
 

@@ -1,4 +1,4 @@
-/** `log_expenses`: labels missing categories; of what is split, those of its parts. */
+/** `log_expenses`: labels missing categories, also those of a split's parts. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { nameShared } from "./shared.ts";

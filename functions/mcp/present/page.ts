@@ -1,4 +1,4 @@
-/** A page of a list with as many rows as its text can hold: what is not shown comes with the next page. */
+/** A page of a list with as many rows as fit the answer; the next page continues after them. */
 import { type Envelope, type FactEnvelope, MAX_TEXT_CHARACTERS } from "../../../shared/connector/result.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { present } from "./present.ts";
@@ -9,16 +9,16 @@ interface Page {
   cursors: string[];
 }
 
-/** What the database answers beside a list for whoever cannot show all of it. */
+/** What the database returns with a list, for an answer that shows only a part of it. */
 interface Rest {
   page?: Page;
-  /** All that matches, as a file: who may download what. */
+  /** The file of all matches: its query and the person who may download it. */
   file?: { user_id: string; filter: Record<string, unknown> };
 }
 
 /**
- * The result in words, shortened to what fits: rows that were left out are where `next_cursor` continues, and a file is
- * named instead.
+ * The result in words, shortened to fit. `next_cursor` continues with the first row left out; an answer without its
+ * rows names a file.
  */
 export function presentPage(tool: string, { page, file, ...facts }: FactEnvelope & Rest, words: Words): Envelope {
   const whole = present(tool, facts, words);

@@ -1,4 +1,4 @@
-/** `review_bills`: each finding gets its sentence. */
+/** `review_bills`: writes a sentence for each finding. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { presentQuestion } from "./bill.ts";

@@ -1,4 +1,4 @@
-/** `settle_up` and the balances of `get_context`: a former member has no address any more. */
+/** `settle_up` and the balances of `get_context`: labels former members, who have no address. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 
@@ -7,7 +7,7 @@ export const presentSettlement = ({ settlement, balances }: Facts, words: Words)
   balances: presentBalances(balances, words),
 });
 
-/** @param balances `{from?, to?, …}`, as the database tells them. */
+/** @param balances `{from?, to?, …}`, as the database returns them. */
 export const presentBalances = (balances: Facts[], words: Words): Facts[] => balances.map((one) => named(one, words));
 
 const named = ({ from, to, ...rest }: Facts, { labels }: Words): Facts => ({

@@ -1,8 +1,8 @@
-/** Names former members, who have no address any more, where something `shared` says who bears it. */
+/** Labels former members, who have no address, in the shares of a payment or bill. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 
-/** @param row whose `shared` is what each bears of a payment, or how a bill is split; most rows have none. */
+/** @param row with `shared`, each person's part of a payment or the split of a bill; most rows have none. */
 export function nameShared(row: Facts, { formerMember }: Words["labels"]): Facts {
   if (!row.shared) return row;
   const named = (bearers: Facts[]) =>

@@ -1,4 +1,4 @@
-/** `undo_change`: what was reverted and what could not be, in words. */
+/** `undo_change`: describes what it reverted and what it could not revert. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { presentChange } from "../../../shared/words/change.ts";

@@ -10,7 +10,7 @@ export const decideProposal = defineTool({
     hash: text(64),
     decision: oneOf(["approve", "refuse", "withdraw"]),
   }, ["proposal_id", "hash", "decision"]),
-  // It may publish an import of many rows.
+  // A proposal may publish an import of many rows.
   isLong: () => true,
   data: { proposal_id: "string", state: "string", written: "object" },
 });

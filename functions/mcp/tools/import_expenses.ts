@@ -98,12 +98,12 @@ export const importExpenses = defineTool({
   isLong: ({ expected_count }) => expected_count !== undefined,
 });
 
-/** Runs before any cleaning: apparent garbage may reveal the encoding. */
+/** Runs before any cleaning, because apparent garbage may reveal the encoding. */
 function repair(input: Arguments): Arguments {
   return typeof input.csv === "string" ? { ...input, csv: repairText(input.csv).text } : input;
 }
 
-/** What needs a file, or the import of one. */
+/** Arguments that need a file, or an import that has one. */
 const OF_A_FILE = ["mapping", "answers", "skip_lines", "corrections", "rules", "expected_count", "expected_totals"];
 
 function refine(value: Arguments, sent: Arguments, at = new Date(0)): ParsedArguments {
@@ -126,7 +126,7 @@ function refine(value: Arguments, sent: Arguments, at = new Date(0)): ParsedArgu
   return { ok: true, value: rest };
 }
 
-/** A file in the call: all of it goes to the database at once. */
+/** A file in the call goes to the database in one piece. */
 function readText({ csv, mapping, answers, ...given }: Arguments, sent: Arguments, at: Date): ParsedArguments {
   const { default_currency = given.default_currency, ...conventions } = (answers ?? {}) as Arguments;
   const rest = { ...given, ...(default_currency !== undefined && { default_currency }) };

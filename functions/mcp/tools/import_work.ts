@@ -1,5 +1,5 @@
 /**
- * Goes on with an import that is not ready yet: reads its file, stages and matches its rows, then shows the preview.
+ * Continues an import that is not ready: reads its file, stages and matches its rows, then shows the preview.
  */
 import type { FollowUp } from "../../../shared/connector/tool.ts";
 import type { RefusalFacts } from "../../../shared/words/message.ts";
@@ -8,7 +8,7 @@ import { workThrough } from "../../../shared/import/import_work.ts";
 /** Clients give up after a minute, or less. */
 const WORKS_FOR_MS = 20_000;
 
-/** A file that waits for an answer is kept: the answer needs its id, not the file again. */
+/** Keeps a file that waits for an answer, so that the answer needs only its id. */
 const withImport = ({ params, ...error }: RefusalFacts, importId: string): RefusalFacts => ({
   ...error,
   params: { ...params, details: { ...params?.details, import_id: importId } },
@@ -29,7 +29,7 @@ export const workOn: FollowUp = async (first, { callTool, clock, progress, signa
     const { phase, done, total } = work;
     return { ...first, data: { import: { import_id: importId, state: phase, done, total } } };
   }
-  // What was answered is known by now; and what was expected was expected of something else.
+  // The answers are stored by now, and the expected totals were those of another preview.
   const { on_duplicate } = sent;
   return await callTool("import_expenses", { import_id: importId, ...(on_duplicate ? { on_duplicate } : {}) });
 };

@@ -18,7 +18,7 @@ export const listExpenses = defineTool({
   refine,
 });
 
-/** The default limit is for a page of rows; a file is all that matches. */
+/** The default limit applies to a page of rows; a file has every match. */
 function refine({ limit, ...value }: Arguments, sent: Arguments): ParsedArguments {
   return {
     ok: true,

@@ -6,7 +6,7 @@ export const undoChange = defineTool({
   name: "undo_change",
   annotations: REVERSE,
   inputSchema: object({ change_id: id("chg"), dry_run: dryRun, idempotency_key: idempotencyKey }),
-  // Of an import of many rows.
+  // The change may be an import of many rows.
   isLong: () => true,
   data: { undone: "object", reversed: "array", reversed_count: "integer", not_reversible: "array" },
 });

@@ -88,7 +88,7 @@ export const updateBill = defineTool({
   data: { bill: "object", before: "object", occurrences: "array", connect_url: "string" },
 });
 
-/** A pause with an end is no state of its own: the bill stays active, and its dates before that are skipped. */
+/** A pause with an end is not a state: the bill stays active, and its dates before the end are skipped. */
 function refine({ set, ...value }: Arguments): ParsedArguments {
   const { status, ...fields } = (set ?? {}) as Arguments;
   if (!set || !value.pause_until || status !== "paused") {

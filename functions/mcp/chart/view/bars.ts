@@ -14,7 +14,7 @@ export interface Bar {
   flag?: string;
   amount: string;
   text: string;
-  /** A mark on the bar, and what it says: the budget. */
+  /** A mark on the bar with its label: the budget. */
   limit?: { amount: string; text: string };
 }
 

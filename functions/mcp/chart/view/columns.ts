@@ -136,7 +136,7 @@ function drawPicture(
   );
 }
 
-/** A step in words, and whether it is all of it. */
+/** A step in words, and whether it is complete. */
 export function stepWords({ x, partial }: Point, { words, format }: Omit<Drawing, "width">): string {
   const step = format.step(x, "long");
   return partial ? words.part(step) : step;

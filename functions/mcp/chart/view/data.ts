@@ -6,20 +6,20 @@ export interface Point {
   x: string;
   y: string;
   overdue?: true;
-  /** Nobody knows the amount yet. */
+  /** The amount is not known yet. */
   estimate?: true;
   /** For a bill that is due daily: number of due dates, and the last one. */
   dates?: number;
   to?: string;
   /** The step is incomplete: the period covers only a part of it, or it is still running. */
   partial?: true;
-  /** What may be spent on the category in this month or year. */
+  /** The category's budget of this month or year. */
   budget?: Budget;
 }
 
 export interface Budget {
   amount: string;
-  /** Absent when there was nothing to spend. */
+  /** Absent when the budget was zero. */
   used_percent?: number;
 }
 
@@ -31,7 +31,7 @@ export interface Chart {
   series: { label: string; points: Point[] }[];
   total: { amount: string; count: number; overdue?: number; estimated?: string };
   compared?: { words: string; amount: string; change_percent: number };
-  /** What may be spent on everything. */
+  /** The budget for all spending. */
   budget?: Budget;
   unconverted: { currency: string; amount: string; count: number }[];
   /** Bills that are due: "Water and Power". */

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Draws a chart as elements: what it says first, the picture, and the table. */
+/** Draws a chart as elements: the headline, the picture and the table. */
 import type { ChartPageWords } from "../../../../shared/words/en/chart_page.ts";
 import { drawBars } from "./bars.ts";
 import { drawColumns, type Drawing } from "./columns.ts";

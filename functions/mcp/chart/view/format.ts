@@ -5,11 +5,11 @@ export interface Format {
   money(amount: string): string;
   /** Short, for an axis: 1.2K. */
   tick(value: number): string;
-  /** A step of a time axis; anything but a proper date is left as it is. */
+  /** A step of a time axis; text that is not a date stays unchanged. */
   step(key: string, length: "short" | "long"): string;
   /** "8%" of 8. */
   percent(whole: number): string;
-  /** What is used of a budget, for words. */
+  /** The used part of a budget, as words need it. */
   used(budget: Budget): { percent?: string; amount: string };
 }
 

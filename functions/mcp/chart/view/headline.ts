@@ -1,4 +1,4 @@
-/** What the chart says first: the number, then what it is and how it compares. */
+/** The chart's headline: the number, its meaning and a comparison. */
 import type { ChartPageWords } from "../../../../shared/words/en/chart_page.ts";
 import type { Drawing } from "./columns.ts";
 import type { Chart } from "./data.ts";
@@ -49,7 +49,7 @@ function compare({ compared }: Chart, { words, format }: Omit<Drawing, "width">)
   });
 }
 
-/** What has to be said of columns: which are not whole, and that charts of several categories can't be compared. */
+/** Notes on columns: incomplete steps, and separate scales of several categories. */
 export function columnNotes({ chart, series, unit = "day" }: Chart, words: ChartPageWords): string[] {
   const count = series[0]?.points.filter(({ partial }) => partial).length ?? 0;
   return [
