@@ -126,8 +126,6 @@ export const MUTANTS: readonly Mutant[] = [
     "oauth/connected_apps",
     "and (g.last_used_at is null or g.last_used_at <= at - interval '1 hour')",
     "",
-    "functions/auth-callback/account_apps",
-    "functions/mcp/authentication",
     "functions/oauth/grants",
   ),
   // Expenses.

@@ -9,7 +9,17 @@ import { copy } from "../_support/copy.ts";
 import { type Mutant, MUTANTS } from "./mutants.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const PARTS = ["deno.json", "package.json", "import_map.json", "functions", "shared", "local", "supabase", "tests"];
+const PARTS = [
+  "deno.json",
+  "package.json",
+  "import_map.json",
+  "functions",
+  "shared",
+  "local",
+  "supabase",
+  "tests",
+  "bench",
+];
 const GOAL_PERCENT = 95;
 
 type Outcome = "caught" | "missed";

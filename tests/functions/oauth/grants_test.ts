@@ -25,7 +25,9 @@ Deno.test("the twenty-first connection ends the one idle longest, and the audit 
   // The oldest is used again, so that the second oldest has been idle longest.
   harness.later(1);
   const [oldest, second, third] = connections as [typeof theirs, typeof theirs, typeof theirs];
-  await database.asService("record_use", { token_hash: hashToken(oldest.access_token), at: harness.clock.now });
+  const use = { token_hash: hashToken(oldest.access_token), at: harness.clock.now };
+  const uses = [await database.asService("record_use", use), await database.asService("record_use", use)];
+  assertEquals(uses, [{ outcome: "recorded" }, { outcome: "recent" }]);
   for (const { access_token } of connections) assertEquals(await outcome(access_token), "ok");
 
   harness.later(1);

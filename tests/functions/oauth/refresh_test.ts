@@ -103,6 +103,14 @@ Deno.test("replaying a token after a minute ends its grant and no other", async 
   assertEquals((await refresh(other.refresh_token)).status, 200);
 });
 
+Deno.test("replaying a token after a minute ends its grant even if nobody used the successor", async () => {
+  const { harness, tokens, refresh, outcome } = await start();
+  const { body: second } = await refresh(tokens.refresh_token);
+  harness.later(61);
+  assertEquals((await refresh(tokens.refresh_token)).body.error, "invalid_grant");
+  assertEquals(await outcome(second.access_token), "invalid_token");
+});
+
 Deno.test("another client can neither use a refresh token nor end its grant", async () => {
   const { harness, tokens, refresh, outcome } = await start();
   const other = await registerClient(harness);
