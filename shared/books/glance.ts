@@ -1,4 +1,4 @@
-/** What the page of the books shows: the envelopes of the tools that it reads by (`public.read_books`). */
+/** The content of the books page: the envelopes of the tools that `public.read_books` runs. */
 import * as z from "zod/mini";
 import { outcome } from "../outcome.ts";
 import { OrganizationState } from "../organization_state.ts";
@@ -11,15 +11,15 @@ export const DueBill = z.object({
   id: z.string(),
   name: z.string(),
   currency: z.string(),
-  /** Of the next date; absent when nobody knows it yet. */
+  /** The amount of the next date; absent when it is not known yet. */
   amount: z.optional(z.string()),
-  /** What is left of the next date when a part is paid. */
+  /** The unpaid rest of the next date after a part payment. */
   remaining: z.optional(z.string()),
   usual_amount: z.optional(z.string()),
-  /** Of the amount of the next date. */
+  /** The source of the next date's amount. */
   is_estimate: z.optional(z.boolean()),
   amount_mode: z.enum(["fixed", "estimated", "variable"]),
-  /** What the next date is in, when it is not in the currency of the bill. */
+  /** The currency of the next date, if it differs from the bill's. */
   due_currency: z.optional(z.string()),
   next_due: z.optional(z.string()),
   autopay: z.boolean(),
@@ -30,7 +30,7 @@ export const DueBill = z.object({
     is_estimate: z.optional(z.nullable(z.boolean())),
   })),
   overdue_count: z.optional(z.number()),
-  /** Missing when no payer is set; then whoever pays is the payer. */
+  /** Missing when no payer is set; the person who pays becomes the payer. */
   paid_by: z.optional(z.string()),
   shared: z.optional(Sharing),
   /** Past dates of automatic payments without an amount: neither paid nor overdue. */
@@ -53,10 +53,10 @@ export const Budget = z.object({
   category: z.optional(z.nullable(z.string())),
   per: z.enum(["month", "year"]),
   amount: z.string(),
-  /** What was left of earlier months or years, or overspent in them. */
+  /** The carry-over from earlier months or years; negative after overspending. */
   carried: z.optional(z.string()),
   spent: z.string(),
-  /** Of the amount including carry-over. */
+  /** The percentage of the amount including carry-over. */
   left: z.string(),
   /** Absent when earlier overspending used up the budget. */
   used_percent: z.optional(z.number()),
@@ -114,7 +114,7 @@ export const Glance = outcome(["found"], {
   base_currency: z.string(),
   country: z.string(),
   today: z.string(),
-  /** The first day of the month that is shown. */
+  /** The first day of the month on the page. */
   month: z.string(),
   state: OrganizationState,
   /** Whether the reader may change anything now: by role, plan and state. */
@@ -153,11 +153,11 @@ export const Glance = outcome(["found"], {
 });
 export type Glance = z.infer<typeof Glance>;
 
-/** One date of a bill that waits to be paid. */
+/** One open date of a bill. */
 export interface DueDate {
   bill: DueBill;
   dueOn: string;
-  /** What remains to be paid; undefined when nobody knows it yet. */
+  /** The unpaid amount; undefined when it is not known yet. */
   amount: string | undefined;
   currency: string;
   isEstimate: boolean;

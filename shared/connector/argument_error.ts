@@ -80,7 +80,7 @@ function explain(issue: Issue, schema: JsonSchema): ArgumentError {
   }
 }
 
-/** What empties a field, as JSON. */
+/** The JSON value that empties a field. */
 function emptyOf(node: JsonSchema | undefined): string | undefined {
   if (node?.type === "array") return node.minItems ? undefined : "[]";
   const isText = node?.type === "string" && !node.enum && !node.minLength;

@@ -5,7 +5,7 @@ import { possibleDays } from "./understand.ts";
 
 export type FormHint =
   | { form: "currency" | "url" }
-  /** `days` are what the text may stand for. */
+  /** `days` are the possible readings of the text. */
   | { form: "date"; days?: string[] }
   | { form: "amount"; sent?: SentAmount }
   /** `sent` is the kind of id that was sent instead. */

@@ -1,9 +1,9 @@
 /**
- * Names and values that models send for the ones in the contract, as data. `understand.ts` applies an entry only where
- * the contract has the field or choice, and the caller did not send that as well.
+ * Names and values that models send in place of the contract's, as data. `understand.ts` applies an entry only if the
+ * contract has the field or choice and the call does not contain it already.
  */
 
-/** Field names by the contract's name; the first that a tool has, and the call lacks, is meant. */
+/** Field names by the contract's name. A name means the first field that the tool has and the call lacks. */
 const FIELDS: Record<string, string> = {
   payee: "merchant vendor store shop seller supplier recipient company",
   name: "title label description item_name expense_name bill_title",
@@ -124,14 +124,14 @@ const WEEKDAYS = new Map(
   }).flatMap(([day, words]) => [day, ...words.split(" ")].map((word) => [word, day])),
 );
 
-/** "last Friday" as `last_friday`; undefined for what is no weekday. */
+/** "last Friday" as `last_friday`; undefined for other text. */
 export function weekdayNamed(text: string): string | undefined {
   const [, which, word] = /^(?:on )?(last |next |this )?(\S{3,20})$/.exec(text.replaceAll("_", " ")) ?? [];
   const day = word && WEEKDAYS.get(word);
   return day && `${which && which !== "this " ? which.replace(" ", "_") : ""}${day}`;
 }
 
-/** "Last 3 months" as `last_3_months`, "last quarter" as `last_quarter`; undefined for what is no period. */
+/** "Last 3 months" as `last_3_months`, "last quarter" as `last_quarter`; undefined for other text. */
 export function periodNamed(text: string): string | undefined {
   const plain = text.trim().toLowerCase().replace(/[\s_-]/g, "");
   const [, which, unit] = /^(this|last|current|previous)(week|month|quarter|year)$/.exec(plain) ?? [];
@@ -140,7 +140,7 @@ export function periodNamed(text: string): string | undefined {
   return count && `last_${Number(count)}_${units}s`;
 }
 
-/** "last Friday" of a month as `-1FR`, "2nd Tuesday" as `2TU`; undefined for what is neither. */
+/** "last Friday" of a month as `-1FR`, "2nd Tuesday" as `2TU`; undefined for other text. */
 export function monthWeekdayNamed(text: string): string | undefined {
   const [, place, word] =
     /^(last|[1-4](?:st|nd|rd|th)|first|second|third|fourth) (\S{3,20})$/.exec(text.toLowerCase()) ?? [];
@@ -168,7 +168,7 @@ function currencyNames(): Map<string, string> {
     const display = new Intl.DisplayNames(language, { type: "currency", fallback: "none" });
     for (const code of Intl.supportedValuesOf("currency")) {
       const name = display.of(code)?.toLowerCase();
-      // Years in brackets tell of money that is no longer in use.
+      // Years in brackets mark a currency that is no longer in use.
       if (!name || name.includes("(")) continue;
       if (!found.has(name)) found.set(name, code);
       const word = name.split(" ").at(-1)!;

@@ -33,13 +33,13 @@ export function errorResponse(
 
 const codeOfStatus = (status: number) => status === 500 ? INTERNAL_ERROR : -31000 - status;
 
-/** What we need to know of a request or notification before the SDK parses it. */
+/** The parts of a request or notification that we need before the SDK parses it. */
 export interface Message {
   method?: string;
   id: RequestId;
   /** `params.name` of a `tools/call`. */
   toolName?: string;
-  /** Whether the client asks to be told of progress. */
+  /** Whether the client asks for progress reports. */
   wantsProgress: boolean;
 }
 

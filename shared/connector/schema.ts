@@ -28,9 +28,9 @@ export const PATTERNS = {
   currency: "^[A-Z]{3}$",
   /** RFC 5545 section 3.3.10, `bywdaylist`, as far as every month has one. */
   monthWeekday: "^(-1|[1-4])(MO|TU|WE|TH|FR|SA|SU)$",
-  /** What `period` takes beside the listed ones, and `from` and `to` as the beginning and end of it. */
+  /** Periods besides the listed ones; `from` and `to` take them as a beginning and an end. */
   period: "^((this|last)_(week|month|quarter|year)|last_([1-9]\\d{0,2}_days|[1-9]\\d?_(weeks|months)|[1-9]_years))$",
-  /** What `due_on` takes: the month whose date is meant. */
+  /** A month in `due_on`, which means the bill's date in that month. */
   month: "^(\\d{4}|-)-(0[1-9]|1[0-2])$",
   weekday: "^((last|next)_)?(mon|tues|wednes|thurs|fri|satur|sun)day$",
   url: "^(https?://[^\\s/?#@\\\\]+([/?#]\\S*)?)?$",
@@ -99,11 +99,11 @@ export const charged = (more = ""): JsonSchema =>
     description: `What the bank charged for a foreign amount.${more}`,
   });
 
-/** The tax in an amount; either of both follows from the other. */
+/** The tax in an amount, as an amount or a rate; each follows from the other. */
 export const tax = amount("Contained in amount.");
 export const taxPercent: JsonSchema = { type: "number", minimum: 0, maximum: 100 };
 
-/** Whether somebody pays it back. */
+/** Whether somebody reimburses the expense. */
 export const reimbursement = oneOf(["open", "done", "none"]);
 export const reimbursedBy = text(120);
 
@@ -118,7 +118,7 @@ export const ids = (...prefixes: string[]): JsonSchema =>
 export const name = (more: JsonSchema = {}): JsonSchema => ({ type: "string", minLength: 1, maxLength: 120, ...more });
 export const payee = text(120);
 export const note = text(2000);
-/** May be empty where a note may be, which removes the link. */
+/** A link, which an empty text removes where a note can be emptied too. */
 export const url = text(2000, { pattern: PATTERNS.url, description: "Receipt or order." });
 export const category = (description?: string): JsonSchema => text(60, description ? { description } : {});
 export const inferredCategory = category("Omit: inferred.");
@@ -131,7 +131,7 @@ export const split: JsonSchema = list(object({ amount: amount(), category: text(
   description: "The last without amount: the rest.",
 });
 
-/** The member who paid: the remainder of what is shared is theirs. */
+/** The member who paid, who bears the remainder of a shared cost. */
 export const paidBy = text(120);
 /** The members who share a cost, and how. */
 export const shared: JsonSchema = object(
@@ -184,9 +184,9 @@ export const paymentFilter = (currencyDescription = "Only this one."): Record<st
   reimbursement,
 });
 
-/** The same where list_expenses describes it: a change of whatever it lets through. */
+/** The same filter in tools that change the matches; list_expenses describes its fields. */
 export const changeFilter: JsonSchema = listedIn("list_expenses", object(paymentFilter()));
-/** What is said back before many records are touched. */
+/** The text that a caller repeats before a change of many records. */
 export const confirm: JsonSchema = object(
   { count: integer({ minimum: 1 }), total: amount() },
   ["count", "total"],

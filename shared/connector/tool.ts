@@ -1,6 +1,6 @@
 /**
- * What a tool is: the contract that clients see and the argument validator compiled from it. What a tool does is
- * defined by its SQL function (`app.<name>`).
+ * A tool: the contract that clients see, and the argument validator compiled from it. Its SQL function (`app.<name>`)
+ * does the work.
  */
 import * as z from "zod";
 import type { Clock } from "../clock.ts";
@@ -37,7 +37,7 @@ export const UPDATE = annotations(false, false, true);
 export const DELETE = annotations(false, true, true);
 export const REVERSE = annotations(false, true, false);
 
-/** What a follow-up may use besides the database. */
+/** The dependencies of a follow-up besides the database. */
 export interface FollowUpServices extends WorkOptions {
   /**
    * Queries the providers of all links in parallel, one month of a link after the other, and returns their answers in
@@ -52,15 +52,15 @@ export interface FollowUpServices extends WorkOptions {
   clock: Clock;
 }
 
-/** How work that takes a while tells its client how far it is, and learns that the client has gone. */
+/** Reports the progress of long work to its client, and tells the work that the client has gone. */
 export interface WorkOptions {
-  /** Present if the client asked for progress. What does not exceed the last report is dropped. */
+  /** Present if the client asked for progress. Drops reports that do not exceed the last one. */
   progress?: (reached: Progress) => void;
-  /** Aborted when the client of an event stream goes away: keep what is done and begin nothing more. */
+  /** Aborted when the client of an event stream goes away: the work keeps its results and starts nothing new. */
   signal: AbortSignal;
 }
 
-/** What a tool does after its first database call; its answer replaces the first one's. */
+/** A tool's work after its first database call; its answer replaces the first one. */
 export type FollowUp = (
   first: FactEnvelope,
   services: FollowUpServices,
@@ -106,7 +106,7 @@ export interface ListedTool extends
 }
 
 export type Arguments = Record<string, unknown>;
-/** `understood` says what was read as something else: "merchant → payee". */
+/** `understood` lists reinterpreted names and values: "merchant → payee". */
 export type ParsedArguments = { ok: true; value: Arguments; understood?: string[] } | {
   ok: false;
   error: ArgumentError;
@@ -121,7 +121,7 @@ export interface Tool {
   isLong?(args: Arguments): boolean;
 }
 
-/** Its schema is compiled at its first call: most starts of a function see few of the tools. */
+/** Compiles the schema at the first call, because most instances see few of the tools. */
 export function defineTool(
   { data, isList = false, followUp, isLong, maxBytes = MESSAGE_BYTES, meta, repair, refine, ...contract }: ToolContract,
 ): Tool {
@@ -167,7 +167,7 @@ const withRelativeDays = (schema: JsonSchema): JsonSchema =>
     return { ...period, pattern: PATTERNS.period };
   });
 
-/** How many of what was read as something else an answer repeats. */
+/** How many reinterpretations an answer lists. */
 const MAX_NOTES = 10;
 
 /** More unknown fields than one answer lists. */

@@ -1,7 +1,7 @@
 /**
- * Reads arguments as they were meant where that leaves a single meaning: `eur`, `"14,50"`, `20`, `"1 Nov"`, one value
- * for a list of them. Follows the contract's own schema and touches nothing it does not describe; what could mean two
- * things stays as it was sent, and is refused with what to send instead. Takes time linear in what was sent.
+ * Reads arguments as the caller meant them if only one meaning is possible: `eur`, `"14,50"`, `20`, `"1 Nov"`, one
+ * value for a list. Follows the contract's schema and leaves undescribed fields alone. Ambiguous values stay unchanged,
+ * and the validator refuses them with a hint. Takes time linear in the size of the arguments.
  */
 import { readDate, readYearlessDay, toIsoDate } from "../import/date_text.ts";
 import { decimalSignOf, isCode, readCurrency, readMoney, toDecimal } from "../import/money_text.ts";
@@ -10,12 +10,12 @@ import { type JsonSchema, LISTED_AS, PATTERNS } from "./schema.ts";
 import { cleanStrings } from "./typed_text.ts";
 import { type Fields, nearDay, readField } from "./understand_field.ts";
 
-/** Notes what was read as something else, by the path of its field. */
+/** Notes a reinterpretation by the path of its field. */
 export type Note = (sent: unknown, meant: string) => void;
 
 /**
- * @param value JSON data that was sent for `schema`. @param note hears of names and values that were read as others; a
- * plain change of form, such as "14,50", is none.
+ * @param value JSON data that was sent for `schema`. @param note gets reinterpreted names and values, but no plain
+ * change of form, such as "14,50".
  */
 export function understand(value: unknown, schema: JsonSchema | undefined, note: Note = () => {}): unknown {
   const type = schema?.type;
@@ -97,7 +97,7 @@ function understandFields(given: Fields, schema: JsonSchema, note: Note): Fields
   return Object.fromEntries(read);
 }
 
-/** Fields that were sent within a change and belong beside it: `set: { apply_from }`. */
+/** Moves fields out of a change that belong beside it: `set: { apply_from }`. */
 function liftNestedFields(sent: Fields, properties: Record<string, JsonSchema>, note: Note): Fields {
   const [name, { properties: fields = {} }] = Object.entries(properties).find(([, schema]) => isChange(schema)) ??
     ["", {}];
@@ -113,8 +113,8 @@ function liftNestedFields(sent: Fields, properties: Record<string, JsonSchema>, 
 }
 
 /**
- * Fields that were sent beside the object or list they belong into: `{ name, amount }` without `items`, `{ note }`
- * without `set`. Of several places a change is meant, and nothing is moved into a place that was sent as well.
+ * Moves fields into the object or list that they belong to: `{ name, amount }` without `items`, `{ note }` without
+ * `set`. If several places fit, the change gets them; a place that the call contains already stays unchanged.
  */
 function nestFlatFields(sent: Fields, { properties = {}, required = [] }: JsonSchema, note: Note): Fields {
   const isKnown = (key: string, value: unknown, fields = properties) =>
@@ -134,7 +134,7 @@ function nestFlatFields(sent: Fields, { properties = {}, required = [] }: JsonSc
   });
   const [place, another] = places.toSorted((a, b) => Number(b.isChange) - Number(a.isChange));
   if (!place || (another && !place.isChange)) return sent;
-  // What such a list's items need may be known on the level above as well, such as a name.
+  // The level above may have the same fields as the items, such as a name.
   const moved = Object.fromEntries(strays);
   const kept = Object.fromEntries(Object.entries(sent).filter(([key]) => !Object.hasOwn(moved, key)));
   note(strays.map(([key]) => key).join(", "), `${place.name}.${strays.map(([key]) => key).join(", ")}`);
@@ -163,7 +163,7 @@ function nameOf(key: string, value: unknown, sent: Fields, properties: Record<st
 const plainName = (key: string) => key.trim().replace(/(?<=[a-z])(?=[A-Z])|[\s-]+/g, "_").toLowerCase();
 const plainChoice = (text: string) => text.toLowerCase().replace(/[\s_-]/g, "");
 
-/** A field that was filled in with nothing. */
+/** A field with an empty value. */
 const isNothing = (value: unknown, { type }: JsonSchema) =>
   value === null || (value === "" && (type === "string" || type === "array"));
 
@@ -227,7 +227,7 @@ function understandOption(value: unknown, options: NonNullable<JsonSchema["enum"
   return meant[0];
 }
 
-/** Numbers are major units, as the contract says of the text. */
+/** Numbers are major units, like the contract's decimal text. */
 function understandAmount(value: unknown, note: Note): unknown {
   if (typeof value === "number" && Math.abs(value) < 1e12) return String(value);
   if (typeof value !== "string" || new RegExp(PATTERNS.amount).test(value)) return value;

@@ -1,6 +1,6 @@
 /**
- * Fields whose values models write in a form of their own: a month as a period, a rhythm as a frequency, a name as an id.
- * Each reader answers the fields that the value stands for, or nothing when it has the contract's form already.
+ * Fields that models write in another form: a month as a period, a rhythm as a frequency, a name as an id.
+ * Each reader returns the fields that the value stands for, or undefined for a value in the contract's form.
  */
 import { readMonth } from "../import/date_text.ts";
 import { DAYS, periodNamed, RHYTHMS, SPEAKER, weekdayNamed } from "./habits.ts";
@@ -103,12 +103,12 @@ const READERS: Record<string, Reader> = {
     const zones = zonesByCity().get(city) ?? [];
     return zones.length === 1 ? { timezone: zones[0] } : undefined;
   },
-  // Income has a refusal of its own.
+  // The refusal of income handles this.
   type: ({ value, schema, isFree }) => {
     if (schema || value !== "expense" && value !== "refund") return undefined;
     return value === "expense" ? {} : isFree("is_refund") ? { is_refund: true } : undefined;
   },
-  // Waiting proposals are always told.
+  // The answer always lists pending proposals.
   include: ({ value }) => {
     const sent = Array.isArray(value) ? value : [value];
     return sent.includes("proposals") ? { include: sent.filter((list) => list !== "proposals") } : undefined;
@@ -144,7 +144,7 @@ const READERS: Record<string, Reader> = {
       : undefined,
 };
 
-/** The fields that a value stands for, or undefined when it is read as it is. */
+/** The fields that a value stands for; undefined when it needs no reading. */
 export const readField = (name: string, reading: FieldReading): Fields | undefined =>
   Object.hasOwn(READERS, name) ? READERS[name]!(reading) : undefined;
 

@@ -1,4 +1,4 @@
-/** The accountant's file: a line a payment of a period, with what a ledger asks for. Refunds are negative. */
+/** The accountant's file: one line per payment of a period, with the columns of a ledger. Refunds are negative. */
 import type { Facts } from "../words/message.ts";
 import { writeCsv } from "./csv.ts";
 
@@ -19,7 +19,7 @@ export const writeAccountantRows = (
       category: row.category ?? uncategorized,
       gross: row.amount,
       link: row.url,
-      // By which an assistant finds it.
+      // An assistant finds the payment by its id.
       id: row.expense_id ?? row.id,
     })),
     hasHeader,

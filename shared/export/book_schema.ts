@@ -1,4 +1,4 @@
-/** The JSON Schema of the files of an export: one definition a kind of record, for a line of its JSON Lines file. */
+/** The JSON Schema of an export's files: one definition per kind of record, for a line of its JSON Lines file. */
 import { BOOKS, type Columns, type ColumnType, type Part, PARTS } from "./books.ts";
 
 const TYPES: Record<ColumnType, Record<string, unknown>> = {
@@ -13,7 +13,7 @@ const TYPES: Record<ColumnType, Record<string, unknown>> = {
   object: { type: "object" },
 };
 
-/** @param titles what each file is, for people. */
+/** @param titles each file's title for people. */
 export function bookSchema(titles: Readonly<Record<Part, string>>): Record<string, unknown> {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",

@@ -1,6 +1,6 @@
 /**
- * What an export of an organization's books holds: a file for each kind of record, and its columns. Whatever the
- * database answers besides is left out, so this list is what leaves the house.
+ * The files of an export of an organization's books, one per kind of record, with their columns. An export contains
+ * only these columns, whatever else the database returns.
  */
 
 /** The type of a value; `?` if it may be missing. Decimals are text, because JSON numbers lose digits. */

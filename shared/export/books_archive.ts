@@ -18,7 +18,7 @@ export const BookPage = z.object({
 export type BookPage = z.infer<typeof BookPage>;
 
 export interface Archive {
-  /** @throws when the person may not read it any more. */
+  /** @throws when the person has lost the right to read the books. */
   readPage(part: Part, after: unknown): Promise<BookPage>;
   clock(): Date;
   organization: string;
@@ -55,7 +55,7 @@ export async function* booksArchive(archive: Archive): AsyncGenerator<ZipMember,
   }
   const manifest = {
     ...{ organization, started_at: madeAt, finished_at: clock().toISOString() },
-    // Two different latest changes: somebody wrote while this was read.
+    // The latest change differs: somebody wrote during the export.
     changed_meanwhile: seen.size > 1,
     rows,
   };

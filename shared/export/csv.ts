@@ -14,12 +14,12 @@ export function writeCsv(
   return text;
 }
 
-/** Columns of nothing but numbers, which may be negative. */
+/** Columns that contain only numbers, including negative ones. */
 const NUMBERS = /(^|_)(amount|tax|net|gross|month_days)$/;
 
-/** Spreadsheets run what starts like a formula, including full-width signs; typed text must stay text. */
+/** Spreadsheets run text that starts like a formula, including full-width signs; typed text must stay text. */
 function field(value: string, column: string): string {
   const text = NUMBERS.test(column) ? value : value.replace(/^(?=[=+@\t\r\n＝＋－＠-])/, "'");
-  // A pattern: replaceAll() takes three times as long for a cell of many marks.
+  // With a string, replaceAll() takes three times as long for a cell of many quotation marks.
   return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
 }

@@ -1,6 +1,6 @@
 /**
- * The signed token in the link to a file of expenses: which person may download what, for ten minutes. It grants
- * nothing by itself: the person has to be signed in, and is judged again at the download.
+ * The signed token in the link to a file of expenses: the person, the query, and an expiry of ten minutes. It grants
+ * nothing by itself: the person must be signed in, and the download checks their rights again.
  */
 import { readToken, signToken } from "../signed_token.ts";
 

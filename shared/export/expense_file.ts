@@ -2,7 +2,7 @@
 import type { Facts } from "../words/message.ts";
 import { writeCsv } from "./csv.ts";
 
-/** Field names are the same in every language, since the import reads the file again. */
+/** Field names are the same in every language, because the import reads the file again. */
 const COLUMNS = [
   ..."id,kind,date,name,payee,category,tags,note,url,amount,currency,tax,tax_percent".split(","),
   ..."reimbursement,reimbursed_by,reimbursed_on,split_id,base_amount,bill_id,is_estimate".split(","),

@@ -1,6 +1,6 @@
 /**
- * Writes a ZIP archive as it is read: no more of it is in memory than one part of one file. When the reader leaves,
- * the parts' generators are ended.
+ * Writes a ZIP archive as it is read, with one part of one file in memory at a time. When the reader leaves, the parts'
+ * generators end.
  */
 import { Zip, ZipDeflate } from "fflate";
 
@@ -10,7 +10,7 @@ export interface ZipMember {
   parts: Iterable<string> | AsyncIterable<string>;
 }
 
-/** @param members each is asked for when those before it are written. @param at the time that all files are of. */
+/** @param members read one after the other, as they are written. @param at the modification time of all files. */
 export const zipStream = (
   members: Iterable<ZipMember> | AsyncIterable<ZipMember>,
   at: Date,

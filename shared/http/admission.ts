@@ -1,8 +1,8 @@
 /**
- * Sheds load before an instance drowns in it: so many requests run at once, some wait a moment, the others are answered
- * 503 with `Retry-After` at once. While there is room, that is two comparisons. When there is none, organizations take
- * turns: one of them, one client or one address can't take what is the others'. A place is taken for work only: the
- * body of a request is read before, and waiting for others gives it back (place.ts).
+ * Sheds load before it overwhelms an instance: a fixed number of requests run at once, some wait a moment, and the rest
+ * get 503 with `Retry-After` immediately. With free places, this costs two comparisons. Without, organizations take
+ * turns, so that no organization, client or address takes the places of the others. A request holds a place only while
+ * it works: its body is read before, and waiting for others gives the place back (place.ts).
  */
 import type { MiddlewareHandler } from "hono";
 import { systemTimer, type Timer } from "../clock.ts";
@@ -23,9 +23,9 @@ interface Limits extends FairQueueLimits {
 }
 
 /**
- * More run at once than an instance's processor and its share of the database's connections can use, since some calls
- * wait for others for long. As many wait as come in a pause of a second, and as long as leaves time to be answered
- * within two. The bodies that are being read take some 100 MB at most.
+ * More requests run at once than an instance's processor and its share of database connections can use, because some
+ * calls wait for others. The queue holds the arrivals of one second, and a request waits only as long as it can still
+ * be answered within two. Bodies being read take about 100 MB at most.
  */
 const LIMITS: Limits = { places: 24, unproven: 24, waiting: 160, waitMs: 1_200, short: 256, long: 8 };
 /** Tokens whose organization is remembered, the newest. */
@@ -35,11 +35,11 @@ interface Options {
   /** `unproven`: where requests carry tokens, those whose token is not known get only some of the places. */
   limits?: Partial<Limits>;
   timer?: Timer;
-  /** For bodies of which nothing may be read before the handler has judged their sender. */
+  /** For bodies that the handler may read only after it has checked their sender. */
   isReadLater?: (c: AppContext) => boolean;
 }
 
-/** For one function, after what sets the headers of its answers. */
+/** For one function, after the middleware that sets its response headers. */
 export function admission(
   config: Pick<Config, "frontDoorSecrets">,
   { limits: given, timer = systemTimer, isReadLater }: Options = {},
@@ -48,7 +48,7 @@ export function admission(
   const queue = new FairQueue(limits, timer);
   /** Organizations by the hash of a token that was found good: anybody can invent tokens. */
   const known = new Map<string, string>();
-  // Loaded when it is needed for the first time, which for most instances is never.
+  // Most instances never need it.
   const identify = keep(async (): Promise<Identify> => {
     const { callerName, tokenHash } = await import("./whose_request.ts");
     return (headers) => {
@@ -60,7 +60,7 @@ export function admission(
 
   /** @returns the place's kind. */
   async function enter(headers: Headers): Promise<Kind> {
-    // Those who come while there is room are not told apart.
+    // With free places, requests are not told apart.
     if (queue.tryEnter("unproven")) return "unproven";
     const { whose, isProven } = (await identify())(headers);
     const kind = isProven ? "proven" : "unproven";

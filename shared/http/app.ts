@@ -22,15 +22,15 @@ export type AppEnv = {
     requestId: string;
     /** `Set-Cookie` values added to whatever response the handler returns (session.ts). */
     cookies: string[];
-    /** Its start has been read before the request got a place (admission.ts). */
+    /** Reads the body; its start was read before the request got a place (admission.ts). */
     body?: BodyReader;
-    /** Of its access token, whether good or not. */
+    /** The hash of its access token, valid or not. */
     tokenHash?: string;
     /** Extra fields of the request's log line. */
     logged: LogFields;
     /** Set on page surfaces (pages/reader.ts). */
     reader: Reader;
-    /** Whose page it is; its error pages have their header, too. */
+    /** The person whose page it is; error pages show the same header. */
     signedIn?: { email: string };
   };
 };
@@ -80,7 +80,7 @@ export function createApp(
 
   app.onError((thrown, c) => {
     const error = toAppError(thrown);
-    // What was shed is in the line of its request; more lines would be more load.
+    // The request's own line records that it was shed; another line would add load.
     if (error.status >= 500 && error.code !== "overloaded") {
       log.error("failure", {
         request_id: c.get("requestId"),
@@ -109,12 +109,12 @@ export function createApp(
   return app;
 }
 
-/** Adds to the log line of the request, so that what happens at every request is one line. */
+/** Adds fields to the request's log line, so that a request logs one line. */
 export const note = (c: AppContext, fields: LogFields): void => c.set("logged", { ...c.get("logged"), ...fields });
 
 /** The methods an app handles at a path; empty if unknown. Hono serves HEAD with the GET handler. */
 function servedMethods(app: App, path: string): readonly string[] {
-  // What `use` adds is there for all methods.
+  // Middleware is registered for all methods.
   const isServed = (method: string) =>
     app.router.match(method, path)[0].some(([[, route]]) => route.method !== METHOD_NAME_ALL);
   return METHODS.filter((method) => isServed(method === "HEAD" ? "GET" : method));

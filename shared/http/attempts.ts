@@ -6,9 +6,9 @@ import type { AppContext } from "./app.ts";
 import { callerQuotas, isOverridden, type LimitName, limitOf, tooManyAttempts } from "./quotas.ts";
 
 /**
- * Mails count by address, wherever they are requested from, so that no mailbox is flooded. Codes count by sign-in,
- * which only the browser that requested the mail can name, so a stranger's guesses use up nobody else's. The limit on
- * mails bounds the number of sign-ins, and so all guesses at an address.
+ * Mails count by address, so that nobody can flood a mailbox. Codes count by sign-in, which only the browser that
+ * requested the mail can name, so a stranger's guesses do not use up the owner's. The limit on mails bounds the number
+ * of sign-ins, and so all guesses at an address.
  */
 const ATTEMPTS = {
   login_mail: { of: "login_mail_address", by: "login_mail_ip", secondsApart: 30 },

@@ -8,9 +8,9 @@ import type { Crowd } from "./crowd.ts";
 import { overloaded } from "./overloaded.ts";
 import { outsidePlace } from "./place.ts";
 
-/** What is read of any request, before anything is known of its sender. */
+/** Read from every request before its sender is known. */
 export const SHORT_BYTES = 65_536;
-/** Without a byte. */
+/** The longest pause without a byte. */
 const STALL_MS = 5_000;
 const SHORT_MS = 15_000;
 /** A file of 10 MB over a slow line; the platform ends a request after 150 s. */
@@ -31,7 +31,7 @@ export class BodyReader {
   #isWhole: boolean;
   #failure: AppError | undefined;
 
-  /** @param crowds those of the function; absent where only callers with a secret get this far. */
+  /** @param crowds the function's; absent if only callers with a secret get this far. */
   constructor(request: Request, private readonly crowds?: Crowds, private readonly timer: Timer = systemTimer) {
     this.#headers = request.headers;
     this.#reader = request.body?.getReader();

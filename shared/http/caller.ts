@@ -1,10 +1,9 @@
 /**
- * Identifies the caller for rate limits. Who reached the platform's gateway, the gateway itself says: hosted, in
+ * Identifies the caller for rate limits. The platform's gateway names the address that reached it: hosted, in
  * `cf-connecting-ip`, which the edge always overwrites; otherwise in the last entry of `x-forwarded-for`, written by
- * the server in front of us. The first entry of that header names the client the hop forwards for. It is trusted only
- * from our own front door, which replaces the header and authenticates with a secret; from anyone else it could be
- * invented, and the hop itself counts as the caller. A self-run gateway without Cloudflare in front must drop
- * `cf-connecting-ip`.
+ * the server in front of us. The first entry of that header names the original client. We trust it only from our own
+ * front door, which replaces the header and authenticates with a secret; anybody else could invent it, so the hop
+ * itself counts as the caller. A self-hosted gateway without Cloudflare in front must drop `cf-connecting-ip`.
  */
 import { Buffer } from "node:buffer";
 import ipaddr from "ipaddr.js";

@@ -1,13 +1,13 @@
 /**
- * The bodies that are read at once. Reading takes memory and no place, so their number is limited too: when there are
- * too many, the sender with most of them loses the oldest. A body that arrives at once is read before that can happen.
+ * Limits how many bodies are read at once, because reading takes memory but no place. When there are too many, the
+ * sender with the most loses its oldest. A body that arrives in one piece is read before that can happen.
  */
 
-/** The request's caller, as far as its headers tell. */
+/** The caller according to the request's headers. */
 export interface Asker {
   /** The organization of a proven token, otherwise the address. */
   whose: string;
-  /** Whether its token was found good before: anybody can invent tokens. */
+  /** Whether its token was valid before; anybody can invent tokens. */
   isProven: boolean;
 }
 export type Identify = (headers: Headers) => Asker;
@@ -22,7 +22,7 @@ export class Crowd {
   /** The oldest comes first. */
   readonly #senders = new Set<Sender>();
 
-  /** @param identify loads what it takes, when there are too many for the first time. */
+  /** @param identify called only when there are too many. */
   constructor(private readonly most: number, private readonly identify: () => Promise<Identify>) {}
 
   /** @param turnAway called if this sender has to leave before its body is read. @returns what ends its stay. */

@@ -5,7 +5,7 @@ export interface CurrentRequest {
   readonly id: string;
   /** Its place among the requests that run; only behind `admission`. */
   place?: { outside<Result>(wait: () => Promise<Result>): Promise<Result> };
-  /** How long its database calls may still take together; only while a page is made. */
+  /** The time left for all its database calls; only while a page is rendered. */
   databaseMs?: number | undefined;
 }
 

@@ -1,18 +1,18 @@
 /**
- * A number of places that are taken in turns: while all are taken, those who wait are served one of each in turn,
- * however many requests one of them has. Those who have proven who they are wait in a line of their own, and the others
- * can take only some of the places. It knows nothing of HTTP.
+ * A fixed number of places, served in turns: while all are taken, each waiting caller gets one place per round, however
+ * many requests it has. Proven callers wait in a line of their own, and unproven ones can take only some of the places.
+ * Independent of HTTP.
  */
 import { systemTimer, type Timer } from "../clock.ts";
 
 export interface FairQueueLimits {
   /** How many run at once. */
   places: number;
-  /** How many of these are taken by unproven ones at most. */
+  /** How many of these unproven callers can take. */
   unproven: number;
-  /** How many wait in each line at most. */
+  /** The length of each line. */
   waiting: number;
-  /** How long one waits at most. */
+  /** The longest wait. */
   waitMs: number;
 }
 
@@ -25,12 +25,12 @@ interface Waiter {
 export class FairQueue {
   readonly #taken = { proven: 0, unproven: 0 };
   readonly #lines = { proven: new Line(), unproven: new Line() };
-  /** Whose line is served next. */
+  /** The line that is served next. */
   #next: Kind = "proven";
 
   constructor(private readonly limits: FairQueueLimits, private readonly timer: Timer = systemTimer) {}
 
-  /** Takes a place if one is free: the way of nearly every request, which costs nothing. */
+  /** Takes a place if one is free, as nearly every request does. */
   tryEnter(kind: Kind): boolean {
     if (!this.#hasPlaceFor(kind)) return false;
     this.#taken[kind]++;
@@ -38,8 +38,8 @@ export class FairQueue {
   }
 
   /**
-   * Waits for a place. When too many wait, the one who has most waiting loses its newest.
-   * @returns whether it has a place; if not, there is nothing to leave.
+   * Waits for a place. When too many wait, the caller with the most waiting requests loses its newest.
+   * @returns whether it got a place; if not, do not call `leave`.
    */
   async enter(kind: Kind, whose: string): Promise<boolean> {
     if (this.tryEnter(kind)) return true;
@@ -72,7 +72,7 @@ export class FairQueue {
     }
   }
 
-  /** For one that was admitted and had left for a while: it gets a place at once, also beyond their number. */
+  /** Readmits a request that gave its place back for a while: at once, even beyond the number of places. */
   takeBack(kind: Kind): void {
     this.#taken[kind]++;
   }
@@ -87,7 +87,7 @@ const KINDS: readonly Kind[] = ["proven", "unproven"];
 
 class Line {
   length = 0;
-  /** By whose they are; the first key is the next to be served, with its oldest. */
+  /** By caller; the first key is served next, with its oldest request. */
   readonly #queues = new Map<string, Waiter[]>();
 
   add(whose: string, waiter: Waiter): void {
@@ -104,18 +104,18 @@ class Line {
     this.length--;
   }
 
-  /** Only of a line that is not empty. */
+  /** Requires a line that is not empty. */
   shift(): Waiter {
     const [whose, queue] = this.#queues.entries().next().value!;
     this.#queues.delete(whose);
     const next = queue.shift()!;
-    // To the end of the line, for what else it has.
+    // The caller's other requests go to the end of the line.
     if (queue.length > 0) this.#queues.set(whose, queue);
     this.length--;
     return next;
   }
 
-  /** Makes room by taking from who has most. @returns false when that is the one who asks. */
+  /** Makes room by dropping a request of the caller with the most. @returns false if that is this caller. */
   giveWayTo(whose: string): boolean {
     if (this.length === 0) return false;
     const own = this.#queues.get(whose)?.length ?? 0;

@@ -1,16 +1,16 @@
-/** Reads a form with one file in it (multipart/form-data, RFC 7578), and no more of it than is allowed. */
+/** Reads a form with one file (multipart/form-data, RFC 7578), up to a limit. */
 import { cleanLine } from "../clean_text.ts";
 import { AppError, toAppError } from "../errors.ts";
 import type { AppContext } from "./app.ts";
 import { readBody } from "./read_body.ts";
 
-/** Room for the other fields and for what separates them. */
+/** Room for the other fields and the delimiters. */
 const OVERHEAD_BYTES = 64 * 1024;
 const MAX_NAME = 120;
 
 export interface FileForm {
   fields: ReadonlyMap<string, string>;
-  /** The first file that was chosen; absent when none was. */
+  /** The first chosen file; absent without one. */
   file?: { name: string; bytes: Uint8Array };
 }
 
@@ -19,8 +19,8 @@ const typeOf = (c: AppContext) => c.req.header("content-type") ?? "";
 export const isFileForm = (c: AppContext): boolean => /^multipart\/form-data\b/i.test(typeOf(c));
 
 /**
- * Call it once it is known that whoever sends the form may: this reads up to `maxBytes`. The declared length only
- * refuses earlier; bytes are counted.
+ * Check the sender's rights before the call, because it reads up to `maxBytes`. It counts bytes; the declared length
+ * only refuses earlier.
  * @throws {AppError} `payload_too_large`, `invalid_request` when the body breaks off.
  */
 export async function readFileForm(c: AppContext, { maxBytes }: { maxBytes: number }): Promise<FileForm> {
@@ -48,7 +48,7 @@ export async function readFileForm(c: AppContext, { maxBytes }: { maxBytes: numb
   return { fields, file: { name: plainName(file.name), bytes: new Uint8Array(await file.arrayBuffer()) } };
 }
 
-/** Whether the closing delimiter is there: the platform's parser passes over a part that has none, without a word. */
+/** Whether the closing delimiter is there: the platform's parser silently skips a part without one. */
 function isWhole(body: ArrayBuffer, type: string): boolean {
   const boundary = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(type);
   const end = `--${boundary?.[1] ?? boundary?.[2]}--`;
@@ -62,7 +62,7 @@ const tooLarge = () =>
 const broken = (cause: unknown) =>
   new AppError("invalid_request", "a broken form", { cause, says: ({ fileBroken }) => fileBroken });
 
-/** Some browsers send a path; the end of a long name, which says the kind, is kept. */
+/** Drops the path that some browsers send, and keeps the end of a long name for its extension. */
 function plainName(name: string): string {
   const letters = [...cleanLine(name).split(/[/\\]/).at(-1)!];
   return letters.length <= MAX_NAME ? letters.join("") : `…${letters.slice(1 - MAX_NAME).join("")}`;

@@ -1,6 +1,6 @@
 import { AppError } from "../errors.ts";
 
-/** What waits is over by then, and clients that were turned away do not come back in step with one another. */
+/** By then the queue is empty, and the jitter keeps refused clients from returning all at once. */
 const RETRY_SECONDS = { least: 1, most: 3 };
 
 export function overloaded(): AppError {

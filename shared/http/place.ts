@@ -1,11 +1,11 @@
 /**
- * A request's place among those that run at once (fair_queue.ts). The request gives it back while it waits for somebody
- * else (its sender, a provider, a mail server), so that nobody can hold all places by being slow.
+ * A request's place among the running ones (fair_queue.ts). The request gives it back while it waits for another party
+ * (its sender, a provider, a mail server), so that slow parties cannot hold all places.
  */
 import { currentRequest } from "./current_request.ts";
 
 export class Place {
-  /** How many waits are under way: a request may ask several providers at once. */
+  /** How many waits are in progress: a request may query several providers at once. */
   #waits = 0;
   #isOver = false;
 
@@ -22,14 +22,14 @@ export class Place {
     }
   }
 
-  /** When the request is answered. */
+  /** Called when the request is answered. */
   end(): void {
     if (!this.#isOver && this.#waits === 0) this.queue.leave();
     this.#isOver = true;
   }
 }
 
-/** Waits for somebody else without the place of the current request, if it has one. */
+/** Waits for another party without holding the current request's place, if it has one. */
 export async function outsidePlace<Result>(wait: () => Promise<Result>): Promise<Result> {
   const place = currentRequest()?.place;
   return place ? await place.outside(wait) : await wait();

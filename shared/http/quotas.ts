@@ -1,6 +1,6 @@
 /**
- * Rate limits, drawn by SQL functions within the call they protect (supabase/schemas/oauth/rate_limits.sql). Counted
- * under keyed hashes, so no addresses are stored.
+ * Rate limits, which SQL functions apply within the call they protect (supabase/schemas/oauth/rate_limits.sql). They
+ * count keyed hashes, so no addresses are stored.
  */
 import type { Config } from "../config.ts";
 import type { CalendarLimits } from "../db/calendar_store.ts";
@@ -11,7 +11,7 @@ import { keyedHash } from "../signed_token.ts";
 import { keep } from "../std/keep.ts";
 import type { AppContext } from "./app.ts";
 
-// Nobody is counted for being told to sign in, or where, so that waits for no parser of addresses.
+// Requests without a token are not counted, so they load no parser of addresses.
 const callers = keep(() => import("./caller.ts"));
 
 interface Limit {
@@ -48,7 +48,7 @@ const LIMITS = {
    * Typed codes per hour, by sign-in (as many per address as mails); a code has a million values and lives for an hour.
    */
   login_code_sign_in: { atMost: 5, seconds: 3600 },
-  /** Uses of one mailed link, or of one code from another service, per hour: it works once, and may meet an outage. */
+  /** Uses of a mailed link or another service's code per hour: each works once, and retries follow outages. */
   login_link_secret: { atMost: 10, seconds: 3600 },
   /**
    * Codes and links together, by caller. The identity provider takes 30 at once from an address, and ours is
