@@ -135,7 +135,6 @@ export const MUTANTS: readonly Mutant[] = [
     "coalesce((key ->> 0)::date > to_on, true)",
     "coalesce((key ->> 0)::date >= to_on, true)",
     "list_expenses",
-    "rows_read",
   ),
   sql(
     "a bill is charged to everybody's filter by payer",
