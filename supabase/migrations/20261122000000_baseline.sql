@@ -240,7 +240,7 @@ create table identity.organizations (
   deletes_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
-  -- What payments are valued in: app.payments refers to both.
+  -- The currency that values payments; app.payments refers to both columns.
   unique (id, base_currency),
   constraint organizations_past_due_dated check ((plan_status = 'past_due') = (past_due_since is not null)),
   constraint organizations_canceled_is_free check (plan_status <> 'canceled' or plan = 'free'),
@@ -260,7 +260,7 @@ comment on column identity.organizations.trial_ends_at is
   'Until then there is everything of the Team plan, whatever is paid for. Payments never change it.';
 comment on column identity.organizations.plan_ended_at is
   'When the end of its subscription last left it without a paid plan.';
--- Whose plan ends about now?
+-- Finds plans that end about now.
 create index organizations_trial_ends_at_idx on identity.organizations (trial_ends_at);
 create index organizations_past_due_since_idx on identity.organizations (past_due_since)
   where past_due_since is not null;
@@ -300,8 +300,8 @@ create unique index memberships_one_owner_idx on identity.memberships (organizat
 
 -- schemas/billing/settings.sql
 
--- What the operator of this service decided about plans. Invariants: one row, always; no request writes it, so that
--- nobody who reaches the API gives themselves what others pay for.
+-- The operator's settings of plans. Invariants: there is always exactly one row, and no request writes it, so that API
+-- callers cannot give themselves a paid plan.
 
 create table billing.settings (
   is_only boolean primary key default true constraint settings_one_row check (is_only),
@@ -319,7 +319,7 @@ grant select on billing.settings to authenticated, service_role;
 insert into billing.settings (plans_enabled) values (null);
 
 create or replace function billing.plans_enabled() returns boolean
--- As its owner: a call of the connector asks as the service and as the person, and each change of role plans anew.
+-- Security definer: a connector call asks as the service and as the person, and each change of role plans anew.
 language plpgsql stable security definer set search_path = '' as $$
 begin
   return coalesce((select s.plans_enabled from billing.settings as s), false);
@@ -347,8 +347,7 @@ create index audit_events_actor_id_idx on identity.audit_events (actor_id, at de
 create or replace function identity.is_active(user_id uuid, at timestamptz) returns boolean
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  -- Definer, because on the platform `postgres` may read auth.users and none of the API roles may. It says yes or no,
-  -- nothing else.
+  -- Security definer, because on the platform only `postgres` can read auth.users. It returns only yes or no.
   return exists (
     select from auth.users as u
     where u.id = is_active.user_id and u.deleted_at is null
@@ -360,14 +359,14 @@ comment on function identity.is_active is
   'Whether a person is neither banned nor deleted at an instant. Every check uses this function. An inactive person '
   'counts as no member and gets no mail. Their grants and memberships stay, so everything works again after the ban.';
 
--- Which organization the running request acts for. The token was bound to one at consent; a person's other
--- organizations stay out of reach.
+-- The organization of the current request. Consent binds a token to one organization; the person's others stay out of
+-- reach.
 create or replace function identity.find_organization_id() returns text
 language plpgsql stable security definer set search_path = '' as $$
 declare
   claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
 begin
-  -- Definer, because the policy of memberships itself asks this question: as the caller it would ask it for ever.
+  -- Security definer, because the policy of memberships calls it: as the caller it would recurse forever.
   return (
     select m.organization_id
     from identity.memberships as m
@@ -379,9 +378,9 @@ $$;
 comment on function identity.find_organization_id is
   'The organization of the request''s claims, read from the tables; null unless the person is an active member.';
 
--- The policies of every statement ask for the same person's rights. identity.note_standing() looks them up once per
--- tool and after each wait, and stores them in a setting beside the claims. The setting is as trustworthy as the
--- claims: the same roles can write both.
+-- Every policy needs the same person's rights. identity.note_standing() looks them up once per tool and after each
+-- wait, and stores them in a setting beside the claims. The setting is as trustworthy as the claims: the same roles can
+-- write both.
 create or replace function identity.is_standing_noted() returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
@@ -415,7 +414,7 @@ begin
   if not billing.plans_enabled() then
     return 'team';
   end if;
-  -- The names sort as the plans do, and greatest() passes over nulls.
+  -- Names sort in the order of the plans, and greatest() ignores nulls.
   return greatest(
     case when organization.plan_status <> 'past_due' or at < billing.grace_ends_at(organization.past_due_since)
       then organization.plan else 'free' end,
@@ -699,9 +698,9 @@ create policy "Owners and managers can change their organization" on identity.or
 create or replace function identity.refuse_passwords(event jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
 begin
-  -- Anybody can sign a stranger's address up with a password, and the identity provider keeps that password when the
-  -- stranger confirms the address by a link of ours. amr as well: a session that began by a password before this hook
-  -- was on is refreshed as token_refresh.
+  -- Anybody can sign up a stranger's address with a password, and the identity provider keeps it when the stranger
+  -- confirms the address by our link. Checks amr too: a password session from before this hook is refreshed as
+  -- token_refresh.
   if event ->> 'authentication_method' = 'password' or event @? '$.claims.amr[*] ? (@.method == "password")' then
     return '{"error": {"http_code": 403, "message": "Sign in with a link or code we email you."}}';
   end if;
@@ -829,7 +828,7 @@ grant select, insert, update on billing.subscriptions to service_role;
 
 -- schemas/billing/plan_endings.sql
 
--- When an organization loses features with its plan. One judge for the warnings of get_context and for the mails.
+-- When an organization loses features with its plan, for both the warnings of get_context and the mails.
 
 create or replace function billing.plan_endings(organization identity.organizations, first timestamptz,
   until timestamptz) returns table (reason text, plan text, ends_at timestamptz, features text[])
@@ -866,11 +865,11 @@ language plpgsql stable set search_path = '' as $$
 begin
   return case
     when event.subscription_id is null or event.occurred_at is null then 'incomplete'
-    -- Once it counted, every event that really happened would be older than it. Clocks differ by seconds.
+    -- If a future event counted, every real event would be older. Clocks may differ by seconds.
     when event.occurred_at > at + interval '5 minutes' then 'dated_ahead'
     when not exists (select from billing.subscriptions as s
       where s.id = event.subscription_id and s.organization_id is not null) then 'unknown_organization'
-    -- An end needs no plan: it must not wait because somebody forgot to list one.
+    -- An end names no plan, so it must not wait for an unlisted one.
     when event.status <> 'canceled'
       and not exists (select from billing.billing_plans as p where p.provider_plan_id = event.provider_plan_id)
       then 'unknown_plan'
@@ -929,7 +928,7 @@ begin
   if not found then
     return organization;
   end if;
-  -- What another one's grace period adds to the best one: a better plan, or the same and less for longer.
+  -- The grace period of a second subscription can add a better plan, or the same or a smaller one for longer.
   select * into second
   from billing.subscriptions_with_a_say(organization, at) as s
   where s.status = 'past_due' and (s.plan > best.plan or s.past_due_since > best.past_due_since)
@@ -939,7 +938,7 @@ begin
   set plan = case when best.status = 'canceled' then 'free' else best.plan end, plan_status = best.status,
     past_due_since = best.past_due_since,
     second_plan = second.plan, second_past_due_since = second.past_due_since, updated_at = at,
-    -- Of a plan whose grace period was over nothing is left to end.
+    -- A plan whose grace period is over has already ended.
     plan_ended_at = case
       when best.status = 'canceled' and second.id is null
         and (o.plan <> 'free' and (o.plan_status <> 'past_due' or at < billing.grace_ends_at(o.past_due_since))
@@ -967,7 +966,7 @@ declare
   is_by_hand boolean;
   latest billing.payment_events;
 begin
-  -- All events of a subscription queue here. A row for one that nobody knows yet holds the place of its binding.
+  -- All events of a subscription queue here. A row for an unknown subscription reserves its binding.
   insert into billing.subscriptions (id) values (subscription_id) on conflict do nothing;
   select * into subscription from billing.subscriptions as s
     where s.id = subscription_id for update;
@@ -984,7 +983,7 @@ begin
     where s.id = subscription.id
     returning * into subscription;
   end if;
-  -- Locked before its other subscriptions are read for the plan: two that change at once would each miss the other.
+  -- Locks the organization before reading its other subscriptions: two concurrent changes would each miss the other.
   select * into organization from identity.organizations as o
     where o.id = subscription.organization_id for no key update;
   if not found then
@@ -1025,8 +1024,8 @@ begin
     subscription.period_ends_at := latest.period_ends_at;
     subscription.clock := latest.clock;
   end if;
-  -- A late failure may be the first of its row, and a late payment may end the row before it. The provider retries for
-  -- a day; an older event was resent by hand, and the grace period must not have passed unnoticed.
+  -- A late failure may start a series of failures, and a late payment may end the series before it. The provider
+  -- retries for a day; somebody resent an older event by hand, and its grace period must not pass unnoticed.
   subscription.past_due_since := case when subscription.status = 'past_due' then (
     select min(greatest(e.occurred_at, e.received_at - interval '1 day'))
     from billing.payment_events as e
@@ -1037,7 +1036,7 @@ begin
         where o.subscription_id = subscription.id and o.outcome in ('applied', 'stale') and o.status <> 'past_due'
       )
   ) end;
-  -- Also one that arrives after the end.
+  -- This includes an event that arrives after the end.
   subscription.was_active := subscription.was_active or exists (
     select from billing.payment_events as e
     where e.subscription_id = subscription.id and e.outcome in ('applied', 'stale') and e.status = 'active'
@@ -1148,8 +1147,7 @@ begin
       and p.subscription_id = coalesce(replay_parked_events.subscription_id, p.subscription_id)
     order by p.subscription_id
   );
-  -- All of them before any organization, as each event has its own first: else an event and this would wait for each
-  -- other.
+  -- Locks all subscriptions before any organization, in the order that events take them, to avoid a deadlock with one.
   insert into billing.subscriptions (id) select w.id from unnest(waiting) as w (id)
     order by w.id on conflict do nothing;
   perform from billing.subscriptions as s where s.id = any (waiting) order by s.id for update;
@@ -1166,12 +1164,10 @@ comment on function public.replay_parked_events is
 
 -- schemas/oauth/rate_limits.sql
 
--- Rate limits, both kinds. Token buckets for what programs do: they are drawn from inside the very call that they
--- protect, so that a limit costs no round trip of its own. Attempts, counted one by one, for what a person may try a
--- few times an hour.
+-- Rate limits of two kinds. Token buckets limit programs: the protected call itself draws from them, so a limit costs
+-- no round trip. Attempts are counted one by one and limit a person to a few an hour.
 
--- Unlogged: after a crash every bucket is full again, which harms nobody, and no limit writes to the log of the
--- database.
+-- Unlogged: a crash refills every bucket, which is harmless, and limits write no WAL.
 create unlogged table oauth.rate_buckets (
   key text primary key constraint rate_buckets_key_length check (length(key) between 1 and 200),
   full_at timestamptz not null
@@ -1207,7 +1203,7 @@ create or replace function oauth.draw_from_bucket(key text, at_most integer, sec
 language plpgsql volatile set search_path = '' as $$
 declare
   span constant interval := make_interval(secs => seconds);
-  -- What one costs: the bucket is full again that much later.
+  -- The cost of a draw: it delays the refill by this much.
   cost constant interval := make_interval(secs => seconds / at_most);
   wait constant integer := oauth.wait_for_bucket(key, at_most, seconds, at);
 begin
@@ -1222,7 +1218,7 @@ begin
   if found then
     return 0;
   end if;
-  -- Somebody else has drawn the last one meanwhile.
+  -- A concurrent call drew the last one.
   return greatest(1, oauth.wait_for_bucket(key, at_most, seconds, at));
 end
 $$;
@@ -1313,8 +1309,8 @@ begin
   select array_agg(t order by t desc) into earlier
   from identity.attempts as a, unnest(a.attempted_at) as t
   where a.key_hash = claim_attempt.key_hash and t > since;
-  -- Room comes when the oldest of the last `at_most` is an hour old, and not before the pause is over.
-  -- At least a second, whatever the limits are: who was refused has to wait.
+  -- The next attempt is possible when the oldest of the last `at_most` is an hour old and the pause is over.
+  -- At least a second, so that a refused person always waits.
   return oauth.limited(greatest(
     1, ceil(extract(epoch from greatest(earlier[1] + apart, earlier[at_most] + interval '1 hour') - at))::integer));
 end
@@ -1325,7 +1321,7 @@ comment on function public.claim_attempt is
 
 -- schemas/oauth/tables.sql
 
--- OAuth: which clients may ask, what a person decided and granted, which codes are spent, which tokens live.
+-- OAuth: registered clients, consents and grants, spent codes and valid tokens.
 -- Invariants: neither tokens nor codes are stored, only SHA-256 digests and code ids; a grant cannot outlive the
 -- membership it was given under, nor a token its grant; a code is redeemed once; a refresh token has one successor.
 -- Row-level security is on without policies: these tables are the service's own.
@@ -1339,8 +1335,8 @@ create table oauth.clients (
   registered_by text constraint clients_registered_by_length check (length(registered_by) <= 100),
   created_at timestamptz not null,
   granted_at timestamptz,
-  -- Anybody may leave these here: with the id, which a document's client has in four places, and the indexes, a row
-  -- stays under 4 kB.
+  -- Anybody can store these. Including its indexes, and the id that a document's client has in four places, a row stays
+  -- under 4 kB.
   constraint clients_metadata_size
     check (octet_length(client_name) + octet_length(array_to_string(redirect_uris, '')) <= 2048),
   constraint clients_registered_by_forgotten check (granted_at is null or registered_by is null)
@@ -1408,7 +1404,7 @@ comment on column oauth.grants.revocation_reason is
   'too_many: the one that idled longest had to go when its person connected more than 20 clients to the organization.';
 comment on column oauth.grants.alert_seen_at is 'When the person said that they know that the grant ended by a replay.';
 create index grants_client_id_idx on oauth.grants (client_id);
--- Finds a person's active grants; in the long run most grants are revoked.
+-- Finds a person's active grants; most grants end up revoked.
 create index grants_membership_idx on oauth.grants (user_id, organization_id, revoked_at);
 
 create table oauth.consents (
@@ -1482,7 +1478,7 @@ begin
   insert into oauth.ungranted_counts as u (caller, part, kept)
   values ('*', pg_backend_pid() % 16, step * cardinality(callers))
   on conflict on constraint ungranted_counts_pkey do update set kept = u.kept + excluded.kept;
-  -- In one order, so that two who remove clients of the same callers don't wait for each other.
+  -- Locks in one order to avoid deadlocks between concurrent removals.
   insert into oauth.ungranted_counts as u (caller, part, kept)
   select c, 0, step * count(*) from unnest(callers) as c where c <> '' group by c order by c
   on conflict on constraint ungranted_counts_pkey do update set kept = u.kept + excluded.kept;
@@ -1641,7 +1637,7 @@ begin
   if room is null then
     return 0;
   end if;
-  -- One, or a twentieth of the free slots, so that callers together approach the limit without reaching it.
+  -- One, or a twentieth of the free slots, so that all callers together never reach the limit.
   if caller is null or own < greatest(1, (at_most - kept) / 20.0) then
     if kept >= at_most then
       delete from oauth.clients as c where c.client_id = (
@@ -1651,7 +1647,7 @@ begin
     end if;
     return 0;
   end if;
-  -- Over it, a caller makes room by its own. A person may be looking at the consent page of a new one.
+  -- A caller over its share displaces its own clients. A person may be looking at the consent page of a new one.
   delete from oauth.clients as c where c.client_id = (
     select o.client_id from oauth.clients as o
     where o.granted_at is null and o.registered_by = caller and o.created_at <= at - settling
@@ -1809,7 +1805,7 @@ begin
   if not found then
     return oauth.refuse('unknown_client', client_id, limits, at);
   end if;
-  -- One at a time of a person in an organization: their grants are counted below.
+  -- Serializes the grants of a person in an organization, because they are counted below.
   perform from identity.memberships as m
   where m.organization_id = redeem_authorization_code.organization_id and m.user_id = redeem_authorization_code.user_id
     and identity.is_active(m.user_id, at)
@@ -1826,8 +1822,8 @@ begin
     if spent.used_at is null then
       return oauth.refuse(case when is_member then 'burnt' else 'not_a_member' end, client_id, limits, at);
     end if;
-    -- Whoever gets here has proven the verifier: the code leaked together with it, or the client is broken (RFC 6749
-    -- section 4.1.2). It counts while its person is suspended too: they may be back before the grant ends.
+    -- The caller has proven the verifier: either the code leaked together with it, or the client is broken (RFC 6749
+    -- section 4.1.2). This counts for suspended people too, who may return before the grant ends.
     perform oauth.end_grant(spent.grant_id, 'code_replayed', at);
     return oauth.refuse('replayed', client_id, limits, at);
   end if;
@@ -1840,7 +1836,7 @@ begin
     update oauth.clients as c set granted_at = at, registered_by = null
     where c.client_id = redeem_authorization_code.client_id and c.granted_at is null;
   end if;
-  -- Clients that forget their grant, or take a new one with every start, leave the old ones behind.
+  -- Clients that forget their grant, or request a new one at every start, leave old ones behind.
   perform oauth.end_grant(surplus.id, 'too_many', at)
   from (
     select g.id from oauth.grants as g
@@ -1889,8 +1885,7 @@ declare
   outcome text;
   wait integer;
 begin
-  -- Of all who present it at once, one gets the row while it is not rotated yet; the others wait here and then find
-  -- that it is.
+  -- One of several concurrent callers gets the unrotated row; the others wait here and then find it rotated.
   select t.* into old
   from oauth.tokens as t join oauth.grants as g on g.id = t.grant_id
   where t.token_hash = decode(rotate_refresh_token.token_hash, 'hex') and t.kind = 'refresh'
@@ -1923,18 +1918,18 @@ begin
   outcome := case
     when of_grant.revoked_at is not null then 'revoked'
     when old.expires_at <= at then 'expired'
-    -- Two hold it: a client that retries has not used the successor, of which it doesn't know yet.
+    -- Two parties hold the token: a client that retries does not know the successor, so it cannot have used it.
     when old.rotated_at + interval '60 seconds' < at
       or exists (select from oauth.tokens as t where t.token_hash = old.successor_hash and t.rotated_at is not null)
       then 'replayed'
-    -- Not rotated either: the token is as good as before when the ban ends.
+    -- A suspended person's token is not rotated, so it works again after the ban.
     when not identity.is_active(of_grant.user_id, at) then 'suspended'
   end;
   if outcome = 'replayed' then
     perform oauth.end_grant(of_grant.id, 'refresh_token_replayed', at);
   elsif outcome is not null then
-    -- A dead token of a living client must be told so, whatever comes from the same address; one that keeps asking
-    -- waits on its own account.
+    -- A client with a dead token must get the refusal, whatever its address does; a client that keeps asking draws from
+    -- a bucket of its own.
     wait := oauth.draw_allowance('token_dead:' || token_hash, limits, at);
     if wait > 0 then
       return oauth.limited(wait);
@@ -2113,7 +2108,7 @@ begin
   select d.fresh_until into fresh_until from oauth.client_documents as d
     where d.client_id = open_document_consent.client_id;
   if fresh_until is null or fresh_until <= at then
-    -- A caller that floods us with new documents doesn't use up the quota for clients that people use.
+    -- A flood of new documents does not use up the quota of connected clients.
     wait := oauth.draw_quotas(case
       when exists (select from oauth.clients as c
         where c.client_id = open_document_consent.client_id and c.granted_at is not null) then known_quotas
@@ -3913,11 +3908,11 @@ language plpgsql volatile set search_path = '' as $$
 begin
   update identity.profiles as p
   set email = note_sign_in.email,
-    -- Its own address needs no confirmation by mail: the identity provider has asked there.
+    -- The account's own address needs no confirmation, because the identity provider has confirmed it.
     reminder_email = nullif(p.reminder_email, note_sign_in.email),
     reminder_email_confirmed_at
       = case when p.reminder_email <> note_sign_in.email then p.reminder_email_confirmed_at end,
-    -- A mail server that refused the old address knows nothing of the new one.
+    -- A refusal of the old address says nothing about the new one.
     refused_email = nullif(p.refused_email, p.email),
     refused_at = case when p.refused_email <> p.email then p.refused_at end,
     updated_at = at
@@ -4025,7 +4020,7 @@ begin
   if not exists (select from app.currencies as c where c.code = base_currency) then
     return '{"outcome":"invalid","field":"base_currency"}';
   end if;
-  -- Locked, so that a second press waits for the first one, and one person gets one trial.
+  -- The lock makes a second press wait for the first, so that a person gets one trial.
   select p.trial_started_at is null, p.deletes_at is not null into gets_trial, is_leaving
   from identity.profiles as p
   where p.user_id = create_organization.user_id and p.country is not null and identity.is_active(p.user_id, at)
@@ -4188,7 +4183,7 @@ begin
   ) then
     return '{"outcome":"already_member"}';
   end if;
-  -- Invited again, they get another link, and perhaps another role; there is never a second invitation.
+  -- A repeated invitation replaces the link and the role instead of adding a second one.
   update identity.invitations as i
   set role = invite_member.role, invited_by = user_id, token_hash = new_hash,
     created_at = at, expires_at = at + interval '7 days'
@@ -4459,7 +4454,7 @@ begin
   if not exists (
     select from identity.organizations as o
     where o.id = propose_owner.organization_id and o.owner_id = propose_owner.user_id
-      -- Who is leaving can only stay.
+      -- A person whose account is being deleted cannot become owner.
       and identity.hold_account(o.owner_id)
   ) or not exists (
     select from identity.memberships as m
@@ -4468,7 +4463,7 @@ begin
   ) then
     return '{"outcome":"unknown"}';
   end if;
-  -- The latest counts: the one before can no longer be confirmed.
+  -- The latest offer replaces the one before.
   delete from identity.handovers as h where h.organization_id = propose_owner.organization_id;
   insert into identity.handovers (organization_id, from_id, to_id, created_at, expires_at)
   values (organization_id, user_id, member_id, at, at + interval '7 days');
@@ -4523,7 +4518,7 @@ begin
   if refusal is not null then
     return refusal;
   end if;
-  -- Once, and only while the one who asked is still the owner.
+  -- Works once, and only while the person who offered is the owner.
   delete from identity.handovers as h
   where h.organization_id = accept_handover.organization_id and h.id = handover_id and h.to_id = user_id
     and h.expires_at > at and identity.is_active(h.to_id, at)
@@ -4532,7 +4527,7 @@ begin
   if not found then
     return '{"outcome":"unknown"}';
   end if;
-  -- In this order, since there is never a second owner.
+  -- This order avoids a second owner.
   update identity.memberships as m set role = 'manager'
   where m.organization_id = accept_handover.organization_id and m.user_id = accepted.from_id;
   update identity.memberships as m set role = 'owner', sees_private = false
@@ -4551,7 +4546,7 @@ comment on function public.accept_handover is
 
 -- schemas/identity/members.sql
 
--- Members: who belongs to an organization and as what, and how somebody leaves.
+-- Members of an organization: their roles, and how they leave.
 
 create or replace function public.read_members(user_id uuid, organization_id text, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -4619,7 +4614,7 @@ begin
   if not found then
     return '{"outcome":"unknown"}';
   end if;
-  -- The owner's changes only by a hand-over, and nobody's by themselves.
+  -- Only a hand-over changes the owner's role, and nobody changes their own.
   if member.role = 'owner' or member_id = user_id
     or not identity.may_give_role(organization_id, user_id, member.role, at)
     or not identity.may_give_role(organization_id, user_id, role, at) then
@@ -4762,7 +4757,7 @@ declare
   ids constant text[] := array(select distinct o.id from unnest(organization_ids) as o (id) order by o.id);
   held text;
 begin
-  -- The books and their bills before the members, as closing a month takes them.
+  -- Locks the books and bills before the members, in the order of closing a month.
   foreach held in array ids loop
     perform pg_advisory_xact_lock(app.books_key(held));
   end loop;
@@ -4791,8 +4786,9 @@ begin
   where b.organization_id = end_membership.organization_id and b.actor_id = member_id and b.state <> 'committed';
   delete from app.idempotency_keys as k
   where k.organization_id = end_membership.organization_id and k.actor_id = member_id;
-  -- With it go their grants and tokens, their calendar, and a hand-over to them, so that none comes back with them.
-  -- Before their proposals, as a grant that ends.
+  -- The membership takes along grants, tokens, the calendar and a pending hand-over, so that none returns with the
+  -- person.
+  -- Ends the grants before the proposals, as for any ended grant.
   delete from identity.memberships as m
   where m.organization_id = end_membership.organization_id and m.user_id = member_id;
   perform app.withdraw_proposals_of(organization_id, member_id, by_id, at);
@@ -4897,7 +4893,7 @@ begin
         ) order by m.created_at, o.id)
         from identity.memberships as m
         join identity.organizations as o on o.id = m.organization_id
-        -- Of a plan that was set by hand none is paid for.
+        -- A plan set by hand has no subscription.
         left join lateral (select * from billing.subscriptions_with_a_say(o, at) limit 1) as s on s.status
           = o.plan_status
         where m.user_id = p.user_id
@@ -5028,7 +5024,7 @@ begin
     -- A confirmation belongs to the address it was given for.
     reminder_email_confirmed_at
       = case when update_reminders.reminder_email = p.reminder_email then p.reminder_email_confirmed_at end,
-    -- Whoever saves an address again wants it tried again.
+    -- Saving an address again lets mails be tried again.
     refused_email = null, refused_at = null,
     updated_at = at
   where p.user_id = update_reminders.user_id
@@ -5066,8 +5062,7 @@ comment on function public.confirm_reminder_email is
 
 -- schemas/identity/deletion.sql
 
--- Deletion: organizations and people say when they go, and take it back until then. The purge does the rest
--- (jobs/purge_deleted.sql).
+-- Deletion: organizations and people schedule it and can cancel it until then. jobs/purge_deleted.sql deletes the data.
 
 create or replace function public.read_deletion(user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -5099,7 +5094,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   stays boolean;
 begin
-  -- The weakest lock that public.delete_account waits for: of two that come together, one sees what the other did.
+  -- The weakest lock that public.delete_account waits for, so that the second of two concurrent calls sees the first.
   select p.deletes_at is null into stays
   from identity.profiles as p where p.user_id = hold_account.user_id for key share;
   return coalesce(stays, true);
@@ -5162,13 +5157,13 @@ begin
   where o.id = keep_organization.organization_id
     and identity.member_may(o.id, keep_organization.user_id, 'organization:manage')
   for update;
-  -- Whose account is being deleted keeps that first: an organization needs an owner.
+  -- An owner must first cancel the deletion of their account, because an organization needs an owner.
   if not found or not identity.hold_account(user_id) then
     return '{"outcome": "forbidden"}';
   elsif organization.deletes_at is null then
     return '{"outcome": "already"}';
   elsif organization.deletes_at <= at then
-    -- Part of it may be gone.
+    -- The purge may have deleted a part.
     return '{"outcome": "too_late"}';
   end if;
   update identity.organizations as o set deletes_at = null, updated_at = at where o.id = organization.id;
@@ -5182,12 +5177,12 @@ comment on function public.keep_organization is
   'Takes the deletion of an organization back: {"outcome":"kept","name","members"}, or outcome already, too_late or '
   'forbidden.';
 
--- No one waits long for the books of several organizations: the page can be submitted again.
+-- Fails fast instead of waiting for the books of several organizations; the page can be submitted again.
 create or replace function public.delete_account(user_id uuid, email text, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' set lock_timeout = '5s' as $$
 declare
   leaves_at constant timestamptz := at + app.kept_for('deleted_accounts');
-  -- What they own is being deleted, and theirs until then.
+  -- Their organizations are being deleted and remain theirs until then.
   left_ids constant text[] := array(
     select m.organization_id from identity.memberships as m
     where m.user_id = delete_account.user_id and m.role <> 'owner'
@@ -5195,11 +5190,11 @@ declare
   );
   organization_id text;
 begin
-  -- Also who never went through onboarding.
+  -- This includes people who never finished onboarding.
   insert into identity.profiles (user_id, email, created_at, updated_at) values (user_id, email, at, at)
   on conflict on constraint profiles_pkey do nothing;
   perform identity.hold_memberships(left_ids, user_id);
-  -- After the organizations, in the order that adds members and owners, so that nobody can become one concurrently.
+  -- Locks the person after the organizations, in the order of adding members, so that nobody becomes one concurrently.
   perform from identity.profiles as p where p.user_id = delete_account.user_id for update;
   if exists (
     select from identity.organizations as o where o.owner_id = delete_account.user_id and o.deletes_at is null
@@ -5217,13 +5212,13 @@ begin
     order by m.organization_id
   loop
     if organization_id <> all (left_ids) then
-      -- Joined while we waited: the next attempt holds it.
+      -- They joined during the wait; the next attempt locks this organization.
       raise exception using errcode = 'lock_not_available', message = 'joined_meanwhile';
     end if;
     perform identity.end_membership(organization_id, user_id, user_id, at);
   end loop;
   delete from oauth.grants as g where g.user_id = delete_account.user_id;
-  -- If accepted later, it would leave them a member of an organization that they no longer own.
+  -- A later acceptance would make them a mere member of the organization.
   delete from identity.handovers as h where h.from_id = delete_account.user_id;
   perform identity.record_event('account.deletion_asked', user_id, null, '{}', at);
   return jsonb_build_object('outcome', 'scheduled', 'deletes_at', leaves_at);
@@ -12672,7 +12667,7 @@ begin
       order by e.at desc, e.id desc
       limit most
     ) as e
-    -- Of others only members are named.
+    -- Only members are named.
     left join identity.memberships as m
       on m.organization_id = read_security_events.organization_id and m.user_id = e.actor_id
     left join identity.profiles as p on p.user_id = m.user_id
@@ -21603,7 +21598,7 @@ begin
   select m.organization_id, m.user_id, decode(create_calendar.token_hash, 'hex'), at
   from identity.memberships as m
   where m.organization_id = create_calendar.organization_id and m.user_id = create_calendar.user_id
-  -- Of two presses the later one's address stays, which is the one that the browser shows.
+  -- The later of two presses wins, because the browser shows its address.
   on conflict on constraint calendar_feeds_pkey do update
     set token_hash = excluded.token_hash, show_amounts = false, created_at = excluded.created_at
     where f.created_at <= excluded.created_at;
@@ -21658,7 +21653,7 @@ create or replace function app.list_calendar(show_amounts boolean, at timestampt
 language plpgsql stable set search_path = '' as $$
 declare
   context constant app.context := app.read_context(at);
-  -- An app reads all of it each time.
+  -- An app reads the whole feed each time.
   most_overdue constant int := 100;
   most_to_come constant int := 500;
   last_day date := context.today + 365;
@@ -21667,8 +21662,7 @@ begin
   if context.organization_id is null then
     return null;
   end if;
-  -- Where many bills fill it sooner, a year of dates is not computed for its first month: at least 5 times as fast with
-  -- 5,000 bills.
+  -- If many bills fill the feed early, it does not compute a whole year: 5 times as fast with 5,000 bills.
   foreach nearer_day in array array[context.today + 31, context.today + 92] loop
     if (select sum(f.dates) from app.future_counts(context, nearer_day) as f) > most_to_come then
       last_day := nearer_day;
@@ -21684,7 +21678,7 @@ begin
       from app.future_occurrences(context, last_day) as f
       where f.due_on <= last_day
     ), days as (
-      -- By the weekend rule several dates of a bill may be due on one day, which is one entry.
+      -- The weekend rule may move several dates of a bill to one day, which become one entry.
       select d.expense_id, d.due_on, count(*) as dates, sum(d.remaining_minor) as known_minor,
         count(*) filter (where d.remaining_minor is null) as unknown, bool_or(d.is_by_rule) as is_by_rule,
         min(d.currency) as currency, count(distinct d.currency) > 1 as is_mixed,
@@ -21696,7 +21690,7 @@ begin
       group by d.expense_id, d.due_on
     ), shown as (
       select d.*, b.name, b.autopay, greatest(b.updated_at, kept.changed_at) as changed_at,
-        -- No sum of two currencies.
+        -- Amounts in two currencies have no sum.
         case when d.unknown = 0 and not d.is_mixed then d.known_minor
           when not d.is_mixed and d.currency = b.currency then coalesce(d.known_minor, 0) + d.unknown * usual.minor end
           as minor,
@@ -21711,7 +21705,7 @@ begin
         select max(o.updated_at) as changed_at
         from app.expense_occurrences as o
         where o.organization_id = context.organization_id and o.expense_id = d.expense_id and o.due_on = d.due_on
-          -- A weekend moves a date by two days at most; this is what the index is by.
+          -- The index is on the scheduled date, which a weekend moves by two days at most.
           and o.scheduled_on between d.due_on - 4 and d.due_on + 4
       ) as kept on true
     )
@@ -21776,7 +21770,7 @@ comment on function public.read_calendar is
   'the answer is the same as for an unknown token. limits: {"caller": quotas of wrong tokens, "feed": '
   '{"at_most","seconds"}}.';
 
--- As app.run_tool: from here on the person acts.
+-- Acts as the person from here on, like app.run_tool.
 alter function app.list_calendar set role = 'authenticated';
 alter function app.list_calendar set jit = off;
 
@@ -21784,9 +21778,8 @@ alter function app.list_calendar set jit = off;
 
 -- Scheduled in the database: deletes expired data once a day.
 
--- Hosted projects have the extensions and create them here; the embedded stack brings stand-ins of the same functions,
--- and where neither is, a schedule that never runs would be worse than a migration that fails. Being available is not
--- enough: pg_cron must also be preloaded.
+-- Hosted projects create the extensions here; the embedded stack has stand-ins with the same functions. Without either,
+-- the migration fails, which is better than a schedule that never runs. pg_cron must also be preloaded.
 do $$
 begin
   if to_regprocedure('cron.schedule(text, text, text)') is null
@@ -21818,28 +21811,27 @@ begin
   -- expired.
   for what, target, condition in
     values
-      -- What carries its own end was given it by the same table.
+      -- Rows with an end of their own got it from the same table.
       (null, 'app.idempotency_keys', 'expires_at < $1'),
       (null, 'app.import_batches', 'expires_at < $1'),
-      -- Invited addresses are personal data: they are kept only as long as an old link may need an explanation.
+      -- Invited addresses are personal data, kept only while an old link may need an explanation.
       ('invitations', 'identity.invitations', 'expires_at < $1'),
       (null, 'identity.handovers', 'expires_at < $1'),
-      -- A code and a consent page are good for minutes and a signature refuses them afterwards; tokens keep answering a
-      -- replay for a while.
+      -- A code and a consent page are valid for minutes, and their signature expires; tokens still detect a replay for
+      -- a while.
       ('used_codes', 'oauth.used_codes', 'code_expires_at < $1'),
       ('consents', 'oauth.consents', 'approved_at < $1'),
       ('tokens', 'oauth.tokens', 'expires_at < $1'),
-      -- Of a replay its person must have heard before it is forgotten; an alert that nobody looks at for half a year
-      -- will not be.
+      -- A person must see the alert of a replay before it is deleted, unless nobody looked for half a year.
       ('grants', 'oauth.grants', 'least(expires_at, revoked_at) < $1
         and (coalesce(revocation_reason, '''') not like ''%_replayed'' or alert_seen_at is not null)'),
       ('unseen_alerts', 'oauth.grants', 'revoked_at < $1'),
-      -- Documents of clients are read again when they are wanted; a bucket that is full says nothing.
+      -- Client documents are fetched again on demand, and a full bucket equals a missing one.
       ('client_documents', 'oauth.client_documents', 'fresh_until < $1'),
       (null, 'oauth.rate_buckets', 'full_at < $1'),
       ('attempts', 'identity.attempts', 'not $1 <= any (attempted_at)'),
-      -- What a change did goes when it can no longer be undone; that somebody made it stays for the audit. Items first,
-      -- so that an import of many rows takes as many runs as it needs.
+      -- A change loses its items when it can no longer be undone; the change itself stays for the audit. Items first,
+      -- so that a large import may take several runs.
       ('change_contents', 'app.change_items', 'change_id in (
         select s.id from app.change_sets as s where not s.is_emptied and s.created_at < $1
       )'),
@@ -21850,19 +21842,17 @@ begin
       ('deleted_records', 'app.expenses', 'deleted_at < $1
         and not exists (select from app.payments as p where p.expense_id = expenses.id and p.merged_into is not null)'),
       ('proposals', 'app.proposals', 'expires_at < $1'),
-      -- Those about proposals go with them.
+      -- Mails about proposals cascade from them.
       ('proposals', 'app.mails', 'event_id is not null and leased_until < $1'),
       ('tool_reads', 'app.tool_reads', 'day < ($1 at time zone ''UTC'')::date'),
       ('job_runs', 'jobs.job_runs', 'finished_at < $1'),
-      -- With their log. Longer than a year, so that the last reminder of a yearly bill is still known when the next one
-      -- goes out.
+      -- Cascades to their log. Kept for over a year, so that the next reminder of a yearly bill finds the last one.
       ('digests', 'jobs.reminder_digests', 'created_at < $1'),
-      -- What an event decided stands in its subscription, whose clock also refuses it when it comes again.
+      -- The subscription keeps an event's effect, and its clock refuses a repeated event.
       ('payment_events', 'billing.payment_events', 'received_at < $1'),
       ('cron_runs', 'cron.job_run_details', 'end_time < $1'),
-      -- Never authorized: a client asks within minutes, and one that comes back later registers again. Six days and the
-      -- day between two runs are seven. Last of all, since every registration waits for their count while this holds
-      -- it.
+      -- Clients that nobody authorized: real ones are authorized within minutes, or register again. Six days plus the
+      -- day between two runs are seven. Last, because every registration waits for their count meanwhile.
       ('clients', 'oauth.clients', 'granted_at is null and created_at < $1
         and not exists (select from oauth.grants as g where g.client_id = clients.client_id)')
   loop
@@ -21917,12 +21907,12 @@ declare
 begin
   <<organizations>>
   for organization in
-    -- Whoever writes there holds it; then it is the next run's.
+    -- Skips an organization that somebody is writing to; the next run takes it.
     select o.id from identity.organizations as o where o.deletes_at <= at order by o.deletes_at, o.id
     for update skip locked
   loop
     continue when not pg_try_advisory_xact_lock(app.books_key(organization.id));
-    -- An event of the payment provider comes to the organization after its subscription.
+    -- Payment events lock the subscription before the organization.
     continue when (select count(*) from billing.subscriptions as s where s.organization_id = organization.id) > (
       select count(*) from (
         select from billing.subscriptions as s where s.organization_id = organization.id for update skip locked
@@ -21988,13 +21978,13 @@ begin
   for person in
     select p.user_id, p.email from identity.profiles as p
     where p.deletes_at <= at
-      -- Who was made an owner meanwhile, or whose organization is still being purged, waits.
+      -- People who became an owner meanwhile, or whose organization is not purged yet, wait.
       and not exists (select from identity.organizations as o where o.owner_id = p.user_id)
     order by p.deletes_at, p.user_id
     limit most
     for update skip locked
   loop
-    -- The identity provider's own notes carry addresses and no foreign key. Not every version of it has them.
+    -- The identity provider's log has addresses and no foreign key. Not every version has this table.
     if to_regclass('auth.audit_log_entries') is not null then
       execute
         'delete from auth.audit_log_entries where payload ->> ''actor_id'' = $1 or payload #>> ''{traits,user_id}'' = '
@@ -22007,7 +21997,7 @@ begin
     delete from oauth.rate_buckets as b where strpos(b.key, person.user_id::text) > 0;
     delete from identity.invitations as i where i.address = lower(person.email);
     delete from app.tool_reads as t where t.user_id = person.user_id;
-    -- With the profile, and through it memberships, grants, calendars and mails.
+    -- Cascades to the profile, and through it to memberships, grants, calendars and mails.
     delete from auth.users as u where u.id = person.user_id;
     delete from identity.profiles as p where p.user_id = person.user_id;
     perform identity.record_event('account.deleted', person.user_id, null, '{}', at);
@@ -22020,7 +22010,7 @@ $$;
 comment on function jobs.purge_people is
   'Deletes people whose grace period is over, with their identity-provider data: {"people": how many}.';
 
--- Not even the service: these rows go when they are due, and only then.
+-- Not even the service can run it early.
 revoke all on function jobs.purge_expired, jobs.purge_organizations, jobs.purge_people from service_role;
 grant execute on function jobs.purge_expired, jobs.purge_organizations, jobs.purge_people to purger;
 
@@ -22033,10 +22023,10 @@ $$;
 comment on function jobs.purge is 'One run of all three purges as the role purger; returns their answers.';
 revoke all on function jobs.purge from service_role;
 grant execute on function jobs.purge to purger;
--- Set last, as app.run_tool's: it asks for the role's right to execute.
+-- Set last, as for app.run_tool, because it requires the role's right to execute.
 alter function jobs.purge set role = 'purger';
 
--- Six runs, to finish what one run leaves.
+-- Six runs a night, so that later ones finish the work.
 select cron.schedule('purge-expired', '7-57/10 3 * * *', 'select jobs.purge(now())');
 
 -- schemas/billing/billing_links.sql
@@ -22272,14 +22262,14 @@ comment on function public.change_provider_link is
 
 -- schemas/jobs/call_function.sql
 
--- How a schedule reaches a function: by its address and the scheduler's secret, both out of the vault.
+-- Calls a function on schedule, with its address and the scheduler's secret from the vault.
 
 create or replace function jobs.call_function(slug text) returns bigint
 language plpgsql volatile set search_path = '' as $$
 declare
   site constant text := btrim(
     (select s.decrypted_secret from vault.decrypted_secrets as s where s.name = 'project_url'));
-  -- The first of a list is the one in use; the others are accepted while it is being changed.
+  -- The first secret of a list is in use; functions accept the others during a rotation.
   secret constant text := btrim(split_part(
     (select s.decrypted_secret from vault.decrypted_secrets as s where s.name = 'cron_secret'), ',', 1));
 begin
@@ -22289,7 +22279,7 @@ begin
       using errcode = 'object_not_in_prerequisite_state';
   end if;
   begin
-    -- In a header: an address ends up in the logs of every server on the way.
+    -- The secret goes in a header, because servers on the way log the URL.
     return net.http_get(
       url := site || '/functions/v1/' || slug,
       headers := jsonb_build_object('Authorization', 'Bearer ' || secret),
@@ -22297,8 +22287,7 @@ begin
       timeout_milliseconds := 65000
     );
   exception when others then
-    -- pg_cron keeps whole errors in cron.job_run_details, and those of pg_net quote the row with the header in it:
-    -- only the code may leave.
+    -- Raises only the code: pg_cron stores whole errors, and those of pg_net quote the row with the header.
     raise exception 'cannot call %: pg_net did not take the request (%)', slug, sqlstate;
   end;
 end
@@ -22310,8 +22299,8 @@ revoke all on function jobs.call_function from service_role;
 
 -- schemas/jobs/vault.sql
 
--- What the schedule takes from the vault: where the functions are, and the scheduler's secret. `supabase db push` would
--- write both, but only while a migration is pending; the deploy command calls these instead.
+-- The schedule's entries in the vault: the functions' address and the scheduler's secret. `supabase db push` writes
+-- them only while a migration is pending, so the deploy command calls these functions.
 
 create or replace function jobs.vault_matches(project_url text, cron_secret_hashes text[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -22338,7 +22327,7 @@ declare
   value text;
   kept_id uuid;
 begin
-  -- One at a time: of two that create the same name the second would fail.
+  -- Serialized, because the second of two concurrent inserts of a name would fail.
   perform pg_advisory_xact_lock(hashtext('jobs.fill_vault'));
   for secret_name, value in values ('project_url', project_url), ('cron_secret', cron_secret)
   loop
@@ -22360,7 +22349,7 @@ revoke all on function jobs.fill_vault from service_role;
 
 -- schemas/jobs/job_runs.sql
 
--- What the scheduled functions did: one row for each stage of each run.
+-- The log of the scheduled functions: one row per stage of a run.
 
 create table jobs.job_runs (
   id bigint primary key generated always as identity,
@@ -22398,8 +22387,7 @@ comment on function public.record_job_run is 'Keeps what a stage of a scheduled 
 
 -- schemas/jobs/alerts.sql
 
--- For operators: the last run of each stage, and problems that wait for them. /api/health/jobs tells a monitor which
--- job is late.
+-- For operators: the last run of each stage, and open problems. /api/health/jobs tells a monitor which job is late.
 
 create or replace view jobs.latest_runs with (security_invoker = true) as
 select distinct on (r.job, r.stage)
@@ -22427,16 +22415,16 @@ grant select on jobs.alerts to service_role;
 
 -- schemas/jobs/check_schedule.sql
 
--- What a monitor asks of the schedule: whether it can reach the functions, and when each job last did its work.
+-- Tells a monitor whether the schedule can reach the functions, and when each job last succeeded.
 
--- As its owner: the tables of pg_cron are closed to the API's roles.
+-- Security definer: the API's roles cannot read the tables of pg_cron.
 create or replace function public.check_schedule(project_url text, cron_secret_hashes text[]) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare
   schedules jsonb;
   runs jsonb;
 begin
-  -- Without what pg_cron keeps as the message of a run: it may quote anything.
+  -- Leaves out the message that pg_cron stores for a run, which may quote anything.
   select coalesce(jsonb_agg(jsonb_build_object(
     'name', j.jobname,
     'is_active', j.active,
@@ -22452,7 +22440,7 @@ begin
     order by r.start_time desc
     limit 1
   ) as d on true;
-  -- A run is done with the last of its stages; one whose stage failed isn't a good one.
+  -- A run is complete after its last stage, and successful only if no stage failed.
   select coalesce(jsonb_agg(jsonb_build_object(
     'job', r.job, 'last_finished_at', r.finished_at, 'last_ok_at', r.ok_at, 'failed_stages', r.failed
   ) order by r.job), '[]') into runs
@@ -24606,7 +24594,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   added int;
 begin
-  -- The source's digits unchanged: text to numeric.
+  -- Casts text to numeric to keep the source's digits.
   insert into app.fx_rates (quote, rate_on, source, rate, fetched_at)
   select c.code, coalesce((days ->> r.key)::date, published_on), source, r.value::numeric, at
   from jsonb_each_text(per_euro) as r
@@ -24634,7 +24622,7 @@ begin
         select distinct p.paid_on as day from app.payments as p
         where not p.is_final and p.paid_on < today and p.deleted_at is null
         union
-        -- What is to come is valued at the newest rates, whatever is in the books.
+        -- Upcoming dates use the newest rates, even if the books have none.
         select today - 1
       ) as w
       left join app.fx_days as f on f.day = w.day

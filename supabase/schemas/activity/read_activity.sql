@@ -118,7 +118,7 @@ begin
       order by e.at desc, e.id desc
       limit most
     ) as e
-    -- Of others only members are named.
+    -- Only members are named.
     left join identity.memberships as m
       on m.organization_id = read_security_events.organization_id and m.user_id = e.actor_id
     left join identity.profiles as p on p.user_id = m.user_id

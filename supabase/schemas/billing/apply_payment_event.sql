@@ -74,8 +74,7 @@ begin
       and p.subscription_id = coalesce(replay_parked_events.subscription_id, p.subscription_id)
     order by p.subscription_id
   );
-  -- All of them before any organization, as each event has its own first: else an event and this would wait for each
-  -- other.
+  -- Locks all subscriptions before any organization, in the order that events take them, to avoid a deadlock with one.
   insert into billing.subscriptions (id) select w.id from unnest(waiting) as w (id)
     order by w.id on conflict do nothing;
   perform from billing.subscriptions as s where s.id = any (waiting) order by s.id for update;

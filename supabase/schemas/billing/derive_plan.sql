@@ -3,11 +3,11 @@ language plpgsql stable set search_path = '' as $$
 begin
   return case
     when event.subscription_id is null or event.occurred_at is null then 'incomplete'
-    -- Once it counted, every event that really happened would be older than it. Clocks differ by seconds.
+    -- If a future event counted, every real event would be older. Clocks may differ by seconds.
     when event.occurred_at > at + interval '5 minutes' then 'dated_ahead'
     when not exists (select from billing.subscriptions as s
       where s.id = event.subscription_id and s.organization_id is not null) then 'unknown_organization'
-    -- An end needs no plan: it must not wait because somebody forgot to list one.
+    -- An end names no plan, so it must not wait for an unlisted one.
     when event.status <> 'canceled'
       and not exists (select from billing.billing_plans as p where p.provider_plan_id = event.provider_plan_id)
       then 'unknown_plan'
@@ -66,7 +66,7 @@ begin
   if not found then
     return organization;
   end if;
-  -- What another one's grace period adds to the best one: a better plan, or the same and less for longer.
+  -- The grace period of a second subscription can add a better plan, or the same or a smaller one for longer.
   select * into second
   from billing.subscriptions_with_a_say(organization, at) as s
   where s.status = 'past_due' and (s.plan > best.plan or s.past_due_since > best.past_due_since)
@@ -76,7 +76,7 @@ begin
   set plan = case when best.status = 'canceled' then 'free' else best.plan end, plan_status = best.status,
     past_due_since = best.past_due_since,
     second_plan = second.plan, second_past_due_since = second.past_due_since, updated_at = at,
-    -- Of a plan whose grace period was over nothing is left to end.
+    -- A plan whose grace period is over has already ended.
     plan_ended_at = case
       when best.status = 'canceled' and second.id is null
         and (o.plan <> 'free' and (o.plan_status <> 'past_due' or at < billing.grace_ends_at(o.past_due_since))

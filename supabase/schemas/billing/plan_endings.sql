@@ -1,4 +1,4 @@
--- When an organization loses features with its plan. One judge for the warnings of get_context and for the mails.
+-- When an organization loses features with its plan, for both the warnings of get_context and the mails.
 
 create or replace function billing.plan_endings(organization identity.organizations, first timestamptz,
   until timestamptz) returns table (reason text, plan text, ends_at timestamptz, features text[])

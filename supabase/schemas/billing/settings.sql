@@ -1,5 +1,5 @@
--- What the operator of this service decided about plans. Invariants: one row, always; no request writes it, so that
--- nobody who reaches the API gives themselves what others pay for.
+-- The operator's settings of plans. Invariants: there is always exactly one row, and no request writes it, so that API
+-- callers cannot give themselves a paid plan.
 
 create table billing.settings (
   is_only boolean primary key default true constraint settings_one_row check (is_only),
@@ -17,7 +17,7 @@ grant select on billing.settings to authenticated, service_role;
 insert into billing.settings (plans_enabled) values (null);
 
 create or replace function billing.plans_enabled() returns boolean
--- As its owner: a call of the connector asks as the service and as the person, and each change of role plans anew.
+-- Security definer: a connector call asks as the service and as the person, and each change of role plans anew.
 language plpgsql stable security definer set search_path = '' as $$
 begin
   return coalesce((select s.plans_enabled from billing.settings as s), false);

@@ -8,7 +8,7 @@ declare
   is_by_hand boolean;
   latest billing.payment_events;
 begin
-  -- All events of a subscription queue here. A row for one that nobody knows yet holds the place of its binding.
+  -- All events of a subscription queue here. A row for an unknown subscription reserves its binding.
   insert into billing.subscriptions (id) values (subscription_id) on conflict do nothing;
   select * into subscription from billing.subscriptions as s
     where s.id = subscription_id for update;
@@ -25,7 +25,7 @@ begin
     where s.id = subscription.id
     returning * into subscription;
   end if;
-  -- Locked before its other subscriptions are read for the plan: two that change at once would each miss the other.
+  -- Locks the organization before reading its other subscriptions: two concurrent changes would each miss the other.
   select * into organization from identity.organizations as o
     where o.id = subscription.organization_id for no key update;
   if not found then
@@ -66,8 +66,8 @@ begin
     subscription.period_ends_at := latest.period_ends_at;
     subscription.clock := latest.clock;
   end if;
-  -- A late failure may be the first of its row, and a late payment may end the row before it. The provider retries for
-  -- a day; an older event was resent by hand, and the grace period must not have passed unnoticed.
+  -- A late failure may start a series of failures, and a late payment may end the series before it. The provider
+  -- retries for a day; somebody resent an older event by hand, and its grace period must not pass unnoticed.
   subscription.past_due_since := case when subscription.status = 'past_due' then (
     select min(greatest(e.occurred_at, e.received_at - interval '1 day'))
     from billing.payment_events as e
@@ -78,7 +78,7 @@ begin
         where o.subscription_id = subscription.id and o.outcome in ('applied', 'stale') and o.status <> 'past_due'
       )
   ) end;
-  -- Also one that arrives after the end.
+  -- This includes an event that arrives after the end.
   subscription.was_active := subscription.was_active or exists (
     select from billing.payment_events as e
     where e.subscription_id = subscription.id and e.outcome in ('applied', 'stale') and e.status = 'active'

@@ -4,7 +4,7 @@ create or replace function app.list_calendar(show_amounts boolean, at timestampt
 language plpgsql stable set search_path = '' as $$
 declare
   context constant app.context := app.read_context(at);
-  -- An app reads all of it each time.
+  -- An app reads the whole feed each time.
   most_overdue constant int := 100;
   most_to_come constant int := 500;
   last_day date := context.today + 365;
@@ -13,8 +13,7 @@ begin
   if context.organization_id is null then
     return null;
   end if;
-  -- Where many bills fill it sooner, a year of dates is not computed for its first month: at least 5 times as fast with
-  -- 5,000 bills.
+  -- If many bills fill the feed early, it does not compute a whole year: 5 times as fast with 5,000 bills.
   foreach nearer_day in array array[context.today + 31, context.today + 92] loop
     if (select sum(f.dates) from app.future_counts(context, nearer_day) as f) > most_to_come then
       last_day := nearer_day;
@@ -30,7 +29,7 @@ begin
       from app.future_occurrences(context, last_day) as f
       where f.due_on <= last_day
     ), days as (
-      -- By the weekend rule several dates of a bill may be due on one day, which is one entry.
+      -- The weekend rule may move several dates of a bill to one day, which become one entry.
       select d.expense_id, d.due_on, count(*) as dates, sum(d.remaining_minor) as known_minor,
         count(*) filter (where d.remaining_minor is null) as unknown, bool_or(d.is_by_rule) as is_by_rule,
         min(d.currency) as currency, count(distinct d.currency) > 1 as is_mixed,
@@ -42,7 +41,7 @@ begin
       group by d.expense_id, d.due_on
     ), shown as (
       select d.*, b.name, b.autopay, greatest(b.updated_at, kept.changed_at) as changed_at,
-        -- No sum of two currencies.
+        -- Amounts in two currencies have no sum.
         case when d.unknown = 0 and not d.is_mixed then d.known_minor
           when not d.is_mixed and d.currency = b.currency then coalesce(d.known_minor, 0) + d.unknown * usual.minor end
           as minor,
@@ -57,7 +56,7 @@ begin
         select max(o.updated_at) as changed_at
         from app.expense_occurrences as o
         where o.organization_id = context.organization_id and o.expense_id = d.expense_id and o.due_on = d.due_on
-          -- A weekend moves a date by two days at most; this is what the index is by.
+          -- The index is on the scheduled date, which a weekend moves by two days at most.
           and o.scheduled_on between d.due_on - 4 and d.due_on + 4
       ) as kept on true
     )
@@ -122,6 +121,6 @@ comment on function public.read_calendar is
   'the answer is the same as for an unknown token. limits: {"caller": quotas of wrong tokens, "feed": '
   '{"at_most","seconds"}}.';
 
--- As app.run_tool: from here on the person acts.
+-- Acts as the person from here on, like app.run_tool.
 alter function app.list_calendar set role = 'authenticated';
 alter function app.list_calendar set jit = off;

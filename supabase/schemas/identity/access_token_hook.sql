@@ -4,9 +4,9 @@
 create or replace function identity.refuse_passwords(event jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
 begin
-  -- Anybody can sign a stranger's address up with a password, and the identity provider keeps that password when the
-  -- stranger confirms the address by a link of ours. amr as well: a session that began by a password before this hook
-  -- was on is refreshed as token_refresh.
+  -- Anybody can sign up a stranger's address with a password, and the identity provider keeps it when the stranger
+  -- confirms the address by our link. Checks amr too: a password session from before this hook is refreshed as
+  -- token_refresh.
   if event ->> 'authentication_method' = 'password' or event @? '$.claims.amr[*] ? (@.method == "password")' then
     return '{"error": {"http_code": 403, "message": "Sign in with a link or code we email you."}}';
   end if;

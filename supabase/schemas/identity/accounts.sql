@@ -32,11 +32,11 @@ language plpgsql volatile set search_path = '' as $$
 begin
   update identity.profiles as p
   set email = note_sign_in.email,
-    -- Its own address needs no confirmation by mail: the identity provider has asked there.
+    -- The account's own address needs no confirmation, because the identity provider has confirmed it.
     reminder_email = nullif(p.reminder_email, note_sign_in.email),
     reminder_email_confirmed_at
       = case when p.reminder_email <> note_sign_in.email then p.reminder_email_confirmed_at end,
-    -- A mail server that refused the old address knows nothing of the new one.
+    -- A refusal of the old address says nothing about the new one.
     refused_email = nullif(p.refused_email, p.email),
     refused_at = case when p.refused_email <> p.email then p.refused_at end,
     updated_at = at

@@ -15,8 +15,7 @@ create index audit_events_actor_id_idx on identity.audit_events (actor_id, at de
 create or replace function identity.is_active(user_id uuid, at timestamptz) returns boolean
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  -- Definer, because on the platform `postgres` may read auth.users and none of the API roles may. It says yes or no,
-  -- nothing else.
+  -- Security definer, because on the platform only `postgres` can read auth.users. It returns only yes or no.
   return exists (
     select from auth.users as u
     where u.id = is_active.user_id and u.deleted_at is null
@@ -28,14 +27,14 @@ comment on function identity.is_active is
   'Whether a person is neither banned nor deleted at an instant. Every check uses this function. An inactive person '
   'counts as no member and gets no mail. Their grants and memberships stay, so everything works again after the ban.';
 
--- Which organization the running request acts for. The token was bound to one at consent; a person's other
--- organizations stay out of reach.
+-- The organization of the current request. Consent binds a token to one organization; the person's others stay out of
+-- reach.
 create or replace function identity.find_organization_id() returns text
 language plpgsql stable security definer set search_path = '' as $$
 declare
   claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
 begin
-  -- Definer, because the policy of memberships itself asks this question: as the caller it would ask it for ever.
+  -- Security definer, because the policy of memberships calls it: as the caller it would recurse forever.
   return (
     select m.organization_id
     from identity.memberships as m
@@ -47,9 +46,9 @@ $$;
 comment on function identity.find_organization_id is
   'The organization of the request''s claims, read from the tables; null unless the person is an active member.';
 
--- The policies of every statement ask for the same person's rights. identity.note_standing() looks them up once per
--- tool and after each wait, and stores them in a setting beside the claims. The setting is as trustworthy as the
--- claims: the same roles can write both.
+-- Every policy needs the same person's rights. identity.note_standing() looks them up once per tool and after each
+-- wait, and stores them in a setting beside the claims. The setting is as trustworthy as the claims: the same roles can
+-- write both.
 create or replace function identity.is_standing_noted() returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
@@ -83,7 +82,7 @@ begin
   if not billing.plans_enabled() then
     return 'team';
   end if;
-  -- The names sort as the plans do, and greatest() passes over nulls.
+  -- Names sort in the order of the plans, and greatest() ignores nulls.
   return greatest(
     case when organization.plan_status <> 'past_due' or at < billing.grace_ends_at(organization.past_due_since)
       then organization.plan else 'free' end,

@@ -1,5 +1,4 @@
--- Deletion: organizations and people say when they go, and take it back until then. The purge does the rest
--- (jobs/purge_deleted.sql).
+-- Deletion: organizations and people schedule it and can cancel it until then. jobs/purge_deleted.sql deletes the data.
 
 create or replace function public.read_deletion(user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -31,7 +30,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   stays boolean;
 begin
-  -- The weakest lock that public.delete_account waits for: of two that come together, one sees what the other did.
+  -- The weakest lock that public.delete_account waits for, so that the second of two concurrent calls sees the first.
   select p.deletes_at is null into stays
   from identity.profiles as p where p.user_id = hold_account.user_id for key share;
   return coalesce(stays, true);
@@ -94,13 +93,13 @@ begin
   where o.id = keep_organization.organization_id
     and identity.member_may(o.id, keep_organization.user_id, 'organization:manage')
   for update;
-  -- Whose account is being deleted keeps that first: an organization needs an owner.
+  -- An owner must first cancel the deletion of their account, because an organization needs an owner.
   if not found or not identity.hold_account(user_id) then
     return '{"outcome": "forbidden"}';
   elsif organization.deletes_at is null then
     return '{"outcome": "already"}';
   elsif organization.deletes_at <= at then
-    -- Part of it may be gone.
+    -- The purge may have deleted a part.
     return '{"outcome": "too_late"}';
   end if;
   update identity.organizations as o set deletes_at = null, updated_at = at where o.id = organization.id;
@@ -114,12 +113,12 @@ comment on function public.keep_organization is
   'Takes the deletion of an organization back: {"outcome":"kept","name","members"}, or outcome already, too_late or '
   'forbidden.';
 
--- No one waits long for the books of several organizations: the page can be submitted again.
+-- Fails fast instead of waiting for the books of several organizations; the page can be submitted again.
 create or replace function public.delete_account(user_id uuid, email text, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' set lock_timeout = '5s' as $$
 declare
   leaves_at constant timestamptz := at + app.kept_for('deleted_accounts');
-  -- What they own is being deleted, and theirs until then.
+  -- Their organizations are being deleted and remain theirs until then.
   left_ids constant text[] := array(
     select m.organization_id from identity.memberships as m
     where m.user_id = delete_account.user_id and m.role <> 'owner'
@@ -127,11 +126,11 @@ declare
   );
   organization_id text;
 begin
-  -- Also who never went through onboarding.
+  -- This includes people who never finished onboarding.
   insert into identity.profiles (user_id, email, created_at, updated_at) values (user_id, email, at, at)
   on conflict on constraint profiles_pkey do nothing;
   perform identity.hold_memberships(left_ids, user_id);
-  -- After the organizations, in the order that adds members and owners, so that nobody can become one concurrently.
+  -- Locks the person after the organizations, in the order of adding members, so that nobody becomes one concurrently.
   perform from identity.profiles as p where p.user_id = delete_account.user_id for update;
   if exists (
     select from identity.organizations as o where o.owner_id = delete_account.user_id and o.deletes_at is null
@@ -149,13 +148,13 @@ begin
     order by m.organization_id
   loop
     if organization_id <> all (left_ids) then
-      -- Joined while we waited: the next attempt holds it.
+      -- They joined during the wait; the next attempt locks this organization.
       raise exception using errcode = 'lock_not_available', message = 'joined_meanwhile';
     end if;
     perform identity.end_membership(organization_id, user_id, user_id, at);
   end loop;
   delete from oauth.grants as g where g.user_id = delete_account.user_id;
-  -- If accepted later, it would leave them a member of an organization that they no longer own.
+  -- A later acceptance would make them a mere member of the organization.
   delete from identity.handovers as h where h.from_id = delete_account.user_id;
   perform identity.record_event('account.deletion_asked', user_id, null, '{}', at);
   return jsonb_build_object('outcome', 'scheduled', 'deletes_at', leaves_at);

@@ -34,7 +34,7 @@ begin
   if not exists (
     select from identity.organizations as o
     where o.id = propose_owner.organization_id and o.owner_id = propose_owner.user_id
-      -- Who is leaving can only stay.
+      -- A person whose account is being deleted cannot become owner.
       and identity.hold_account(o.owner_id)
   ) or not exists (
     select from identity.memberships as m
@@ -43,7 +43,7 @@ begin
   ) then
     return '{"outcome":"unknown"}';
   end if;
-  -- The latest counts: the one before can no longer be confirmed.
+  -- The latest offer replaces the one before.
   delete from identity.handovers as h where h.organization_id = propose_owner.organization_id;
   insert into identity.handovers (organization_id, from_id, to_id, created_at, expires_at)
   values (organization_id, user_id, member_id, at, at + interval '7 days');
@@ -98,7 +98,7 @@ begin
   if refusal is not null then
     return refusal;
   end if;
-  -- Once, and only while the one who asked is still the owner.
+  -- Works once, and only while the person who offered is the owner.
   delete from identity.handovers as h
   where h.organization_id = accept_handover.organization_id and h.id = handover_id and h.to_id = user_id
     and h.expires_at > at and identity.is_active(h.to_id, at)
@@ -107,7 +107,7 @@ begin
   if not found then
     return '{"outcome":"unknown"}';
   end if;
-  -- In this order, since there is never a second owner.
+  -- This order avoids a second owner.
   update identity.memberships as m set role = 'manager'
   where m.organization_id = accept_handover.organization_id and m.user_id = accepted.from_id;
   update identity.memberships as m set role = 'owner', sees_private = false

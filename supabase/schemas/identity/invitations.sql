@@ -107,7 +107,7 @@ begin
   ) then
     return '{"outcome":"already_member"}';
   end if;
-  -- Invited again, they get another link, and perhaps another role; there is never a second invitation.
+  -- A repeated invitation replaces the link and the role instead of adding a second one.
   update identity.invitations as i
   set role = invite_member.role, invited_by = user_id, token_hash = new_hash,
     created_at = at, expires_at = at + interval '7 days'

@@ -1,4 +1,4 @@
--- Members: who belongs to an organization and as what, and how somebody leaves.
+-- Members of an organization: their roles, and how they leave.
 
 create or replace function public.read_members(user_id uuid, organization_id text, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -66,7 +66,7 @@ begin
   if not found then
     return '{"outcome":"unknown"}';
   end if;
-  -- The owner's changes only by a hand-over, and nobody's by themselves.
+  -- Only a hand-over changes the owner's role, and nobody changes their own.
   if member.role = 'owner' or member_id = user_id
     or not identity.may_give_role(organization_id, user_id, member.role, at)
     or not identity.may_give_role(organization_id, user_id, role, at) then
@@ -209,7 +209,7 @@ declare
   ids constant text[] := array(select distinct o.id from unnest(organization_ids) as o (id) order by o.id);
   held text;
 begin
-  -- The books and their bills before the members, as closing a month takes them.
+  -- Locks the books and bills before the members, in the order of closing a month.
   foreach held in array ids loop
     perform pg_advisory_xact_lock(app.books_key(held));
   end loop;
@@ -238,8 +238,9 @@ begin
   where b.organization_id = end_membership.organization_id and b.actor_id = member_id and b.state <> 'committed';
   delete from app.idempotency_keys as k
   where k.organization_id = end_membership.organization_id and k.actor_id = member_id;
-  -- With it go their grants and tokens, their calendar, and a hand-over to them, so that none comes back with them.
-  -- Before their proposals, as a grant that ends.
+  -- The membership takes along grants, tokens, the calendar and a pending hand-over, so that none returns with the
+  -- person.
+  -- Ends the grants before the proposals, as for any ended grant.
   delete from identity.memberships as m
   where m.organization_id = end_membership.organization_id and m.user_id = member_id;
   perform app.withdraw_proposals_of(organization_id, member_id, by_id, at);

@@ -10,7 +10,7 @@ begin
   if not exists (select from app.currencies as c where c.code = base_currency) then
     return '{"outcome":"invalid","field":"base_currency"}';
   end if;
-  -- Locked, so that a second press waits for the first one, and one person gets one trial.
+  -- The lock makes a second press wait for the first, so that a person gets one trial.
   select p.trial_started_at is null, p.deletes_at is not null into gets_trial, is_leaving
   from identity.profiles as p
   where p.user_id = create_organization.user_id and p.country is not null and identity.is_active(p.user_id, at)

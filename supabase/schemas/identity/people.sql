@@ -86,7 +86,7 @@ create table identity.organizations (
   deletes_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
-  -- What payments are valued in: app.payments refers to both.
+  -- The currency that values payments; app.payments refers to both columns.
   unique (id, base_currency),
   constraint organizations_past_due_dated check ((plan_status = 'past_due') = (past_due_since is not null)),
   constraint organizations_canceled_is_free check (plan_status <> 'canceled' or plan = 'free'),
@@ -106,7 +106,7 @@ comment on column identity.organizations.trial_ends_at is
   'Until then there is everything of the Team plan, whatever is paid for. Payments never change it.';
 comment on column identity.organizations.plan_ended_at is
   'When the end of its subscription last left it without a paid plan.';
--- Whose plan ends about now?
+-- Finds plans that end about now.
 create index organizations_trial_ends_at_idx on identity.organizations (trial_ends_at);
 create index organizations_past_due_since_idx on identity.organizations (past_due_since)
   where past_due_since is not null;

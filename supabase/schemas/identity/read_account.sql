@@ -59,7 +59,7 @@ begin
         ) order by m.created_at, o.id)
         from identity.memberships as m
         join identity.organizations as o on o.id = m.organization_id
-        -- Of a plan that was set by hand none is paid for.
+        -- A plan set by hand has no subscription.
         left join lateral (select * from billing.subscriptions_with_a_say(o, at) limit 1) as s on s.status
           = o.plan_status
         where m.user_id = p.user_id

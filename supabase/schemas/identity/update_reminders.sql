@@ -16,7 +16,7 @@ begin
     -- A confirmation belongs to the address it was given for.
     reminder_email_confirmed_at
       = case when update_reminders.reminder_email = p.reminder_email then p.reminder_email_confirmed_at end,
-    -- Whoever saves an address again wants it tried again.
+    -- Saving an address again lets mails be tried again.
     refused_email = null, refused_at = null,
     updated_at = at
   where p.user_id = update_reminders.user_id

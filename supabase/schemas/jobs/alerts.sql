@@ -1,5 +1,4 @@
--- For operators: the last run of each stage, and problems that wait for them. /api/health/jobs tells a monitor which
--- job is late.
+-- For operators: the last run of each stage, and open problems. /api/health/jobs tells a monitor which job is late.
 
 create or replace view jobs.latest_runs with (security_invoker = true) as
 select distinct on (r.job, r.stage)

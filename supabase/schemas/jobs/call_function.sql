@@ -1,11 +1,11 @@
--- How a schedule reaches a function: by its address and the scheduler's secret, both out of the vault.
+-- Calls a function on schedule, with its address and the scheduler's secret from the vault.
 
 create or replace function jobs.call_function(slug text) returns bigint
 language plpgsql volatile set search_path = '' as $$
 declare
   site constant text := btrim(
     (select s.decrypted_secret from vault.decrypted_secrets as s where s.name = 'project_url'));
-  -- The first of a list is the one in use; the others are accepted while it is being changed.
+  -- The first secret of a list is in use; functions accept the others during a rotation.
   secret constant text := btrim(split_part(
     (select s.decrypted_secret from vault.decrypted_secrets as s where s.name = 'cron_secret'), ',', 1));
 begin
@@ -15,7 +15,7 @@ begin
       using errcode = 'object_not_in_prerequisite_state';
   end if;
   begin
-    -- In a header: an address ends up in the logs of every server on the way.
+    -- The secret goes in a header, because servers on the way log the URL.
     return net.http_get(
       url := site || '/functions/v1/' || slug,
       headers := jsonb_build_object('Authorization', 'Bearer ' || secret),
@@ -23,8 +23,7 @@ begin
       timeout_milliseconds := 65000
     );
   exception when others then
-    -- pg_cron keeps whole errors in cron.job_run_details, and those of pg_net quote the row with the header in it:
-    -- only the code may leave.
+    -- Raises only the code: pg_cron stores whole errors, and those of pg_net quote the row with the header.
     raise exception 'cannot call %: pg_net did not take the request (%)', slug, sqlstate;
   end;
 end

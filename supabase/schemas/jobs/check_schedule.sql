@@ -1,13 +1,13 @@
--- What a monitor asks of the schedule: whether it can reach the functions, and when each job last did its work.
+-- Tells a monitor whether the schedule can reach the functions, and when each job last succeeded.
 
--- As its owner: the tables of pg_cron are closed to the API's roles.
+-- Security definer: the API's roles cannot read the tables of pg_cron.
 create or replace function public.check_schedule(project_url text, cron_secret_hashes text[]) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare
   schedules jsonb;
   runs jsonb;
 begin
-  -- Without what pg_cron keeps as the message of a run: it may quote anything.
+  -- Leaves out the message that pg_cron stores for a run, which may quote anything.
   select coalesce(jsonb_agg(jsonb_build_object(
     'name', j.jobname,
     'is_active', j.active,
@@ -23,7 +23,7 @@ begin
     order by r.start_time desc
     limit 1
   ) as d on true;
-  -- A run is done with the last of its stages; one whose stage failed isn't a good one.
+  -- A run is complete after its last stage, and successful only if no stage failed.
   select coalesce(jsonb_agg(jsonb_build_object(
     'job', r.job, 'last_finished_at', r.finished_at, 'last_ok_at', r.ok_at, 'failed_stages', r.failed
   ) order by r.job), '[]') into runs

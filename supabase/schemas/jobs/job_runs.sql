@@ -1,4 +1,4 @@
--- What the scheduled functions did: one row for each stage of each run.
+-- The log of the scheduled functions: one row per stage of a run.
 
 create table jobs.job_runs (
   id bigint primary key generated always as identity,

@@ -25,12 +25,12 @@ declare
 begin
   <<organizations>>
   for organization in
-    -- Whoever writes there holds it; then it is the next run's.
+    -- Skips an organization that somebody is writing to; the next run takes it.
     select o.id from identity.organizations as o where o.deletes_at <= at order by o.deletes_at, o.id
     for update skip locked
   loop
     continue when not pg_try_advisory_xact_lock(app.books_key(organization.id));
-    -- An event of the payment provider comes to the organization after its subscription.
+    -- Payment events lock the subscription before the organization.
     continue when (select count(*) from billing.subscriptions as s where s.organization_id = organization.id) > (
       select count(*) from (
         select from billing.subscriptions as s where s.organization_id = organization.id for update skip locked
@@ -96,13 +96,13 @@ begin
   for person in
     select p.user_id, p.email from identity.profiles as p
     where p.deletes_at <= at
-      -- Who was made an owner meanwhile, or whose organization is still being purged, waits.
+      -- People who became an owner meanwhile, or whose organization is not purged yet, wait.
       and not exists (select from identity.organizations as o where o.owner_id = p.user_id)
     order by p.deletes_at, p.user_id
     limit most
     for update skip locked
   loop
-    -- The identity provider's own notes carry addresses and no foreign key. Not every version of it has them.
+    -- The identity provider's log has addresses and no foreign key. Not every version has this table.
     if to_regclass('auth.audit_log_entries') is not null then
       execute
         'delete from auth.audit_log_entries where payload ->> ''actor_id'' = $1 or payload #>> ''{traits,user_id}'' = '
@@ -115,7 +115,7 @@ begin
     delete from oauth.rate_buckets as b where strpos(b.key, person.user_id::text) > 0;
     delete from identity.invitations as i where i.address = lower(person.email);
     delete from app.tool_reads as t where t.user_id = person.user_id;
-    -- With the profile, and through it memberships, grants, calendars and mails.
+    -- Cascades to the profile, and through it to memberships, grants, calendars and mails.
     delete from auth.users as u where u.id = person.user_id;
     delete from identity.profiles as p where p.user_id = person.user_id;
     perform identity.record_event('account.deleted', person.user_id, null, '{}', at);
@@ -128,7 +128,7 @@ $$;
 comment on function jobs.purge_people is
   'Deletes people whose grace period is over, with their identity-provider data: {"people": how many}.';
 
--- Not even the service: these rows go when they are due, and only then.
+-- Not even the service can run it early.
 revoke all on function jobs.purge_expired, jobs.purge_organizations, jobs.purge_people from service_role;
 grant execute on function jobs.purge_expired, jobs.purge_organizations, jobs.purge_people to purger;
 
@@ -141,8 +141,8 @@ $$;
 comment on function jobs.purge is 'One run of all three purges as the role purger; returns their answers.';
 revoke all on function jobs.purge from service_role;
 grant execute on function jobs.purge to purger;
--- Set last, as app.run_tool's: it asks for the role's right to execute.
+-- Set last, as for app.run_tool, because it requires the role's right to execute.
 alter function jobs.purge set role = 'purger';
 
--- Six runs, to finish what one run leaves.
+-- Six runs a night, so that later ones finish the work.
 select cron.schedule('purge-expired', '7-57/10 3 * * *', 'select jobs.purge(now())');

@@ -1,8 +1,7 @@
 -- Scheduled in the database: deletes expired data once a day.
 
--- Hosted projects have the extensions and create them here; the embedded stack brings stand-ins of the same functions,
--- and where neither is, a schedule that never runs would be worse than a migration that fails. Being available is not
--- enough: pg_cron must also be preloaded.
+-- Hosted projects create the extensions here; the embedded stack has stand-ins with the same functions. Without either,
+-- the migration fails, which is better than a schedule that never runs. pg_cron must also be preloaded.
 do $$
 begin
   if to_regprocedure('cron.schedule(text, text, text)') is null
@@ -34,28 +33,27 @@ begin
   -- expired.
   for what, target, condition in
     values
-      -- What carries its own end was given it by the same table.
+      -- Rows with an end of their own got it from the same table.
       (null, 'app.idempotency_keys', 'expires_at < $1'),
       (null, 'app.import_batches', 'expires_at < $1'),
-      -- Invited addresses are personal data: they are kept only as long as an old link may need an explanation.
+      -- Invited addresses are personal data, kept only while an old link may need an explanation.
       ('invitations', 'identity.invitations', 'expires_at < $1'),
       (null, 'identity.handovers', 'expires_at < $1'),
-      -- A code and a consent page are good for minutes and a signature refuses them afterwards; tokens keep answering a
-      -- replay for a while.
+      -- A code and a consent page are valid for minutes, and their signature expires; tokens still detect a replay for
+      -- a while.
       ('used_codes', 'oauth.used_codes', 'code_expires_at < $1'),
       ('consents', 'oauth.consents', 'approved_at < $1'),
       ('tokens', 'oauth.tokens', 'expires_at < $1'),
-      -- Of a replay its person must have heard before it is forgotten; an alert that nobody looks at for half a year
-      -- will not be.
+      -- A person must see the alert of a replay before it is deleted, unless nobody looked for half a year.
       ('grants', 'oauth.grants', 'least(expires_at, revoked_at) < $1
         and (coalesce(revocation_reason, '''') not like ''%_replayed'' or alert_seen_at is not null)'),
       ('unseen_alerts', 'oauth.grants', 'revoked_at < $1'),
-      -- Documents of clients are read again when they are wanted; a bucket that is full says nothing.
+      -- Client documents are fetched again on demand, and a full bucket equals a missing one.
       ('client_documents', 'oauth.client_documents', 'fresh_until < $1'),
       (null, 'oauth.rate_buckets', 'full_at < $1'),
       ('attempts', 'identity.attempts', 'not $1 <= any (attempted_at)'),
-      -- What a change did goes when it can no longer be undone; that somebody made it stays for the audit. Items first,
-      -- so that an import of many rows takes as many runs as it needs.
+      -- A change loses its items when it can no longer be undone; the change itself stays for the audit. Items first,
+      -- so that a large import may take several runs.
       ('change_contents', 'app.change_items', 'change_id in (
         select s.id from app.change_sets as s where not s.is_emptied and s.created_at < $1
       )'),
@@ -66,19 +64,17 @@ begin
       ('deleted_records', 'app.expenses', 'deleted_at < $1
         and not exists (select from app.payments as p where p.expense_id = expenses.id and p.merged_into is not null)'),
       ('proposals', 'app.proposals', 'expires_at < $1'),
-      -- Those about proposals go with them.
+      -- Mails about proposals cascade from them.
       ('proposals', 'app.mails', 'event_id is not null and leased_until < $1'),
       ('tool_reads', 'app.tool_reads', 'day < ($1 at time zone ''UTC'')::date'),
       ('job_runs', 'jobs.job_runs', 'finished_at < $1'),
-      -- With their log. Longer than a year, so that the last reminder of a yearly bill is still known when the next one
-      -- goes out.
+      -- Cascades to their log. Kept for over a year, so that the next reminder of a yearly bill finds the last one.
       ('digests', 'jobs.reminder_digests', 'created_at < $1'),
-      -- What an event decided stands in its subscription, whose clock also refuses it when it comes again.
+      -- The subscription keeps an event's effect, and its clock refuses a repeated event.
       ('payment_events', 'billing.payment_events', 'received_at < $1'),
       ('cron_runs', 'cron.job_run_details', 'end_time < $1'),
-      -- Never authorized: a client asks within minutes, and one that comes back later registers again. Six days and the
-      -- day between two runs are seven. Last of all, since every registration waits for their count while this holds
-      -- it.
+      -- Clients that nobody authorized: real ones are authorized within minutes, or register again. Six days plus the
+      -- day between two runs are seven. Last, because every registration waits for their count meanwhile.
       ('clients', 'oauth.clients', 'granted_at is null and created_at < $1
         and not exists (select from oauth.grants as g where g.client_id = clients.client_id)')
   loop

@@ -25,7 +25,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   added int;
 begin
-  -- The source's digits unchanged: text to numeric.
+  -- Casts text to numeric to keep the source's digits.
   insert into app.fx_rates (quote, rate_on, source, rate, fetched_at)
   select c.code, coalesce((days ->> r.key)::date, published_on), source, r.value::numeric, at
   from jsonb_each_text(per_euro) as r
@@ -53,7 +53,7 @@ begin
         select distinct p.paid_on as day from app.payments as p
         where not p.is_final and p.paid_on < today and p.deleted_at is null
         union
-        -- What is to come is valued at the newest rates, whatever is in the books.
+        -- Upcoming dates use the newest rates, even if the books have none.
         select today - 1
       ) as w
       left join app.fx_days as f on f.day = w.day

@@ -1,5 +1,5 @@
--- What the schedule takes from the vault: where the functions are, and the scheduler's secret. `supabase db push` would
--- write both, but only while a migration is pending; the deploy command calls these instead.
+-- The schedule's entries in the vault: the functions' address and the scheduler's secret. `supabase db push` writes
+-- them only while a migration is pending, so the deploy command calls these functions.
 
 create or replace function jobs.vault_matches(project_url text, cron_secret_hashes text[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -26,7 +26,7 @@ declare
   value text;
   kept_id uuid;
 begin
-  -- One at a time: of two that create the same name the second would fail.
+  -- Serialized, because the second of two concurrent inserts of a name would fail.
   perform pg_advisory_xact_lock(hashtext('jobs.fill_vault'));
   for secret_name, value in values ('project_url', project_url), ('cron_secret', cron_secret)
   loop

@@ -63,8 +63,8 @@ begin
   select array_agg(t order by t desc) into earlier
   from identity.attempts as a, unnest(a.attempted_at) as t
   where a.key_hash = claim_attempt.key_hash and t > since;
-  -- Room comes when the oldest of the last `at_most` is an hour old, and not before the pause is over.
-  -- At least a second, whatever the limits are: who was refused has to wait.
+  -- The next attempt is possible when the oldest of the last `at_most` is an hour old and the pause is over.
+  -- At least a second, so that a refused person always waits.
   return oauth.limited(greatest(
     1, ceil(extract(epoch from greatest(earlier[1] + apart, earlier[at_most] + interval '1 hour') - at))::integer));
 end

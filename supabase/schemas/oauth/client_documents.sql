@@ -33,7 +33,7 @@ begin
   select d.fresh_until into fresh_until from oauth.client_documents as d
     where d.client_id = open_document_consent.client_id;
   if fresh_until is null or fresh_until <= at then
-    -- A caller that floods us with new documents doesn't use up the quota for clients that people use.
+    -- A flood of new documents does not use up the quota of connected clients.
     wait := oauth.draw_quotas(case
       when exists (select from oauth.clients as c
         where c.client_id = open_document_consent.client_id and c.granted_at is not null) then known_quotas

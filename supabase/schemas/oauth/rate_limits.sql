@@ -1,9 +1,7 @@
--- Rate limits, both kinds. Token buckets for what programs do: they are drawn from inside the very call that they
--- protect, so that a limit costs no round trip of its own. Attempts, counted one by one, for what a person may try a
--- few times an hour.
+-- Rate limits of two kinds. Token buckets limit programs: the protected call itself draws from them, so a limit costs
+-- no round trip. Attempts are counted one by one and limit a person to a few an hour.
 
--- Unlogged: after a crash every bucket is full again, which harms nobody, and no limit writes to the log of the
--- database.
+-- Unlogged: a crash refills every bucket, which is harmless, and limits write no WAL.
 create unlogged table oauth.rate_buckets (
   key text primary key constraint rate_buckets_key_length check (length(key) between 1 and 200),
   full_at timestamptz not null
@@ -39,7 +37,7 @@ create or replace function oauth.draw_from_bucket(key text, at_most integer, sec
 language plpgsql volatile set search_path = '' as $$
 declare
   span constant interval := make_interval(secs => seconds);
-  -- What one costs: the bucket is full again that much later.
+  -- The cost of a draw: it delays the refill by this much.
   cost constant interval := make_interval(secs => seconds / at_most);
   wait constant integer := oauth.wait_for_bucket(key, at_most, seconds, at);
 begin
@@ -54,7 +52,7 @@ begin
   if found then
     return 0;
   end if;
-  -- Somebody else has drawn the last one meanwhile.
+  -- A concurrent call drew the last one.
   return greatest(1, oauth.wait_for_bucket(key, at_most, seconds, at));
 end
 $$;

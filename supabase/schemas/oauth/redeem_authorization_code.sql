@@ -16,7 +16,7 @@ begin
   if not found then
     return oauth.refuse('unknown_client', client_id, limits, at);
   end if;
-  -- One at a time of a person in an organization: their grants are counted below.
+  -- Serializes the grants of a person in an organization, because they are counted below.
   perform from identity.memberships as m
   where m.organization_id = redeem_authorization_code.organization_id and m.user_id = redeem_authorization_code.user_id
     and identity.is_active(m.user_id, at)
@@ -33,8 +33,8 @@ begin
     if spent.used_at is null then
       return oauth.refuse(case when is_member then 'burnt' else 'not_a_member' end, client_id, limits, at);
     end if;
-    -- Whoever gets here has proven the verifier: the code leaked together with it, or the client is broken (RFC 6749
-    -- section 4.1.2). It counts while its person is suspended too: they may be back before the grant ends.
+    -- The caller has proven the verifier: either the code leaked together with it, or the client is broken (RFC 6749
+    -- section 4.1.2). This counts for suspended people too, who may return before the grant ends.
     perform oauth.end_grant(spent.grant_id, 'code_replayed', at);
     return oauth.refuse('replayed', client_id, limits, at);
   end if;
@@ -47,7 +47,7 @@ begin
     update oauth.clients as c set granted_at = at, registered_by = null
     where c.client_id = redeem_authorization_code.client_id and c.granted_at is null;
   end if;
-  -- Clients that forget their grant, or take a new one with every start, leave the old ones behind.
+  -- Clients that forget their grant, or request a new one at every start, leave old ones behind.
   perform oauth.end_grant(surplus.id, 'too_many', at)
   from (
     select g.id from oauth.grants as g

@@ -46,7 +46,7 @@ begin
   if room is null then
     return 0;
   end if;
-  -- One, or a twentieth of the free slots, so that callers together approach the limit without reaching it.
+  -- One, or a twentieth of the free slots, so that all callers together never reach the limit.
   if caller is null or own < greatest(1, (at_most - kept) / 20.0) then
     if kept >= at_most then
       delete from oauth.clients as c where c.client_id = (
@@ -56,7 +56,7 @@ begin
     end if;
     return 0;
   end if;
-  -- Over it, a caller makes room by its own. A person may be looking at the consent page of a new one.
+  -- A caller over its share displaces its own clients. A person may be looking at the consent page of a new one.
   delete from oauth.clients as c where c.client_id = (
     select o.client_id from oauth.clients as o
     where o.granted_at is null and o.registered_by = caller and o.created_at <= at - settling

@@ -10,8 +10,7 @@ declare
   outcome text;
   wait integer;
 begin
-  -- Of all who present it at once, one gets the row while it is not rotated yet; the others wait here and then find
-  -- that it is.
+  -- One of several concurrent callers gets the unrotated row; the others wait here and then find it rotated.
   select t.* into old
   from oauth.tokens as t join oauth.grants as g on g.id = t.grant_id
   where t.token_hash = decode(rotate_refresh_token.token_hash, 'hex') and t.kind = 'refresh'
@@ -44,18 +43,18 @@ begin
   outcome := case
     when of_grant.revoked_at is not null then 'revoked'
     when old.expires_at <= at then 'expired'
-    -- Two hold it: a client that retries has not used the successor, of which it doesn't know yet.
+    -- Two parties hold the token: a client that retries does not know the successor, so it cannot have used it.
     when old.rotated_at + interval '60 seconds' < at
       or exists (select from oauth.tokens as t where t.token_hash = old.successor_hash and t.rotated_at is not null)
       then 'replayed'
-    -- Not rotated either: the token is as good as before when the ban ends.
+    -- A suspended person's token is not rotated, so it works again after the ban.
     when not identity.is_active(of_grant.user_id, at) then 'suspended'
   end;
   if outcome = 'replayed' then
     perform oauth.end_grant(of_grant.id, 'refresh_token_replayed', at);
   elsif outcome is not null then
-    -- A dead token of a living client must be told so, whatever comes from the same address; one that keeps asking
-    -- waits on its own account.
+    -- A client with a dead token must get the refusal, whatever its address does; a client that keeps asking draws from
+    -- a bucket of its own.
     wait := oauth.draw_allowance('token_dead:' || token_hash, limits, at);
     if wait > 0 then
       return oauth.limited(wait);

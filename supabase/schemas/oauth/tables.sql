@@ -1,4 +1,4 @@
--- OAuth: which clients may ask, what a person decided and granted, which codes are spent, which tokens live.
+-- OAuth: registered clients, consents and grants, spent codes and valid tokens.
 -- Invariants: neither tokens nor codes are stored, only SHA-256 digests and code ids; a grant cannot outlive the
 -- membership it was given under, nor a token its grant; a code is redeemed once; a refresh token has one successor.
 -- Row-level security is on without policies: these tables are the service's own.
@@ -12,8 +12,8 @@ create table oauth.clients (
   registered_by text constraint clients_registered_by_length check (length(registered_by) <= 100),
   created_at timestamptz not null,
   granted_at timestamptz,
-  -- Anybody may leave these here: with the id, which a document's client has in four places, and the indexes, a row
-  -- stays under 4 kB.
+  -- Anybody can store these. Including its indexes, and the id that a document's client has in four places, a row stays
+  -- under 4 kB.
   constraint clients_metadata_size
     check (octet_length(client_name) + octet_length(array_to_string(redirect_uris, '')) <= 2048),
   constraint clients_registered_by_forgotten check (granted_at is null or registered_by is null)
@@ -81,7 +81,7 @@ comment on column oauth.grants.revocation_reason is
   'too_many: the one that idled longest had to go when its person connected more than 20 clients to the organization.';
 comment on column oauth.grants.alert_seen_at is 'When the person said that they know that the grant ended by a replay.';
 create index grants_client_id_idx on oauth.grants (client_id);
--- Finds a person's active grants; in the long run most grants are revoked.
+-- Finds a person's active grants; most grants end up revoked.
 create index grants_membership_idx on oauth.grants (user_id, organization_id, revoked_at);
 
 create table oauth.consents (
