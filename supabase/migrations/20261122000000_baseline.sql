@@ -2660,7 +2660,7 @@ comment on table app.idempotency_keys is
   'First result of a call that carried a key, for as long as app.retention says.';
 create index idempotency_keys_expires_at_idx on app.idempotency_keys (expires_at);
 
--- Columns that follow from other rows or from the calendar, and what counts their changes.
+-- Columns derived from other rows or the calendar, and version counters.
 create or replace function app.derived_columns(table_name text) returns text[]
 language plpgsql immutable set search_path = '' as $$
 begin
@@ -3201,7 +3201,7 @@ comment on table app.payment_shares is
 create index payment_shares_owed_idx
   on app.payment_shares (organization_id, currency) include (member_id, paid_by, minor)
   where member_id <> paid_by;
--- What does somebody share in?
+-- Finds a person's shares.
 create index payment_shares_member_id_idx on app.payment_shares (expense_id, member_id);
 
 create table app.settlements (
@@ -3640,7 +3640,7 @@ comment on column app.provider_links.lease_token is
   'dead.';
 comment on column app.provider_links.last_success_period is
   'The latest month with a statement, as its first day.';
--- Who was asked longest ago?
+-- Finds the links that were asked longest ago.
 create index provider_links_asked_at_idx on app.provider_links (asked_at nulls first, id) where status = 'active';
 grant
   update (provider_name, asked_at, ask_after, backlog, lease_token, leased_until, last_success_period,
@@ -3799,7 +3799,7 @@ create index proposals_grant_id_idx on app.proposals (grant_id) where state = 'p
 create index proposals_change_id_idx on app.proposals (change_id);
 create index proposals_expires_at_idx on app.proposals (expires_at);
 
--- What did somebody write in a day?
+-- Finds a person's writes of a day.
 create index change_sets_actor_id_idx on app.change_sets (organization_id, actor_id, created_at);
 
 alter table app.approval_rules enable row level security;
@@ -5247,7 +5247,7 @@ comment on function public.keep_account is
 
 -- The connector's database side: one call authenticates a bearer token, becomes the person under row-level security,
 -- runs one tool and returns its envelope.
--- This file has what tools share: the context and change sets.
+-- This file has the context and the change sets that tools share.
 -- A tool is `app.<tool>(context app.context, arguments jsonb) returns jsonb` and returns {data, warnings?,
 -- next_cursor?, total_count?, totals_by_currency?}. A writing tool also returns {facts}, from which TypeScript words
 -- the list of recent changes.
@@ -5356,7 +5356,7 @@ begin
     when 'update_bill' then return app.update_bill(context, arguments);
     when 'mark_bill_paid' then return app.mark_bill_paid(context, arguments);
     when 'sync_bill_amounts' then return app.sync_bill_amounts(context, arguments);
-    -- No tool of a client: what the connector fetched for the one above.
+    -- Not a client's tool: stores the connector's fetched answers for the one above.
     when 'store_bill_amounts' then return app.store_bill_amounts(context, arguments);
     when 'delete_records' then return app.delete_records(context, arguments);
     when 'undo_change' then return app.undo_change(context, arguments);
@@ -5382,7 +5382,7 @@ begin
   change := app.begin_change(context, tool);
   result := app.dispatch_tool(context, tool, arguments);
   change := app.finish_change(change, result -> 'facts');
-  -- A tool that did its work in an earlier call names the change of that one itself.
+  -- A tool whose work happened in an earlier call names that call's change.
   return result - 'facts' || jsonb_build_object('change_id', coalesce(change, result ->> 'change_id'));
 end
 $$;
@@ -5426,7 +5426,7 @@ begin
       perform app.fail('idempotency_conflict', field => 'idempotency_key');
     end if;
     return coalesce((
-      -- What waited for approval then may have been written since.
+      -- The proposal may have been approved since.
       select coalesce(p.result, case
         when p.state <> 'pending' then jsonb_build_object('ok', false, 'error', jsonb_build_object(
           'code', 'not_decided.already', 'params', jsonb_build_object('state', p.state)
@@ -5467,11 +5467,11 @@ language plpgsql volatile set search_path = '' set lock_timeout = '2s' as $$
 begin
   perform pg_advisory_xact_lock(app.books_key(lock_books.organization_id));
   if identity.is_standing_noted() then
-    -- Whoever had the books may have changed what this person may.
+    -- The previous holder of the lock may have changed this person's rights.
     perform identity.note_standing();
   end if;
 exception when lock_not_available then
-  -- Who waits holds a connection that everybody else needs as well.
+  -- A waiting call holds a connection that others need.
   perform app.fail('busy');
 end
 $$;
@@ -5511,7 +5511,7 @@ begin
     return tool = 'import_expenses';
   end if;
   if target_id is null then
-    -- The latest of this connection, as app.find_latest_change has it.
+    -- The latest change of this connection, as in app.find_latest_change.
     target_id := app.find_own_latest((auth.jwt() ->> 'grant_id')::uuid);
   end if;
   return exists (select from app.change_items as i where i.change_id = target_id offset many);
@@ -5692,16 +5692,16 @@ begin
   if principal ->> 'outcome' <> 'ok' then
     return principal;
   end if;
-  -- auth.uid() reads the one or the other, depending on the platform's age.
+  -- auth.uid() reads one of the two settings, depending on the platform's version.
   perform set_config('request.jwt.claims', (principal -> 'claims')::text, true),
     set_config('request.jwt.claim.sub', principal #>> '{claims,sub}', true);
   result := app.run_tool(tool, coalesce(arguments, '{}'), at);
   if result is null then
-    -- No member any more since the token was looked at.
+    -- The membership ended after the token check.
     return '{"outcome": "invalid_token"}';
   end if;
   if tool = 'decide_proposal' and (result ->> 'ok')::boolean then
-    -- Somebody else's write: here the service acts again, which the person's role could not.
+    -- A proposal runs another person's write, which needs the service role again.
     result := app.decide_as_assistant(result, (principal #>> '{claims,sub}')::uuid, at);
   end if;
   perform app.count_request(principal #>> '{claims,grant_id}', kind, limits, at);
@@ -5730,9 +5730,9 @@ $$;
 comment on function public.call_long_tool is
   'The same for what may take longer than other statements may: publishing an import of many rows, or undoing one.';
 
--- From here on the person acts, not the service: the role is set on entry and restored by itself. It is added last,
--- since setting it asks for `authenticated`'s right to execute; no function that leads here may be SECURITY DEFINER,
--- where roles cannot be set.
+-- From here on the person acts, not the service: the function sets the role on entry, and PostgreSQL restores it. Set
+-- last, because it requires `authenticated`'s right to execute. No caller may be SECURITY DEFINER, where roles cannot
+-- be set.
 alter function app.run_tool set role = 'authenticated';
 -- Compiling a statement takes longer than running it in any tool.
 alter function app.run_tool set jit = off;
@@ -5744,7 +5744,7 @@ create or replace function app.act_as(user_id uuid, organization_id text) return
 language plpgsql volatile set search_path = '' as $$
 begin
   perform set_config('application_name', app.request_name(), true);
-  -- auth.uid() reads the one or the other, depending on the platform's age.
+  -- auth.uid() reads one of the two settings, depending on the platform's version.
   perform set_config('request.jwt.claims', jsonb_build_object(
       'sub', user_id, 'role', 'authenticated', 'organization_id', organization_id
   )::text, true),
@@ -5761,13 +5761,13 @@ language plpgsql volatile set search_path = '' as $$
 declare
   result jsonb;
 begin
-  -- What is in the books stays readable without a plan.
+  -- The books stay readable without a plan.
   if app.is_write(tool) and not identity.organization_has_feature(organization_id, 'ai:connector', at) then
     return coalesce(identity.refuse_change(organization_id, user_id, at), '{"outcome": "refused"}');
   end if;
   perform app.act_as(user_id, organization_id);
   result := app.run_tool(tool, arguments, at);
-  -- No member, or suspended, since the page was shown.
+  -- The membership ended, or the person was suspended, since the page was shown.
   return case when result is null then '{"outcome": "refused"}'
     else jsonb_build_object('outcome', 'ok', 'result', result) end;
 end
@@ -5793,7 +5793,7 @@ begin
   result := app.run_tool(
     'list_expenses', arguments || jsonb_build_object('format', 'csv', 'limit', rows_at_once), at
   );
-  -- No member, or suspended, since the link was made.
+  -- The membership ended, or the person was suspended, since the link was made.
   return case when result is null then '{"outcome": "refused"}'
     else jsonb_build_object('outcome', 'ok', 'result', result - 'page') end;
 end
@@ -5804,9 +5804,8 @@ comment on function public.read_expense_file is
 
 -- schemas/connector/arguments.sql
 
--- What tools read and write at their edges: errors, text, dates, amounts, cursors.
--- Arguments arrive checked against the contract; here is what a schema cannot know: the calendar, the currencies, the
--- owner's day.
+-- Reads arguments and builds answers: errors, text, dates, amounts and cursors. The contract has checked the arguments;
+-- this file checks them against the calendar, the currencies and the owner's day.
 
 create or replace function app.fail(code text, params jsonb default '{}', field text default null) returns void
 language plpgsql set search_path = '' as $$
@@ -5869,7 +5868,7 @@ language plpgsql immutable set search_path = '' as $$
 begin
   return nullif(rtrim(left(btrim(regexp_replace(regexp_replace(
     value,
-    -- What is drawn as nothing or turns the text around: format characters, variation selectors, tags.
+    -- Invisible and direction-changing characters: format characters, variation selectors, tags.
     '[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f'
     '\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff]', '', 'g'
   ), '[\s\u0001-\u001f\u007f-\u009f<>{}[\]`*#|~"\\]+', ' ', 'g')), at_most)), '');
@@ -5915,7 +5914,7 @@ begin
   if days = '{}' then
     perform app.fail('date_out_of_range.no_such_day', jsonb_build_object('value', month_and_day), field);
   end if;
-  -- Further away than a season, last year's may be meant as well as next year's.
+  -- A day more than a season away may be in last year or next year.
   if abs(days[1] - context.today) > 92 or (is_past and days[1] > context.today + 1) then
     perform app.fail('date_out_of_range.which_year', jsonb_build_object(
       'days', (select jsonb_agg(d order by d) from unnest(days) as d)
@@ -6100,7 +6099,7 @@ comment on function app.read_cursor is
 
 -- schemas/connector/plan_warnings.sql
 
--- get_context: the person, organization and plan, and the words in use: categories and payees.
+-- get_context: the person, organization, plan, categories and payees.
 
 create or replace function app.member_name(user_id uuid) returns text
 language plpgsql stable set search_path = '' as $$
@@ -6218,7 +6217,7 @@ comment on function app.rows_of_record is
 create or replace function app.list_changes(context app.context, wanted jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Older changes are not looked through for a client, a person or a record.
+  -- A filter by client, person or record searches no older changes.
   most_looked constant int := 2000;
   most_effects constant int := 3;
   automatic constant text[] := array['autopay', 'provider_sync'];
@@ -7534,8 +7533,8 @@ revoke all on function app.balances_of from authenticated;
 create or replace function app.name_parties(ids uuid[]) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  -- Definer, since people see the profiles of members only: who owes, or is owed, is known to the other also
-  -- afterwards.
+  -- Security definer: people see only members' profiles, but former members who owe or are owed stay known to the other
+  -- side.
   return (
     select coalesce(jsonb_object_agg(n.id, coalesce(
       n.email, case when n.nameless > 1 then 'former member ' || left(n.id::text, 4) end
@@ -7592,7 +7591,7 @@ comment on function app.describe_balances is
 create or replace function app.describe_own_balances(recipient identity.profiles) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- The page of the books has all.
+  -- The books page lists them all.
   max_listed constant int := 10;
 begin
   return (
@@ -7614,7 +7613,7 @@ $$;
 comment on function app.describe_own_balances is
   'A person''s balances for their digest: [{owes, who, currency, amount}]; who is null for a deleted account, amount '
   'null when hidden.';
--- As the person whose digest it is.
+-- Runs as the digest's recipient.
 alter function app.describe_own_balances set role = 'authenticated';
 
 create or replace function app.find_party(context app.context, wanted text, field text) returns uuid
@@ -10410,8 +10409,8 @@ comment on function app.delete_records is
 
 -- schemas/connector/kept_rows.sql
 
--- Kept rows: what the capture trigger wrote down of a row, compared with the row as it is, and put back. It works for
--- every table that is captured, and for the settings, which are kept as if they were a row of the organization.
+-- Kept rows: compares a row that the capture trigger stored with the current one, and restores it. Works for every
+-- captured table, and for the settings, which are stored like a row of the organization.
 
 create type app.kept_row as (
   table_name text,
@@ -10457,7 +10456,7 @@ begin
   return query execute format(
     $query$
       select w.row_id, t.current,
-        -- Of a row that was purged neither is known, and nothing unknown may count as the same.
+        -- Both states of a purged row are unknown, so they must not count as equal.
         w.kept is not distinct from t.current
           or app.same_content(w.kept, to_jsonb(jsonb_populate_record(null::app.%1$I, w.kept)), t.current, $3)
       from unnest($1, $2) as w (row_id, kept)
@@ -10489,7 +10488,7 @@ begin
   from pg_attribute as a
   where a.attrelid = format('app.%I', table_name)::regclass and a.attnum > 0 and not a.attisdropped
     and a.attgenerated = '';
-  -- What goes again goes now: it is kept for as long as anything that goes today.
+  -- A row deleted again is kept as long as one deleted today.
   execute format(
     $query$
       with written as (
@@ -10771,7 +10770,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   rows jsonb;
 begin
-  -- One row for what people see as one thing.
+  -- One row for each record that people see.
   select jsonb_agg(jsonb_build_object('id', r.id, 'subject', r.subject, 'current', r.current)
     order by r.place) into rows
   from (
@@ -10798,7 +10797,7 @@ declare
 begin
   return (
     with things as (
-      -- An expense and its payment are one thing to people.
+      -- People see an expense and its payment as one record.
       select r.*,
         case when starts_with(coalesce(r.before, r.after) ->> 'expense_id', 'exp_')
         then coalesce(r.before, r.after) ->> 'expense_id' else r.row_id end as thing
@@ -10838,7 +10837,7 @@ comment on function app.describe_reversals is
 create or replace function app.describe_value(kept jsonb, key text) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  -- A bill reminds unless somebody said otherwise.
+  -- Reminders are on by default.
   if coalesce(kept -> key, 'null') in ('null', 'false', '[]', '{}')
     and not (key = 'reminder_enabled' and kept ->> 'kind' = 'bill') then
     return null;
@@ -10885,7 +10884,7 @@ declare
     'reimbursed_by', 'reimbursed_on', 'share_bp', 'payer_id', 'sharing', 'from_id', 'to_id', 'assignee_id',
     'reminder_enabled', 'remind_days_before', 'remind_again', 'snoozed_until'
   ];
-  -- What comes or goes need not say what would be so anyway.
+  -- Added and deleted records leave out default values.
   usual constant jsonb :=
     '{"amount_mode":"fixed","weekend_rule":"none","share_bp":10000,"status":"open","opening_minor":0,
       "reminder_enabled":true}';
@@ -10899,7 +10898,7 @@ begin
   return (
     with things as (
       select r.*,
-        -- An expense and its payment are one thing to people.
+        -- People see an expense and its payment as one record.
         case when starts_with(coalesce(r.after, r.before) ->> 'expense_id', 'exp_')
         then coalesce(r.after, r.before) ->> 'expense_id' else r.row_id end as thing,
         r.before is null or coalesce(r.before ->> 'deleted_at', r.before ->> 'archived_at') is not null as was_gone,
@@ -10909,7 +10908,7 @@ begin
       select t.*, d.subject, f.key, app.describe_value(v.was, f.key) as was, app.describe_value(v.becomes, f.key)
         as becomes
       from things as t
-      -- What is deleted is still there, but not to people.
+      -- A soft-deleted row counts as missing.
       cross join lateral (
         select case when not t.was_gone then t.before end as was, case when not t.is_gone then t.after end as becomes
       ) as v
@@ -10918,14 +10917,14 @@ begin
       left join lateral (
         select key from jsonb_object_keys(k.kept) as key
         where key <> all (app.derived_columns(t.table_name) || untold)
-          -- An amount in another currency is another one, whatever its figures.
+          -- Equal figures in different currencies are different amounts.
           and (
             v.was -> key is distinct from v.becomes -> key
             or key in ('amount_minor', 'expected_minor', 'tax_minor', 'opening_minor')
               and v.was -> 'currency' is distinct from v.becomes -> 'currency'
             or key = 'charged_minor' and v.was -> 'charged_currency' is distinct from v.becomes -> 'charged_currency'
           )
-          -- The amount says the currency.
+          -- The amount includes the currency.
           and not (
             key = 'currency'
             and coalesce(k.kept ->> 'amount_minor', k.kept ->> 'expected_minor') is not null
@@ -10937,10 +10936,10 @@ begin
           )
       ) as f on true
       where t.thing in (select w.thing from things as w group by w.thing order by min(w.place) limit at_most)
-        -- Only what follows from others moved.
+        -- Only derived columns changed.
         and (f.key is not null or t.was_gone <> t.is_gone)
     ), fields as (
-      -- A payment says again what its expense says.
+      -- A payment repeats its expense's fields.
       select distinct on (t.thing, t.key) t.thing, t.key, t.was, t.becomes
       from told as t
       where t.was is distinct from t.becomes
@@ -10975,7 +10974,7 @@ comment on function app.describe_effects is
 create or replace function app.read_effects(change_id text, at_most int) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- A thing is rarely more than three rows.
+  -- A record rarely has more than three rows.
   rows_read constant int := at_most * 4;
   told jsonb;
 begin
@@ -11129,7 +11128,7 @@ begin
     end loop;
   end loop;
 
-  -- What a statement brought may be imported again, then anew.
+  -- After the undo, a statement's rows can be imported again.
   delete from app.statement_lines as l where l.change_id = target.id;
   update app.accounts as a set balance = null
   where a.organization_id = context.organization_id and a.balance ->> 'change_id' = target.id;
@@ -11149,10 +11148,10 @@ begin
   end if;
   if conflicts = '{}' then
     conflicts := array(
-      -- A bill cannot go while money that was paid for it since stays.
+      -- A bill cannot be removed while later payments of it stay.
       select ('payments', p.id, to_jsonb(p), to_jsonb(p), to_jsonb(p))::app.kept_row
       from (select distinct id from unnest(expense_ids) as id) as x
-      -- Looked up one by one: of how many an undo touched the planner knows nothing.
+      -- One lookup each, because the planner cannot estimate how many rows an undo touched.
       cross join lateral (select e.deleted_at from app.expenses as e where e.id = x.id offset 0) as e
       cross join lateral (select p.* from app.payments as p where p.expense_id = x.id offset 0) as p
       where e.deleted_at is not null and p.deleted_at is null
@@ -11168,7 +11167,7 @@ begin
       where o.status = 'paid' and o.paid_minor < o.expected_minor
       order by o.due_on
     ) || array(
-      -- Nor can what another record was merged into since: neither would be left.
+      -- A record that absorbed another one since cannot be undone either: neither would remain.
       select ('payments', p.id, to_jsonb(p), to_jsonb(p), to_jsonb(p))::app.kept_row
       from app.change_items as i
       join app.payments as p on p.merged_into = i.row_id
@@ -11196,7 +11195,7 @@ begin
         app.member_name(target.actor_id)),
       'not_reversible', kept
     ) || described,
-    -- Undoing an undo does the first change again.
+    -- Undoing an undo redoes the first change.
     'facts', case
       when target.undoes is null then jsonb_build_object('verb', 'undid', 'change', app.change_facts(target))
       else jsonb_build_object(
@@ -11209,7 +11208,7 @@ exception
   when unique_violation then
     perform app.fail('undo_conflict.name_taken', jsonb_build_object('change', app.change_facts(target)), 'change_id');
   when insufficient_privilege then
-    -- What one looks after would be somebody else's again, and out of sight.
+    -- The bill would return to its former assignee, out of this person's sight.
     perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'), 'change_id');
 end
 $$;
@@ -11291,8 +11290,8 @@ begin
       from net as n
       where n.before is distinct from n.after
     ), moved as (
-      -- A row of money is worth its amount and its direction; one that is not there, nothing. Of two currencies both
-      -- count.
+      -- The value of a row is its amount with its direction, and a missing row is worth nothing. If the currency
+      -- changes, both values count.
       select m.currency, sum(m.minor) as minor
       from seen as s
       left join lateral app.usual_amount(s.row_id, null, s.was ->> 'currency') as usual_before
@@ -11311,7 +11310,7 @@ begin
       where s.table_name in ('payments', 'expenses', 'settlements')
       group by m.currency
     ), taxed as (
-      -- Tax is claimed back by itself.
+      -- Tax can be claimed back, so it counts too.
       select s.becomes ->> 'currency' as currency,
         abs(coalesce((s.becomes ->> 'tax_minor')::numeric, 0) - coalesce((s.was ->> 'tax_minor')::numeric, 0)) as minor
       from seen as s
@@ -11327,7 +11326,7 @@ begin
         and s.becomes ->> 'amount_source' = 'override'
         and s.becomes -> 'expected_minor' is distinct from s.was -> 'expected_minor'
       union all
-      -- What is skipped need not be paid, and has to be when it is not skipped any more.
+      -- Skipping a date, or undoing that, puts its amount at stake.
       select k.kept ->> 'currency', (k.kept ->> 'expected_minor')::numeric, false
       from seen as s
       cross join lateral (select coalesce(s.becomes, s.was) as kept) as k
@@ -11337,7 +11336,7 @@ begin
     ), things as (
       select s.thing, bool_or(s.was is not null) as was_there, bool_or(s.becomes is not null) as is_there,
         bool_or(s.table_name in ('settings', 'categories', 'budgets', 'payee_rules')) as is_setting,
-        -- What pays itself, or pays something else by itself from now on.
+        -- Automatic payments that start or change.
         bool_or((s.becomes ->> 'autopay')::boolean and (
           (s.was ->> 'autopay')::boolean is not true
           or s.becomes ->> 'status' = 'active' and (
@@ -11400,7 +11399,7 @@ comment on function app.measure_change is
 create or replace function app.tools_of_change(change_id text) returns text[]
 language plpgsql stable set search_path = '' as $$
 begin
-  -- Taking something back, or doing it again, is as much as doing it.
+  -- Undoing and redoing a change count like the change itself.
   return array(
     with recursive undone as (
       select s.tool, s.undoes from app.change_sets as s where s.id = change_id
@@ -11441,7 +11440,7 @@ begin
     end if;
   end loop;
   return case
-    -- What nobody can value may be anything.
+    -- An amount without a known value counts as exceeding every limit.
     when unknown <> '{}' then limited || jsonb_build_object('reason', 'unconvertible', 'currencies', unknown)
     when total > rule.over_minor then limited || jsonb_build_object(
       'reason', 'amount', 'total', app.format_amount(total, rule.currency)
@@ -11460,7 +11459,7 @@ declare
 begin
   return case
     when rule.tool is null then (moved ->> 'records')::bigint
-    -- Of these only what went or was set, whatever else the tool did.
+    -- These tools count only the records that they delete or set.
     when rule.tool in ('delete_records', 'update_settings')
       then coalesce(acted, case when rule.tool = any (tools) then 0 end)
     when rule.tool = any (tools) then (moved ->> 'records')::bigint
@@ -11529,7 +11528,7 @@ comment on function app.judge_moved is
 
 -- schemas/approvals/judge_import.sql
 
--- What an import would do, judged from its draft before its rows are written.
+-- Judges an import by its draft, before its rows are written.
 
 create or replace function app.draft_effects(import_id text, lines jsonb, at_most int) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -11607,7 +11606,7 @@ begin
       'count', jsonb_array_length(counted -> 'new'), 'totals_by_currency', counted -> 'totals', 'names', '[]'::jsonb
     ),
     'effects', app.draft_effects(batch.id, counted -> 'new', at_most),
-    -- The rows themselves: other names and days make the same totals.
+    -- Includes the rows, because other names and days can have the same totals.
     'fingerprint', encode(sha256(convert_to(jsonb_build_array(
       counted, batch.account_id, batch.read -> 'rules', batch.read -> 'answers', (
         select string_agg(md5(jsonb_build_array(
@@ -11635,7 +11634,7 @@ begin
     -- The tool answers, or asks, itself.
     raise exception using errcode = 'EX003', detail = 'null';
   end if;
-  -- Answers are given again when it is committed.
+  -- The commit repeats the answers.
   raise exception using errcode = 'EX003', detail = would::text;
 exception when sqlstate 'EX003' then
   get stacked diagnostics kept = pg_exception_detail;
@@ -11674,7 +11673,7 @@ begin
     coalesce(n.after ->> 'deleted_at', n.after ->> 'archived_at') is not null
   ) order by n.position)::text into content
   from net as n;
-  -- What is new has another id each time.
+  -- New records get another id in each run.
   for new_id in
     select i.row_id from app.change_items as i
     where i.change_id = fingerprint_change.change_id and i.table_name <> 'settings'
@@ -11767,7 +11766,7 @@ begin
   )
   returning * into proposal;
   if tool = 'import_expenses' then
-    -- The file stays for as long as the question does.
+    -- Keeps the file as long as the proposal.
     update app.import_batches as b set expires_at = greatest(b.expires_at, proposal.expires_at)
       where b.id = arguments ->> 'import_id';
   end if;
@@ -11790,7 +11789,7 @@ declare
   foreseen jsonb;
   kept text;
 begin
-  -- What a provider said is written by the job as well, without anybody.
+  -- The job writes provider answers without a person, so they need no approval.
   if not app.is_write(tool) or tool = 'store_bill_amounts' or not exists (
     select from app.approval_rules as r
     where r.organization_id = context.organization_id and context.role = any (r.roles)
@@ -11806,7 +11805,7 @@ begin
   begin
     result := app.perform_tool(context, tool, arguments);
     change := result ->> 'change_id';
-    -- What was written by an earlier call was judged then.
+    -- The earlier call judged its own writes.
     if change is not null and (result ->> 'replayed')::boolean is not true then
       measured := app.measure_change(change);
       perform set_config('app.judged_change', change, true);
@@ -11888,11 +11887,11 @@ begin
     return jsonb_build_object('ok', false, 'error', jsonb_build_object('code', 'proposer_gone'));
   end if;
   perform app.refuse_reader(proposal.tool);
-  -- "Yesterday" is the day that it was when it was said.
+  -- "Yesterday" counts from the day of the proposal.
   context.today := proposal.proposed_on;
   if proposal.tool = 'import_expenses' and proposal.fingerprint is distinct from
     app.foresee_import(context, proposal.arguments) ->> 'fingerprint' then
-    -- Corrected, answered or published since, or the books found other rows in it.
+    -- The import was corrected, answered or published since, or its rows match other records.
     perform app.fail('not_decided.stale');
   end if;
   perform set_config('app.proposal_id', proposal.id, true);
@@ -11909,7 +11908,7 @@ begin
 exception when sqlstate 'EX001' then
   get stacked diagnostics problem = pg_exception_detail;
   if problem::jsonb ->> 'code' = 'busy' then
-    -- It may be done in a moment, and still waits until then.
+    -- The write may succeed in a moment, so the proposal stays pending.
     raise;
   end if;
   return jsonb_build_object('ok', false, 'error', problem::jsonb);
@@ -11924,7 +11923,7 @@ language plpgsql stable set search_path = '' as $$
 begin
   return identity.member_may(proposal.organization_id, user_id, 'approvals:decide')
     and identity.is_active(user_id, app.instant())
-    -- As for any write: not without the plan that includes it, and no plan includes it while everything is deleted.
+    -- Like any write, this needs a plan with the feature, which no plan includes during a deletion.
     and identity.organization_has_feature(proposal.organization_id, 'ai:connector', app.instant())
     and (proposal.approver = 'manager' or exists (
       select from identity.memberships as m
@@ -11964,7 +11963,7 @@ begin
   if refusal is not null then
     return refusal;
   end if;
-  -- The books first, as every write takes them; then what two might answer at once.
+  -- Locks the books first, like every write, then the proposal against two concurrent answers.
   perform app.lock_books(proposal.organization_id);
   select * into proposal from app.proposals as p where p.id = settle_proposal.proposal_id for update;
   if not found then
@@ -12008,7 +12007,7 @@ begin
     'problem', proposal.problem, 'result', proposal.result
   ));
 exception when sqlstate 'EX001' then
-  -- Only a lock fails here.
+  -- Only a lock timeout can fail here.
   return '{"outcome": "busy"}';
 end
 $$;
@@ -12257,7 +12256,7 @@ begin
     return '{"outcome": "not_allowed"}';
   end if;
   perform set_config('app.at', at::text, true);
-  -- What is being written is judged by the one policy or the other, not by half of one.
+  -- The lock makes a concurrent write see either the old policy or the new one.
   perform app.lock_books(organization_id);
   if jsonb_array_length(rules) > most then
     return jsonb_build_object('outcome', 'too_many', 'most', most);
@@ -12341,7 +12340,7 @@ comment on column app.mails.kind is
 create index mails_user_id_idx on app.mails (user_id, sent_at);
 create index mails_leased_until_idx on app.mails (leased_until) where sent_at is null;
 create index mails_event_id_idx on app.mails (event_id);
--- Who was removed lately?
+-- Finds recent removals.
 create index audit_events_removed_idx on identity.audit_events (at) where event = 'member.removed';
 alter table app.mails enable row level security;
 grant select, insert, update, delete on app.mails to service_role;
@@ -12470,7 +12469,7 @@ begin
       select o.proposal_id, o.event_id, o.user_id, o.kind, 1, claim_mails.at + lease from open as o
       on conflict on constraint mails_once do update
         set attempts = w.attempts + 1, leased_until = excluded.leased_until
-        -- Of two senders at once the second finds it taken.
+        -- The second of two concurrent senders finds the mail claimed.
         where w.sent_at is null and w.leased_until <= at
       returning w.*
     )
@@ -15712,7 +15711,7 @@ language sql stable
 begin atomic
   select (f.bill).id, s.scheduled_on, s.due_on, app.rule_amount(f.bill), (f.bill).currency
   from app.future_spans(context, last_day, bill_ids) as f
-  -- Looked up once a bill: as a join it would be planned by guesses about how many there are.
+  -- One lookup per bill, because the planner would guess the row count of a join.
   cross join lateral (
     select coalesce(array_agg(o.scheduled_on), '{}') as dates
     from app.expense_occurrences as o
@@ -15782,7 +15781,7 @@ begin
     from app.open_indexes(bill, context.today, wanted) as n
     left join app.expense_occurrences as o on o.expense_id = bill.id and o.scheduled_on = app.scheduled_on(bill, n)
     union all
-    -- What is left of the schedule that it had before.
+    -- The remaining dates of the earlier schedule.
     select o.due_on
     from app.expense_occurrences as o
     where o.expense_id = bill.id and o.status = 'open' and o.due_on >= context.today
@@ -15925,7 +15924,7 @@ create or replace function app.find_spending(bill app.expenses, occurrence app.e
 language plpgsql stable set search_path = '' as $$
 declare
   around constant int := 5;
-  -- What a fixed price, a person or a provider says is exact.
+  -- A fixed price, and an amount from a person or provider, are exact.
   percent constant int := case when given_minor is null and bill.amount_mode <> 'fixed'
     and (occurrence.expected_minor is null or occurrence.amount_source = 'rule') then 10 else 0 end;
   minor constant bigint := coalesce(given_minor, occurrence.expected_minor - occurrence.paid_minor, (
@@ -16063,7 +16062,7 @@ begin
   for occurrence in
     select * from app.expense_occurrences as o
     where o.expense_id = bill.id and o.status = 'open' and app.is_paid_by_autopay(bill, o.due_on, today)
-      -- It waits for a person, as any date that has passed.
+      -- The date waits for a person, like any past date.
       and not app.is_closed(o.organization_id, o.due_on)
     order by o.scheduled_on
   loop
@@ -16114,7 +16113,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   spending app.payments;
 begin
-  -- What an automatic payment was taken back of is a person's to pay.
+  -- After the undo of an automatic payment, a person must pay the date.
   if bill.autopay and occurrence.status = 'open' and occurrence.expected_minor is null and occurrence.due_on < today
     and not app.is_closed(occurrence.organization_id, occurrence.due_on) and not exists (
       select from app.payments as p where p.occurrence_id = occurrence.id and p.source = 'autopay'
@@ -16238,7 +16237,7 @@ begin atomic
   join app.expense_occurrences as o on o.id = s.occurrence_id
   cross join lateral app.rejudge_statement(s, o) as j
   where s.link_id = (link).id and s.status = 'needs_review'
-    -- Whoever set the amount, or paid, has answered.
+    -- A person who set the amount or paid has answered the review.
     and not (o.amount_source = 'override' and o.updated_at >= s.fetched_at)
     and case
       when o.status = 'open'
@@ -16427,7 +16426,7 @@ create type app.bill_position as (
 comment on type app.bill_position is
   'A bill and its position in the list, by earliest open date, then by recording order; and its part of the due total.';
 
--- Planned once a session: whatever the ids, each bill is looked up by its own.
+-- A generic plan per session: each bill is looked up by its id anyway.
 create or replace function app.describe_bills(context app.context, bill_ids text[], within_days int default null,
   due app.bill_position[] default null) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
@@ -16545,7 +16544,7 @@ begin
     left join app.currencies as own on own.code = u.currency and u.currency <> b.currency
     cross join lateral app.this_month(b.id, b.autopay, b.next_due, coalesce(overdue.earliest_due, u.due_on),
       context.today) as this_month
-    -- A price that holds later is next_price; until then the bill costs what its next date does.
+    -- next_price is a price that applies later; until then the bill costs as much as its next date.
     cross join lateral app.usual_amount(
       b.id,
       case when b.price_from > context.today then b.earlier_minor
@@ -16672,7 +16671,7 @@ comment on function app.parse_share is 'A share in percent as hundredths of a pe
 
 -- schemas/bills/first_mail.sql
 
--- Who is mailed about a bill that somebody adds, and when first.
+-- The recipients of a new bill's reminders, and the day of the first one.
 
 create or replace function app.find_asker(context app.context, wishes jsonb) returns uuid
 language plpgsql stable set search_path = '' as $$
@@ -16737,7 +16736,7 @@ begin
     bill.next_due - coalesce(bill.remind_days_before, recipient.default_lead_days), earliest
   );
   if first_on > bill.next_due then
-    -- Too late for that date: said when it is overdue, or with the next one.
+    -- Too late for that date: a mail follows when it is overdue, or for the next date.
     later := (app.next_due_dates(context, bill, 2))[2];
     first_on := least(
       case when not bill.autopay and not (bill.frequency = 'daily' and bill.every = 1) then bill.next_due + 3 end,
@@ -16998,7 +16997,7 @@ begin
   return jsonb_build_object(
     'data', jsonb_build_object(
       'status', case when (arguments ->> 'dry_run')::boolean then 'would_create' else 'created' end,
-      -- A preview's bill is gone afterwards, and its id means nothing.
+      -- A preview rolls its bill back, so it returns no id.
       'bill',
       (app.describe_bills(context, array[bill.id]) -> 0)
         - case when (arguments ->> 'dry_run')::boolean then 'id' else '' end,
@@ -17192,10 +17191,10 @@ declare
   bill constant app.expenses :=
     case when arguments ? 'bill_id' then app.require_bill(context, arguments ->> 'bill_id') end;
   wanted_ids constant text[] := case when bill.id is not null then array[bill.id] end;
-  -- An id says it all: with one, nothing else narrows the list.
+  -- An id identifies the bill, so other filters do not apply.
   filter constant jsonb := case when bill.id is null then arguments else '{"status": "all"}' end;
   wanted_status constant text := nullif(coalesce(filter ->> 'status', 'active'), 'all');
-  -- What is still open of a paused or cancelled bill is due like anything else.
+  -- Open dates of a paused or cancelled bill are due like others.
   listed constant text[] :=
     case when wanted_status = 'active' then array['active', 'paused', 'cancelled'] else array[wanted_status] end;
   wanted_state constant text := filter ->> 'state';
@@ -17232,7 +17231,7 @@ begin
       -- Of the next one, in an array that sorts by its dates: an ordered aggregate would sort all rows first.
       (min(array[o.due_on - context.today, o.scheduled_on - context.today, (o.expected_minor is not null)::int])
         filter (where o.due_on >= context.today))[3] = 1 as is_amount_known,
-      -- What that one costs by the rule of its bill, which a price that holds later has not changed.
+      -- The cost of the next date by the bill's rule, without a price that applies later.
       (min(array[o.due_on - context.today, o.scheduled_on - context.today, o.expected_minor])
         filter (where o.due_on >= context.today and o.is_by_rule and o.remaining_minor = o.expected_minor))[3]
         as price_minor,
@@ -17368,7 +17367,7 @@ begin
   data := jsonb_build_object('bills', app.describe_bills(
     context, array(select r.id from unnest(page.rows[:page_size]) with ordinality as r order by r.ordinality),
     within_days,
-    -- What the total is made of: a bill may have several dates in the window, and is shown once.
+    -- The dates in the total: a bill may have several in the window, and appears once.
     case when bill.id is null then page.rows[:page_size] end
   ));
   data := data || jsonb_build_object(
@@ -17474,7 +17473,7 @@ begin
         order by likeness desc, e.name
         limit 3
       ) as s
-      -- What only shares some letters was not meant.
+      -- Names that only share some letters do not count.
       where s.likeness >= 0.4
     );
     perform app.fail('not_found.bill_name', jsonb_build_object(
@@ -17568,7 +17567,7 @@ begin
     least(app.last_index(bill), app.due_index(bill, month.next_on) - 1)
   ) as d
   left join app.expense_occurrences as o on o.expense_id = bill.id and o.scheduled_on = d.scheduled_on
-  -- Of a month without a year the one where something is open, else the nearest.
+  -- A month without a year means the one with an open date, otherwise the nearest.
   order by o.status is distinct from 'open', abs(month.first_on - context.today), o.status is not null, d.due_on
   limit 1;
   if found_on is null then
@@ -17941,7 +17940,7 @@ begin
     select o.due_on from app.expense_occurrences as o
     where o.expense_id = bill.id and o.status = 'open' and o.id <> occurrence.id and (
       o.due_on < context.today
-      -- The coming one may have been meant as well.
+      -- The person may have meant the coming date.
       or not arguments ? 'due_on' and occurrence.due_on < o.due_on
         and o.due_on <= context.today + coalesce(bill.remind_days_before, app.default_lead_days(context))
     )
@@ -18141,7 +18140,7 @@ begin
     if bill.status in ('active', 'ended') then
       perform app.replan_bill(bill, app.due_on(bill.tracked_from, bill.weekend_rule));
     else
-      -- A bill that is paused again was paused all the time: what came up meanwhile was not ours to pay.
+      -- A bill paused again counts as paused throughout, so dates in between were not due.
       perform app.replan_bill(bill, today, case when is_other_status then changed_at end);
     end if;
     -- Dates that came up after the change have its price; what had another before was put back row by row.
@@ -18214,7 +18213,7 @@ begin
         where p.occurrence_id = occurrence.id and p.deleted_at is null and occurrence.status = 'paid';
       update app.expense_occurrences as o
       set status = 'open', closed_at = null, snoozed_until = null,
-        -- The charge replaced an estimate, which is gone.
+        -- The charge replaced the estimate for good.
         expected_minor
           = case when o.status = 'paid' and bill.amount_mode <> 'fixed' and o.amount_source = 'override'
           then app.rule_amount(bill) else o.expected_minor end,
@@ -18249,7 +18248,7 @@ begin
       'pause_until');
   end if;
   perform app.materialize_occurrences(bill, first, last);
-  -- What was paid in part was not skipped.
+  -- A partly paid date was not skipped.
   update app.expense_occurrences as o set status = 'skipped', closed_at = context.at
   where o.expense_id = bill.id and o.status = 'open' and o.paid_minor = 0
     and o.due_on >= context.today and o.due_on < until;
@@ -18425,7 +18424,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   next_index constant int := app.open_indexes(old, context.today, 1);
   next_scheduled constant date := app.scheduled_on(old, least(next_index, app.last_index(old)));
-  -- The first of its dates that the change applies to.
+  -- The first date that the change applies to.
   from_index constant int := greatest(next_index, case when apply_from is not null then app.due_index(old, apply_from)
     end);
   next_due constant date := coalesce(old.next_due, app.due_on(next_scheduled, old.weekend_rule));
@@ -18461,7 +18460,7 @@ begin
     perform app.fail('date_out_of_range.far_ahead', jsonb_build_object('date', apply_from), 'apply_from');
   end if;
   if (is_replanned or is_repriced) and apply_from > next_due and old.status = 'active' then
-    -- What comes before keeps the price and the days that it had.
+    -- Earlier dates keep their price and days.
     perform app.materialize_occurrences(old, app.due_index(old, context.today),
       coalesce(least(app.due_index(old, apply_from) - 1, app.last_index(old)), app.due_index(old, apply_from) - 1));
   end if;
@@ -18483,14 +18482,14 @@ begin
     first_day := greatest(first_day, context.today, case when changes ? 'first_due' then bill.anchor_on end);
     bill.tracked_from := app.watch_from(bill, first_day);
     if old.ends_after is not null and not changes ? 'ends_after' and bill.frequency <> 'once' then
-      -- As many dates as were left.
+      -- Keeps the number of remaining dates.
       bill.ends_after := greatest(
         1, case when next_index is null then 0 else greatest(0, old.ends_after - from_index) end
           + app.schedule_index(bill, bill.tracked_from)
       );
     end if;
   elsif was_stopped and not is_stopped then
-    -- What fell into the pause was not ours to pay.
+    -- Dates during the pause were not due.
     bill.tracked_from := greatest(bill.tracked_from, app.watch_from(bill, context.today));
   end if;
   if bill.currency <> old.currency and exists (
@@ -18834,7 +18833,7 @@ begin atomic
       select o.old_minor, o.expected_minor as new_minor, o.due_on as from_on
       where o.expected_minor > o.old_minor and o.currency = o.old_currency and o.due_on >= since
       union all
-      -- Set already, and not yet on any date that is written down.
+      -- The price is set but no stored date has it yet.
       select o.expected_minor, b.amount_minor, app.next_price_from(b, (context).today)
       where o.is_last and o.status = 'open' and o.due_on >= (context).today and o.expected_minor < b.amount_minor
     ) as r
@@ -21178,7 +21177,7 @@ comment on function app.find_statement_date is
 create or replace function app.write_statement_date(context app.context, bill app.expenses, due_month date) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- What has passed has its row, or is not ours to watch.
+  -- A past date has its row, or lies before the bill was tracked.
   n constant int :=
     greatest(app.schedule_index(bill, greatest(due_month, bill.tracked_from)), app.due_index(bill, context.today));
 begin
@@ -21282,7 +21281,7 @@ begin
     -- A closed month keeps its amount, and a person is told of the difference.
     and not app.is_closed(p.organization_id, p.paid_on);
   if estimate.id is not null then
-    -- What was recorded in its place does not stand in the way of the real amount.
+    -- An estimate does not block the real amount.
     occurrence.status := 'open';
     occurrence.paid_minor := 0;
   end if;
@@ -21373,7 +21372,7 @@ begin
     backlog
       = case when code is null or code = 'not_ready' then array_remove(l.backlog, period) else l.backlog end,
     status = case when code = 'auth' then 'needs_reauth' else l.status end,
-    -- At most until the next run, whatever they ask for, and an hour when they do not say.
+    -- At most until the next run, and an hour if the provider names no time.
     ask_after
       = case when code = 'rate_limited'
       then context.at + least(coalesce((answer ->> 'retry_after')::int, 3600), 82800) * interval '1 second' end,
@@ -21445,7 +21444,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   wanted constant text[] := array(select jsonb_array_elements_text(arguments -> 'bill_ids'));
   due_month constant text := coalesce(arguments ->> 'period', to_char(context.today, 'YYYY-MM'));
-  -- The month that the statement is of: the one before the bill is due.
+  -- The statement's month: the one before the due date.
   statement_month date;
   missing text;
   asked text[] := '{}';
@@ -21564,7 +21563,7 @@ begin
       stored := app.keep_answer(context, link, (result ->> 'period')::date, result -> 'answer', true,
         is_last) - array['code', 'reason'];
     else
-      -- It took so long that another call asked, or the connection ended meanwhile.
+      -- Another call took the lease, or the connection ended, meanwhile.
       select jsonb_build_object(
         'bill_id', e.id, 'name', e.name, 'status', 'failed', 'said',
         app.sync_fact('connection_changed', jsonb_build_object('name', e.name))
@@ -22083,7 +22082,7 @@ begin
   from identity.organizations as o
   join identity.memberships as m on m.organization_id = o.id and m.user_id = judge_connection.user_id
   where o.id = bill.organization_id and app.member_sees(bill, m);
-  -- Bills of others are as unknown as those that never were.
+  -- Bills of other people look like bills that do not exist.
   if organization.id is null then
     return '{"outcome":"unknown_bill"}';
   end if;
@@ -22152,7 +22151,7 @@ begin
   if judged ->> 'outcome' <> 'open' then
     return judged;
   end if;
-  -- Whoever connects the same bill at the same time waits here, or at the one link that a bill may have.
+  -- A concurrent connection of the same bill waits here, or at the bill's only link.
   select l.* into link from app.provider_links as l where l.expense_id = bill_id and l.status <> 'revoked' for update;
   if link.provider_key = provider_key and link.id <> link_id
     or link.id is distinct from link_id
@@ -22229,7 +22228,7 @@ begin
   end if;
   case action
     when 'pause' then
-      -- Also what the plan has paused already: then the next payment does not resume it.
+      -- Includes links that the plan has paused, so that the next payment does not resume them.
       update app.provider_links as l set status = 'paused', resumes_as = null, updated_at = at
       where l.id = link.id and (l.status <> 'paused' or l.resumes_as is not null);
     when 'resume' then
@@ -22515,7 +22514,7 @@ begin
   -- The date that a bill waits for is always one of an open row. Walked in the order of the index alone, so that
   -- looking costs next to nothing.
   return (
-    -- Latest first: what passed yesterday must not wait for years of dates that nobody marked as paid.
+    -- Latest first, so that yesterday's dates do not wait behind years of unpaid ones.
     select coalesce(jsonb_agg(jsonb_build_object('from', p.first, 'until', p.until) order by p.place desc), '[]')
     from (
       select c.place, jsonb_build_array(c.due_on, c.expense_id) as first,
@@ -22559,8 +22558,7 @@ begin
       from app.expenses as e
       join identity.organizations as o on o.id = e.organization_id
       join identity.profiles as p on p.user_id = o.owner_id
-      -- Only bills have a next date. Saying so would let the planner read an index of all bills, where it does not know
-      -- yet how many there are.
+      -- Only bills have a next date; a condition on the kind would make the planner read an index of all bills.
       where e.id = c.expense_id and e.next_due = c.due_on and e.status = 'active' and e.deleted_at is null
         -- A one-time bill does not roll; one that is paid automatically is over.
         and (e.frequency <> 'once' or e.autopay and e.amount_minor is not null)
@@ -22638,7 +22636,7 @@ begin
       from page as p
       where p.scheduled_on is not null and p.first <= p.current
       union all
-      -- Those that were missed in between.
+      -- Dates that earlier runs missed.
       select p.organization_id, p.id, d.scheduled_on, app.due_on(d.scheduled_on, e.weekend_rule), p.expected_minor,
         p.currency, p.latest, app.new_id_bits()
       from (
@@ -22648,7 +22646,7 @@ begin
       join app.expenses as e on e.ctid = p.place
       cross join lateral (select app.scheduled_on(e, p.i) as scheduled_on offset 0) as d
     ) as d
-    -- Nobody else can make them meanwhile: who writes to a bill's dates locks the bill.
+    -- Nobody else can create them meanwhile, because writers lock the bill.
     where d.scheduled_on > d.latest or not exists (
       select from app.expense_occurrences as o
       where o.organization_id = d.organization_id and o.expense_id = d.expense_id and o.scheduled_on = d.scheduled_on
@@ -22662,7 +22660,7 @@ begin
   from page as p;
   foreach one in array automatic loop
     select * into bill from app.expenses as e where e.id = one.id;
-    -- As it was before: next_due says since when nothing was paid.
+    -- Unchanged: next_due is the first unpaid date.
     bill.next_due := one.due_on;
     perform app.record_autopay(bill, one.today);
   end loop;
@@ -22677,7 +22675,7 @@ comment on function jobs.roll_bills is
   'Brings bills that are locked and still wait for their passed date to the date of their owners, as app.refresh_bill '
   'does one; answers how many.';
 
--- Long texts that are done soon: compiling them, or planning them for every page, takes longer than running them.
+-- JIT compilation or planning per page would take longer than these statements run.
 create or replace function public.roll_bills(at timestamptz, page jsonb) returns jsonb
 language plpgsql volatile set search_path = '' set jit = off set plan_cache_mode = force_generic_plan as $$
 declare
@@ -22695,7 +22693,7 @@ begin
     if stale is null then
       raise;
     end if;
-    -- One of them cannot be rolled, and must not keep the others from it.
+    -- A bill that fails to roll must not block the others.
     foreach one in array stale loop
       begin
         perform from app.expenses as e where e.ctid = one.place and e.id = one.id for no key update of e skip locked;
@@ -22721,14 +22719,13 @@ comment on function public.roll_bills is
 -- Reminders: which bills are due for one, the digests that carry them, and the log that keeps each from being sent
 -- twice.
 
--- Which bills' own lead reaches further than the usual ones?
+-- Finds bills with an unusually long lead of their own.
 create index expenses_long_lead_idx on app.expenses (id)
   where kind = 'bill' and status = 'active' and deleted_at is null and reminder_enabled and remind_days_before > 7;
 -- And whose?
 create index profiles_long_lead_idx on identity.profiles (user_id) where default_lead_days > 7;
 
--- Which trials end? Which contracts renew about this time of a year, or can be ended, and which yearly bills come
--- again?
+-- Finds ending trials, contracts that renew or can be ended, and yearly bills that return.
 create or replace function app.day_of_year(day date) returns int
 language sql immutable
   return (extract(month from day)::int - 1) * 31 + extract(day from day)::int - 1;
@@ -22792,7 +22789,7 @@ comment on column jobs.reminder_digests.status is
   'dead: refused for good; unknown: sent, and nobody answered for a day.';
 comment on column jobs.reminder_digests.content is
   'Recipient and content of the mail, from the first attempt until its outcome is known.';
--- Which are past their time?
+-- Finds expired digests.
 create index reminder_digests_created_at_idx on jobs.reminder_digests (created_at);
 create index reminder_digests_batch_id_idx on jobs.reminder_digests (batch_id);
 create index reminder_digests_pending_idx on jobs.reminder_digests (next_attempt_at, id)
@@ -22974,7 +22971,7 @@ comment on function jobs.reminder_due is
 create or replace function jobs.drop_outdated_digests(at timestamptz) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- With their rows of the log.
+  -- Includes their rows of the log.
   delete from jobs.reminder_digests as d
   using identity.profiles as p
   where d.status = 'pending' and d.batch_id is null and p.user_id = d.recipient_id
@@ -23049,7 +23046,7 @@ begin atomic
   ) as c
   where c.cancel_by <= today + 14
   union all
-  -- As long as it can be ended, the day to do so is what counts.
+  -- While the contract can be ended, the last day to cancel counts.
   select 'renewal', r.renews_on, r.renews_on - 14
   from (
     select case when (bill).renews_on is not null then app.next_renewal(bill, today) end as renews_on
@@ -23159,7 +23156,7 @@ begin atomic
   select 'due', due_again.due_on, w.tell_on
   from (select (at at time zone (recipient).timezone)::date as today) as t
   cross join lateral (
-    -- The latest of them that has come.
+    -- The latest one that has arrived.
     select max(due_again.due_on - days) as tell_on from unnest((bill).remind_again) as days
     where due_again.due_on - days <= t.today
   ) as w
@@ -23171,7 +23168,7 @@ begin atomic
   ) as c
   where jobs.wants_mail_of(bill, member, recipient) and cardinality((bill).remind_again) > 0
     and w.tell_on is not null and due_again.due_on = (bill).next_due and due_again.due_on >= t.today
-    -- After the first one, and unless something was said of it since.
+    -- After the first one, unless a mail mentioned it since.
     and exists (select from jobs.reminders_of((bill).id, due_again.due_on, member) offset 0)
     and not exists (
       select from jobs.reminders_of((bill).id, due_again.due_on, member) as l
@@ -23258,7 +23255,7 @@ begin
     perform jobs.drop_outdated_digests(at);
     given_up := jobs.give_up_batches(at);
   end if;
-  -- The last pages are of budgets.
+  -- Budgets come on the last pages.
   if starts_with(after ->> 1, 'org_') then
     return jobs.collect_budgets(at, after ->> 1, size);
   end if;
@@ -23317,7 +23314,7 @@ begin
       where c.status = 'open' and c.snoozed_until = any (nudged)
         and (after is null or (c.due_on, c.expense_id) > ((after ->> 0)::date, after ->> 1))
       union
-      -- Of these not a due date counts; they come last.
+      -- These are not due dates and come last.
       select n.id, 'infinity', 'notice' from jobs.find_noticed(at) as n
       where after is null or ('infinity', n.id) > ((after ->> 0)::date, after ->> 1)
     ) as d
@@ -23351,8 +23348,8 @@ begin
     )
   into people, latest;
 
-  -- Whoever is locked here cannot change their time zone under us. Had somebody a digest today? By the calendar they
-  -- have now, so that travelling makes neither two digests of a day nor a day without one.
+  -- The lock prevents a concurrent change of time zone. A digest counts for today by the current time zone, so that
+  -- travel causes neither two digests a day nor none.
   with free as materialized (
     select p.user_id, (at at time zone p.timezone)::date as today
     from identity.profiles as p
@@ -23485,7 +23482,7 @@ create or replace function app.passed_budgets(at timestamptz) returns table (sta
 language plpgsql stable set search_path = '' as $$
 declare
   context constant app.context := app.read_context(at);
-  -- What was bought on the last days of a month is known on the first ones of the next.
+  -- Payments of a month's last days appear in the first days of the next.
   days_after constant int := 3;
 begin
   if context.organization_id is null then
@@ -23519,7 +23516,7 @@ declare
   today constant date := (at at time zone recipient.timezone)::date;
   digest_id uuid;
 begin
-  -- Whoever is locked here cannot change their time zone under us, nor is the digest sent meanwhile.
+  -- The lock prevents a concurrent change of time zone, and sending the digest meanwhile.
   perform from identity.profiles as p where p.user_id = recipient.user_id for no key update skip locked;
   if not found then
     return null;
@@ -23560,7 +23557,7 @@ begin
   for place in
     select b.organization_id, p as recipient, jobs.wants_mail(p) and identity.is_active(p.user_id, at)
       and identity.organization_has_feature(b.organization_id, 'reminders:email', at)
-      -- Of those whose mail of the day is gone nothing is added up.
+      -- Skips people whose mail of the day is sent.
       and not exists (
         select from jobs.reminder_digests as d
         where d.recipient_id = p.user_id and not (d.status = 'pending' and d.batch_id is null)
@@ -23572,7 +23569,7 @@ begin
       order by b.organization_id
       limit page_size
     ) as b
-    -- Also organizations in which nobody is to be told: they count as looked at.
+    -- Includes organizations without recipients, which count as checked.
     left join identity.memberships as m on m.organization_id = b.organization_id and app.hears_all(m)
     left join identity.profiles as p on p.user_id = m.user_id
     order by b.organization_id, p.user_id
@@ -24058,7 +24055,7 @@ begin
         order by o.scheduled_on desc
         limit 1
       ) as earlier on true
-      -- Of a single date only: which of several would a statement be about?
+      -- Only for a single date, because a statement is about one date.
       left join lateral app.describe_statement(
         case when v.amount_mode = 'variable' and v.dates = 1 then v.occurrence_id end, recipient) as said on true
     )
@@ -24107,7 +24104,7 @@ alter function app.describe_due_bills set role = 'authenticated';
 create or replace function jobs.act_as(person jsonb) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- auth.uid() reads the one or the other, depending on the platform's age.
+  -- auth.uid() reads one of the two settings, depending on the platform's version.
   perform set_config('request.jwt.claims', person::text, true),
     set_config('request.jwt.claim.sub', coalesce(person ->> 'sub', ''), true);
 end
@@ -24168,7 +24165,7 @@ begin
         where n.kind = 'price_rise' and c.organization_id = organization.id and c.expense_id = (n.bill).id
           and c.due_on = n.about_on
         union all
-        -- What it costs to miss the day: the whole term.
+        -- The cost of missing the day: the whole term.
         select case when n.kind in ('cancel_by', 'renewal') and (n.bill).frequency not in ('once', 'yearly')
           then round(usual.minor * 12
             * app.times_a_month((n.bill).frequency, (n.bill).every, cardinality((n.bill).month_days)))
@@ -24338,7 +24335,7 @@ begin
       end;
     end loop;
     if contents = '{}' then
-      -- It had all the time there is. The others must not wait behind it.
+      -- The batch used all its time; the others must not wait behind it.
       set_aside := digest_ids[1];
       update jobs.reminder_digests as d
       set next_attempt_at = at + interval '1 hour', attempts = d.attempts + 1, failure_code = 'not_described'
@@ -24374,7 +24371,7 @@ comment on function jobs.open_batch is
   'could not be described, postponed by an hour.';
 
 create or replace function public.claim_reminders(size int, at timestamptz) returns jsonb
--- What budgets add up is compiled longer than it runs.
+-- JIT compilation of the budget sums takes longer than running them.
 language plpgsql volatile set search_path = '' set jit = off as $$
 declare
   token constant uuid := gen_random_uuid();
@@ -24424,7 +24421,7 @@ begin
     select jsonb_build_object(
       'id', b.id, 'lease_token', b.lease_token, 'attempts', b.attempts,
       'digests', (
-        -- None are left of people who are gone since; the batch then ends with its sender.
+        -- People who left since have none; the batch then ends.
         select
           coalesce(
           jsonb_agg(jsonb_build_object('id', d.id, 'recipient_id', d.recipient_id, 'content', d.content) order by d.id),
@@ -24872,7 +24869,7 @@ declare
   claimed app.provider_links;
 begin
   update app.provider_links as l
-  -- Longer than a provider may take, and the answer after it.
+  -- Longer than a provider's timeout plus storing the answer.
   set asked_at = at, lease_token = gen_random_uuid(),
     leased_until = at + interval '90 seconds',
     backlog = case when again then l.backlog else array(
@@ -24972,7 +24969,7 @@ language plpgsql stable set search_path = '' as $$
 begin
   return (
     with able as materialized (
-      -- Asked once an organization, however many links it has.
+      -- Checked once per organization, however many links it has.
       select o.organization_id
       from (select distinct l.organization_id from app.provider_links as l where l.status <> 'revoked' offset 0) as o
       where jobs.may_fetch(o.organization_id, at)
@@ -25175,7 +25172,7 @@ begin
       join app.currencies as c on c.code = b.currency
       left join app.categories as category on category.id = b.category_id
       where b.organization_id = organization and b.deleted_at is null and (last_id is null or b.id > last_id)
-        -- A budget of a category that the reader may not see would say that there is one.
+        -- A budget would reveal a category that the reader may not see.
         and (b.category_id is null or category.id is not null)
       order by b.id
       limit at_most;
@@ -25202,7 +25199,7 @@ comment on function app.export_books is
 
 -- schemas/exports/export_statements.sql
 
--- Pages of what banks and providers said, for an export: never what a file is recognized by, nor a credential.
+-- Pages of bank and provider statements for an export, without the keys that recognize files and without credentials.
 
 create or replace function app.export_statements(part text, after jsonb, at_most int)
   returns table (key jsonb, shown jsonb)
@@ -25433,13 +25430,13 @@ comment on function public.read_export is
   'A page of an export, read as a signed-in person under row-level security: {outcome: ok | refused, page?}. Each page '
   'checks the rights again. Works on every plan.';
 
--- As app.run_tool: the person reads, not the service.
+-- The person reads, not the service, as in app.run_tool.
 alter function app.read_export_page set role = 'authenticated';
 alter function app.read_export_page set jit = off;
 
 -- schemas/books/read_books.sql
 
--- The books on one page: what the tools answer, as the person sees it. No sum is made here.
+-- The books on one page: the tools' answers as the person sees them. Nothing is summed here.
 
 create or replace function public.read_books(user_id uuid, organization_id text, month_on date, searched text,
   cursor text, paid text, at timestamptz) returns jsonb
@@ -25495,7 +25492,7 @@ begin
     'may_export', identity.member_may(chosen.id, user_id, 'books:export'),
     'bills', bills, 'spending', spending, 'balances', balances,
     'expenses', expenses,
-    -- What this person just pressed, never somebody else's.
+    -- Only this person's own last change.
     'paid', (
       select jsonb_build_object('change_id', s.id, 'facts', s.facts, 'is_undone', s.undone_by is not null)
       from app.change_sets as s
@@ -25521,14 +25518,14 @@ declare
   is_open boolean;
   due text;
 begin
-  -- A stranger must not hold up those who write there.
+  -- Checks membership first, so that a stranger cannot hold the lock.
   if not exists (
     select from identity.memberships as m
     where m.organization_id = pay_due_date.organization_id and m.user_id = pay_due_date.user_id
   ) then
     return '{"outcome": "unknown"}';
   end if;
-  -- Of two presses the second one looks when the first has written.
+  -- The second of two presses waits here and sees the first one's payment.
   perform app.lock_books(organization_id);
   bill := public.run_page_tool(user_id, organization_id, 'list_bills', jsonb_build_object('bill_id', bill_id), at);
   if bill ->> 'outcome' <> 'ok' or not (bill #>> '{result,ok}')::boolean then
@@ -25547,7 +25544,7 @@ begin
   where d.due_on = pay_due_date.due_on
   limit 1;
   if is_open is null then
-    -- Paid, skipped or moved since the page was shown: the tool would put the payment right, which nobody asked for.
+    -- The date was paid, skipped or moved since the page was shown; the tool would correct the existing payment.
     return '{"outcome": "already"}';
   elsif due is distinct from shown then
     return '{"outcome": "changed"}';

@@ -26,11 +26,11 @@ begin
     return jsonb_build_object('ok', false, 'error', jsonb_build_object('code', 'proposer_gone'));
   end if;
   perform app.refuse_reader(proposal.tool);
-  -- "Yesterday" is the day that it was when it was said.
+  -- "Yesterday" counts from the day of the proposal.
   context.today := proposal.proposed_on;
   if proposal.tool = 'import_expenses' and proposal.fingerprint is distinct from
     app.foresee_import(context, proposal.arguments) ->> 'fingerprint' then
-    -- Corrected, answered or published since, or the books found other rows in it.
+    -- The import was corrected, answered or published since, or its rows match other records.
     perform app.fail('not_decided.stale');
   end if;
   perform set_config('app.proposal_id', proposal.id, true);
@@ -47,7 +47,7 @@ begin
 exception when sqlstate 'EX001' then
   get stacked diagnostics problem = pg_exception_detail;
   if problem::jsonb ->> 'code' = 'busy' then
-    -- It may be done in a moment, and still waits until then.
+    -- The write may succeed in a moment, so the proposal stays pending.
     raise;
   end if;
   return jsonb_build_object('ok', false, 'error', problem::jsonb);
@@ -62,7 +62,7 @@ language plpgsql stable set search_path = '' as $$
 begin
   return identity.member_may(proposal.organization_id, user_id, 'approvals:decide')
     and identity.is_active(user_id, app.instant())
-    -- As for any write: not without the plan that includes it, and no plan includes it while everything is deleted.
+    -- Like any write, this needs a plan with the feature, which no plan includes during a deletion.
     and identity.organization_has_feature(proposal.organization_id, 'ai:connector', app.instant())
     and (proposal.approver = 'manager' or exists (
       select from identity.memberships as m
@@ -102,7 +102,7 @@ begin
   if refusal is not null then
     return refusal;
   end if;
-  -- The books first, as every write takes them; then what two might answer at once.
+  -- Locks the books first, like every write, then the proposal against two concurrent answers.
   perform app.lock_books(proposal.organization_id);
   select * into proposal from app.proposals as p where p.id = settle_proposal.proposal_id for update;
   if not found then
@@ -146,7 +146,7 @@ begin
     'problem', proposal.problem, 'result', proposal.result
   ));
 exception when sqlstate 'EX001' then
-  -- Only a lock fails here.
+  -- Only a lock timeout can fail here.
   return '{"outcome": "busy"}';
 end
 $$;

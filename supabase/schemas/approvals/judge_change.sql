@@ -1,7 +1,7 @@
 create or replace function app.tools_of_change(change_id text) returns text[]
 language plpgsql stable set search_path = '' as $$
 begin
-  -- Taking something back, or doing it again, is as much as doing it.
+  -- Undoing and redoing a change count like the change itself.
   return array(
     with recursive undone as (
       select s.tool, s.undoes from app.change_sets as s where s.id = change_id
@@ -42,7 +42,7 @@ begin
     end if;
   end loop;
   return case
-    -- What nobody can value may be anything.
+    -- An amount without a known value counts as exceeding every limit.
     when unknown <> '{}' then limited || jsonb_build_object('reason', 'unconvertible', 'currencies', unknown)
     when total > rule.over_minor then limited || jsonb_build_object(
       'reason', 'amount', 'total', app.format_amount(total, rule.currency)
@@ -61,7 +61,7 @@ declare
 begin
   return case
     when rule.tool is null then (moved ->> 'records')::bigint
-    -- Of these only what went or was set, whatever else the tool did.
+    -- These tools count only the records that they delete or set.
     when rule.tool in ('delete_records', 'update_settings')
       then coalesce(acted, case when rule.tool = any (tools) then 0 end)
     when rule.tool = any (tools) then (moved ->> 'records')::bigint

@@ -1,4 +1,4 @@
--- What an import would do, judged from its draft before its rows are written.
+-- Judges an import by its draft, before its rows are written.
 
 create or replace function app.draft_effects(import_id text, lines jsonb, at_most int) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -76,7 +76,7 @@ begin
       'count', jsonb_array_length(counted -> 'new'), 'totals_by_currency', counted -> 'totals', 'names', '[]'::jsonb
     ),
     'effects', app.draft_effects(batch.id, counted -> 'new', at_most),
-    -- The rows themselves: other names and days make the same totals.
+    -- Includes the rows, because other names and days can have the same totals.
     'fingerprint', encode(sha256(convert_to(jsonb_build_array(
       counted, batch.account_id, batch.read -> 'rules', batch.read -> 'answers', (
         select string_agg(md5(jsonb_build_array(
@@ -104,7 +104,7 @@ begin
     -- The tool answers, or asks, itself.
     raise exception using errcode = 'EX003', detail = 'null';
   end if;
-  -- Answers are given again when it is committed.
+  -- The commit repeats the answers.
   raise exception using errcode = 'EX003', detail = would::text;
 exception when sqlstate 'EX003' then
   get stacked diagnostics kept = pg_exception_detail;

@@ -24,7 +24,7 @@ comment on column app.mails.kind is
 create index mails_user_id_idx on app.mails (user_id, sent_at);
 create index mails_leased_until_idx on app.mails (leased_until) where sent_at is null;
 create index mails_event_id_idx on app.mails (event_id);
--- Who was removed lately?
+-- Finds recent removals.
 create index audit_events_removed_idx on identity.audit_events (at) where event = 'member.removed';
 alter table app.mails enable row level security;
 grant select, insert, update, delete on app.mails to service_role;
@@ -153,7 +153,7 @@ begin
       select o.proposal_id, o.event_id, o.user_id, o.kind, 1, claim_mails.at + lease from open as o
       on conflict on constraint mails_once do update
         set attempts = w.attempts + 1, leased_until = excluded.leased_until
-        -- Of two senders at once the second finds it taken.
+        -- The second of two concurrent senders finds the mail claimed.
         where w.sent_at is null and w.leased_until <= at
       returning w.*
     )

@@ -72,8 +72,8 @@ begin
       from net as n
       where n.before is distinct from n.after
     ), moved as (
-      -- A row of money is worth its amount and its direction; one that is not there, nothing. Of two currencies both
-      -- count.
+      -- The value of a row is its amount with its direction, and a missing row is worth nothing. If the currency
+      -- changes, both values count.
       select m.currency, sum(m.minor) as minor
       from seen as s
       left join lateral app.usual_amount(s.row_id, null, s.was ->> 'currency') as usual_before
@@ -92,7 +92,7 @@ begin
       where s.table_name in ('payments', 'expenses', 'settlements')
       group by m.currency
     ), taxed as (
-      -- Tax is claimed back by itself.
+      -- Tax can be claimed back, so it counts too.
       select s.becomes ->> 'currency' as currency,
         abs(coalesce((s.becomes ->> 'tax_minor')::numeric, 0) - coalesce((s.was ->> 'tax_minor')::numeric, 0)) as minor
       from seen as s
@@ -108,7 +108,7 @@ begin
         and s.becomes ->> 'amount_source' = 'override'
         and s.becomes -> 'expected_minor' is distinct from s.was -> 'expected_minor'
       union all
-      -- What is skipped need not be paid, and has to be when it is not skipped any more.
+      -- Skipping a date, or undoing that, puts its amount at stake.
       select k.kept ->> 'currency', (k.kept ->> 'expected_minor')::numeric, false
       from seen as s
       cross join lateral (select coalesce(s.becomes, s.was) as kept) as k
@@ -118,7 +118,7 @@ begin
     ), things as (
       select s.thing, bool_or(s.was is not null) as was_there, bool_or(s.becomes is not null) as is_there,
         bool_or(s.table_name in ('settings', 'categories', 'budgets', 'payee_rules')) as is_setting,
-        -- What pays itself, or pays something else by itself from now on.
+        -- Automatic payments that start or change.
         bool_or((s.becomes ->> 'autopay')::boolean and (
           (s.was ->> 'autopay')::boolean is not true
           or s.becomes ->> 'status' = 'active' and (

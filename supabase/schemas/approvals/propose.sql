@@ -26,7 +26,7 @@ begin
     coalesce(n.after ->> 'deleted_at', n.after ->> 'archived_at') is not null
   ) order by n.position)::text into content
   from net as n;
-  -- What is new has another id each time.
+  -- New records get another id in each run.
   for new_id in
     select i.row_id from app.change_items as i
     where i.change_id = fingerprint_change.change_id and i.table_name <> 'settings'
@@ -119,7 +119,7 @@ begin
   )
   returning * into proposal;
   if tool = 'import_expenses' then
-    -- The file stays for as long as the question does.
+    -- Keeps the file as long as the proposal.
     update app.import_batches as b set expires_at = greatest(b.expires_at, proposal.expires_at)
       where b.id = arguments ->> 'import_id';
   end if;
@@ -142,7 +142,7 @@ declare
   foreseen jsonb;
   kept text;
 begin
-  -- What a provider said is written by the job as well, without anybody.
+  -- The job writes provider answers without a person, so they need no approval.
   if not app.is_write(tool) or tool = 'store_bill_amounts' or not exists (
     select from app.approval_rules as r
     where r.organization_id = context.organization_id and context.role = any (r.roles)
@@ -158,7 +158,7 @@ begin
   begin
     result := app.perform_tool(context, tool, arguments);
     change := result ->> 'change_id';
-    -- What was written by an earlier call was judged then.
+    -- The earlier call judged its own writes.
     if change is not null and (result ->> 'replayed')::boolean is not true then
       measured := app.measure_change(change);
       perform set_config('app.judged_change', change, true);

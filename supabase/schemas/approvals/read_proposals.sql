@@ -146,7 +146,7 @@ begin
     return '{"outcome": "not_allowed"}';
   end if;
   perform set_config('app.at', at::text, true);
-  -- What is being written is judged by the one policy or the other, not by half of one.
+  -- The lock makes a concurrent write see either the old policy or the new one.
   perform app.lock_books(organization_id);
   if jsonb_array_length(rules) > most then
     return jsonb_build_object('outcome', 'too_many', 'most', most);

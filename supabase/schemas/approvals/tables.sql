@@ -74,7 +74,7 @@ create index proposals_grant_id_idx on app.proposals (grant_id) where state = 'p
 create index proposals_change_id_idx on app.proposals (change_id);
 create index proposals_expires_at_idx on app.proposals (expires_at);
 
--- What did somebody write in a day?
+-- Finds a person's writes of a day.
 create index change_sets_actor_id_idx on app.change_sets (organization_id, actor_id, created_at);
 
 alter table app.approval_rules enable row level security;

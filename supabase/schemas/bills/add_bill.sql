@@ -120,7 +120,7 @@ begin
   return jsonb_build_object(
     'data', jsonb_build_object(
       'status', case when (arguments ->> 'dry_run')::boolean then 'would_create' else 'created' end,
-      -- A preview's bill is gone afterwards, and its id means nothing.
+      -- A preview rolls its bill back, so it returns no id.
       'bill',
       (app.describe_bills(context, array[bill.id]) -> 0)
         - case when (arguments ->> 'dry_run')::boolean then 'id' else '' end,

@@ -107,7 +107,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   next_index constant int := app.open_indexes(old, context.today, 1);
   next_scheduled constant date := app.scheduled_on(old, least(next_index, app.last_index(old)));
-  -- The first of its dates that the change applies to.
+  -- The first date that the change applies to.
   from_index constant int := greatest(next_index, case when apply_from is not null then app.due_index(old, apply_from)
     end);
   next_due constant date := coalesce(old.next_due, app.due_on(next_scheduled, old.weekend_rule));
@@ -143,7 +143,7 @@ begin
     perform app.fail('date_out_of_range.far_ahead', jsonb_build_object('date', apply_from), 'apply_from');
   end if;
   if (is_replanned or is_repriced) and apply_from > next_due and old.status = 'active' then
-    -- What comes before keeps the price and the days that it had.
+    -- Earlier dates keep their price and days.
     perform app.materialize_occurrences(old, app.due_index(old, context.today),
       coalesce(least(app.due_index(old, apply_from) - 1, app.last_index(old)), app.due_index(old, apply_from) - 1));
   end if;
@@ -165,14 +165,14 @@ begin
     first_day := greatest(first_day, context.today, case when changes ? 'first_due' then bill.anchor_on end);
     bill.tracked_from := app.watch_from(bill, first_day);
     if old.ends_after is not null and not changes ? 'ends_after' and bill.frequency <> 'once' then
-      -- As many dates as were left.
+      -- Keeps the number of remaining dates.
       bill.ends_after := greatest(
         1, case when next_index is null then 0 else greatest(0, old.ends_after - from_index) end
           + app.schedule_index(bill, bill.tracked_from)
       );
     end if;
   elsif was_stopped and not is_stopped then
-    -- What fell into the pause was not ours to pay.
+    -- Dates during the pause were not due.
     bill.tracked_from := greatest(bill.tracked_from, app.watch_from(bill, context.today));
   end if;
   if bill.currency <> old.currency and exists (

@@ -58,7 +58,7 @@ begin
         where p.occurrence_id = occurrence.id and p.deleted_at is null and occurrence.status = 'paid';
       update app.expense_occurrences as o
       set status = 'open', closed_at = null, snoozed_until = null,
-        -- The charge replaced an estimate, which is gone.
+        -- The charge replaced the estimate for good.
         expected_minor
           = case when o.status = 'paid' and bill.amount_mode <> 'fixed' and o.amount_source = 'override'
           then app.rule_amount(bill) else o.expected_minor end,
@@ -93,7 +93,7 @@ begin
       'pause_until');
   end if;
   perform app.materialize_occurrences(bill, first, last);
-  -- What was paid in part was not skipped.
+  -- A partly paid date was not skipped.
   update app.expense_occurrences as o set status = 'skipped', closed_at = context.at
   where o.expense_id = bill.id and o.status = 'open' and o.paid_minor = 0
     and o.due_on >= context.today and o.due_on < until;

@@ -21,7 +21,7 @@ create type app.bill_position as (
 comment on type app.bill_position is
   'A bill and its position in the list, by earliest open date, then by recording order; and its part of the due total.';
 
--- Planned once a session: whatever the ids, each bill is looked up by its own.
+-- A generic plan per session: each bill is looked up by its id anyway.
 create or replace function app.describe_bills(context app.context, bill_ids text[], within_days int default null,
   due app.bill_position[] default null) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
@@ -139,7 +139,7 @@ begin
     left join app.currencies as own on own.code = u.currency and u.currency <> b.currency
     cross join lateral app.this_month(b.id, b.autopay, b.next_due, coalesce(overdue.earliest_due, u.due_on),
       context.today) as this_month
-    -- A price that holds later is next_price; until then the bill costs what its next date does.
+    -- next_price is a price that applies later; until then the bill costs as much as its next date.
     cross join lateral app.usual_amount(
       b.id,
       case when b.price_from > context.today then b.earlier_minor

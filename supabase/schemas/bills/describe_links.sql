@@ -43,7 +43,7 @@ begin atomic
   join app.expense_occurrences as o on o.id = s.occurrence_id
   cross join lateral app.rejudge_statement(s, o) as j
   where s.link_id = (link).id and s.status = 'needs_review'
-    -- Whoever set the amount, or paid, has answered.
+    -- A person who set the amount or paid has answered the review.
     and not (o.amount_source = 'override' and o.updated_at >= s.fetched_at)
     and case
       when o.status = 'open'

@@ -63,7 +63,7 @@ begin
         order by likeness desc, e.name
         limit 3
       ) as s
-      -- What only shares some letters was not meant.
+      -- Names that only share some letters do not count.
       where s.likeness >= 0.4
     );
     perform app.fail('not_found.bill_name', jsonb_build_object(

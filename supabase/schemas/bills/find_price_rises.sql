@@ -52,7 +52,7 @@ begin atomic
       select o.old_minor, o.expected_minor as new_minor, o.due_on as from_on
       where o.expected_minor > o.old_minor and o.currency = o.old_currency and o.due_on >= since
       union all
-      -- Set already, and not yet on any date that is written down.
+      -- The price is set but no stored date has it yet.
       select o.expected_minor, b.amount_minor, app.next_price_from(b, (context).today)
       where o.is_last and o.status = 'open' and o.due_on >= (context).today and o.expected_minor < b.amount_minor
     ) as r

@@ -41,7 +41,7 @@ begin
   -- The date that a bill waits for is always one of an open row. Walked in the order of the index alone, so that
   -- looking costs next to nothing.
   return (
-    -- Latest first: what passed yesterday must not wait for years of dates that nobody marked as paid.
+    -- Latest first, so that yesterday's dates do not wait behind years of unpaid ones.
     select coalesce(jsonb_agg(jsonb_build_object('from', p.first, 'until', p.until) order by p.place desc), '[]')
     from (
       select c.place, jsonb_build_array(c.due_on, c.expense_id) as first,
@@ -85,8 +85,7 @@ begin
       from app.expenses as e
       join identity.organizations as o on o.id = e.organization_id
       join identity.profiles as p on p.user_id = o.owner_id
-      -- Only bills have a next date. Saying so would let the planner read an index of all bills, where it does not know
-      -- yet how many there are.
+      -- Only bills have a next date; a condition on the kind would make the planner read an index of all bills.
       where e.id = c.expense_id and e.next_due = c.due_on and e.status = 'active' and e.deleted_at is null
         -- A one-time bill does not roll; one that is paid automatically is over.
         and (e.frequency <> 'once' or e.autopay and e.amount_minor is not null)

@@ -1,4 +1,4 @@
--- Who is mailed about a bill that somebody adds, and when first.
+-- The recipients of a new bill's reminders, and the day of the first one.
 
 create or replace function app.find_asker(context app.context, wishes jsonb) returns uuid
 language plpgsql stable set search_path = '' as $$
@@ -63,7 +63,7 @@ begin
     bill.next_due - coalesce(bill.remind_days_before, recipient.default_lead_days), earliest
   );
   if first_on > bill.next_due then
-    -- Too late for that date: said when it is overdue, or with the next one.
+    -- Too late for that date: a mail follows when it is overdue, or for the next date.
     later := (app.next_due_dates(context, bill, 2))[2];
     first_on := least(
       case when not bill.autopay and not (bill.frequency = 'daily' and bill.every = 1) then bill.next_due + 3 end,

@@ -63,10 +63,10 @@ declare
   bill constant app.expenses :=
     case when arguments ? 'bill_id' then app.require_bill(context, arguments ->> 'bill_id') end;
   wanted_ids constant text[] := case when bill.id is not null then array[bill.id] end;
-  -- An id says it all: with one, nothing else narrows the list.
+  -- An id identifies the bill, so other filters do not apply.
   filter constant jsonb := case when bill.id is null then arguments else '{"status": "all"}' end;
   wanted_status constant text := nullif(coalesce(filter ->> 'status', 'active'), 'all');
-  -- What is still open of a paused or cancelled bill is due like anything else.
+  -- Open dates of a paused or cancelled bill are due like others.
   listed constant text[] :=
     case when wanted_status = 'active' then array['active', 'paused', 'cancelled'] else array[wanted_status] end;
   wanted_state constant text := filter ->> 'state';
@@ -103,7 +103,7 @@ begin
       -- Of the next one, in an array that sorts by its dates: an ordered aggregate would sort all rows first.
       (min(array[o.due_on - context.today, o.scheduled_on - context.today, (o.expected_minor is not null)::int])
         filter (where o.due_on >= context.today))[3] = 1 as is_amount_known,
-      -- What that one costs by the rule of its bill, which a price that holds later has not changed.
+      -- The cost of the next date by the bill's rule, without a price that applies later.
       (min(array[o.due_on - context.today, o.scheduled_on - context.today, o.expected_minor])
         filter (where o.due_on >= context.today and o.is_by_rule and o.remaining_minor = o.expected_minor))[3]
         as price_minor,
@@ -239,7 +239,7 @@ begin
   data := jsonb_build_object('bills', app.describe_bills(
     context, array(select r.id from unnest(page.rows[:page_size]) with ordinality as r order by r.ordinality),
     within_days,
-    -- What the total is made of: a bill may have several dates in the window, and is shown once.
+    -- The dates in the total: a bill may have several in the window, and appears once.
     case when bill.id is null then page.rows[:page_size] end
   ));
   data := data || jsonb_build_object(

@@ -112,7 +112,7 @@ begin
     select o.due_on from app.expense_occurrences as o
     where o.expense_id = bill.id and o.status = 'open' and o.id <> occurrence.id and (
       o.due_on < context.today
-      -- The coming one may have been meant as well.
+      -- The person may have meant the coming date.
       or not arguments ? 'due_on' and occurrence.due_on < o.due_on
         and o.due_on <= context.today + coalesce(bill.remind_days_before, app.default_lead_days(context))
     )

@@ -4,7 +4,7 @@ language sql stable
 begin atomic
   select (f.bill).id, s.scheduled_on, s.due_on, app.rule_amount(f.bill), (f.bill).currency
   from app.future_spans(context, last_day, bill_ids) as f
-  -- Looked up once a bill: as a join it would be planned by guesses about how many there are.
+  -- One lookup per bill, because the planner would guess the row count of a join.
   cross join lateral (
     select coalesce(array_agg(o.scheduled_on), '{}') as dates
     from app.expense_occurrences as o
@@ -74,7 +74,7 @@ begin
     from app.open_indexes(bill, context.today, wanted) as n
     left join app.expense_occurrences as o on o.expense_id = bill.id and o.scheduled_on = app.scheduled_on(bill, n)
     union all
-    -- What is left of the schedule that it had before.
+    -- The remaining dates of the earlier schedule.
     select o.due_on
     from app.expense_occurrences as o
     where o.expense_id = bill.id and o.status = 'open' and o.due_on >= context.today

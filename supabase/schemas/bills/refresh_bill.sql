@@ -80,7 +80,7 @@ begin
   for occurrence in
     select * from app.expense_occurrences as o
     where o.expense_id = bill.id and o.status = 'open' and app.is_paid_by_autopay(bill, o.due_on, today)
-      -- It waits for a person, as any date that has passed.
+      -- The date waits for a person, like any past date.
       and not app.is_closed(o.organization_id, o.due_on)
     order by o.scheduled_on
   loop
@@ -131,7 +131,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   spending app.payments;
 begin
-  -- What an automatic payment was taken back of is a person's to pay.
+  -- After the undo of an automatic payment, a person must pay the date.
   if bill.autopay and occurrence.status = 'open' and occurrence.expected_minor is null and occurrence.due_on < today
     and not app.is_closed(occurrence.organization_id, occurrence.due_on) and not exists (
       select from app.payments as p where p.occurrence_id = occurrence.id and p.source = 'autopay'

@@ -69,7 +69,7 @@ begin
     if bill.status in ('active', 'ended') then
       perform app.replan_bill(bill, app.due_on(bill.tracked_from, bill.weekend_rule));
     else
-      -- A bill that is paused again was paused all the time: what came up meanwhile was not ours to pay.
+      -- A bill paused again counts as paused throughout, so dates in between were not due.
       perform app.replan_bill(bill, today, case when is_other_status then changed_at end);
     end if;
     -- Dates that came up after the change have its price; what had another before was put back row by row.

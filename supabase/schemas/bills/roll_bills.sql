@@ -49,7 +49,7 @@ begin
       from page as p
       where p.scheduled_on is not null and p.first <= p.current
       union all
-      -- Those that were missed in between.
+      -- Dates that earlier runs missed.
       select p.organization_id, p.id, d.scheduled_on, app.due_on(d.scheduled_on, e.weekend_rule), p.expected_minor,
         p.currency, p.latest, app.new_id_bits()
       from (
@@ -59,7 +59,7 @@ begin
       join app.expenses as e on e.ctid = p.place
       cross join lateral (select app.scheduled_on(e, p.i) as scheduled_on offset 0) as d
     ) as d
-    -- Nobody else can make them meanwhile: who writes to a bill's dates locks the bill.
+    -- Nobody else can create them meanwhile, because writers lock the bill.
     where d.scheduled_on > d.latest or not exists (
       select from app.expense_occurrences as o
       where o.organization_id = d.organization_id and o.expense_id = d.expense_id and o.scheduled_on = d.scheduled_on
@@ -73,7 +73,7 @@ begin
   from page as p;
   foreach one in array automatic loop
     select * into bill from app.expenses as e where e.id = one.id;
-    -- As it was before: next_due says since when nothing was paid.
+    -- Unchanged: next_due is the first unpaid date.
     bill.next_due := one.due_on;
     perform app.record_autopay(bill, one.today);
   end loop;
@@ -88,7 +88,7 @@ comment on function jobs.roll_bills is
   'Brings bills that are locked and still wait for their passed date to the date of their owners, as app.refresh_bill '
   'does one; answers how many.';
 
--- Long texts that are done soon: compiling them, or planning them for every page, takes longer than running them.
+-- JIT compilation or planning per page would take longer than these statements run.
 create or replace function public.roll_bills(at timestamptz, page jsonb) returns jsonb
 language plpgsql volatile set search_path = '' set jit = off set plan_cache_mode = force_generic_plan as $$
 declare
@@ -106,7 +106,7 @@ begin
     if stale is null then
       raise;
     end if;
-    -- One of them cannot be rolled, and must not keep the others from it.
+    -- A bill that fails to roll must not block the others.
     foreach one in array stale loop
       begin
         perform from app.expenses as e where e.ctid = one.place and e.id = one.id for no key update of e skip locked;

@@ -126,7 +126,7 @@ create or replace function app.find_spending(bill app.expenses, occurrence app.e
 language plpgsql stable set search_path = '' as $$
 declare
   around constant int := 5;
-  -- What a fixed price, a person or a provider says is exact.
+  -- A fixed price, and an amount from a person or provider, are exact.
   percent constant int := case when given_minor is null and bill.amount_mode <> 'fixed'
     and (occurrence.expected_minor is null or occurrence.amount_source = 'rule') then 10 else 0 end;
   minor constant bigint := coalesce(given_minor, occurrence.expected_minor - occurrence.paid_minor, (

@@ -6,14 +6,14 @@ declare
   is_open boolean;
   due text;
 begin
-  -- A stranger must not hold up those who write there.
+  -- Checks membership first, so that a stranger cannot hold the lock.
   if not exists (
     select from identity.memberships as m
     where m.organization_id = pay_due_date.organization_id and m.user_id = pay_due_date.user_id
   ) then
     return '{"outcome": "unknown"}';
   end if;
-  -- Of two presses the second one looks when the first has written.
+  -- The second of two presses waits here and sees the first one's payment.
   perform app.lock_books(organization_id);
   bill := public.run_page_tool(user_id, organization_id, 'list_bills', jsonb_build_object('bill_id', bill_id), at);
   if bill ->> 'outcome' <> 'ok' or not (bill #>> '{result,ok}')::boolean then
@@ -32,7 +32,7 @@ begin
   where d.due_on = pay_due_date.due_on
   limit 1;
   if is_open is null then
-    -- Paid, skipped or moved since the page was shown: the tool would put the payment right, which nobody asked for.
+    -- The date was paid, skipped or moved since the page was shown; the tool would correct the existing payment.
     return '{"outcome": "already"}';
   elsif due is distinct from shown then
     return '{"outcome": "changed"}';

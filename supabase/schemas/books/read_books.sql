@@ -1,4 +1,4 @@
--- The books on one page: what the tools answer, as the person sees it. No sum is made here.
+-- The books on one page: the tools' answers as the person sees them. Nothing is summed here.
 
 create or replace function public.read_books(user_id uuid, organization_id text, month_on date, searched text,
   cursor text, paid text, at timestamptz) returns jsonb
@@ -54,7 +54,7 @@ begin
     'may_export', identity.member_may(chosen.id, user_id, 'books:export'),
     'bills', bills, 'spending', spending, 'balances', balances,
     'expenses', expenses,
-    -- What this person just pressed, never somebody else's.
+    -- Only this person's own last change.
     'paid', (
       select jsonb_build_object('change_id', s.id, 'facts', s.facts, 'is_undone', s.undone_by is not null)
       from app.change_sets as s

@@ -1,6 +1,5 @@
--- What tools read and write at their edges: errors, text, dates, amounts, cursors.
--- Arguments arrive checked against the contract; here is what a schema cannot know: the calendar, the currencies, the
--- owner's day.
+-- Reads arguments and builds answers: errors, text, dates, amounts and cursors. The contract has checked the arguments;
+-- this file checks them against the calendar, the currencies and the owner's day.
 
 create or replace function app.fail(code text, params jsonb default '{}', field text default null) returns void
 language plpgsql set search_path = '' as $$
@@ -63,7 +62,7 @@ language plpgsql immutable set search_path = '' as $$
 begin
   return nullif(rtrim(left(btrim(regexp_replace(regexp_replace(
     value,
-    -- What is drawn as nothing or turns the text around: format characters, variation selectors, tags.
+    -- Invisible and direction-changing characters: format characters, variation selectors, tags.
     '[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f'
     '\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff]', '', 'g'
   ), '[\s\u0001-\u001f\u007f-\u009f<>{}[\]`*#|~"\\]+', ' ', 'g')), at_most)), '');
@@ -109,7 +108,7 @@ begin
   if days = '{}' then
     perform app.fail('date_out_of_range.no_such_day', jsonb_build_object('value', month_and_day), field);
   end if;
-  -- Further away than a season, last year's may be meant as well as next year's.
+  -- A day more than a season away may be in last year or next year.
   if abs(days[1] - context.today) > 92 or (is_past and days[1] > context.today + 1) then
     perform app.fail('date_out_of_range.which_year', jsonb_build_object(
       'days', (select jsonb_agg(d order by d) from unnest(days) as d)

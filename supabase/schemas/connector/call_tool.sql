@@ -9,16 +9,16 @@ begin
   if principal ->> 'outcome' <> 'ok' then
     return principal;
   end if;
-  -- auth.uid() reads the one or the other, depending on the platform's age.
+  -- auth.uid() reads one of the two settings, depending on the platform's version.
   perform set_config('request.jwt.claims', (principal -> 'claims')::text, true),
     set_config('request.jwt.claim.sub', principal #>> '{claims,sub}', true);
   result := app.run_tool(tool, coalesce(arguments, '{}'), at);
   if result is null then
-    -- No member any more since the token was looked at.
+    -- The membership ended after the token check.
     return '{"outcome": "invalid_token"}';
   end if;
   if tool = 'decide_proposal' and (result ->> 'ok')::boolean then
-    -- Somebody else's write: here the service acts again, which the person's role could not.
+    -- A proposal runs another person's write, which needs the service role again.
     result := app.decide_as_assistant(result, (principal #>> '{claims,sub}')::uuid, at);
   end if;
   perform app.count_request(principal #>> '{claims,grant_id}', kind, limits, at);
@@ -47,9 +47,9 @@ $$;
 comment on function public.call_long_tool is
   'The same for what may take longer than other statements may: publishing an import of many rows, or undoing one.';
 
--- From here on the person acts, not the service: the role is set on entry and restored by itself. It is added last,
--- since setting it asks for `authenticated`'s right to execute; no function that leads here may be SECURITY DEFINER,
--- where roles cannot be set.
+-- From here on the person acts, not the service: the function sets the role on entry, and PostgreSQL restores it. Set
+-- last, because it requires `authenticated`'s right to execute. No caller may be SECURITY DEFINER, where roles cannot
+-- be set.
 alter function app.run_tool set role = 'authenticated';
 -- Compiling a statement takes longer than running it in any tool.
 alter function app.run_tool set jit = off;

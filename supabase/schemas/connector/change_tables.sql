@@ -68,7 +68,7 @@ comment on table app.idempotency_keys is
   'First result of a call that carried a key, for as long as app.retention says.';
 create index idempotency_keys_expires_at_idx on app.idempotency_keys (expires_at);
 
--- Columns that follow from other rows or from the calendar, and what counts their changes.
+-- Columns derived from other rows or the calendar, and version counters.
 create or replace function app.derived_columns(table_name text) returns text[]
 language plpgsql immutable set search_path = '' as $$
 begin

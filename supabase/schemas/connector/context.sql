@@ -1,6 +1,6 @@
 -- The connector's database side: one call authenticates a bearer token, becomes the person under row-level security,
 -- runs one tool and returns its envelope.
--- This file has what tools share: the context and change sets.
+-- This file has the context and the change sets that tools share.
 -- A tool is `app.<tool>(context app.context, arguments jsonb) returns jsonb` and returns {data, warnings?,
 -- next_cursor?, total_count?, totals_by_currency?}. A writing tool also returns {facts}, from which TypeScript words
 -- the list of recent changes.
@@ -109,7 +109,7 @@ begin
     when 'update_bill' then return app.update_bill(context, arguments);
     when 'mark_bill_paid' then return app.mark_bill_paid(context, arguments);
     when 'sync_bill_amounts' then return app.sync_bill_amounts(context, arguments);
-    -- No tool of a client: what the connector fetched for the one above.
+    -- Not a client's tool: stores the connector's fetched answers for the one above.
     when 'store_bill_amounts' then return app.store_bill_amounts(context, arguments);
     when 'delete_records' then return app.delete_records(context, arguments);
     when 'undo_change' then return app.undo_change(context, arguments);

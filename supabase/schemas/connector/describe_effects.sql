@@ -4,7 +4,7 @@
 create or replace function app.describe_value(kept jsonb, key text) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  -- A bill reminds unless somebody said otherwise.
+  -- Reminders are on by default.
   if coalesce(kept -> key, 'null') in ('null', 'false', '[]', '{}')
     and not (key = 'reminder_enabled' and kept ->> 'kind' = 'bill') then
     return null;
@@ -51,7 +51,7 @@ declare
     'reimbursed_by', 'reimbursed_on', 'share_bp', 'payer_id', 'sharing', 'from_id', 'to_id', 'assignee_id',
     'reminder_enabled', 'remind_days_before', 'remind_again', 'snoozed_until'
   ];
-  -- What comes or goes need not say what would be so anyway.
+  -- Added and deleted records leave out default values.
   usual constant jsonb :=
     '{"amount_mode":"fixed","weekend_rule":"none","share_bp":10000,"status":"open","opening_minor":0,
       "reminder_enabled":true}';
@@ -65,7 +65,7 @@ begin
   return (
     with things as (
       select r.*,
-        -- An expense and its payment are one thing to people.
+        -- People see an expense and its payment as one record.
         case when starts_with(coalesce(r.after, r.before) ->> 'expense_id', 'exp_')
         then coalesce(r.after, r.before) ->> 'expense_id' else r.row_id end as thing,
         r.before is null or coalesce(r.before ->> 'deleted_at', r.before ->> 'archived_at') is not null as was_gone,
@@ -75,7 +75,7 @@ begin
       select t.*, d.subject, f.key, app.describe_value(v.was, f.key) as was, app.describe_value(v.becomes, f.key)
         as becomes
       from things as t
-      -- What is deleted is still there, but not to people.
+      -- A soft-deleted row counts as missing.
       cross join lateral (
         select case when not t.was_gone then t.before end as was, case when not t.is_gone then t.after end as becomes
       ) as v
@@ -84,14 +84,14 @@ begin
       left join lateral (
         select key from jsonb_object_keys(k.kept) as key
         where key <> all (app.derived_columns(t.table_name) || untold)
-          -- An amount in another currency is another one, whatever its figures.
+          -- Equal figures in different currencies are different amounts.
           and (
             v.was -> key is distinct from v.becomes -> key
             or key in ('amount_minor', 'expected_minor', 'tax_minor', 'opening_minor')
               and v.was -> 'currency' is distinct from v.becomes -> 'currency'
             or key = 'charged_minor' and v.was -> 'charged_currency' is distinct from v.becomes -> 'charged_currency'
           )
-          -- The amount says the currency.
+          -- The amount includes the currency.
           and not (
             key = 'currency'
             and coalesce(k.kept ->> 'amount_minor', k.kept ->> 'expected_minor') is not null
@@ -103,10 +103,10 @@ begin
           )
       ) as f on true
       where t.thing in (select w.thing from things as w group by w.thing order by min(w.place) limit at_most)
-        -- Only what follows from others moved.
+        -- Only derived columns changed.
         and (f.key is not null or t.was_gone <> t.is_gone)
     ), fields as (
-      -- A payment says again what its expense says.
+      -- A payment repeats its expense's fields.
       select distinct on (t.thing, t.key) t.thing, t.key, t.was, t.becomes
       from told as t
       where t.was is distinct from t.becomes
@@ -141,7 +141,7 @@ comment on function app.describe_effects is
 create or replace function app.read_effects(change_id text, at_most int) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- A thing is rarely more than three rows.
+  -- A record rarely has more than three rows.
   rows_read constant int := at_most * 4;
   told jsonb;
 begin

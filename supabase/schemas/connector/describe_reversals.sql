@@ -5,7 +5,7 @@ declare
 begin
   return (
     with things as (
-      -- An expense and its payment are one thing to people.
+      -- People see an expense and its payment as one record.
       select r.*,
         case when starts_with(coalesce(r.before, r.after) ->> 'expense_id', 'exp_')
         then coalesce(r.before, r.after) ->> 'expense_id' else r.row_id end as thing

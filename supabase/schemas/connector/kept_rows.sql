@@ -1,5 +1,5 @@
--- Kept rows: what the capture trigger wrote down of a row, compared with the row as it is, and put back. It works for
--- every table that is captured, and for the settings, which are kept as if they were a row of the organization.
+-- Kept rows: compares a row that the capture trigger stored with the current one, and restores it. Works for every
+-- captured table, and for the settings, which are stored like a row of the organization.
 
 create type app.kept_row as (
   table_name text,
@@ -45,7 +45,7 @@ begin
   return query execute format(
     $query$
       select w.row_id, t.current,
-        -- Of a row that was purged neither is known, and nothing unknown may count as the same.
+        -- Both states of a purged row are unknown, so they must not count as equal.
         w.kept is not distinct from t.current
           or app.same_content(w.kept, to_jsonb(jsonb_populate_record(null::app.%1$I, w.kept)), t.current, $3)
       from unnest($1, $2) as w (row_id, kept)
@@ -77,7 +77,7 @@ begin
   from pg_attribute as a
   where a.attrelid = format('app.%I', table_name)::regclass and a.attnum > 0 and not a.attisdropped
     and a.attgenerated = '';
-  -- What goes again goes now: it is kept for as long as anything that goes today.
+  -- A row deleted again is kept as long as one deleted today.
   execute format(
     $query$
       with written as (

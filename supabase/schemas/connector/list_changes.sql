@@ -34,7 +34,7 @@ comment on function app.rows_of_record is
 create or replace function app.list_changes(context app.context, wanted jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Older changes are not looked through for a client, a person or a record.
+  -- A filter by client, person or record searches no older changes.
   most_looked constant int := 2000;
   most_effects constant int := 3;
   automatic constant text[] := array['autopay', 'provider_sync'];

@@ -19,7 +19,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   rows jsonb;
 begin
-  -- One row for what people see as one thing.
+  -- One row for each record that people see.
   select jsonb_agg(jsonb_build_object('id', r.id, 'subject', r.subject, 'current', r.current)
     order by r.place) into rows
   from (

@@ -10,7 +10,7 @@ begin
   change := app.begin_change(context, tool);
   result := app.dispatch_tool(context, tool, arguments);
   change := app.finish_change(change, result -> 'facts');
-  -- A tool that did its work in an earlier call names the change of that one itself.
+  -- A tool whose work happened in an earlier call names that call's change.
   return result - 'facts' || jsonb_build_object('change_id', coalesce(change, result ->> 'change_id'));
 end
 $$;
@@ -54,7 +54,7 @@ begin
       perform app.fail('idempotency_conflict', field => 'idempotency_key');
     end if;
     return coalesce((
-      -- What waited for approval then may have been written since.
+      -- The proposal may have been approved since.
       select coalesce(p.result, case
         when p.state <> 'pending' then jsonb_build_object('ok', false, 'error', jsonb_build_object(
           'code', 'not_decided.already', 'params', jsonb_build_object('state', p.state)
@@ -95,11 +95,11 @@ language plpgsql volatile set search_path = '' set lock_timeout = '2s' as $$
 begin
   perform pg_advisory_xact_lock(app.books_key(lock_books.organization_id));
   if identity.is_standing_noted() then
-    -- Whoever had the books may have changed what this person may.
+    -- The previous holder of the lock may have changed this person's rights.
     perform identity.note_standing();
   end if;
 exception when lock_not_available then
-  -- Who waits holds a connection that everybody else needs as well.
+  -- A waiting call holds a connection that others need.
   perform app.fail('busy');
 end
 $$;

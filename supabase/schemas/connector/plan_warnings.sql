@@ -1,4 +1,4 @@
--- get_context: the person, organization and plan, and the words in use: categories and payees.
+-- get_context: the person, organization, plan, categories and payees.
 
 create or replace function app.member_name(user_id uuid) returns text
 language plpgsql stable set search_path = '' as $$

@@ -2,7 +2,7 @@ create or replace function app.act_as(user_id uuid, organization_id text) return
 language plpgsql volatile set search_path = '' as $$
 begin
   perform set_config('application_name', app.request_name(), true);
-  -- auth.uid() reads the one or the other, depending on the platform's age.
+  -- auth.uid() reads one of the two settings, depending on the platform's version.
   perform set_config('request.jwt.claims', jsonb_build_object(
       'sub', user_id, 'role', 'authenticated', 'organization_id', organization_id
   )::text, true),
@@ -19,13 +19,13 @@ language plpgsql volatile set search_path = '' as $$
 declare
   result jsonb;
 begin
-  -- What is in the books stays readable without a plan.
+  -- The books stay readable without a plan.
   if app.is_write(tool) and not identity.organization_has_feature(organization_id, 'ai:connector', at) then
     return coalesce(identity.refuse_change(organization_id, user_id, at), '{"outcome": "refused"}');
   end if;
   perform app.act_as(user_id, organization_id);
   result := app.run_tool(tool, arguments, at);
-  -- No member, or suspended, since the page was shown.
+  -- The membership ended, or the person was suspended, since the page was shown.
   return case when result is null then '{"outcome": "refused"}'
     else jsonb_build_object('outcome', 'ok', 'result', result) end;
 end

@@ -8,7 +8,7 @@ begin
     return tool = 'import_expenses';
   end if;
   if target_id is null then
-    -- The latest of this connection, as app.find_latest_change has it.
+    -- The latest change of this connection, as in app.find_latest_change.
     target_id := app.find_own_latest((auth.jwt() ->> 'grant_id')::uuid);
   end if;
   return exists (select from app.change_items as i where i.change_id = target_id offset many);

@@ -115,7 +115,7 @@ begin
     end loop;
   end loop;
 
-  -- What a statement brought may be imported again, then anew.
+  -- After the undo, a statement's rows can be imported again.
   delete from app.statement_lines as l where l.change_id = target.id;
   update app.accounts as a set balance = null
   where a.organization_id = context.organization_id and a.balance ->> 'change_id' = target.id;
@@ -135,10 +135,10 @@ begin
   end if;
   if conflicts = '{}' then
     conflicts := array(
-      -- A bill cannot go while money that was paid for it since stays.
+      -- A bill cannot be removed while later payments of it stay.
       select ('payments', p.id, to_jsonb(p), to_jsonb(p), to_jsonb(p))::app.kept_row
       from (select distinct id from unnest(expense_ids) as id) as x
-      -- Looked up one by one: of how many an undo touched the planner knows nothing.
+      -- One lookup each, because the planner cannot estimate how many rows an undo touched.
       cross join lateral (select e.deleted_at from app.expenses as e where e.id = x.id offset 0) as e
       cross join lateral (select p.* from app.payments as p where p.expense_id = x.id offset 0) as p
       where e.deleted_at is not null and p.deleted_at is null
@@ -154,7 +154,7 @@ begin
       where o.status = 'paid' and o.paid_minor < o.expected_minor
       order by o.due_on
     ) || array(
-      -- Nor can what another record was merged into since: neither would be left.
+      -- A record that absorbed another one since cannot be undone either: neither would remain.
       select ('payments', p.id, to_jsonb(p), to_jsonb(p), to_jsonb(p))::app.kept_row
       from app.change_items as i
       join app.payments as p on p.merged_into = i.row_id
@@ -182,7 +182,7 @@ begin
         app.member_name(target.actor_id)),
       'not_reversible', kept
     ) || described,
-    -- Undoing an undo does the first change again.
+    -- Undoing an undo redoes the first change.
     'facts', case
       when target.undoes is null then jsonb_build_object('verb', 'undid', 'change', app.change_facts(target))
       else jsonb_build_object(
@@ -195,7 +195,7 @@ exception
   when unique_violation then
     perform app.fail('undo_conflict.name_taken', jsonb_build_object('change', app.change_facts(target)), 'change_id');
   when insufficient_privilege then
-    -- What one looks after would be somebody else's again, and out of sight.
+    -- The bill would return to its former assignee, out of this person's sight.
     perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'), 'change_id');
 end
 $$;

@@ -159,7 +159,7 @@ begin
       join app.currencies as c on c.code = b.currency
       left join app.categories as category on category.id = b.category_id
       where b.organization_id = organization and b.deleted_at is null and (last_id is null or b.id > last_id)
-        -- A budget of a category that the reader may not see would say that there is one.
+        -- A budget would reveal a category that the reader may not see.
         and (b.category_id is null or category.id is not null)
       order by b.id
       limit at_most;

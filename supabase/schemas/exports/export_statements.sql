@@ -1,4 +1,4 @@
--- Pages of what banks and providers said, for an export: never what a file is recognized by, nor a credential.
+-- Pages of bank and provider statements for an export, without the keys that recognize files and without credentials.
 
 create or replace function app.export_statements(part text, after jsonb, at_most int)
   returns table (key jsonb, shown jsonb)

@@ -102,6 +102,6 @@ comment on function public.read_export is
   'A page of an export, read as a signed-in person under row-level security: {outcome: ok | refused, page?}. Each page '
   'checks the rights again. Works on every plan.';
 
--- As app.run_tool: the person reads, not the service.
+-- The person reads, not the service, as in app.run_tool.
 alter function app.read_export_page set role = 'authenticated';
 alter function app.read_export_page set jit = off;

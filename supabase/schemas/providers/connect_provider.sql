@@ -10,7 +10,7 @@ begin
   if judged ->> 'outcome' <> 'open' then
     return judged;
   end if;
-  -- Whoever connects the same bill at the same time waits here, or at the one link that a bill may have.
+  -- A concurrent connection of the same bill waits here, or at the bill's only link.
   select l.* into link from app.provider_links as l where l.expense_id = bill_id and l.status <> 'revoked' for update;
   if link.provider_key = provider_key and link.id <> link_id
     or link.id is distinct from link_id
@@ -87,7 +87,7 @@ begin
   end if;
   case action
     when 'pause' then
-      -- Also what the plan has paused already: then the next payment does not resume it.
+      -- Includes links that the plan has paused, so that the next payment does not resume them.
       update app.provider_links as l set status = 'paused', resumes_as = null, updated_at = at
       where l.id = link.id and (l.status <> 'paused' or l.resumes_as is not null);
     when 'resume' then

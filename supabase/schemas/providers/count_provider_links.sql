@@ -4,7 +4,7 @@ language plpgsql stable set search_path = '' as $$
 begin
   return (
     with able as materialized (
-      -- Asked once an organization, however many links it has.
+      -- Checked once per organization, however many links it has.
       select o.organization_id
       from (select distinct l.organization_id from app.provider_links as l where l.status <> 'revoked' offset 0) as o
       where jobs.may_fetch(o.organization_id, at)

@@ -46,7 +46,7 @@ begin
     -- A closed month keeps its amount, and a person is told of the difference.
     and not app.is_closed(p.organization_id, p.paid_on);
   if estimate.id is not null then
-    -- What was recorded in its place does not stand in the way of the real amount.
+    -- An estimate does not block the real amount.
     occurrence.status := 'open';
     occurrence.paid_minor := 0;
   end if;
@@ -137,7 +137,7 @@ begin
     backlog
       = case when code is null or code = 'not_ready' then array_remove(l.backlog, period) else l.backlog end,
     status = case when code = 'auth' then 'needs_reauth' else l.status end,
-    -- At most until the next run, whatever they ask for, and an hour when they do not say.
+    -- At most until the next run, and an hour if the provider names no time.
     ask_after
       = case when code = 'rate_limited'
       then context.at + least(coalesce((answer ->> 'retry_after')::int, 3600), 82800) * interval '1 second' end,

@@ -14,7 +14,7 @@ begin
   from identity.organizations as o
   join identity.memberships as m on m.organization_id = o.id and m.user_id = judge_connection.user_id
   where o.id = bill.organization_id and app.member_sees(bill, m);
-  -- Bills of others are as unknown as those that never were.
+  -- Bills of other people look like bills that do not exist.
   if organization.id is null then
     return '{"outcome":"unknown_bill"}';
   end if;

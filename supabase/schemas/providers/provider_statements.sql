@@ -21,7 +21,7 @@ comment on column app.provider_links.lease_token is
   'dead.';
 comment on column app.provider_links.last_success_period is
   'The latest month with a statement, as its first day.';
--- Who was asked longest ago?
+-- Finds the links that were asked longest ago.
 create index provider_links_asked_at_idx on app.provider_links (asked_at nulls first, id) where status = 'active';
 grant
   update (provider_name, asked_at, ask_after, backlog, lease_token, leased_until, last_success_period,

@@ -39,7 +39,7 @@ declare
   claimed app.provider_links;
 begin
   update app.provider_links as l
-  -- Longer than a provider may take, and the answer after it.
+  -- Longer than a provider's timeout plus storing the answer.
   set asked_at = at, lease_token = gen_random_uuid(),
     leased_until = at + interval '90 seconds',
     backlog = case when again then l.backlog else array(

@@ -41,7 +41,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   wanted constant text[] := array(select jsonb_array_elements_text(arguments -> 'bill_ids'));
   due_month constant text := coalesce(arguments ->> 'period', to_char(context.today, 'YYYY-MM'));
-  -- The month that the statement is of: the one before the bill is due.
+  -- The statement's month: the one before the due date.
   statement_month date;
   missing text;
   asked text[] := '{}';
@@ -160,7 +160,7 @@ begin
       stored := app.keep_answer(context, link, (result ->> 'period')::date, result -> 'answer', true,
         is_last) - array['code', 'reason'];
     else
-      -- It took so long that another call asked, or the connection ended meanwhile.
+      -- Another call took the lease, or the connection ended, meanwhile.
       select jsonb_build_object(
         'bill_id', e.id, 'name', e.name, 'status', 'failed', 'said',
         app.sync_fact('connection_changed', jsonb_build_object('name', e.name))

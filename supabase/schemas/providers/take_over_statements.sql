@@ -79,7 +79,7 @@ comment on function app.find_statement_date is
 create or replace function app.write_statement_date(context app.context, bill app.expenses, due_month date) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- What has passed has its row, or is not ours to watch.
+  -- A past date has its row, or lies before the bill was tracked.
   n constant int :=
     greatest(app.schedule_index(bill, greatest(due_month, bill.tracked_from)), app.due_index(bill, context.today));
 begin

@@ -5,7 +5,7 @@ create or replace function app.passed_budgets(at timestamptz) returns table (sta
 language plpgsql stable set search_path = '' as $$
 declare
   context constant app.context := app.read_context(at);
-  -- What was bought on the last days of a month is known on the first ones of the next.
+  -- Payments of a month's last days appear in the first days of the next.
   days_after constant int := 3;
 begin
   if context.organization_id is null then
@@ -39,7 +39,7 @@ declare
   today constant date := (at at time zone recipient.timezone)::date;
   digest_id uuid;
 begin
-  -- Whoever is locked here cannot change their time zone under us, nor is the digest sent meanwhile.
+  -- The lock prevents a concurrent change of time zone, and sending the digest meanwhile.
   perform from identity.profiles as p where p.user_id = recipient.user_id for no key update skip locked;
   if not found then
     return null;
@@ -80,7 +80,7 @@ begin
   for place in
     select b.organization_id, p as recipient, jobs.wants_mail(p) and identity.is_active(p.user_id, at)
       and identity.organization_has_feature(b.organization_id, 'reminders:email', at)
-      -- Of those whose mail of the day is gone nothing is added up.
+      -- Skips people whose mail of the day is sent.
       and not exists (
         select from jobs.reminder_digests as d
         where d.recipient_id = p.user_id and not (d.status = 'pending' and d.batch_id is null)
@@ -92,7 +92,7 @@ begin
       order by b.organization_id
       limit page_size
     ) as b
-    -- Also organizations in which nobody is to be told: they count as looked at.
+    -- Includes organizations without recipients, which count as checked.
     left join identity.memberships as m on m.organization_id = b.organization_id and app.hears_all(m)
     left join identity.profiles as p on p.user_id = m.user_id
     order by b.organization_id, p.user_id

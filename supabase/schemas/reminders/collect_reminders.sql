@@ -16,7 +16,7 @@ begin
     perform jobs.drop_outdated_digests(at);
     given_up := jobs.give_up_batches(at);
   end if;
-  -- The last pages are of budgets.
+  -- Budgets come on the last pages.
   if starts_with(after ->> 1, 'org_') then
     return jobs.collect_budgets(at, after ->> 1, size);
   end if;
@@ -75,7 +75,7 @@ begin
       where c.status = 'open' and c.snoozed_until = any (nudged)
         and (after is null or (c.due_on, c.expense_id) > ((after ->> 0)::date, after ->> 1))
       union
-      -- Of these not a due date counts; they come last.
+      -- These are not due dates and come last.
       select n.id, 'infinity', 'notice' from jobs.find_noticed(at) as n
       where after is null or ('infinity', n.id) > ((after ->> 0)::date, after ->> 1)
     ) as d
@@ -109,8 +109,8 @@ begin
     )
   into people, latest;
 
-  -- Whoever is locked here cannot change their time zone under us. Had somebody a digest today? By the calendar they
-  -- have now, so that travelling makes neither two digests of a day nor a day without one.
+  -- The lock prevents a concurrent change of time zone. A digest counts for today by the current time zone, so that
+  -- travel causes neither two digests a day nor none.
   with free as materialized (
     select p.user_id, (at at time zone p.timezone)::date as today
     from identity.profiles as p

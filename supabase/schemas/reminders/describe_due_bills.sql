@@ -84,7 +84,7 @@ begin
         order by o.scheduled_on desc
         limit 1
       ) as earlier on true
-      -- Of a single date only: which of several would a statement be about?
+      -- Only for a single date, because a statement is about one date.
       left join lateral app.describe_statement(
         case when v.amount_mode = 'variable' and v.dates = 1 then v.occurrence_id end, recipient) as said on true
     )
@@ -133,7 +133,7 @@ alter function app.describe_due_bills set role = 'authenticated';
 create or replace function jobs.act_as(person jsonb) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- auth.uid() reads the one or the other, depending on the platform's age.
+  -- auth.uid() reads one of the two settings, depending on the platform's version.
   perform set_config('request.jwt.claims', person::text, true),
     set_config('request.jwt.claim.sub', coalesce(person ->> 'sub', ''), true);
 end

@@ -49,7 +49,7 @@ begin
         where n.kind = 'price_rise' and c.organization_id = organization.id and c.expense_id = (n.bill).id
           and c.due_on = n.about_on
         union all
-        -- What it costs to miss the day: the whole term.
+        -- The cost of missing the day: the whole term.
         select case when n.kind in ('cancel_by', 'renewal') and (n.bill).frequency not in ('once', 'yearly')
           then round(usual.minor * 12
             * app.times_a_month((n.bill).frequency, (n.bill).every, cardinality((n.bill).month_days)))

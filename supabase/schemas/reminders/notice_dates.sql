@@ -15,7 +15,7 @@ begin atomic
   ) as c
   where c.cancel_by <= today + 14
   union all
-  -- As long as it can be ended, the day to do so is what counts.
+  -- While the contract can be ended, the last day to cancel counts.
   select 'renewal', r.renews_on, r.renews_on - 14
   from (
     select case when (bill).renews_on is not null then app.next_renewal(bill, today) end as renews_on

@@ -60,7 +60,7 @@ begin atomic
   select 'due', due_again.due_on, w.tell_on
   from (select (at at time zone (recipient).timezone)::date as today) as t
   cross join lateral (
-    -- The latest of them that has come.
+    -- The latest one that has arrived.
     select max(due_again.due_on - days) as tell_on from unnest((bill).remind_again) as days
     where due_again.due_on - days <= t.today
   ) as w
@@ -72,7 +72,7 @@ begin atomic
   ) as c
   where jobs.wants_mail_of(bill, member, recipient) and cardinality((bill).remind_again) > 0
     and w.tell_on is not null and due_again.due_on = (bill).next_due and due_again.due_on >= t.today
-    -- After the first one, and unless something was said of it since.
+    -- After the first one, unless a mail mentioned it since.
     and exists (select from jobs.reminders_of((bill).id, due_again.due_on, member) offset 0)
     and not exists (
       select from jobs.reminders_of((bill).id, due_again.due_on, member) as l

@@ -81,7 +81,7 @@ comment on function jobs.reminder_due is
 create or replace function jobs.drop_outdated_digests(at timestamptz) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- With their rows of the log.
+  -- Includes their rows of the log.
   delete from jobs.reminder_digests as d
   using identity.profiles as p
   where d.status = 'pending' and d.batch_id is null and p.user_id = d.recipient_id

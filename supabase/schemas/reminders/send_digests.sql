@@ -45,7 +45,7 @@ begin
       end;
     end loop;
     if contents = '{}' then
-      -- It had all the time there is. The others must not wait behind it.
+      -- The batch used all its time; the others must not wait behind it.
       set_aside := digest_ids[1];
       update jobs.reminder_digests as d
       set next_attempt_at = at + interval '1 hour', attempts = d.attempts + 1, failure_code = 'not_described'
@@ -81,7 +81,7 @@ comment on function jobs.open_batch is
   'could not be described, postponed by an hour.';
 
 create or replace function public.claim_reminders(size int, at timestamptz) returns jsonb
--- What budgets add up is compiled longer than it runs.
+-- JIT compilation of the budget sums takes longer than running them.
 language plpgsql volatile set search_path = '' set jit = off as $$
 declare
   token constant uuid := gen_random_uuid();
@@ -131,7 +131,7 @@ begin
     select jsonb_build_object(
       'id', b.id, 'lease_token', b.lease_token, 'attempts', b.attempts,
       'digests', (
-        -- None are left of people who are gone since; the batch then ends with its sender.
+        -- People who left since have none; the batch then ends.
         select
           coalesce(
           jsonb_agg(jsonb_build_object('id', d.id, 'recipient_id', d.recipient_id, 'content', d.content) order by d.id),

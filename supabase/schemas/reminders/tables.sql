@@ -1,14 +1,13 @@
 -- Reminders: which bills are due for one, the digests that carry them, and the log that keeps each from being sent
 -- twice.
 
--- Which bills' own lead reaches further than the usual ones?
+-- Finds bills with an unusually long lead of their own.
 create index expenses_long_lead_idx on app.expenses (id)
   where kind = 'bill' and status = 'active' and deleted_at is null and reminder_enabled and remind_days_before > 7;
 -- And whose?
 create index profiles_long_lead_idx on identity.profiles (user_id) where default_lead_days > 7;
 
--- Which trials end? Which contracts renew about this time of a year, or can be ended, and which yearly bills come
--- again?
+-- Finds ending trials, contracts that renew or can be ended, and yearly bills that return.
 create or replace function app.day_of_year(day date) returns int
 language sql immutable
   return (extract(month from day)::int - 1) * 31 + extract(day from day)::int - 1;
@@ -72,7 +71,7 @@ comment on column jobs.reminder_digests.status is
   'dead: refused for good; unknown: sent, and nobody answered for a day.';
 comment on column jobs.reminder_digests.content is
   'Recipient and content of the mail, from the first attempt until its outcome is known.';
--- Which are past their time?
+-- Finds expired digests.
 create index reminder_digests_created_at_idx on jobs.reminder_digests (created_at);
 create index reminder_digests_batch_id_idx on jobs.reminder_digests (batch_id);
 create index reminder_digests_pending_idx on jobs.reminder_digests (next_attempt_at, id)

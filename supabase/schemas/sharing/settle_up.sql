@@ -58,8 +58,8 @@ revoke all on function app.balances_of from authenticated;
 create or replace function app.name_parties(ids uuid[]) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  -- Definer, since people see the profiles of members only: who owes, or is owed, is known to the other also
-  -- afterwards.
+  -- Security definer: people see only members' profiles, but former members who owe or are owed stay known to the other
+  -- side.
   return (
     select coalesce(jsonb_object_agg(n.id, coalesce(
       n.email, case when n.nameless > 1 then 'former member ' || left(n.id::text, 4) end
@@ -116,7 +116,7 @@ comment on function app.describe_balances is
 create or replace function app.describe_own_balances(recipient identity.profiles) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- The page of the books has all.
+  -- The books page lists them all.
   max_listed constant int := 10;
 begin
   return (
@@ -138,7 +138,7 @@ $$;
 comment on function app.describe_own_balances is
   'A person''s balances for their digest: [{owes, who, currency, amount}]; who is null for a deleted account, amount '
   'null when hidden.';
--- As the person whose digest it is.
+-- Runs as the digest's recipient.
 alter function app.describe_own_balances set role = 'authenticated';
 
 create or replace function app.find_party(context app.context, wanted text, field text) returns uuid

@@ -15,7 +15,7 @@ comment on table app.payment_shares is
 create index payment_shares_owed_idx
   on app.payment_shares (organization_id, currency) include (member_id, paid_by, minor)
   where member_id <> paid_by;
--- What does somebody share in?
+-- Finds a person's shares.
 create index payment_shares_member_id_idx on app.payment_shares (expense_id, member_id);
 
 create table app.settlements (
