@@ -39,6 +39,8 @@ export function provenSign(rows: SignedRow[]): "negative" | "positive" | undefin
   return isNegative === isPositive ? undefined : isNegative ? "negative" : "positive";
 }
 
+const SAFE = BigInt(Number.MAX_SAFE_INTEGER);
+
 /** Two rows can be put in an order by chance. */
 const holds = (steps: Step[]) =>
   isChain(steps) || isChain(steps.toReversed()) || (steps.length > 2 && findPath(steps) !== undefined);
@@ -62,13 +64,23 @@ export function isChain(steps: Step[]): boolean {
  */
 export function findPath(steps: Step[]): { opening: bigint; closing: bigint } | undefined {
   if (steps.some(({ balance }) => balance === undefined)) return undefined;
-  const ends = new Map<bigint, number>();
-  const count = (at: bigint, by: number) => ends.set(at, (ends.get(at) ?? 0) + by);
+  // A map of numbers is several times as fast as one of large ones.
+  const ends = new Map<bigint | number, number>();
+  const keyOf = (at: bigint) => at < SAFE && at > -SAFE ? Number(at) : at;
+  const count = (at: bigint, by: number) => {
+    const key = keyOf(at);
+    const left = (ends.get(key) ?? 0) + by;
+    if (left === 0) ends.delete(key);
+    else ends.set(key, left);
+  };
   for (const { amount, balance } of steps) {
     count(balance! - amount, 1);
     count(balance!, -1);
   }
-  const open = [...ends].filter(([, left]) => left !== 0);
-  const [opening, closing] = [open.find(([, left]) => left === 1), open.find(([, left]) => left === -1)];
-  return open.length === 2 && opening && closing ? { opening: opening[0], closing: closing[0] } : undefined;
+  if (ends.size !== 2) return undefined;
+  const ending = (by: number) => [...ends].find(([, left]) => left === by)?.[0];
+  const [opening, closing] = [ending(1), ending(-1)];
+  return opening !== undefined && closing !== undefined
+    ? { opening: BigInt(opening), closing: BigInt(closing) }
+    : undefined;
 }

@@ -93,7 +93,8 @@ export const directionOf = (cell: string): Direction | "own_transfer" | "exchang
 export const stateOf = (cell: string): Kind | undefined => {
   const plain = plainHeader(cell);
   const known = STATES.get(plain);
-  if (known || plain.length > MAX_STATE) return known;
+  // Of most cells, which are numbers and days.
+  if (known || plain.length > MAX_STATE || plain < "a") return known;
   // "Nicht gebucht", "non contabilizzato", "nezaúčtovaná"
   if (STATES.get(plain.replace(NOT, "")) === "expense") return "pending";
   return STATES.get(plain.split(" ").filter((word) => !OF_STATES.has(word)).join(" "));

@@ -5,6 +5,7 @@ import { type LeftOutLine, type LeftOutLines, sumLeftOut } from "./left_out.ts";
 import type { Settled, SettledLine } from "./settle_lines.ts";
 import { plainHeader } from "./header_words.ts";
 import { isWordless, withoutBooking } from "./kinds.ts";
+import { lookUp } from "./formats/look_up.ts";
 import { cut, oneLine, shorten } from "./shorten.ts";
 import { type Direction, isLeftOut, type LeftOut } from "./statement.ts";
 import { fromUnits, toUnits } from "./units.ts";
@@ -80,6 +81,10 @@ export function writeRows({ lines, conventions }: Settled): WrittenRows {
   const leftOut: LeftOutLine[] = [];
   const leftOutRows: LeftOutRow[] = [];
   const common = commonName(lines);
+  const subjectOf = lookUp((label) => {
+    const subject = withoutBooking(label);
+    return subject === plainHeader(label) ? undefined : subject;
+  });
   for (const settled of lines) {
     const { raw: { line }, kind, amount, currency } = settled;
     const error = settled.raw.problem;
@@ -88,12 +93,12 @@ export function writeRows({ lines, conventions }: Settled): WrittenRows {
       leftOut.push({ line, kind, amount, currency });
       // The fee of an exchange or a transfer was spent.
       if (settled.fee && settled.date && labelOf(settled)) {
-        rows.push(rowOf({ ...settled, kind: "expense", amount: "0" }, common));
+        rows.push(rowOf({ ...settled, kind: "expense", amount: "0" }, common, subjectOf));
       } else leftOutRows.push(...leftOutRowOf(settled, kind));
     } else {
       const refusal = refusalOf(settled, conventions);
       if (refusal) rows_bad.push(badRowOf(settled, refusal));
-      else rows.push(rowOf(settled, common));
+      else rows.push(rowOf(settled, common, subjectOf));
     }
   }
   const brokenLinks = lines.filter(({ raw: { url }, kind }) => url && !isLeftOut(kind) && !readUrl(url.trim())).length;
@@ -129,14 +134,18 @@ function refusalOf(settled: SettledLine, { date_format, decimal }: Settled["conv
 }
 
 /** @param settled a line with a date, an amount and a name. */
-function rowOf(settled: SettledLine, common: string | undefined): ImportRow {
+function rowOf(
+  settled: SettledLine,
+  common: string | undefined,
+  subjectOf: (label: string) => string | undefined,
+): ImportRow {
   const { raw, date, fee, kind, currency, original } = settled;
   const amount = fee ? withFee(settled.amount!, fee, kind === "refund") : settled.amount!;
   // A row without text gets the name of its kind.
   const label = labelOf(settled, common) || oneLine(raw.type || raw.category || "") || textOf(settled);
   // How a row was paid is nobody.
   const payee = raw.payee && !isWordless(raw.payee) && oneLine(raw.payee);
-  const subject = withoutBooking(label);
+  const subject = subjectOf(label);
   const category = raw.category && oneLine(raw.category);
   const note = raw.note || (label.length > MAX_NAME ? label : "");
   const url = raw.url && readUrl(raw.url.trim());
@@ -146,7 +155,7 @@ function rowOf(settled: SettledLine, common: string | undefined): ImportRow {
   if (currency) row.currency = currency;
   if (original) Object.assign(row, original, { charged: { amount, currency: currency! } });
   if (payee) row.payee = shorten(payee, MAX_NAME);
-  if (subject !== plainHeader(label)) row.subject = subject;
+  if (subject !== undefined) row.subject = subject;
   if (category) row.category = shorten(category, 60);
   if (note) row.note = shorten(note, 2000);
   if (url) row.url = url;

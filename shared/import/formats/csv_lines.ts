@@ -168,17 +168,23 @@ const MOST_SPACES = 20;
 
 /** A column whose name pays that of another row, which is paid by this one: both are accounts of the file. */
 function mirroredColumn(headers: string[], rows: CsvRow[], party: number): number {
-  const parties = rows.map(({ cells }) => plainHeader(cells[party] ?? ""));
+  const plain = lookUp(plainHeader);
   return headers.findIndex((_, column) => {
-    if (column === party || new Set(rows.map(({ cells }) => cells[column] ?? "")).size > MOST_SPACES) return false;
+    if (column === party || hasMore(rows, column, MOST_SPACES)) return false;
     const pairs = new Set<string>();
-    return rows.some(({ cells }, row) => {
-      const [own, other] = [plainHeader(cells[column] ?? ""), parties[row]!];
+    return rows.some(({ cells }) => {
+      const [own, other] = [plain(cells[column] ?? ""), plain(cells[party] ?? "")];
       if (!own || !other || own === other) return false;
       pairs.add(`${own}\n${other}`);
       return pairs.has(`${other}\n${own}`);
     });
   });
+}
+
+/** Whether a column has more different cells than so many; most do among their first rows. */
+function hasMore(rows: CsvRow[], column: number, most: number): boolean {
+  const found = new Set<string>();
+  return rows.some(({ cells }) => found.add(cells[column] ?? "").size > most);
 }
 
 const plainAccount = (account: string) => account.replace(/[\s-]+/g, "").toUpperCase();
