@@ -9,11 +9,13 @@ import * as bundles from "./sections/bundles.ts";
 import * as coldStart from "./sections/cold_start.ts";
 import * as database from "./sections/database_time.ts";
 import * as endpoints from "./sections/endpoints.ts";
+import * as imports from "./sections/imports.ts";
 import { TARGETS } from "./targets.ts";
 
 const SECTIONS: { names: readonly string[]; measure: (options: Options) => Promise<Row[]>; isSql?: true }[] = [
   { names: endpoints.NAMES, measure: endpoints.measureEndpoints },
   { names: database.NAMES, measure: database.measureDatabase, isSql: true },
+  { names: imports.NAMES, measure: imports.measureImports, isSql: true },
   { names: coldStart.NAMES, measure: coldStart.measureColdStart },
   { names: bundles.NAMES, measure: bundles.measureBundles },
 ];

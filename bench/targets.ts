@@ -28,6 +28,14 @@ export const TARGETS: Record<string, Target> = {
   "sql: 2,000 rows committed": atMost(800),
   "sql: 2,000 rows undone": atMost(400),
 
+  "import: 5,000 rows committed, never analyzed": atMost(4_000),
+  "import: 5,000 rows committed, analyzed while small": atMost(4_000),
+  "import: 5,000 rows committed, analyzed when large": atMost(4_000),
+  "import: 50,000 rows, from the file to the books": atMost(45_000),
+  "import: 50,000 rows, heap": atMost(115_000),
+  "import: preview of 2,000 rows": atMost(2_000),
+  "import: processor of the worst request": atMost(2_000),
+
   "large: list_expenses of a month": atMost(5),
   "large: list_expenses": atMost(50),
   "large: month summary": atMost(8),

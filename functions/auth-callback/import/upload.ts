@@ -17,7 +17,7 @@ import { renderUpload } from "./upload_page.tsx";
 import { renderUploaded } from "./uploaded_page.tsx";
 
 /** Well within what the platform and the front doors wait for an answer. */
-const WORK_MS = 20_000;
+export const WORK_MS = 20_000;
 
 export const showUpload = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
