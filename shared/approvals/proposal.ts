@@ -2,6 +2,7 @@
 import * as z from "zod/mini";
 import { outcome } from "../outcome.ts";
 import { OrganizationState } from "../organization_state.ts";
+import { EffectFacts, Told } from "../words/facts.ts";
 import { RefusalFacts } from "../words/message.ts";
 
 /** Whoever writes can be bound by a rule; viewers write nothing. */
@@ -76,9 +77,9 @@ export const Proposal = z.object({
   state: ProposalState,
   tool: z.string(),
   /** Of the change that it would be. */
-  facts: z.any(),
+  facts: Told,
   /** Only the first ones. */
-  effects: z.array(z.any()),
+  effects: z.array(EffectFacts),
   effects_count: z.number(),
   reasons: z.array(Reason),
   /** Their address; null once they have left. */

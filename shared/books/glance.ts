@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { outcome } from "../outcome.ts";
 import { OrganizationState } from "../organization_state.ts";
 import { Sharing } from "../words/effects.ts";
+import { Group } from "../words/facts.ts";
 
 export const DatesInWindow = z.object({ count: z.number(), amount: z.optional(z.string()) });
 export type DatesInWindow = z.infer<typeof DatesInWindow>;
@@ -42,9 +43,7 @@ export type DueBill = z.infer<typeof DueBill>;
 
 export const SpendingRow = z.object({
   /** One name, or why it is missing. */
-  group: z.tuple([
-    z.union([z.string(), z.object({ none: z.enum(["category", "tag", "payee", "member", "former_member", "rest"]) })]),
-  ]),
+  group: z.tuple([Group]),
   amount: z.string(),
   count: z.number(),
 });

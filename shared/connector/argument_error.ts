@@ -3,7 +3,7 @@
  * be valid. The wording is in the catalog (`shared/words/en/contract.ts`).
  */
 import type * as z from "zod";
-import type { Facts, Limit, RefusalFacts, Unit } from "../words/message.ts";
+import type { Limit, RefusalFacts, Unit } from "../words/message.ts";
 import type { RefusalCode } from "../words/words.ts";
 import { type FormHint, formHint } from "./form_hint.ts";
 import type { JsonSchema } from "./schema.ts";
@@ -33,7 +33,7 @@ function explain(issue: Issue, schema: JsonSchema): ArgumentError {
     1,
   );
   const siblings = Object.keys(nodeAt(schema, issue.path.slice(0, -1))?.properties ?? {});
-  const problem = (code: ArgumentError["code"], facts: Facts = {}): ArgumentError => {
+  const problem = (code: ArgumentError["code"], facts: Record<string, unknown> = {}): ArgumentError => {
     const hint: FormHint | undefined = formHint(node, issue.input, siblings) ??
       (node?.description ? { form: "described", description: node.description } : undefined);
     return {

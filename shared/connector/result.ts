@@ -3,6 +3,7 @@
  * hosts that show or count it, so it is cut to a limit; the structured content is always complete.
  */
 import * as z from "zod/mini";
+import { Told } from "../words/facts.ts";
 import { type Cut, RefusalFacts, Said } from "../words/message.ts";
 import type { Words } from "../words/words.ts";
 
@@ -13,7 +14,7 @@ import type { Words } from "../words/words.ts";
 export const FactEnvelope = z.looseObject({
   ok: z.boolean(),
   context: z.optional(z.looseObject({ organization: z.optional(z.looseObject({ id: z.string(), name: z.string() })) })),
-  data: z.optional(z.any()),
+  data: z.optional(Told),
   error: z.optional(RefusalFacts),
   warnings: z.optional(z.array(Said)),
   change_id: z.optional(z.string()),

@@ -2,6 +2,7 @@
 import * as z from "zod/mini";
 import { either, outcome } from "../outcome.ts";
 import { ChangeFacts } from "../words/change.ts";
+import { EffectFacts } from "../words/facts.ts";
 import { OrganizationState } from "../organization_state.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
@@ -22,7 +23,7 @@ export const Activity = z.object({
   undoes: z.nullable(z.string()),
   proposal_id: z.nullable(z.string()),
   approved_by: z.nullable(z.string()),
-  effects: z.optional(z.array(z.any())),
+  effects: z.optional(z.array(EffectFacts)),
   effects_count: z.optional(z.number()),
 });
 export type Activity = z.infer<typeof Activity>;
@@ -36,12 +37,21 @@ export const ReadCount = z.object({
 });
 export type ReadCount = z.infer<typeof ReadCount>;
 
+/** What the words of an event need. */
+const EventDetail = z.looseObject({
+  client_name: z.optional(z.nullable(z.string())),
+  proposal_id: z.optional(z.string()),
+  reason: z.optional(z.string()),
+  role: z.optional(z.nullable(z.string())),
+});
+export type EventDetail = z.infer<typeof EventDetail>;
+
 export const SecurityEvent = z.object({
   at: z.string(),
   event: z.string(),
   /** Their address; null for the service and for former members. */
   by: z.nullable(z.string()),
-  detail: z.any(),
+  detail: EventDetail,
 });
 export type SecurityEvent = z.infer<typeof SecurityEvent>;
 

@@ -1,6 +1,7 @@
 /** Database calls of the identity pages: one per page view or change. */
 import * as z from "zod/mini";
 import { either, outcome } from "../outcome.ts";
+import { ExpenseLine } from "../export/expense_file.ts";
 import { Role } from "../roles.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
@@ -169,7 +170,7 @@ export interface Reminders {
 /** A part of a file of expenses, as list_expenses answers it. */
 export const ExpenseFilePart = z.object({
   ok: z.boolean(),
-  data: z.object({ csv: z.array(z.record(z.string(), z.unknown())) }),
+  data: z.object({ csv: z.array(ExpenseLine) }),
   next_cursor: z.optional(z.string()),
 });
 export type ExpenseFilePart = z.infer<typeof ExpenseFilePart>;

@@ -1,5 +1,4 @@
 /** The accountant's file: one line per payment of a period, with the columns of a ledger. Refunds are negative. */
-import type { Facts } from "../words/message.ts";
 import { writeCsv } from "./csv.ts";
 
 const COLUMNS = [
@@ -9,7 +8,7 @@ const COLUMNS = [
 
 /** @param rows payments of the books. @param options.uncategorized the label of a missing category. */
 export const writeAccountantRows = (
-  rows: readonly Facts[],
+  rows: readonly Record<string, unknown>[],
   { uncategorized, hasHeader }: { uncategorized: string; hasHeader: boolean },
 ): string =>
   writeCsv(

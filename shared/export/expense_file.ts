@@ -1,6 +1,17 @@
 /** The file of expenses: its columns, and how a row of `list_expenses` becomes a line. */
-import type { Facts } from "../words/message.ts";
+import * as z from "zod/mini";
 import { writeCsv } from "./csv.ts";
+
+/** A row of `list_expenses`, of which these fields are written in another way. */
+export const ExpenseLine = z.looseObject({
+  kind: z.string(),
+  category: z.optional(z.string()),
+  tags: z.optional(z.array(z.string())),
+  amount: z.string(),
+  tax: z.optional(z.string()),
+  base_amount: z.optional(z.string()),
+});
+export type ExpenseLine = z.infer<typeof ExpenseLine>;
 
 /** Field names are the same in every language, because the import reads the file again. */
 const COLUMNS = [
@@ -10,14 +21,14 @@ const COLUMNS = [
 
 /** @param options.uncategorized the label of a missing category; @param options.hasHeader false for what follows. */
 export function writeExpenses(
-  rows: readonly Facts[],
+  rows: readonly ExpenseLine[],
   { uncategorized, hasHeader = true }: { uncategorized: string; hasHeader?: boolean },
 ): string {
   return writeCsv(COLUMNS, rows.map((row) => toLine({ ...row, category: row.category ?? uncategorized })), hasHeader);
 }
 
 /** Refunds are negative in the file, so that the column adds up. */
-function toLine(row: Facts): Facts {
+function toLine(row: ExpenseLine): Record<string, unknown> {
   const signed = (amount?: string) => amount && row.kind === "refund" ? `-${amount}` : amount;
   return {
     ...row,

@@ -35,7 +35,7 @@ export const describeRead = (
 /** What is kept of a file that cannot be read before an answer; undefined when no answer makes it readable. */
 export const describeAsked = ({ asks, params }: ImportProblem, warnings?: Said[]) =>
   asks && {
-    ...{ mapping: {}, questions: [], ...params.details, ...asks },
+    ...{ mapping: {}, questions: [], ...params?.details, ...asks },
     ...(warnings && { warnings }),
   };
 

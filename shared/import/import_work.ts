@@ -78,7 +78,7 @@ export async function keepFile(step: Step, file: FileToKeep, clock: Clock): Prom
     ...(currency && { default_currency: currency }),
   });
   if (!ok) return { problem: error! };
-  const state: ImportState = data!.import;
+  const state = data!.import as ImportState;
   return { state, ...(isRead && state.revision === 1 && { read }) };
 }
 
@@ -104,7 +104,7 @@ export async function workThrough(step: Step, { importId, clock, deadline, ...wo
   const run = async (args: Arguments): Promise<ImportState> => {
     const { ok, data, error } = await step({ import_id: importId, ...args });
     if (!ok) throw new StepRefused(error!);
-    return data!.import;
+    return data!.import as ImportState;
   };
   /** Stages one page after the other until all are, the deadline has come, or somebody else went on. */
   const stage = async (file: ReadImport, start: ImportState): Promise<ImportState> => {

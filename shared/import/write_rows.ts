@@ -1,5 +1,5 @@
 /** Writes settled lines as rows of an import, the reasons of those that cannot be, and what is left out. */
-import type { Facts, RefusalFacts } from "../words/message.ts";
+import type { RefusalFacts } from "../words/message.ts";
 import type { RefusalCode } from "../words/words.ts";
 import { type LeftOutLine, type LeftOutLines, sumLeftOut } from "./left_out.ts";
 import type { Settled, SettledLine } from "./settle_lines.ts";
@@ -125,7 +125,7 @@ function commonName(lines: SettledLine[]): string | undefined {
 
 function refusalOf(settled: SettledLine, { date_format, decimal }: Settled["conventions"]): RefusalFacts | undefined {
   const { raw, date, amount } = settled;
-  const refuse = (code: RefusalCode, params?: Facts) => ({ code, ...(params && { params }) });
+  const refuse = (code: RefusalCode, params?: Record<string, unknown>) => ({ code, ...(params && { params }) });
   if (!raw.date) return refuse("invalid_argument.row_without_date");
   if (!date) return refuse("invalid_argument.row_date", { value: shorten(raw.date, 40), format: date_format });
   if (!raw.amount) return refuse("invalid_argument.row_without_amount");

@@ -32,9 +32,9 @@ export function tellWhole(
   { money }: MoneyFormat,
 ): string | undefined {
   if (tool !== "import_expenses") return undefined;
-  const totals: Readonly<Record<string, string>> = facts.totals_by_currency ?? {};
-  const sums = Object.entries(totals).map(([currency, amount]) => money(amount, currency));
-  return approvals.importing({ count: facts.count, sums });
+  const { totals_by_currency = {}, count } = facts as { totals_by_currency?: Record<string, string>; count: number };
+  const sums = Object.entries(totals_by_currency).map(([currency, amount]) => money(amount, currency));
+  return approvals.importing({ count, sums });
 }
 
 /** Why a proposal waits. */

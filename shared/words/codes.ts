@@ -1,13 +1,13 @@
 /** The codes that the database names: what a client sees of them, and their words. */
 import type { EffectFormat } from "./effect_format.ts";
-import type { Facts } from "./message.ts";
+import type { Told } from "./facts.ts";
 
 /**
  * The message of a code. A database that is already upgraded may name codes that this version has no words for: then
  * `unknown` has to do.
  */
 export const findWords = <Said>(messages: object, code: string, unknown: (code: string) => Said) =>
-  (messages as Record<string, ((facts: Facts, format?: EffectFormat) => Said) | undefined>)[code] ??
+  (messages as Record<string, ((facts: Told, format?: EffectFormat) => Said) | undefined>)[code] ??
     (() => unknown(code));
 
 /** The first part of a code, which clients see; the whole code selects the words. */

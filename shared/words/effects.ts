@@ -1,6 +1,6 @@
 /** What a change or a proposal does to things, as the database tells it (`app.describe_effects`), in words. */
 import * as z from "zod/mini";
-import type { Facts } from "./message.ts";
+import type { EffectFacts, Money, Schedule, Told } from "./facts.ts";
 import { DATA_FORMAT, type EffectFormat } from "./effect_format.ts";
 import type { Words } from "./words.ts";
 
@@ -26,27 +26,30 @@ export interface Effects {
 }
 
 /** @param facts `{effects, effects_count}` of `app.describe_effects`. */
-export function tellEffects(facts: Facts, words: Words, format: EffectFormat = DATA_FORMAT): Effects {
-  const effects = facts.effects.map(({ id, subject, verb = "changed", fields = [] }: Facts): Effect => ({
+export function tellEffects(
+  { effects: facts = [], effects_count = 0 }: { effects?: readonly EffectFacts[]; effects_count?: number },
+  words: Words,
+  format: EffectFormat = DATA_FORMAT,
+): Effects {
+  const effects = facts.map(({ id, subject, verb = "changed", fields = [] }): Effect => ({
     id,
     what: typed(words.subject(subject, format), format),
     verb,
     // What is called by its amount need not say it again.
-    fields: fields.filter(({ field }: Facts) =>
-      subject.kind !== "payment" || verb === "changed" || field !== "amount_minor"
-    ).map(({ field, before, after }: Facts) => {
-      // Of what is either so or not, only that it is so is told.
-      const isFlag = before === true || after === true;
-      const of = (value: unknown) => tellValue(value ?? (isFlag ? false : undefined), words.effects, format);
-      const shown = verb === "changed" || before !== undefined && after !== undefined;
-      return {
-        label: words.fieldName(field),
-        ...((shown || before !== undefined) && { before: of(before) }),
-        ...((shown || after !== undefined) && { after: of(after) }),
-      };
-    }),
+    fields: fields.filter(({ field }) => subject.kind !== "payment" || verb === "changed" || field !== "amount_minor")
+      .map(({ field, before, after }) => {
+        // Of what is either so or not, only that it is so is told.
+        const isFlag = before === true || after === true;
+        const of = (value: unknown) => tellValue(value ?? (isFlag ? false : undefined), words.effects, format);
+        const shown = verb === "changed" || before !== undefined && after !== undefined;
+        return {
+          label: words.fieldName(field),
+          ...((shown || before !== undefined) && { before: of(before) }),
+          ...((shown || after !== undefined) && { after: of(after) }),
+        };
+      }),
   }));
-  return { effects, more: facts.effects_count - effects.length };
+  return { effects, more: effects_count - effects.length };
 }
 
 const typed = (text: string, { text: write }: EffectFormat): string => write ? write(text) : text;
@@ -62,6 +65,15 @@ export function effectLines({ effects, more }: Effects, words: Words): string[] 
   ];
 }
 
+/** What a field holds besides text, numbers and lists. */
+type FieldValue =
+  | Money
+  | { shared: Sharing }
+  | { percent: number }
+  | { days: Schedule }
+  | { category: string | null }
+  | { person: string | null };
+
 function tellValue(value: unknown, said: Words["effects"], format: EffectFormat): string {
   const tell = (one: unknown) => tellValue(one, said, format);
   if (value === undefined || value === null) return said.nothing;
@@ -70,7 +82,7 @@ function tellValue(value: unknown, said: Words["effects"], format: EffectFormat)
     return value.length === 0 ? said.nothing : value.map(tell).join(", ");
   }
   if (typeof value === "object") {
-    const told = value as Facts;
+    const told = value as FieldValue;
     if ("currency" in told) return format.money(told.amount, told.currency);
     if ("shared" in told) return tellSharing(told.shared, said);
     if ("percent" in told) return said.percent(told.percent);
@@ -78,7 +90,7 @@ function tellValue(value: unknown, said: Words["effects"], format: EffectFormat)
     if ("category" in told) return told.category ? typed(told.category, format) : said.uncategorized;
     if ("person" in told) return told.person ?? said.nobody;
     // Settings of settings, such as which emails somebody gets.
-    return Object.entries(told).map(([key, one]) => `${key.replaceAll("_", " ")}: ${tell(one)}`)
+    return Object.entries(value as Told).map(([key, one]) => `${key.replaceAll("_", " ")}: ${tell(one)}`)
       .join(", ");
   }
   const text = String(value);

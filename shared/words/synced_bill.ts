@@ -1,19 +1,21 @@
 /** `sync_bill_amounts`: a sentence per bill on the outcome. */
-import type { Facts } from "./message.ts";
-import type { Words } from "./words.ts";
+import * as z from "zod/mini";
 import { findWords } from "./codes.ts";
+import { Said } from "./message.ts";
+import type { Words } from "./words.ts";
 
-export const presentSyncedBills = ({ bills, ...data }: Facts, words: Words): Facts => ({
+export const SyncedBill = z.object({ said: Said, new: z.optional(z.string()) });
+export type SyncedBill = z.infer<typeof SyncedBill>;
+
+export const SyncedBills = z.object({ bills: z.array(SyncedBill) });
+
+export const presentSyncedBills = ({ bills, ...data }: z.infer<typeof SyncedBills>, words: Words) => ({
   ...data,
-  bills: bills.map((bill: Facts) => presentSyncedBill(bill, words)),
+  bills: bills.map((bill) => presentSyncedBill(bill, words)),
 });
 
 /** The sentence uses the row's own amounts, under the names that sentences expect. */
-export const presentSyncedBill = ({ said, ...bill }: Facts, { outcomes, answer }: Words): Facts => ({
+export const presentSyncedBill = ({ said, ...bill }: SyncedBill, { outcomes, answer }: Words) => ({
   ...bill,
-  text: findWords(outcomes, said.code, answer.unknownText)({
-    ...bill,
-    amount: bill.new,
-    ...said.params,
-  }),
+  text: findWords(outcomes, said.code, answer.unknownText)({ ...bill, amount: bill.new, ...said.params }),
 });

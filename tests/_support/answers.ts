@@ -1,5 +1,8 @@
 /** Holds what the database answers in tests to the schemas of the stores. */
 import { assertEquals } from "@std/assert";
+import type * as z from "zod/mini";
+import { PRESENTERS } from "../../functions/mcp/present/data.ts";
+import { FactEnvelope } from "../../shared/connector/result.ts";
 import type { Answers } from "../../shared/db/answer.ts";
 
 const STORES = new URL("../../shared/db/", import.meta.url);
@@ -18,16 +21,30 @@ export const ANSWERS: Answers = Object.assign(
 const PARTS = ["read_books"];
 
 /** Stricter than in production: an answer has no key that its schema does not list. */
-export function holdToSchema(name: string, answer: unknown): void {
+export function holdToSchema(name: string, answer: unknown, tool?: string): void {
   const schema = ANSWERS[name];
-  if (!schema || (answer as { outcome?: unknown } | null)?.outcome === "no_changes") return;
+  const { outcome, result } = (answer ?? {}) as { outcome?: unknown; result?: unknown };
+  if (!schema || outcome === "no_changes") return;
   try {
-    const { success, data, error } = schema.safeParse(answer);
-    if (!success) throw new Error(`${name} does not answer by its schema: ${JSON.stringify(error.issues)}`);
+    if (tool && outcome === "ok") holdFacts(tool, result);
+    const data = parse(name, schema, answer);
     if (!PARTS.includes(name)) assertEquals(data, answer, `${name} answers with keys that its schema does not list`);
   } catch (error) {
     // A function would answer 500 and keep the reason to itself.
     reportError(error);
     throw error;
   }
+}
+
+/** Holds what a tool answers to what its words need. */
+export function holdFacts(tool: string, result: unknown): void {
+  const { ok, data = {} } = parse(tool, FactEnvelope, result);
+  const presenter = PRESENTERS[tool];
+  if (ok && presenter) parse(tool, presenter.schema, data);
+}
+
+function parse<Schema extends z.ZodMiniType>(name: string, schema: Schema, answer: unknown): z.infer<Schema> {
+  const { success, data, error } = schema.safeParse(answer);
+  if (!success) throw new Error(`${name} does not answer by its schema: ${JSON.stringify(error.issues)}`);
+  return data;
 }

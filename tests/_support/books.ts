@@ -1,4 +1,5 @@
 /** Organizations whose tools a test calls as a person, straight in the database: no tokens, no HTTP. */
+import { holdFacts } from "./answers.ts";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { type ChangeFacts, presentChange } from "../../shared/words/change.ts";
 import { presentPage } from "../../functions/mcp/present/page.ts";
@@ -118,6 +119,7 @@ function booksOf(database: TestDatabase, opened: OpenedBooks): Books {
           JSON.stringify(args),
           `${clock.day}T${clock.time}:00Z`,
         ]);
+        if (row!.result) holdFacts(tool, row!.result);
         return row!.result;
       },
     );

@@ -165,7 +165,7 @@ function withHelpers(database: Opened, toEmpty: EmptyTable[]): TestDatabase {
         const rows = await session.query<{ result: unknown }>(call, [JSON.stringify(args)]);
         return returnsSet ? rows.map(({ result }) => result) : rows[0]?.result;
       });
-      holdToSchema(name, answer);
+      holdToSchema(name, answer, args.tool as string | undefined);
       return answer as Result;
     },
     async reset() {

@@ -80,7 +80,10 @@ You’re getting this email because you can approve changes in “Elm Street”.
 });
 
 Deno.test("mails contain no amounts for people who turned them off", () => {
-  const payment = { id: "pay_1", subject: { kind: "payment", name: "Rent", amount: "900.00", currency: "EUR" } };
+  const payment = {
+    id: "pay_1",
+    subject: { kind: "payment" as const, name: "Rent", amount: "900.00", currency: "EUR" },
+  };
   const { subject, text } = compose({
     ...asked,
     hides_amounts: true,

@@ -11,7 +11,7 @@ import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
 import { activityPath } from "../../../shared/urls.ts";
 import { tellEffects } from "../../../shared/words/effects.ts";
-import type { Facts } from "../../../shared/words/message.ts";
+import type { Subject } from "../../../shared/words/facts.ts";
 import type { PageDeps } from "../page_guards.ts";
 import { Byline, summaryOf } from "./change_text.tsx";
 import { changePath } from "./change_path.ts";
@@ -20,7 +20,7 @@ import { canUndo, UndoForm } from "./undo_form.tsx";
 /** Why it was not undone: the tool's code, and what stands in the way. */
 export interface Refused {
   code: string;
-  rows?: Facts[] | undefined;
+  rows?: { subject: Subject }[] | undefined;
 }
 
 interface ChangeView {

@@ -61,7 +61,7 @@ export async function openImport(
     if (answer.outcome === "ok") return answer.result;
     throw new AppError("forbidden", "refused meanwhile", { says: ({ uploadRefused }) => uploadRefused });
   };
-  return { user, organization, opened: data.import, step };
+  return { user, organization, opened: data?.import as OpenImport, step };
 }
 
 /**
@@ -106,7 +106,7 @@ export interface Preview {
 /** Undefined when no row of the file can be read. */
 export async function previewOf({ step }: Found): Promise<Preview | undefined> {
   const { ok, data, error } = await step({});
-  if (ok) return data.preview;
+  if (ok) return data?.preview as Preview | undefined;
   if (error!.code === "invalid_argument.no_row_readable") return undefined;
   refusalOf(error!);
   throw new AppError("internal", `no preview: ${error!.code}`);

@@ -78,5 +78,5 @@ type Reasons = Record<string, ((params: RefusalFacts["params"]) => { message: st
 /** The assistant's error texts without their hints, which concern its call. */
 function reasonOf({ code, params = {} }: RefusalFacts, words: Words["pages"]["uploadFailures"]): string {
   if (code === "no_file") return words.noFile;
-  return (words.reasons as Reasons)[code]?.(params).message ?? words.unreadable;
+  return (words.reasons as object as Reasons)[code]?.(params).message ?? words.unreadable;
 }

@@ -1,10 +1,26 @@
 /** A bill as all tools show it: schedule in words, and labels for a missing category and former members. */
-import type { Facts } from "../../../shared/words/message.ts";
+import * as z from "zod/mini";
+import { Question, Schedule, Shared } from "../../../shared/words/facts.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { nameShared } from "./shared.ts";
 
-/** @param bill from `app.describe_bills`. */
-export const presentBill = ({ schedule, ...bill }: Facts, words: Words): Facts => ({
+/** From `app.describe_bills`. */
+export const Bill = z.object({
+  schedule: Schedule,
+  category: z.optional(z.string()),
+  shared: z.optional(Shared),
+  provider: z.optional(z.object({ needs_review: z.optional(Question) })),
+});
+export type Bill = z.infer<typeof Bill>;
+
+export const Bills = z.object({ bills: z.array(Bill) });
+export const AddedBill = z.object({ bill: Bill });
+/** `before` has only what changed. */
+export const UpdatedBill = z.extend(AddedBill, {
+  before: z.object({ schedule: z.optional(Schedule), shared: z.optional(Shared) }),
+});
+
+export const presentBill = ({ schedule, ...bill }: Bill, words: Words) => ({
   ...nameShared(bill, words.labels),
   category: bill.category ?? words.labels.uncategorized,
   schedule_text: words.schedule(schedule),
@@ -14,22 +30,25 @@ export const presentBill = ({ schedule, ...bill }: Facts, words: Words): Facts =
 });
 
 /** An amount that a provider reported. Only the sentence of `review_bills` needs the statement's month. */
-export const presentQuestion = ({ period: _, ...question }: Facts): Facts => question;
+export const presentQuestion = ({ period: _, ...question }: Question) => question;
 
 /** `list_bills` */
-export const presentBills = ({ bills, ...data }: Facts, words: Words): Facts => ({
+export const presentBills = ({ bills, ...data }: z.infer<typeof Bills>, words: Words) => ({
   ...data,
-  bills: bills.map((bill: Facts) => presentBill(bill, words)),
+  bills: bills.map((bill) => presentBill(bill, words)),
 });
 
 /** `add_bill` */
-export const presentAddedBill = ({ bill, ...data }: Facts, words: Words): Facts => ({
+export const presentAddedBill = ({ bill, ...data }: z.infer<typeof AddedBill>, words: Words) => ({
   ...data,
   bill: presentBill(bill, words),
 });
 
-/** `update_bill`: `before` has only what changed. */
-export const presentUpdatedBill = ({ bill, before: { schedule, ...before }, ...data }: Facts, words: Words): Facts => ({
+/** `update_bill` */
+export const presentUpdatedBill = (
+  { bill, before: { schedule, ...before }, ...data }: z.infer<typeof UpdatedBill>,
+  words: Words,
+) => ({
   ...data,
   bill: presentBill(bill, words),
   before: { ...nameShared(before, words.labels), ...(schedule && { schedule_text: words.schedule(schedule) }) },

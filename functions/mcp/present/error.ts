@@ -1,10 +1,17 @@
 /** Turns a refusal of the database into the error that a client gets. */
 import type { ToolError } from "../../../shared/connector/result.ts";
-import type { Facts, Refusal, RefusalFacts } from "../../../shared/words/message.ts";
+import type { Subject, Told } from "../../../shared/words/facts.ts";
+import type { Refusal, RefusalFacts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
-import { presentBill } from "./bill.ts";
-import { presentChange } from "../../../shared/words/change.ts";
-import { presentBadRows, presentLeftOut, presentMapping, presentQuestions } from "./import_expenses.ts";
+import { type Bill, presentBill } from "./bill.ts";
+import { type ChangeFacts, presentChange } from "../../../shared/words/change.ts";
+import {
+  type ImportDetails,
+  presentBadRows,
+  presentLeftOut,
+  presentMapping,
+  presentQuestions,
+} from "./import_expenses.ts";
 import { findWords, publicCode } from "../../../shared/words/codes.ts";
 
 /** Codes for which no retry, with other arguments or later, can succeed. */
@@ -20,6 +27,20 @@ const FINAL = new Set([
   "undo_expired",
 ]);
 
+/** What a refusal says beside its code, for its words and for the client. */
+interface Params extends Told {
+  of_items?: { failed: number; all: number; first: number; name: string; results: { error: RefusalFacts }[] };
+  details?: Details;
+  change?: ChangeFacts;
+}
+
+interface Details extends Partial<ImportDetails> {
+  current?: Bill | { category?: string };
+  earlier?: { change_id: string; change: ChangeFacts };
+  problems?: RefusalFacts[];
+  rows?: { subject: Subject }[];
+}
+
 export function presentError(refusal: RefusalFacts, words: Words): ToolError {
   const code = publicCode(refusal.code);
   return { ...explain(refusal, words), retryable: !FINAL.has(code) };
@@ -27,14 +48,14 @@ export function presentError(refusal: RefusalFacts, words: Words): ToolError {
 
 function explain({ code, params = {}, field }: RefusalFacts, words: Words): Omit<ToolError, "retryable"> {
   const explainCode = findWords<Refusal>(words.refusals, code, words.answer.unknownRefusal);
-  const { of_items: items } = params;
-  const details = presentDetails(params.details, words);
+  const { of_items: items, details: facts, change } = params as Params;
+  const details = facts && presentDetails(facts, words);
   const { message, hint } = explainCode({
     ...params,
     ...(details && { details }),
-    ...(params.change && { summary: presentChange(params.change, words) }),
+    ...(change && { summary: presentChange(change, words) }),
   });
-  const isOneOfMany = items?.all > 1;
+  const isOneOfMany = items !== undefined && items.all > 1;
   return {
     code: publicCode(code),
     message: isOneOfMany ? words.ofItems(items) + message : message,
@@ -44,7 +65,7 @@ function explain({ code, params = {}, field }: RefusalFacts, words: Words): Omit
       details: {
         ...details,
         ...(items && {
-          results: items.results.map(({ error, ...item }: Facts) => ({ ...item, error: explain(error, words) })),
+          results: items.results.map(({ error, ...item }) => ({ ...item, error: explain(error, words) })),
         }),
       },
     }),
@@ -58,21 +79,21 @@ function presentProblem(problem: RefusalFacts, words: Words): Omit<ToolError, "r
 }
 
 /** The details a client gets beside the message, put into words: labels, and bills in the usual form. */
-function presentDetails(details: Facts, words: Words): Facts {
-  if (details?.current) {
+function presentDetails(details: Details, words: Words): Told {
+  if (details.current) {
     const { current } = details;
     const named = { ...current, category: current.category ?? words.labels.uncategorized };
-    return { ...details, current: current.schedule ? presentBill(current, words) : named };
+    return { ...details, current: "schedule" in current ? presentBill(current, words) : named };
   }
-  if (details?.earlier) {
+  if (details.earlier) {
     const { change_id, change } = details.earlier;
     return { ...details, earlier: { change_id, summary: presentChange(change, words) } };
   }
-  if (details?.rows_bad) {
-    const { rows_bad, mapping } = details;
-    return { ...details, rows_bad: presentBadRows(rows_bad, words), mapping: presentMapping(mapping, words) };
+  if (details.rows_bad) {
+    const { rows_bad, mapping } = details as ImportDetails & Details;
+    return { ...details, rows_bad: presentBadRows(rows_bad!, words), mapping: presentMapping(mapping, words) };
   }
-  if (details?.left_out || details?.questions) {
+  if (details.left_out || details.questions) {
     const { left_out, questions } = details;
     return {
       ...details,
@@ -80,12 +101,12 @@ function presentDetails(details: Facts, words: Words): Facts {
       ...(questions && { questions: presentQuestions(questions, words) }),
     };
   }
-  if (details?.problems) {
-    return { ...details, problems: details.problems.map((one: RefusalFacts) => presentProblem(one, words)) };
+  if (details.problems) {
+    return { ...details, problems: details.problems.map((one) => presentProblem(one, words)) };
   }
-  if (details?.rows) {
-    const rows = details.rows.map(({ subject, ...row }: Facts) => ({ ...row, what: words.subject(subject) }));
+  if (details.rows) {
+    const rows = details.rows.map(({ subject, ...row }) => ({ ...row, what: words.subject(subject) }));
     return { ...details, rows };
   }
-  return details;
+  return { ...details };
 }

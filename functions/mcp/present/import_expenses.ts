@@ -1,9 +1,36 @@
 /** `import_expenses`: assumptions, questions, left-out and unreadable rows with reasons, and missing categories. */
-import type { Facts, Refusal, Said } from "../../../shared/words/message.ts";
-import type { Words } from "../../../shared/words/words.ts";
+import * as z from "zod/mini";
 import { findWords } from "../../../shared/words/codes.ts";
+import { Told } from "../../../shared/words/facts.ts";
+import { type Refusal, RefusalFacts, Said } from "../../../shared/words/message.ts";
+import type { Words } from "../../../shared/words/words.ts";
 
-export const presentImport = ({ preview, import: state, ...data }: Facts, words: Words): Facts =>
+const BadRow = z.object({ error: RefusalFacts });
+const Mapping = z.object({ assumed: z.array(Said) });
+const LeftOut = z.object({ kind: z.string(), count: z.number() });
+const Asked = z.object({ id: z.string(), about: z.optional(Told) });
+const State = z.object({ import_id: z.string(), state: z.string(), done: z.number(), total: z.number() });
+
+export const Import = z.object({
+  import: z.optional(State),
+  preview: z.optional(z.object({
+    rows_bad: z.array(BadRow),
+    mapping: Mapping,
+    left_out: z.optional(z.array(LeftOut)),
+    questions: z.optional(z.array(Asked)),
+    sample: z.array(z.object({ category: z.optional(z.string()) })),
+  })),
+});
+
+/** What a refused import says beside its code. */
+export interface ImportDetails {
+  rows_bad?: z.infer<typeof BadRow>[];
+  mapping: z.infer<typeof Mapping>;
+  left_out?: z.infer<typeof LeftOut>[];
+  questions?: z.infer<typeof Asked>[];
+}
+
+export const presentImport = ({ preview, import: state, ...data }: z.infer<typeof Import>, words: Words) =>
   state ? { written: 0, import: presentState(state, words) } : preview
     ? {
       ...data,
@@ -15,35 +42,48 @@ export const presentImport = ({ preview, import: state, ...data }: Facts, words:
         mapping: presentMapping(preview.mapping, words),
         ...(preview.left_out && { left_out: presentLeftOut(preview.left_out, words) }),
         ...(preview.questions && { questions: presentQuestions(preview.questions, words) }),
-        sample: preview.sample.map((row: Facts) => ({ ...row, category: row.category ?? words.labels.uncategorized })),
+        sample: preview.sample.map((row) => ({ ...row, category: row.category ?? words.labels.uncategorized })),
       },
     }
     : data;
 
 /** The progress of an import and the next step. */
-const presentState = ({ import_id, state, done, total }: Facts, { importing }: Words): Facts => ({
+const presentState = ({ import_id, state, done, total }: z.infer<typeof State>, { importing }: Words) => ({
   ...{ import_id, state, done, total },
   hint: importing.underWay,
 });
 
 /** Why the file reader or the database leaves each row out. */
-export const presentBadRows = (rows: Facts[], { refusals, answer }: Words): Facts[] =>
+export const presentBadRows = <Row extends z.infer<typeof BadRow>>(rows: readonly Row[], { refusals, answer }: Words) =>
   rows.map(({ error, ...row }) => ({
     ...row,
     reason: findWords<Refusal>(refusals, error.code, answer.unknownRefusal)(error.params ?? {}).message,
   }));
 
-export const presentMapping = ({ assumed, ...mapping }: Facts, { assumptions, answer }: Words): Facts => ({
+export const presentMapping = <Known extends z.infer<typeof Mapping>>(
+  { assumed, ...mapping }: Known,
+  { assumptions, answer }: Words,
+) => ({
   ...mapping,
-  assumed: assumed.map(({ code, params }: Said) => findWords(assumptions, code, answer.unknownText)(params ?? {})),
+  assumed: assumed.map(({ code, params }) => findWords(assumptions, code, answer.unknownText)(params ?? {})),
 });
 
 /** Each kind of left-out rows, with its count in words. */
-export const presentLeftOut = (kinds: Facts[], { leftOut, answer }: Words): Facts[] =>
-  kinds.map((kind) => ({ ...kind, message: findWords(leftOut, kind.kind, answer.unknownText)(kind.count) }));
+export const presentLeftOut = <Kind extends z.infer<typeof LeftOut>>(
+  kinds: readonly Kind[],
+  { leftOut, answer }: Words,
+) =>
+  kinds.map((kind) => ({
+    ...kind,
+    message: (leftOut as Record<string, (count: number) => string>)[kind.kind]?.(kind.count) ??
+      answer.unknownText(kind.kind),
+  }));
 
-export const presentQuestions = (open: Facts[], { questions, answer }: Words): Facts[] =>
+export const presentQuestions = <Question extends z.infer<typeof Asked>>(
+  open: readonly Question[],
+  { questions, answer }: Words,
+) =>
   open.map((question) => ({
     ...question,
-    message: findWords(questions, question.id.replace(/_\d+$/, ""), answer.unknownText)(question.about),
+    message: findWords(questions, question.id.replace(/_\d+$/, ""), answer.unknownText)(question.about ?? {}),
   }));

@@ -1,16 +1,26 @@
 /** `log_expenses`: labels missing categories, also those of a split's parts. */
-import type { Facts } from "../../../shared/words/message.ts";
+import * as z from "zod/mini";
+import { Shared } from "../../../shared/words/facts.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { nameShared } from "./shared.ts";
 
-export const presentLoggedExpenses = ({ results, ...data }: Facts, { labels }: Words): Facts => ({
+const Logged = z.object({
+  category: z.optional(z.string()),
+  category_source: z.optional(z.string()),
+  shared: z.optional(Shared),
+});
+export const LoggedExpenses = z.object({
+  results: z.array(z.extend(Logged, { split: z.optional(z.array(Logged)) })),
+});
+
+export const presentLoggedExpenses = ({ results, ...data }: z.infer<typeof LoggedExpenses>, { labels }: Words) => ({
   ...data,
-  results: results.map((row: Facts) =>
-    row.split ? { ...row, split: row.split.map((part: Facts) => labelled(part, labels)) } : labelled(row, labels)
+  results: results.map((row) =>
+    row.split ? { ...row, split: row.split.map((part) => labelled(part, labels)) } : labelled(row, labels)
   ),
 });
 
-const labelled = (row: Facts, labels: Words["labels"]) => ({
+const labelled = (row: z.infer<typeof Logged>, labels: Words["labels"]) => ({
   ...nameShared(row, labels),
   category: row.category ?? (row.category_source === "none" ? labels.noCategoryMatched : labels.uncategorized),
 });

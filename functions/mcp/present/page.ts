@@ -23,7 +23,7 @@ interface Rest {
 export function presentPage(tool: string, { page, file, ...facts }: FactEnvelope & Rest, words: Words): Envelope {
   const whole = present(tool, facts, words);
   if (file) {
-    const isWhole = facts.data?.csv.length === facts.total_count && fits(whole);
+    const isWhole = (facts.data?.csv as unknown[] | undefined)?.length === facts.total_count && fits(whole);
     return isWhole ? whole : present(tool, { ...facts, data: { file } }, words);
   }
   if (!page || fits(whole)) return whole;
@@ -31,7 +31,7 @@ export function presentPage(tool: string, { page, file, ...facts }: FactEnvelope
   const first = (count: number) =>
     present(tool, {
       ...facts,
-      data: { ...facts.data, [list]: facts.data?.[list].slice(0, count) },
+      data: { ...facts.data, [list]: (facts.data?.[list] as unknown[]).slice(0, count) },
       next_cursor: cursors[count - 1],
     }, words);
   // The largest count that fits, by halving; one row always does.

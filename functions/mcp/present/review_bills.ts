@@ -1,14 +1,28 @@
 /** `review_bills`: writes a sentence for each finding. */
-import type { Facts } from "../../../shared/words/message.ts";
+import * as z from "zod/mini";
+import { Question, Told } from "../../../shared/words/facts.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { presentQuestion } from "./bill.ts";
 
-export const presentReview = (data: Facts, { findings }: Words): Facts => ({
+const Findings = z.array(z.looseObject({ needs_review: z.optional(Question) }));
+
+export const Review = z.object({
+  overdue: Findings,
+  price_rises: Findings,
+  unusual_amounts: Findings,
+  possible_duplicates: Findings,
+  double_charges: Findings,
+  trials_ending: Findings,
+  cancel_by: Findings,
+  provider_attention: Findings,
+});
+
+export const presentReview = (data: z.infer<typeof Review>, { findings }: Words): Told => ({
   ...data,
   ...Object.fromEntries(
     Object.entries(findings).map(([section, say]) => [
       section,
-      data[section].map((finding: Facts) => {
+      data[section as keyof typeof findings].map((finding) => {
         const { schedule: _, missing_period: __, needs_review, ...told } = finding;
         return {
           ...told,

@@ -1,16 +1,19 @@
 /** `settle_up` and the balances of `get_context`: labels former members, who have no address. */
-import type { Facts } from "../../../shared/words/message.ts";
+import * as z from "zod/mini";
 import type { Words } from "../../../shared/words/words.ts";
 
-export const presentSettlement = ({ settlement, balances }: Facts, words: Words): Facts => ({
+export const Balance = z.object({ from: z.optional(z.string()), to: z.optional(z.string()) });
+type Balance = z.infer<typeof Balance>;
+export const Settlement = z.object({ settlement: Balance, balances: z.array(Balance) });
+
+export const presentSettlement = ({ settlement, balances }: z.infer<typeof Settlement>, words: Words) => ({
   settlement: named(settlement, words),
   balances: presentBalances(balances, words),
 });
 
-/** @param balances `{from?, to?, …}`, as the database returns them. */
-export const presentBalances = (balances: Facts[], words: Words): Facts[] => balances.map((one) => named(one, words));
+export const presentBalances = (balances: readonly Balance[], words: Words) => balances.map((one) => named(one, words));
 
-const named = ({ from, to, ...rest }: Facts, { labels }: Words): Facts => ({
+const named = ({ from, to, ...rest }: Balance, { labels }: Words) => ({
   from: from ?? labels.formerMember,
   to: to ?? labels.formerMember,
   ...rest,

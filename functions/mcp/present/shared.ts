@@ -1,11 +1,14 @@
 /** Labels former members, who have no address, in the shares of a payment or bill. */
-import type { Facts } from "../../../shared/words/message.ts";
+import type { Shared } from "../../../shared/words/facts.ts";
 import type { Words } from "../../../shared/words/words.ts";
 
 /** @param row with `shared`, each person's part of a payment or the split of a bill; most rows have none. */
-export function nameShared(row: Facts, { formerMember }: Words["labels"]): Facts {
+export function nameShared<Row extends { shared?: Shared | undefined }>(
+  row: Row,
+  { formerMember }: Words["labels"],
+): Row {
   if (!row.shared) return row;
-  const named = (bearers: Facts[]) =>
+  const named = <Bearer extends { member?: string | undefined }>(bearers: readonly Bearer[]) =>
     bearers.map(({ member, ...bearer }) => ({ member: member ?? formerMember, ...bearer }));
   const { paid_by, shares, between, ...shared } = row.shared;
   return {

@@ -1,18 +1,25 @@
 /** `summarize_spending`: labels groups without a name, and states the shares and the conversion rule. */
+import * as z from "zod/mini";
 import { sharePercents } from "../../../shared/amounts.ts";
-import type { Facts } from "../../../shared/words/message.ts";
+import { Group, Told } from "../../../shared/words/facts.ts";
 import type { Words } from "../../../shared/words/words.ts";
 
-/** A name, or why there is none. */
-type Group = string | { none: keyof Words["groups"] };
+export const Spending = z.object({
+  fx: z.optional(z.nullable(Told)),
+  rows: z.array(z.object({ group: z.array(Group), amount: z.string() })),
+  total: z.object({ amount: z.string() }),
+});
 
-export function presentSpending({ fx, rows, ...data }: Facts, { rateRule, groups }: Words): Facts {
-  const shares = sharePercents(rows.map(({ amount }: Facts) => amount), data.total.amount);
+export function presentSpending(
+  { fx, rows, ...data }: z.infer<typeof Spending>,
+  { rateRule, groups }: Words,
+) {
+  const shares = sharePercents(rows.map(({ amount }) => amount), data.total.amount);
   return {
     ...data,
-    rows: rows.map((row: Facts, place: number) => ({
+    rows: rows.map((row, place) => ({
       ...row,
-      group: row.group.map((group: Group) => typeof group === "string" ? group : groups[group.none]),
+      group: row.group.map((name) => typeof name === "string" ? name : groups[name.none]),
       ...(shares && { share_percent: shares[place] }),
     })),
     fx: { rule: rateRule, ...fx },

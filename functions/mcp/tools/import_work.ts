@@ -15,7 +15,7 @@ const withImport = ({ params, ...error }: RefusalFacts, importId: string): Refus
 });
 
 export const workOn: FollowUp = async (first, { callTool, clock, progress, signal }, sent) => {
-  const { import_id: importId, state } = first.data?.import ?? {};
+  const { import_id: importId, state } = (first.data?.import ?? {}) as { import_id: string; state?: string };
   if (!first.ok || (state !== "reading" && state !== "matching")) return undefined;
   const work = await workThrough((args) => callTool("import_expenses", args), {
     importId,

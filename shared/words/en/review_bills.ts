@@ -1,6 +1,7 @@
 /** What `review_bills` says of each finding, in one sentence. */
 import { monthsAfter } from "../../iso_day.ts";
-import type { Money } from "../message.ts";
+import type { Question } from "../facts.ts";
+
 import { money, signedPercent } from "./phrases.ts";
 import { type Schedule, schedule } from "./schedule.ts";
 
@@ -10,16 +11,6 @@ interface Finding {
 }
 
 const inCurrency = (amount: string, currency: string) => money({ amount, currency });
-
-/** An amount that a provider reported and that has not been applied yet. */
-export interface Question extends Money {
-  due_on: string;
-  /** YYYY-MM of the statement; required when there is no reason. */
-  period?: string;
-  /** Why it cannot be applied; absent if it can be now. */
-  reason?: "unusual" | "other_currency" | "nothing_to_pay" | "skipped" | "paid" | "other";
-  usual?: string;
-}
 
 interface ProviderTrouble {
   name: string;

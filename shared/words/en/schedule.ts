@@ -2,25 +2,13 @@
  * A bill's schedule in English: "every month on the 5th", "every 2 weeks on Friday", "twice a month on the 1st and
  * 15th".
  */
+import type { Schedule } from "../facts.ts";
 import { and } from "./phrases.ts";
 
-/** Days of the month, or weekdays of it. */
-export interface MonthDays {
-  /** In order; 31 is the last day of the month. */
-  month_days?: number[];
-  /** As in RFC 5545: `2TU` is the second Tuesday, `-1FR` the last Friday. */
-  month_weekdays?: string[];
-}
+export type { Schedule } from "../facts.ts";
 
-export interface Schedule extends MonthDays {
-  frequency: "once" | "daily" | "weekly" | "monthly" | "yearly";
-  every: number;
-  /** YYYY-MM-DD, a date of the schedule. */
-  anchor_on: string;
-  weekend_rule?: "before" | "after";
-  ends_on?: string;
-  ends_after?: number;
-}
+/** Days of the month, or weekdays of it. */
+export type MonthDays = Pick<Schedule, "month_days" | "month_weekdays">;
 
 const UNITS = { daily: "day", weekly: "week", monthly: "month", yearly: "year" };
 const TIMES = ["", "once", "twice", "three times", "four times"];

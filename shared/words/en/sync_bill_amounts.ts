@@ -1,7 +1,8 @@
 /** Words of `sync_bill_amounts`. */
+import type { Question } from "../facts.ts";
 import type { Money, Progress, Refusal } from "../message.ts";
 import { count, money, names } from "./phrases.ts";
-import { type Question, question } from "./review_bills.ts";
+import { question } from "./review_bills.ts";
 
 export const refusals = {
   "not_found.connection": ({ organization }: { organization: string }): Refusal => ({

@@ -1,24 +1,15 @@
 /** Words of `undo_change`. */
 import { DATA_FORMAT, type EffectFormat } from "../effect_format.ts";
+import type { Subject } from "../facts.ts";
 import type { Money, Refusal } from "../message.ts";
 import { fieldNames } from "./fields.ts";
 import { names, quoted } from "./phrases.ts";
-import { budget, type Budgeted } from "./update_settings.ts";
+import { budget } from "./update_settings.ts";
 
 /** The summary of a change. */
 interface Changed {
   summary: string;
 }
-
-/** What a changed row is called. */
-type Subject =
-  | { kind: "category" | "connection" | "expense" | "statement"; name: string }
-  | { kind: "payee_rule"; name: string }
-  | { kind: "settings" }
-  | { kind: "budget" } & Budgeted
-  | { kind: "date"; name: string; due_on: string }
-  | { kind: "payment"; name: string } & Money
-  | { kind: "settlement" } & Money;
 
 export const refusals = {
   "not_found.own_change": ({ organization }: { organization: string }): Refusal => ({

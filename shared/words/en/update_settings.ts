@@ -1,13 +1,8 @@
 /** Words of `update_settings`. */
+import type { Budgeted } from "../facts.ts";
 import { DATA_FORMAT, type EffectFormat } from "../effect_format.ts";
 import type { Money, Refusal } from "../message.ts";
 import { ask, count, names, quoted, type WhoCan } from "./phrases.ts";
-
-/** Which budget; without a category the one of all spending. */
-export interface Budgeted {
-  category?: string;
-  per: "month" | "year";
-}
 
 /** "monthly budget for Travel" */
 export const budget = ({ category, per }: Budgeted): string =>

@@ -1,4 +1,5 @@
 /** The activity page, and a change with its effects. */
+import type { EffectFacts } from "../../../shared/words/facts.ts";
 import type { Activity, ActivityPage } from "../../../shared/db/activity_store.ts";
 import { signIn } from "../../functions/auth-callback/harness.ts";
 import {
@@ -18,7 +19,7 @@ const ID = "org_home00000000";
 const LIST = `/account/activity?organization=${ID}`;
 const CHANGE = `${LIST}&change=chg_000000000001`;
 
-const added = (name: string, number: number) => ({
+const added = (name: string, number: number): EffectFacts => ({
   id: `exp_00000000000${number}`,
   subject: { kind: "expense", name },
   verb: "added",

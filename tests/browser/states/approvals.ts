@@ -1,4 +1,5 @@
 /** The pages about approvals: what needs it and what waits, and a proposal in each of its states. */
+import type { EffectFacts } from "../../../shared/words/facts.ts";
 import type { ApprovalPolicy, ListedProposal, Proposal, Proposals } from "../../../shared/approvals/proposal.ts";
 import { signIn } from "../../functions/auth-callback/harness.ts";
 import {
@@ -17,7 +18,7 @@ const ID = "org_home00000000";
 const PROPOSAL = "prop_000000000001";
 const ME = "00000000-0000-4000-8000-000000000001";
 
-const lunch = (name: string, number: number) => ({
+const lunch = (name: string, number: number): EffectFacts => ({
   id: `exp_00000000000${number}`,
   subject: { kind: "expense", name },
   verb: "deleted",
@@ -27,7 +28,7 @@ const lunch = (name: string, number: number) => ({
     { field: "category_id", before: { category: "Groceries" } },
   ],
 });
-const rent = {
+const rent: EffectFacts = {
   id: "bill_000000000001",
   subject: { kind: "expense", name: "Rent" },
   fields: [

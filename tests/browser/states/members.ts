@@ -101,7 +101,7 @@ const removal: Removal = {
     id: "prop_000000000001",
     tool: "log_expenses",
     facts: {},
-    effects: [{ id: "exp_1" }],
+    effects: [{ id: "exp_1", subject: { kind: "expense", name: "Lunch" } }],
     effects_count: 3,
     created_at: "2026-11-19T10:00:00Z",
   }],

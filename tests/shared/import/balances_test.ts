@@ -2,6 +2,7 @@
  * What an account had before a file's lines, and all of them, is what it had after; a file that says otherwise is told
  * on.
  */
+import type { Json } from "../../_support/books.ts";
 import { assertEquals, assertMatch } from "@std/assert";
 import fc from "fast-check";
 import { presentMapping } from "../../../functions/mcp/present/import_expenses.ts";
@@ -54,7 +55,7 @@ for (const [format, write] of Object.entries(SECTIONS)) {
     const wrong = read(write("240.00"));
     const currency = wrong.balances?.currency;
     assertEquals(wrong.balance_proof, { difference: "-5.00", ...(currency && { currency }) });
-    const { assumed } = presentMapping(wrong.mapping, en);
+    const { assumed } = presentMapping(wrong.mapping as Json, en);
     assertMatch(assumed[0], /^The balances in the file moved by -(€?5.00|5.00 EUR) more than its rows say/);
   });
 }

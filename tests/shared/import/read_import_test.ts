@@ -1,4 +1,5 @@
 /** Files as banks, programs and people write them, parsed to the same plain rows; assumptions are reported. */
+import type { Json } from "../../_support/books.ts";
 import process from "node:process";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import fc from "fast-check";
@@ -24,7 +25,7 @@ function read(csv: string, mapping?: Mapping, latest?: string) {
     rows_bad: presentBadRows(result.rows_bad, en) as { line: number; reason: string }[],
     left_out: presentLeftOut(result.left_out, en) as { kind: string; message: string; lines: number[] }[],
     questions: presentQuestions(result.questions, en) as { id: string; message: string; default?: unknown }[],
-    mapping: presentMapping(result.mapping, en),
+    mapping: presentMapping(result.mapping as Json, en),
   };
 }
 function problem(csv: string, mapping?: Mapping): ToolError {

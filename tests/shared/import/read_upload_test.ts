@@ -1,4 +1,5 @@
 /** What is uploaded is text in some encoding or a workbook, whose values are read; anything else is refused by name. */
+import type { Json } from "../../_support/books.ts";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { gzipSync, strToU8, type Zippable, zipSync } from "fflate";
 import { presentError } from "../../../functions/mcp/present/error.ts";
@@ -99,7 +100,7 @@ Deno.test("a second table is not passed over in silence", () => {
   const { text, warnings } = read(writeWorkbook([{ name: "Oct", rows }, { name: "Nov", rows: [...rows, rows[1]!] }]));
   assertEquals(text.split("\n").length, 4);
   assertEquals(warnings, [{ code: "sheets_left_out", params: { sheet: "Nov", others: ["Oct"] } }]);
-  assertMatch(en.warnings.sheets_left_out(warnings[0]!.params), /Only the sheet "Nov" was read; "Oct" looks/);
+  assertMatch(en.warnings.sheets_left_out(warnings[0]!.params as Json), /Only the sheet "Nov" was read; "Oct" looks/);
 });
 
 Deno.test("a workbook is refused when it is broken or its XML brings a document type", () => {

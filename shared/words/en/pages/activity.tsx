@@ -1,7 +1,13 @@
 /** @jsxImportSource hono/jsx */
 /** The activity page. */
 import type { Child } from "hono/jsx";
-import type { Facts } from "../../message.ts";
+
+/** What an event is about. */
+interface EventDetail {
+  client_name?: string | null | undefined;
+  reason?: string | undefined;
+  role?: string | null | undefined;
+}
 
 /** Why a grant ended, by reason. */
 const ENDED: Readonly<Record<string, string>> = {
@@ -12,7 +18,7 @@ const ENDED: Readonly<Record<string, string>> = {
   too_many: "An app’s older connection ended because it made newer ones",
 };
 
-const EVENTS: Readonly<Record<string, string | ((detail: Facts) => string)>> = {
+const EVENTS: Readonly<Record<string, string | ((detail: EventDetail) => string)>> = {
   "account.address_changed": "Sign-in address changed",
   "account.country_changed": "Country changed",
   "account.created": "Account created",
@@ -28,7 +34,7 @@ const EVENTS: Readonly<Record<string, string | ((detail: Facts) => string)>> = {
   "calendar.created": "A calendar address was made",
   "calendar.ended": "A calendar was turned off",
   "grant.created": ({ client_name }) => client_name ? `${client_name} was connected` : "An app was connected",
-  "grant.revoked": ({ reason }) => ENDED[reason] ?? "An app’s connection ended",
+  "grant.revoked": ({ reason }) => ENDED[reason ?? ""] ?? "An app’s connection ended",
   "member.invitation_withdrawn": "An invitation was withdrawn",
   "member.invited": ({ role }) => role ? `Somebody was invited as a ${role}` : "Somebody was invited",
   "member.joined": "Joined",
@@ -103,7 +109,7 @@ export const activity = {
   events: "Accounts and apps",
   noEvents: "Nothing has happened to accounts or apps yet.",
   /** One that a newer database knows is said by its name. */
-  event: (event: string, detail: Facts): string => {
+  event: (event: string, detail: EventDetail): string => {
     const said = EVENTS[event];
     if (event.startsWith("payment.")) return "The plan changed";
     return typeof said === "function" ? said(detail) : said ?? event.replaceAll(".", " ").replaceAll("_", " ");

@@ -1,7 +1,7 @@
 /** Descriptions of changes in list_recent_changes and undo_change. */
 import { assertEquals } from "@std/assert";
 import { presentChange } from "../../../../shared/words/change.ts";
-import type { Facts } from "../../../../shared/words/message.ts";
+import type { Json } from "../../../_support/books.ts";
 import { en } from "../../../../shared/words/en/mod.ts";
 import { assertNothingMissing } from "../../../_support/books.ts";
 
@@ -10,7 +10,7 @@ const rent = { name: "Rent", due_on: "2026-12-01" };
 const logged = { count: 1, written: [{ name: "Lunch", is_refund: false }], totals_by_currency: { EUR: "14.50" } };
 
 /** By tool: facts, and their description. A tool without an example does not compile. */
-const CHANGES: Record<keyof typeof en.changes | "provider_sync" | "undo_change", [facts: Facts, words: string][]> = {
+const CHANGES: Record<keyof typeof en.changes | "provider_sync" | "undo_change", [facts: Json, words: string][]> = {
   log_expenses: [
     [logged, "Logged Lunch, 14.50 EUR"],
     [

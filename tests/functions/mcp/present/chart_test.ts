@@ -1,11 +1,11 @@
 /** The text chart for hosts that draw nothing: one sentence and a table. */
 import { assertEquals } from "@std/assert";
 import { presentData } from "../../../../functions/mcp/present/data.ts";
-import type { Facts } from "../../../../shared/words/message.ts";
+import type { Json } from "../../../_support/books.ts";
 import { en } from "../../../../shared/words/en/mod.ts";
 import { assertNothingMissing } from "../../../_support/books.ts";
 
-function presented(facts: Facts): Facts {
+function presented(facts: Json): Json {
   const data = presentData("show_spending_chart", {
     today: "2026-11-20",
     currency: "EUR",

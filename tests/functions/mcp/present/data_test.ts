@@ -1,11 +1,11 @@
 /** The parts of a tool's data that are words: labels, sentences, files. */
 import { assertEquals } from "@std/assert";
 import { presentData } from "../../../../functions/mcp/present/data.ts";
-import type { Facts } from "../../../../shared/words/message.ts";
+import type { Json } from "../../../_support/books.ts";
 import { en } from "../../../../shared/words/en/mod.ts";
 import { assertNothingMissing } from "../../../_support/books.ts";
 
-function presented(tool: string, facts: Facts): Facts {
+function presented(tool: string, facts: Json): Json {
   const data = presentData(tool, facts, en);
   assertNothingMissing(data);
   return data;
@@ -89,7 +89,7 @@ Deno.test("a file has a header, negative refunds, and no cell that a spreadsheet
 });
 
 Deno.test("groups without a name get one", () => {
-  const row = (...group: Facts[]) => ({ group, amount: "1.00" });
+  const row = (...group: Json[]) => ({ group, amount: "1.00" });
   const { rows, fx } = presented("summarize_spending", {
     rows: [
       row("Food", { none: "tag" }),
@@ -101,7 +101,7 @@ Deno.test("groups without a name get one", () => {
     total: { amount: "5.00", currency: "EUR", count: 5 },
     fx: { sources: ["ecb"] },
   });
-  assertEquals(rows.map(({ group }: Facts) => group), [
+  assertEquals(rows.map(({ group }: Json) => group), [
     ["Food", "Untagged"],
     ["Uncategorized", "Other"],
     ["No payee"],
@@ -122,11 +122,11 @@ Deno.test("a payment with several tags is all of the total under each", () => {
     total: { amount: "100.00", currency: "EUR", count: 1 },
     fx: {},
   });
-  assertEquals(rows.map(({ share_percent }: Facts) => share_percent), [100, 100]);
+  assertEquals(rows.map(({ share_percent }: Json) => share_percent), [100, 100]);
 });
 
 Deno.test("get_context says who made a change, also when nobody did or they left", () => {
-  const change = (tool: string, facts: Facts, by?: string) => ({ change_id: "chg_1", tool, facts, ...(by && { by }) });
+  const change = (tool: string, facts: Json, by?: string) => ({ change_id: "chg_1", tool, facts, ...(by && { by }) });
   const { recent_changes } = presented("get_context", {
     recent_changes: [
       change("unsubscribe", { name: "Rent" }, "a@example.com"),
@@ -134,7 +134,7 @@ Deno.test("get_context says who made a change, also when nobody did or they left
       change("autopay", { name: "Rent", due_on: "2026-12-01", amount: "5.00", currency: "EUR" }),
     ],
   });
-  assertEquals(recent_changes.map(({ by, summary }: Facts) => [by, summary]), [
+  assertEquals(recent_changes.map(({ by, summary }: Json) => [by, summary]), [
     ["a@example.com", "Turned off reminders for Rent"],
     ["a former member", "Deleted Tea"],
     ["automatic", "Rent paid automatically on 2026-12-01: 5.00 EUR"],
@@ -154,7 +154,7 @@ Deno.test("undo_change names each item", () => {
     expense: { kind: "expense", name: "Lunch" },
     statement: { kind: "statement", name: "Giro" },
     settlement: { kind: "settlement", amount: "5.00", currency: "EUR" },
-  } satisfies { [Kind in Parameters<typeof en.subject>[0]["kind"]]: { kind: Kind } & Facts };
+  } satisfies { [Kind in Parameters<typeof en.subject>[0]["kind"]]: { kind: Kind } & Json };
   const change = { tool: "unsubscribe", facts: { name: "Rent" } };
   const data = presented("undo_change", {
     undone: { change_id: "chg_1", change },

@@ -2,7 +2,8 @@
 import { assertEquals } from "@std/assert";
 import { presentError } from "../../../../functions/mcp/present/error.ts";
 import { present } from "../../../../functions/mcp/present/present.ts";
-import type { Facts, RefusalFacts } from "../../../../shared/words/message.ts";
+import type { RefusalFacts } from "../../../../shared/words/message.ts";
+import type { Json } from "../../../_support/books.ts";
 import { en } from "../../../../shared/words/en/mod.ts";
 import { assertNothingMissing } from "../../../_support/books.ts";
 
@@ -58,7 +59,7 @@ Deno.test("for several items the message names the first, and details say what i
     error.message,
     '2 of 3 items cannot be logged, so nothing was. Item 2, "Tea": An amount must be more than zero.',
   );
-  assertEquals((error.details as Facts).results.map(({ name, error }: Facts) => [name, error.code, error.message]), [
+  assertEquals((error.details as Json).results.map(({ name, error }: Json) => [name, error.code, error.message]), [
     ["Tea", "invalid_argument", "An amount must be more than zero."],
     ["Hat", "currency_unknown", '"XXX" is not a currency in use.'],
   ]);
@@ -72,9 +73,9 @@ Deno.test("for several items the message names the first, and details say what i
 
 Deno.test("details are in words where a client reads them", () => {
   const schedule = { frequency: "monthly", every: 1, anchor_on: "2026-11-05", month_days: [5] };
-  const stale = (current: Facts) =>
+  const stale = (current: Json) =>
     (presented({ code: "stale_version", params: { name: "Rent", version: 2, details: { id: "x", current } } })
-      .details as Facts).current;
+      .details as Json).current;
   assertEquals(stale({ name: "Rent", schedule }), {
     name: "Rent",
     category: "Uncategorized",
@@ -82,7 +83,7 @@ Deno.test("details are in words where a client reads them", () => {
   });
   assertEquals(stale({ name: "Lunch", amount: "1.00" }), { name: "Lunch", amount: "1.00", category: "Uncategorized" });
   const change = { tool: "unsubscribe", facts: { name: "Rent" } };
-  const rows = [{ id: "exp_1", subject: { kind: "expense", name: "Lunch" }, current: { deleted: true } }];
+  const rows = [{ id: "exp_1", subject: { kind: "expense" as const, name: "Lunch" }, current: { deleted: true } }];
   const conflict = presented({ code: "undo_conflict.changed_since", params: { change, details: { rows } } });
   assertEquals(
     conflict.message,
@@ -107,7 +108,7 @@ Deno.test("details are in words where a client reads them", () => {
 });
 
 Deno.test("messages handle singular and plural, and list what exists", () => {
-  const messages: [string, Facts, string][] = [
+  const messages: [string, Json, string][] = [
     ["not_found.records", { missing: ["exp_1"], asked: 1, organization: "Home" }, "There is no exp_1 in Home."],
     [
       "not_found.records",
@@ -140,7 +141,7 @@ Deno.test("messages handle singular and plural, and list what exists", () => {
 });
 
 Deno.test("warnings handle singular and plural, and unknown amounts", () => {
-  const warnings: [string, Facts, string][] = [
+  const warnings: [string, Json, string][] = [
     [
       "applies_later",
       { name: "Power", from: "2027-01-01", currency: "EUR" },

@@ -1,7 +1,7 @@
 /** Texts about providers and about bills worth reviewing. */
 import { assertEquals } from "@std/assert";
 import { presentData } from "../../../../functions/mcp/present/data.ts";
-import type { Facts } from "../../../../shared/words/message.ts";
+import type { Json } from "../../../_support/books.ts";
 import { en } from "../../../../shared/words/en/mod.ts";
 import { assertNothingMissing } from "../../../_support/books.ts";
 
@@ -75,7 +75,7 @@ const monthly = { frequency: "monthly", every: 1, anchor_on: "2026-11-01", month
 const EMPTY = Object.fromEntries(Object.keys(en.findings).map((section) => [section, []]));
 
 /** By section: a finding and its sentence. A section without an example does not compile. */
-const FINDINGS: Record<keyof typeof en.findings, [finding: Facts, text: string][]> = {
+const FINDINGS: Record<keyof typeof en.findings, [finding: Json, text: string][]> = {
   overdue: [
     [{ name: "Rent", due_on: "2026-12-01", dates: 1, currency: "EUR" }, "Rent has been overdue since 2026-12-01."],
     [
@@ -157,7 +157,7 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Facts, text: string][
       ],
       ["paused", "The connection of Power to City Utility is paused. The owner can resume it on the account page."],
       ["failed", "The amount of Power could not be fetched from City Utility. sync_bill_amounts tries again."],
-    ] as const).map(([kind, text]): [Facts, string] => [{ name: "Power", provider: "City Utility", kind }, text]),
+    ] as const).map(([kind, text]): [Json, string] => [{ name: "Power", provider: "City Utility", kind }, text]),
     [
       { name: "Power", provider: "City Utility", kind: "amount_missing", missing_period: "2026-10" },
       "The amount of Power is missing: City Utility has no statement for 2026-10. Set it with update_bill once it is known.",
