@@ -128,7 +128,7 @@ export function findSign(
   if (!told && lines.some(({ money }) => money.isMarked)) return { value: true };
   const negatives = lines.filter(({ money }) => money.isNegative);
   const received = lines.filter(({ isReceived }) => isReceived);
-  if (!told && received.length > 0 && negatives.length > 0 && negatives.length < lines.length) {
+  if (!told && received.length > 0) {
     // One sign alone may be a reversal, or a list that marks nothing but its refunds.
     const isMinus = received[0]!.money.isNegative;
     const isMost = isMinus ? negatives.length * 2 <= lines.length : negatives.length * 2 >= lines.length;

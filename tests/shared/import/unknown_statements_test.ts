@@ -1,6 +1,7 @@
 /** Statements of no known layout: what a column, a word, the balance or the future proves, and what is asked. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { presentError } from "../../../functions/mcp/present/error.ts";
+import { withoutBooking } from "../../../shared/import/kinds.ts";
 import { decodeFile } from "../../../shared/import/decode_file.ts";
 import { currencyInName } from "../../../shared/import/formats/csv_account.ts";
 import { LAYOUTS } from "../../../shared/import/layouts/mod.ts";
@@ -94,6 +95,10 @@ Deno.test("a payment that was received has the sign of credits, and one minus of
   }
   assertEquals(read(list(["Shop,-60", "Tea,-50", "Payment received,90"])).spent, "60 50");
   assertEquals(read(list(["Shop,60", "Tea,50", "Refund,-5", "Payment received,90"])).asked, "negative_is_expense");
+  assertEquals(
+    read(list(["Shop,60", "Tea,50", "Refund,-5", "Back,-6", "Payment received,90"])).asked,
+    "negative_is_expense",
+  );
   const card = "Credit card,1234\n";
   assertEquals(read(list([...charges, "Shop,-5"], card)).spent, "60 50 40 -5");
   assertEquals(read(list([...charges, "Autopay,-90"], card)).left, "1 card_payment");
@@ -132,6 +137,54 @@ Deno.test("a second table with other columns is named, and the header in another
     [6, "invalid_argument.row_of_other_table"],
   ]);
   assertEquals(read(table.replace("\n", "\nDatum,Beschreibung,Betrag,Saldo\n")).spent, "5 2");
+  // A row of texts is none: it is named, and what follows counts.
+  const broken = readImport(`${table}Some,text,of,someone\n2026-10-09,Bun,-1,142\n`, {}, "2026-11-27");
+  assertEquals("rows_bad" in broken && [broken.rows_bad.map(({ line }) => line), broken.rows.length], [[5], 3]);
+});
+
+Deno.test("a row called total is left out only where it sums up rows, and a balance makes a list a statement", () => {
+  const list = (rows: string[]) => read(`Date,Description,Amount\n${days(rows)}`);
+  assertEquals(list(["Shop,5", "Tea,3", "Total Access 44,60"]), { spent: "5 3 60", left: "", asked: "" });
+  assertEquals(list(["Shop,5", "Tea,3", "Total,8"]), { spent: "5 3", left: "1 split", asked: "" });
+  assertEquals(list(["Opening balance,100", "Shop,5", "Tea,3", "Total,8"]).left, "1 balance, 1 split");
+  // Without a day, only a sum is left out by its word.
+  const undated = (row: string) => {
+    const result = readImport(`Date,Description,Place,Amount\n2026-10-01,Shop,Ulm,5\n${row}\n2026-10-03,Tea,Ulm,3\n`);
+    return "rows_bad" in result && result.rows_bad.length;
+  };
+  assertEquals([undated(",Total,,5"), undated(",Total Access,Ulm,5")], [0, 1]);
+  assertEquals(
+    read(`Date,Description,Amount,Balance\n${days(["Shop,5,100", "Tea,3,50"])}`).asked,
+    "negative_is_expense",
+  );
+});
+
+Deno.test("withoutBooking() takes the bank's own words from both ends, and nothing from between", () => {
+  const texts = {
+    "VISA Debitkartenumsatz vom 12.10. REWE SAGT DANKE": "rewe sagt danke",
+    "Zakup przy użyciu karty BIEDRONKA": "biedronka",
+    "NOBU BERLIN Card Payment": "nobu berlin",
+    "Hotel Visa Plaza": "hotel visa plaza",
+    "Kartenzahlung": "",
+  };
+  for (const [text, rest] of Object.entries(texts)) assertEquals(withoutBooking(text), rest, text);
+});
+
+Deno.test("the owner of an account is named by a label above its table, and by no other one", () => {
+  const mayBeOwn = (label: string) => {
+    const above = `${label};Erika Muster\n\nBuchungstag;Empfänger;Zweck;Betrag;IBAN\n`;
+    const result = readImport(`${above}01.10.2026;Erika Muster;Sparen;-5,00;DE1\n02.10.2026;Rewe;Danke;-6,00;DE2\n`);
+    return "rows" in result && result.rows.map(({ may_be_own }) => may_be_own);
+  };
+  assertEquals(mayBeOwn("Kontoinhaber"), [true, undefined]);
+  assertEquals(mayBeOwn("Berater"), [undefined, undefined]);
+});
+
+Deno.test("the title of a section says the direction of amounts without signs only", () => {
+  const sections = (refund: string, charge: string) =>
+    read(`Date,Description,Amount\nRefunds\n2026-10-01,Zara,${refund}\nPurchases\n2026-10-02,Shop,${charge}\n`);
+  assertEquals(sections("20", "50"), { spent: "-20 50", left: "", asked: "" });
+  assertEquals(sections("20", "-50").asked, "negative_is_expense");
 });
 
 Deno.test("letters that may tell what came in make a list a question, unless they answer yes or no", () => {
