@@ -29,7 +29,7 @@ export const COLUMN_WORDS = {
     "дата|дата операции|дата проводки|дата платежа|дата транзакции|дата операції|дата транзакції|дата на транзакция",
     "вальор|датум",
     "ημερομηνία|ημ νία|ημερομηνία συναλλαγής|ημερομηνία κίνησης|tarih|işlem tarihi|valör|kuupäev|tehingu kuupäev",
-    "dia|data mov|data mov valor|post date|booked at|posted at|posted on|buchung|data da compra|data compra|data de lançamento",
+    "dia|data finalizare tranzactie|date d execution|data mov|data mov valor|post date|booked at|posted at|posted on|buchung|data da compra|data compra|data de lançamento",
     "time|fecha compra|fecha de compra|fecha mov|fecha movimiento|fecha de cargo|date achat|kaufdatum|datums|operacijos data|ngày|ngày giao dịch|tanggal|tanggal transaksi|tarikh",
     "日付|取引日|ご利用日|利用日|お取引日|年月日|交易日期|交易日|日期|记账日期|入账日期|交易时间|거래일|거래일시|거래일자|이용일|이용일자|วันที่|التاريخ|تاريخ|תאריך",
   ],
@@ -100,7 +100,7 @@ export const COLUMN_WORDS = {
   fee: [
     "fee|fees|charge|bank charge|bank charges|fee amount|transaction fee|transaction fees|bank fee|service fee|total fees|commission|gebühr|gebühren",
     "entgelt|entgelte|frais|frais bancaires|comisión|comisiones|commissione|commissioni|transactiekosten|taxa|tarifa",
-    "comissão|opłata|prowizja|poplatek|poplatky|díj|jutalék|comision|naknada|provizija|avgift|gebyr|palvelumaksu",
+    "comissão|opłata|prowizja|poplatek|poplatky|díj|jutalék|comision|naknada|provizija|avgift|avgifter|gebyr|gebyrer|palvelumaksu",
     "комиссия|комісія|такса|προμήθεια|komisyon|teenustasu|komisinis|komisija|phí|手数料|手续费|手續費|수수료|ค่าธรรมเนียม",
   ],
   direction: [],

@@ -111,6 +111,17 @@ function settleSides({ out, in: into, amount, ...rest }: RoleColumns, told: numb
   return isSided ? { ...rest, ...(out && { out }), ...(into && { in: into }) } : { ...rest, ...(amount && { amount }) };
 }
 
+/** Beside charges, payments are those of the card; of two other words for money out, neither is a side. */
+function tellCharges(columns: RoleColumns, plain: string[], isOut: (column: number) => boolean): RoleColumns {
+  const [one] = columns.out ?? [];
+  const other = one === undefined || columns.in ? -1 : plain.findIndex((_, column) => column !== one && isOut(column));
+  if (one === undefined || other < 0) return columns;
+  const [payments] = [one, other].filter((column) => plain[column] === "payments");
+  const { out: _, ...rest } = columns;
+  if (payments === undefined) return rest;
+  return { ...rest, out: [payments === one ? other : one], in: [payments] };
+}
+
 /** "Amount (Debit)" is the amount of one side. */
 function rankIn(role: Role, plain: string, header: string): number | undefined {
   const [, inBrackets = ""] = /[([（]([^()[\]（）]{1,40})[)\]）]/.exec(header.slice(0, 100)) ?? [];
@@ -151,7 +162,11 @@ function guessColumns(
       );
     if (column) columns[role] = [column.column];
   }
-  columns = settleSides(columns, told.amount?.[0]);
+  columns = tellCharges(
+    settleSides(columns, told.amount?.[0]),
+    plainHeaders,
+    (column) => isFree(column) && rankIn("out", plainHeaders[column]!, headers[column]!) !== undefined,
+  );
   // A row with an empty day takes the next best day.
   if (columns.date?.length && told.date === undefined) {
     const isDay = (column: number) => rankOf("date", plainHeaders[column]!) !== undefined && isFree(column);

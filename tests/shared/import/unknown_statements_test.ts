@@ -187,6 +187,15 @@ Deno.test("the title of a section says the direction of amounts without signs on
   assertEquals(sections("20", "-50").asked, "negative_is_expense");
 });
 
+Deno.test("payments beside charges are those of the card, and of two other words for money out neither is a side", () => {
+  const sides = (header: string) => `Date,Description,${header}\n${days(["Hotel,100,", "Fee,3,", "Payment,,500"])}`;
+  const right = { spent: "100 3", left: "1 income", asked: "" };
+  assertEquals(read(sides("Charges,Payments")), right);
+  assertEquals(read(`Date,Description,Payments,Charges\n${days(["Hotel,,100", "Fee,,3", "Bill,500,"])}`), right);
+  assertEquals(read(sides("Payments,Deposits")), right);
+  assertEquals(refused(sides("Spent,Charges")).code, "invalid_argument");
+});
+
 Deno.test("letters that may tell what came in make a list a question, unless they answer yes or no", () => {
   const list = (cells: string[]) => `Date,Description,Mark,Amount\n${days(cells)}`;
   assertEquals(read(list(["Shop,N,5", "Work,P,900"])).asked, "negative_is_expense");
