@@ -61,19 +61,22 @@ testBooks("the other half of a transfer", { day: "2026-10-20" }, {
     const ben = await ana.join();
     await ana.ok("update_settings", { category: { action: "create", name: "Payroll" } });
     await ana.ok("update_settings", { category: { action: "make_private", name: "Payroll" } });
-    await commit(ana, await preview(ana, "Firm", ["2026-10-04", "Bonus of Carl", "-600.00"], COFFEE));
-    const { rows } = await ana.ok("list_expenses");
-    const { id } = rows.find(({ name }: Json) => name === "Bonus of Carl");
+    await commit(
+      ana,
+      await preview(ana, "Firm", ["2026-10-04", "Bonus of Carl", "-600.00"], COFFEE, [
+        ...["2026-10-06", "Top up by *77", "50.00"] as const,
+      ]),
+    );
+    const { rows: listed } = await ana.ok("list_expenses");
+    const { id } = listed.find(({ name }: Json) => name === "Bonus of Carl");
     await ana.ok("update_expenses", { ids: [id], set: { category: "Payroll" } });
-    const shown = await preview(ben, "Depot", ["2026-10-05", "Top up by *4411", "600.00"], [
-      "2026-10-06",
-      "Fee",
-      "-1.00",
-    ]);
-    assertEquals([shown.questions, shown.removes], [[], undefined]);
+    // Nor does somebody who does not see all learn what came in on an account of others.
+    const rows = [["2026-10-05", "Top up by *4411", "600.00"], ["2026-10-06", "Dublin", "-50.00"]] as const;
+    const shown = await preview(ben, "Depot", [...rows[0]], [...rows[1]]);
+    assertEquals([shown.rows_ok, shown.questions, shown.removes], [1, [], undefined]);
     await commit(ben, shown);
-    assertKept(JSON.stringify(shown) + await told(ben, ["Depot"]), ["Bonus", "Carl", "Payroll"]);
-    assertEquals((await ana.call("list_expenses")).totals_by_currency, { EUR: "605.00" });
+    assertKept(JSON.stringify(shown) + await told(ben, ["Depot"]), ["Bonus", "Carl", "Payroll", "*77"]);
+    assertEquals((await ana.call("list_expenses")).totals_by_currency, { EUR: "654.00" });
     // Who sees it is asked.
     const asked = await preview(ana, "Third", ["2026-10-05", "Top up by *4411", "600.00"], BUS);
     assertEquals(asked.questions.map(({ id }: Json) => id), ["row_2"]);
