@@ -23,6 +23,7 @@ const FIELDS: Record<string, string> = {
   paid_on: "date paid_date payment_date paid_at",
   pause_until: "resume_on resumes_on resume_date resume_at paused_until until",
   borne_by: "bearer borne share_of",
+  recorded_by: "created_by added_by logged_by entered_by author",
   apply_from: "effective_from effective_date valid_from from_date from",
   month_days: "day_of_month month_day due_day day",
   bill_name: "bill name",

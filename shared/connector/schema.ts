@@ -156,7 +156,7 @@ export const listedIn = (tool: string, schema: JsonSchema, own: readonly string[
   [LISTED_IN]: { tool, own },
 });
 
-export const query = text(120, { description: "Words in any order, of name, payee or note." });
+export const query = text(120, { description: "Words of name, payee or note." });
 export const limit = integer({ minimum: 1, maximum: 100, default: 25 });
 export const cursor = text(512);
 
@@ -168,7 +168,7 @@ export const idempotencyKey = text(128, {
 });
 
 /** The filter on payments that lists and summaries share. */
-export const paymentFilter = (currencyDescription = "Only this one."): Record<string, JsonSchema> => ({
+export const paymentFilter = (): Record<string, JsonSchema> => ({
   from: date(),
   to: date("Inclusive."),
   query,
@@ -177,12 +177,18 @@ export const paymentFilter = (currencyDescription = "Only this one."): Record<st
   tags,
   payee,
   member: text(254, { description: "Who paid." }),
+  recorded_by: text(254),
   min_amount: amount("In currency, else by base value; with max also as charged."),
   max_amount: amount(),
-  currency: currency(currencyDescription),
+  currency: currency("Only this one."),
   kind: oneOf(["one_off", "bill_payment", "refund"]),
   reimbursement,
 });
+
+/** The same filter in a tool whose description refers to list_expenses. */
+export const barePaymentFilter: Record<string, JsonSchema> = Object.fromEntries(
+  Object.entries(paymentFilter()).map(([name, { description: _, ...field }]) => [name, field]),
+);
 
 /** The same filter in tools that change the matches; list_expenses describes its fields. */
 export const changeFilter: JsonSchema = listedIn("list_expenses", object(paymentFilter()));

@@ -82,6 +82,7 @@ const READERS: Record<string, Reader> = {
   paid_by: speaker("paid_by"),
   member: speaker("member"),
   borne_by: speaker("borne_by"),
+  recorded_by: speaker("recorded_by"),
   assignee: speaker("assignee"),
   bill_id: ({ value, isFree }) => {
     if (typeof value !== "string" || value === "" || isId(value)) return undefined;

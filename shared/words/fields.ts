@@ -54,6 +54,7 @@ export const CAPTURED_COLUMNS = [
   "payer_id",
   "per",
   "price_from",
+  "recorded_by",
   "reimbursed_by",
   "reimbursed_on",
   "reimbursement",

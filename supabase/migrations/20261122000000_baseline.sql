@@ -2453,6 +2453,7 @@ create table app.payments (
     constraint payments_source_known check (source in ('assistant', 'import', 'autopay')),
   is_estimate boolean not null default false,
   paid_by uuid,
+  recorded_by uuid,
   sharing jsonb constraint payments_sharing_shape check (app.is_sharing(sharing)),
   stands_alone boolean not null default false,
   merged_into text collate "C",
@@ -2500,6 +2501,7 @@ comment on column app.payments.is_estimate is
   'Recorded automatically with the amount that was known; the statement, or a person, puts it right.';
 comment on column app.payments.sharing is
   'How it is shared (app.is_sharing); what each bears follows in app.payment_shares.';
+comment on column app.payments.recorded_by is 'Who recorded it; null for an automatic payment.';
 comment on column app.payments.stands_alone is
   'A person said that this isn''t the payment it resembles: paying a bill does not link it.';
 comment on column app.payments.merged_into is
@@ -7224,7 +7226,8 @@ begin
     'created_by', expense.created_by, 'direction', whole.direction, 'currency', whole.currency,
     'charged_currency', whole.charged_currency, 'paid_on', whole.paid_on, 'tax_percent', whole.tax_percent,
     'reimbursement', whole.reimbursement, 'reimbursed_by', whole.reimbursed_by,
-    'reimbursed_on', whole.reimbursed_on, 'split_id', whole.split_id, 'paid_by', whole.paid_by,
+    'reimbursed_on', whole.reimbursed_on, 'split_id', whole.split_id, 'paid_by', whole.paid_by, 'recorded_by',
+    whole.recorded_by,
     'sharing', whole.sharing
   )) || p.value || jsonb_build_object('id', app.new_id('exp')) order by p.ordinality) into drafts
   from jsonb_array_elements(parts) with ordinality as p
@@ -8073,11 +8076,13 @@ begin
   order by d.ordinality;
   insert into app.payments (
     organization_id, expense_id, direction, amount_minor, currency, charged_minor, charged_currency, paid_on, tax_minor,
-    tax_percent, reimbursement, reimbursed_by, reimbursed_on, split_id, source, paid_by, sharing, stands_alone
+    tax_percent, reimbursement, reimbursed_by, reimbursed_on, split_id, source, paid_by, recorded_by, sharing,
+    stands_alone
   )
   select context.organization_id, d.id, d.direction, d.amount_minor, d.currency, d.charged_minor, d.charged_currency,
     d.paid_on, d.tax_minor, d.tax_percent, d.reimbursement, d.reimbursed_by, d.reimbursed_on, d.split_id,
-    write_expenses.source, coalesce(d.paid_by, context.actor_id), d.sharing, coalesce(d.stands_alone, false)
+    write_expenses.source, coalesce(d.paid_by, context.actor_id),
+    coalesce(d.recorded_by, context.actor_id), d.sharing, coalesce(d.stands_alone, false)
   from jsonb_populate_recordset(null::app.payments, drafts) with ordinality as d
   order by d.ordinality;
 end
@@ -8320,7 +8325,8 @@ create type app.expense_filter as (
   kind text,
   reimbursement text,
   own_bounds jsonb,
-  borne_by uuid
+  borne_by uuid,
+  recorded_by uuid
 );
 comment on type app.expense_filter is
   'Which payments are meant. Words are patterns of folded texts, other texts are in lower case, Uncategorized is the '
@@ -8426,6 +8432,7 @@ begin
   filter.not_category_ids := app.find_filter_categories(arguments -> 'not_categories', 'not_categories');
   filter.member_id := app.find_member(context, app.clean_text(arguments ->> 'member'), 'member');
   filter.borne_by := app.find_member(context, app.clean_text(arguments ->> 'borne_by'), 'borne_by');
+  filter.recorded_by := app.find_member(context, app.clean_text(arguments ->> 'recorded_by'), 'recorded_by');
   return filter;
 end
 $$;
@@ -8435,7 +8442,8 @@ create or replace function app.is_plain(filter app.expense_filter) returns boole
 language plpgsql immutable set search_path = '' as $$
 begin
   return filter.tags = '{}' and num_nonnulls(
-    filter.words, filter.payee, filter.member_id, filter.borne_by, filter.min_minor, filter.max_minor,
+    filter.words, filter.payee, filter.member_id, filter.borne_by, filter.recorded_by, filter.min_minor,
+    filter.max_minor,
     filter.reimbursement
   ) = 0;
 end
@@ -8482,14 +8490,16 @@ create or replace function app.find_payments(filter app.expense_filter)
 returns table (
   payment_id text, recorded_seq bigint, paid_on date, currency text, direction text, amount_minor bigint,
   base_minor bigint, fx_rate_on date, fx_source text, is_final boolean, charged_minor bigint, charged_currency text,
-  sort_minor bigint, paid_by uuid, tax_minor bigint, tax_percent numeric, reimbursement text, reimbursed_by text,
+  sort_minor bigint, paid_by uuid, recorded_by uuid, tax_minor bigint, tax_percent numeric, reimbursement text,
+  reimbursed_by text,
   reimbursed_on date, split_id text,
   expense_id text, name text, payee text, category_id text, tags text[], note text, url text, version int
 )
 language sql stable
 begin atomic
   select p.id, p.recorded_seq, p.paid_on, p.currency, p.direction, p.amount_minor, p.base_minor,
-    p.fx_rate_on, p.fx_source, p.is_final, p.charged_minor, p.charged_currency, p.sort_minor, p.paid_by, p.tax_minor,
+    p.fx_rate_on, p.fx_source, p.is_final, p.charged_minor, p.charged_currency, p.sort_minor, p.paid_by, p.recorded_by,
+    p.tax_minor,
     p.tax_percent, p.reimbursement, p.reimbursed_by, p.reimbursed_on, p.split_id,
     p.expense_id, e.name, e.payee, p.category_id, e.tags,
     case when starts_with(p.expense_id, 'bill_') then p.note else e.note end, e.url,
@@ -8504,6 +8514,7 @@ begin atomic
     and ((filter).kind is null or (filter).kind = app.kind_of_payment(p.direction, p.expense_id))
     and ((filter).reimbursement is null or coalesce(p.reimbursement, 'none') = (filter).reimbursement)
     and ((filter).member_id is null or p.paid_by = (filter).member_id)
+    and ((filter).recorded_by is null or p.recorded_by = (filter).recorded_by)
     and ((filter).borne_by is null or p.sharing is null and p.paid_by = (filter).borne_by or exists (
       select from app.payment_shares as s
       where s.payment_id = p.id and s.member_id = (filter).borne_by and s.minor <> 0
@@ -9064,7 +9075,7 @@ comment on function app.warn_of_borders is
 
 -- Parsed when it was created, and inlined: with a constant dimension one branch is left.
 create or replace function app.group_key(dimension text, category_id text, payee text, tag text, on_day date,
-  currency text, member_id uuid) returns text
+  currency text, member_id uuid, recorder_id uuid, bearer_id uuid) returns text
 language sql stable
   return case dimension
     when 'category' then category_id
@@ -9075,6 +9086,8 @@ language sql stable
     when 'day' then to_char(on_day::timestamp, 'YYYY-MM-DD')
     when 'currency' then currency
     when 'member' then member_id::text
+    when 'recorded_by' then recorder_id::text
+    when 'borne_by' then bearer_id::text
   end;
 comment on function app.group_key is
   'What a payment is grouped by: ids where there are some, weeks by their Monday; null for none.';
@@ -9088,14 +9101,15 @@ begin
   case dimension
     when 'category' then
       name := category_names ->> key;
-    when 'member' then
+    when 'member', 'recorded_by', 'borne_by' then
       name := (select p.email from identity.profiles as p where p.user_id = key::uuid);
     else
       name := coalesce(spelling, key);
   end case;
   return coalesce(to_jsonb(name),
     jsonb_build_object('none',
-    case when dimension = 'member' and key is not null then 'former_member' else dimension end));
+    case when dimension in ('member', 'recorded_by', 'borne_by')
+      then case when key is null then 'member' else 'former_member' end else dimension end));
 end
 $$;
 comment on function app.group_label is
@@ -9178,8 +9192,8 @@ begin
   return array(
     select (
       w.part, true,
-      app.group_key(dimensions[1], s.category_id, null, null, s.on_day, s.currency, null),
-      app.group_key(dimensions[2], s.category_id, null, null, s.on_day, s.currency, null),
+      app.group_key(dimensions[1], s.category_id, null, null, s.on_day, s.currency, null, null, null),
+      app.group_key(dimensions[2], s.category_id, null, null, s.on_day, s.currency, null, null, null),
       null, null, s.currency, d.sign * s.minor, s.count,
       d.sign * case when s.currency = target then s.minor else s.base_minor end,
       case when s.currency = target then s.count else s.base_count end,
@@ -9230,6 +9244,7 @@ declare
   -- Values are kept in the base currency alone.
   is_base constant boolean := target = context.base_currency;
   bearer constant uuid := filter.borne_by;
+  is_by_bearer constant boolean := 'borne_by' = any (dimensions);
   earlier_filter app.expense_filter := filter;
   cells app.spending_cell[];
 begin
@@ -9249,11 +9264,13 @@ begin
       case when is_base then p.fx_source end as fx_source, case when is_base then p.fx_rate_on end as fx_rate_on,
       is_base and not p.is_final and p.base_minor is not null as is_pending,
       p.category_id, coalesce(p.payee, p.name) as payee, case when is_tagged then p.tags end as tags,
-      p.paid_by as member_id
+      p.paid_by as member_id, p.recorded_by as recorder_id, coalesce(share.member_id, p.paid_by) as bearer_id
     from app.find_payments(filter) as p
     left join lateral (
-      select abs(s.minor) as minor from app.payment_shares as s
-      where bearer is not null and s.payment_id = p.payment_id and s.member_id = bearer offset 0
+      select s.member_id, abs(s.minor) as minor from app.payment_shares as s
+      where (bearer is not null or is_by_bearer) and s.payment_id = p.payment_id and s.minor <> 0
+        and (bearer is null or s.member_id = bearer)
+      offset 0
     ) as share on true
     union all
     select 'earlier', (p.paid_on + earlier.shift)::date, p.paid_on, p.currency,
@@ -9266,11 +9283,14 @@ begin
         then app.part_of(coalesce(p.charged_minor, p.amount_minor), share.minor, p.amount_minor) end,
       case when is_base then p.fx_source end, case when is_base then p.fx_rate_on end,
       is_base and not p.is_final and p.base_minor is not null,
-      p.category_id, coalesce(p.payee, p.name), case when is_tagged then p.tags end, p.paid_by
+      p.category_id, coalesce(p.payee, p.name), case when is_tagged then p.tags end, p.paid_by,
+      p.recorded_by, coalesce(share.member_id, p.paid_by)
     from app.find_payments(earlier_filter) as p
     left join lateral (
-      select abs(s.minor) as minor from app.payment_shares as s
-      where bearer is not null and s.payment_id = p.payment_id and s.member_id = bearer offset 0
+      select s.member_id, abs(s.minor) as minor from app.payment_shares as s
+      where (bearer is not null or is_by_bearer) and s.payment_id = p.payment_id and s.minor <> 0
+        and (bearer is null or s.member_id = bearer)
+      offset 0
     ) as share on true
     where earlier.from_on is not null
     union all
@@ -9278,7 +9298,8 @@ begin
     select 'upcoming', x.due_on, least(x.due_on, context.today), x.currency, 1, x.expected_minor,
       case when x.currency = target then x.expected_minor end, case when x.currency <> target then x.currency end,
       x.expected_minor, null, null, false,
-      e.category_id, coalesce(e.payee, e.name), case when is_tagged then e.tags end, app.expected_payer(e)
+      e.category_id, coalesce(e.payee, e.name), case when is_tagged then e.tags end, app.expected_payer(e),
+      null, null
     from jsonb_to_recordset(expected) as x (expense_id text, due_on date, expected_minor bigint, currency text)
     join app.expenses as e on e.id = x.expense_id
     where expected is not null and x.expected_minor is not null
@@ -9299,8 +9320,10 @@ begin
       array_agg(c.sign * c.rated_minor) filter (where c.rated_currency is not null)
     from (
       select m.part, m.is_first, m.currency, case when m.is_pending then m.rate_on end as pending_on,
-        app.group_key(dimensions[1], m.category_id, m.payee, m.tag, m.on_day, m.currency, m.member_id) as key_1,
-        app.group_key(dimensions[2], m.category_id, m.payee, m.tag, m.on_day, m.currency, m.member_id) as key_2,
+        app.group_key(dimensions[1], m.category_id, m.payee, m.tag, m.on_day, m.currency, m.member_id,
+          m.recorder_id, m.bearer_id) as key_1,
+        app.group_key(dimensions[2], m.category_id, m.payee, m.tag, m.on_day, m.currency, m.member_id,
+          m.recorder_id, m.bearer_id) as key_2,
         case dimensions[1] when 'payee' then m.payee when 'tag' then m.tag end as spelling_1,
         case dimensions[2] when 'payee' then m.payee when 'tag' then m.tag end as spelling_2,
         case when m.rated_currency is not null then m.rate_on end as rate_on,
@@ -9523,7 +9546,7 @@ begin
     ) as p
     join app.expenses as e on e.id = p.expense_id
     where (filter.currency is null or p.currency = filter.currency)
-      and (filter.member_id is null or p.paid_by = filter.member_id)
+      and (filter.member_id is null or p.paid_by = filter.member_id) and filter.recorded_by is null
       and app.is_amount_within(filter, p.amount_minor, p.currency, p.base_minor, p.base_currency)
       and app.matches_filter(filter, p.category_id, e.tags, e.match_key, e.name, e.payee, e.note, p.note)
     group by p.currency
@@ -9546,7 +9569,7 @@ begin
   where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
     and e.deleted_at is null and e.autopay and e.amount_mode = 'variable'
     and coalesce(filter.kind, 'bill_payment') = 'bill_payment'
-    and num_nonnulls(filter.member_id, filter.min_minor, filter.max_minor) = 0
+    and num_nonnulls(filter.member_id, filter.recorded_by, filter.min_minor, filter.max_minor) = 0
     and (filter.currency is null or e.currency = filter.currency)
     and app.matches_filter(filter, e.category_id, e.tags, e.match_key, e.name, e.payee, e.note, null)
     and exists (select from unnest(a.dates) as day where day between filter.from_on and filter.to_on);
@@ -9568,7 +9591,7 @@ begin
     from app.expected_in_period(context, filter.from_on, filter.to_on) as x
     join app.expenses as e on e.id = x.expense_id
     where (filter.currency is null or x.currency = filter.currency)
-      and (filter.member_id is null or app.expected_payer(e) = filter.member_id)
+      and (filter.member_id is null or app.expected_payer(e) = filter.member_id) and filter.recorded_by is null
       and case when x.expected_minor is null then num_nonnulls(filter.min_minor, filter.max_minor) = 0
         else app.is_amount_within(filter, x.expected_minor, x.currency, (app.value_in_base(
           filter.amount_currency, x.expected_minor, x.currency, least(x.due_on, context.today)
@@ -9636,7 +9659,8 @@ declare
   books_begin constant date := case when is_compared then app.books_begin(earlier) end;
   -- Only then do a budget and the rows speak of the same spending.
   is_about_categories constant boolean := filter.tags = '{}' and num_nonnulls(
-    filter.words, filter.payee, filter.member_id, filter.borne_by, filter.not_category_ids, filter.min_minor,
+    filter.words, filter.payee, filter.member_id, filter.borne_by, filter.recorded_by, filter.not_category_ids,
+    filter.min_minor,
     filter.max_minor,
     filter.currency, filter.kind, filter.reimbursement
   ) = 0;
@@ -9651,13 +9675,19 @@ declare
   unknown_amounts text[];
   estimated record;
   spending app.spending;
+  -- Shares of one payment are in several groups, so totals are summed without them.
+  overall app.spending;
   rows jsonb;
   warnings jsonb := '[]';
   total jsonb;
 begin
   filter.from_on := period.from_on;
   filter.to_on := period.to_on;
-  if filter.borne_by is not null and (arguments ->> 'include_upcoming')::boolean then
+  -- They do not see what others bear.
+  if 'borne_by' = any (dimensions) and identity.sees_own_only() then
+    filter.borne_by := coalesce(filter.borne_by, context.actor_id);
+  end if;
+  if (filter.borne_by is not null or 'borne_by' = any (dimensions)) and (arguments ->> 'include_upcoming')::boolean then
     perform app.fail('invalid_argument.upcoming_unshared', field => 'include_upcoming');
   end if;
   if (arguments ->> 'include_upcoming')::boolean and coalesce(filter.kind, 'bill_payment') = 'bill_payment'
@@ -9678,6 +9708,8 @@ begin
     into estimated;
   end if;
   spending := app.sum_spending(context, filter, earlier, expected, dimensions, target);
+  overall := case when 'borne_by' = any (dimensions)
+    then app.sum_spending(context, filter, earlier, expected, array['currency'], target) else spending end;
   rows := app.rank_spending(spending, dimensions, coalesce((arguments ->> 'top')::int, 20), target, is_compared);
   if jsonb_array_length(rows) > 1000 then
     perform app.fail('invalid_argument.too_many_rows', jsonb_build_object('count', jsonb_array_length(rows)),
@@ -9708,7 +9740,7 @@ begin
     end,
     'average', app.average_spending(context, period, dimensions, sum(g.once_minor), exponent)
   ) into total
-  from unnest(spending.groups) as g;
+  from unnest(overall.groups) as g;
   if 'tag' = any (dimensions) and exists (select from unnest(spending.groups) as g where g.count > g.once_count) then
     warnings := warnings || app.warning('tags_overlap');
   end if;
@@ -10892,7 +10924,7 @@ declare
     'id', 'organization_id', 'created_at', 'recorded_seq', 'kind', 'source', 'expense_id', 'occurrence_id', 'split_id',
     'scheduled_on', 'amount_source', 'closed_at', 'tracked_from', 'earlier_minor', 'price_from', 'charged_currency',
     'deleted_at', 'archived_at',
-    'created_by', 'external_id'
+    'created_by', 'recorded_by', 'external_id'
   ];
 begin
   return (
@@ -16013,12 +16045,13 @@ declare
   payment app.payments;
 begin
   insert into app.payments as p (
-    organization_id, expense_id, occurrence_id, amount_minor, currency, paid_on, note, source, paid_by, sharing,
-    is_estimate
+    organization_id, expense_id, occurrence_id, amount_minor, currency, paid_on, note, source, paid_by, recorded_by,
+    sharing, is_estimate
   ) select
     occurrence.organization_id, occurrence.expense_id, occurrence.id, pay_occurrence.amount_minor, occurrence.currency,
     pay_occurrence.paid_on, pay_occurrence.note, pay_occurrence.source,
-    who.payer, case when who.payer is not null then app.share_among_members(e.sharing, e.organization_id) end,
+    who.payer, pay_occurrence.recorded_by,
+    case when who.payer is not null then app.share_among_members(e.sharing, e.organization_id) end,
     pay_occurrence.is_estimate
   from app.expenses as e
   cross join lateral (

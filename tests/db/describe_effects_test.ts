@@ -163,6 +163,7 @@ testBooks("the effects of a change", {}, {
         "occurrence_id",
         "organization_id",
         "price_from",
+        "recorded_by",
         "recorded_seq",
         "scheduled_on",
         "source",

@@ -145,6 +145,66 @@ testBooks("what each bears", {}, {
   },
 });
 
+/** "0 6.66" for each group of people, with people by their places in the list. */
+async function grouped(books: Books, people: Books[], question: Json): Promise<string[]> {
+  const { rows, total } = await books.ok("summarize_spending", { period: "this_month", ...question });
+  const place = (name: string) => people.findIndex((one) => mail(one) === name);
+  return [
+    ...rows.map(({ group, amount, count }: Json) => {
+      const at = place(group[0]);
+      return `${at < 0 ? group[0] : at} ${amount} ${count}`;
+    }).toSorted(),
+    `${total.amount} ${total.count}`,
+  ];
+}
+
+testBooks("spending by person", { day: "2026-11-20" }, {
+  "by bearer adds up each person's shares, and the total counts each payment once": async (ana) => {
+    const ben = await ana.join();
+    const people = [ana, ben];
+    const shared = { shared: { between: ["me", mail(ben)], shares: [1, 2] } };
+    await log(ana, "9.00", shared);
+    await log(ana, "5.00");
+    await log(ben, "2.00");
+    await log(ana, "3.00", { ...shared, is_refund: true });
+    assertEquals(await grouped(ana, people, { group_by: ["borne_by"] }), ["0 7.00 3", "1 6.00 3", "13.00 4"]);
+    assertEquals(await grouped(ana, people, { group_by: ["borne_by"], borne_by: mail(ben) }), ["1 6.00 3", "6.00 3"]);
+    assertEquals(
+      await grouped(ana, people, { group_by: ["borne_by"], period: "last_month", compare: "none" }),
+      ["0.00 0"],
+    );
+    await ana.fails("invalid_argument", "summarize_spending", { group_by: ["borne_by"], include_upcoming: true });
+  },
+
+  "by bearer shows people who see only their own just their share": async (ana) => {
+    const ben = await ana.join();
+    await log(ana, "9.00", { shared: { between: ["me", mail(ben)], shares: [1, 2] } });
+    await ana.ok("update_settings", { own_only: true });
+    assertEquals(await grouped(ben, [ana, ben], { group_by: ["borne_by"] }), ["1 6.00 1", "6.00 1"]);
+  },
+
+  "by recorder tells a payment's author from its payer, and automatic payments apart": async (ana, database) => {
+    const ben = await ana.join();
+    const people = [ana, ben];
+    await log(ben, "2.00", { paid_by: mail(ana) });
+    await log(ana, "5.00", { paid_by: mail(ben) });
+    await ana.ok("add_bill", { name: "Rent", amount: "100.00", first_due: "2026-11-21", autopay: true });
+    await ana.ok("add_bill", { name: "Gym", amount: "30.00", first_due: "2026-11-20" });
+    await ben.ok("mark_bill_paid", { bill_name: "Gym", paid_by: mail(ana) });
+    ana.goTo("2026-11-22");
+    await rollAll(database, "2026-11-22T12:00:00Z");
+    assertEquals(await grouped(ana, people, { group_by: ["recorded_by"] }), [
+      "0 5.00 1",
+      "1 32.00 2",
+      "Automatic 100.00 1",
+      "137.00 4",
+    ]);
+    const { rows } = await ana.ok("list_expenses", { recorded_by: mail(ben) });
+    assertEquals(rows.map(({ name }: Json) => name).toSorted(), ["Gym", "Thing 2.00"]);
+    assertEquals(await grouped(ben, people, { recorded_by: "me", group_by: ["member"] }), ["0 32.00 2", "32.00 2"]);
+  },
+});
+
 testBooks("a shared bill", {}, {
   "shares what is paid for it, and who paid is who pays it": async (ana) => {
     const ben = await ana.join();

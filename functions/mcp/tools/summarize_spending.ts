@@ -1,12 +1,12 @@
 /** The contract of `summarize_spending`; `app.summarize_spending` does the work. */
 import {
+  barePaymentFilter,
   flag,
   inCurrency,
   integer,
   list,
   object,
   oneOf,
-  paymentFilter,
   text,
 } from "../../../shared/connector/schema.ts";
 import { defineTool, READ } from "../../../shared/connector/tool.ts";
@@ -15,7 +15,7 @@ export const summarizeSpending = defineTool({
   name: "summarize_spending",
   annotations: READ,
   inputSchema: object({
-    ...paymentFilter(),
+    ...barePaymentFilter,
     borne_by: text(254, { description: "Only this member's shares." }),
     period: oneOf([
       "this_week",
@@ -30,7 +30,7 @@ export const summarizeSpending = defineTool({
       "last_12_months",
     ], { description: "Instead of from and to. Default: this month." }),
     group_by: list(
-      oneOf(["category", "payee", "tag", "month", "week", "day", "currency", "member"]),
+      oneOf(["category", "payee", "tag", "month", "week", "day", "currency", "member", "borne_by", "recorded_by"]),
       { minItems: 1, maxItems: 2, default: ["category"] },
     ),
     in_currency: inCurrency,

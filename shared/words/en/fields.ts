@@ -57,6 +57,7 @@ const NAMES: Readonly<Record<Field, string>> = {
   payer_id: "payer",
   per: "month or year",
   price_from: "first day of the new price",
+  recorded_by: "who recorded it",
   reimbursed_by: "who pays it back",
   reimbursed_on: "day it was paid back",
   reimbursement: "reimbursement",

@@ -15,11 +15,11 @@ export const tools = {
   },
   summarize_spending: {
     title: "Summarize spending",
-    description: "Spending in one currency, grouped, with what is left of budgets.",
+    description: "Spending in one currency, grouped, with what is left of budgets. Filters as in list_expenses.",
   },
   show_spending_chart: {
     title: "Show spending chart",
-    description: "A chart for the user, or a table where the client shows no charts.",
+    description: "A chart for the user, or a table in clients without charts.",
   },
   list_bills: {
     title: "List bills",

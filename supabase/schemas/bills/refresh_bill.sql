@@ -31,12 +31,13 @@ declare
   payment app.payments;
 begin
   insert into app.payments as p (
-    organization_id, expense_id, occurrence_id, amount_minor, currency, paid_on, note, source, paid_by, sharing,
-    is_estimate
+    organization_id, expense_id, occurrence_id, amount_minor, currency, paid_on, note, source, paid_by, recorded_by,
+    sharing, is_estimate
   ) select
     occurrence.organization_id, occurrence.expense_id, occurrence.id, pay_occurrence.amount_minor, occurrence.currency,
     pay_occurrence.paid_on, pay_occurrence.note, pay_occurrence.source,
-    who.payer, case when who.payer is not null then app.share_among_members(e.sharing, e.organization_id) end,
+    who.payer, pay_occurrence.recorded_by,
+    case when who.payer is not null then app.share_among_members(e.sharing, e.organization_id) end,
     pay_occurrence.is_estimate
   from app.expenses as e
   cross join lateral (

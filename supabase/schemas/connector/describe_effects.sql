@@ -59,7 +59,7 @@ declare
     'id', 'organization_id', 'created_at', 'recorded_seq', 'kind', 'source', 'expense_id', 'occurrence_id', 'split_id',
     'scheduled_on', 'amount_source', 'closed_at', 'tracked_from', 'earlier_minor', 'price_from', 'charged_currency',
     'deleted_at', 'archived_at',
-    'created_by', 'external_id'
+    'created_by', 'recorded_by', 'external_id'
   ];
 begin
   return (

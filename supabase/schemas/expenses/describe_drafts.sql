@@ -132,11 +132,13 @@ begin
   order by d.ordinality;
   insert into app.payments (
     organization_id, expense_id, direction, amount_minor, currency, charged_minor, charged_currency, paid_on, tax_minor,
-    tax_percent, reimbursement, reimbursed_by, reimbursed_on, split_id, source, paid_by, sharing, stands_alone
+    tax_percent, reimbursement, reimbursed_by, reimbursed_on, split_id, source, paid_by, recorded_by, sharing,
+    stands_alone
   )
   select context.organization_id, d.id, d.direction, d.amount_minor, d.currency, d.charged_minor, d.charged_currency,
     d.paid_on, d.tax_minor, d.tax_percent, d.reimbursement, d.reimbursed_by, d.reimbursed_on, d.split_id,
-    write_expenses.source, coalesce(d.paid_by, context.actor_id), d.sharing, coalesce(d.stands_alone, false)
+    write_expenses.source, coalesce(d.paid_by, context.actor_id),
+    coalesce(d.recorded_by, context.actor_id), d.sharing, coalesce(d.stands_alone, false)
   from jsonb_populate_recordset(null::app.payments, drafts) with ordinality as d
   order by d.ordinality;
 end

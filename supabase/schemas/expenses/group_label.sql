@@ -4,7 +4,7 @@
 
 -- Parsed when it was created, and inlined: with a constant dimension one branch is left.
 create or replace function app.group_key(dimension text, category_id text, payee text, tag text, on_day date,
-  currency text, member_id uuid) returns text
+  currency text, member_id uuid, recorder_id uuid, bearer_id uuid) returns text
 language sql stable
   return case dimension
     when 'category' then category_id
@@ -15,6 +15,8 @@ language sql stable
     when 'day' then to_char(on_day::timestamp, 'YYYY-MM-DD')
     when 'currency' then currency
     when 'member' then member_id::text
+    when 'recorded_by' then recorder_id::text
+    when 'borne_by' then bearer_id::text
   end;
 comment on function app.group_key is
   'What a payment is grouped by: ids where there are some, weeks by their Monday; null for none.';
@@ -28,14 +30,15 @@ begin
   case dimension
     when 'category' then
       name := category_names ->> key;
-    when 'member' then
+    when 'member', 'recorded_by', 'borne_by' then
       name := (select p.email from identity.profiles as p where p.user_id = key::uuid);
     else
       name := coalesce(spelling, key);
   end case;
   return coalesce(to_jsonb(name),
     jsonb_build_object('none',
-    case when dimension = 'member' and key is not null then 'former_member' else dimension end));
+    case when dimension in ('member', 'recorded_by', 'borne_by')
+      then case when key is null then 'member' else 'former_member' end else dimension end));
 end
 $$;
 comment on function app.group_label is

@@ -16,7 +16,8 @@ create type app.expense_filter as (
   kind text,
   reimbursement text,
   own_bounds jsonb,
-  borne_by uuid
+  borne_by uuid,
+  recorded_by uuid
 );
 comment on type app.expense_filter is
   'Which payments are meant. Words are patterns of folded texts, other texts are in lower case, Uncategorized is the '
@@ -122,6 +123,7 @@ begin
   filter.not_category_ids := app.find_filter_categories(arguments -> 'not_categories', 'not_categories');
   filter.member_id := app.find_member(context, app.clean_text(arguments ->> 'member'), 'member');
   filter.borne_by := app.find_member(context, app.clean_text(arguments ->> 'borne_by'), 'borne_by');
+  filter.recorded_by := app.find_member(context, app.clean_text(arguments ->> 'recorded_by'), 'recorded_by');
   return filter;
 end
 $$;
@@ -131,7 +133,8 @@ create or replace function app.is_plain(filter app.expense_filter) returns boole
 language plpgsql immutable set search_path = '' as $$
 begin
   return filter.tags = '{}' and num_nonnulls(
-    filter.words, filter.payee, filter.member_id, filter.borne_by, filter.min_minor, filter.max_minor,
+    filter.words, filter.payee, filter.member_id, filter.borne_by, filter.recorded_by, filter.min_minor,
+    filter.max_minor,
     filter.reimbursement
   ) = 0;
 end
@@ -178,14 +181,16 @@ create or replace function app.find_payments(filter app.expense_filter)
 returns table (
   payment_id text, recorded_seq bigint, paid_on date, currency text, direction text, amount_minor bigint,
   base_minor bigint, fx_rate_on date, fx_source text, is_final boolean, charged_minor bigint, charged_currency text,
-  sort_minor bigint, paid_by uuid, tax_minor bigint, tax_percent numeric, reimbursement text, reimbursed_by text,
+  sort_minor bigint, paid_by uuid, recorded_by uuid, tax_minor bigint, tax_percent numeric, reimbursement text,
+  reimbursed_by text,
   reimbursed_on date, split_id text,
   expense_id text, name text, payee text, category_id text, tags text[], note text, url text, version int
 )
 language sql stable
 begin atomic
   select p.id, p.recorded_seq, p.paid_on, p.currency, p.direction, p.amount_minor, p.base_minor,
-    p.fx_rate_on, p.fx_source, p.is_final, p.charged_minor, p.charged_currency, p.sort_minor, p.paid_by, p.tax_minor,
+    p.fx_rate_on, p.fx_source, p.is_final, p.charged_minor, p.charged_currency, p.sort_minor, p.paid_by, p.recorded_by,
+    p.tax_minor,
     p.tax_percent, p.reimbursement, p.reimbursed_by, p.reimbursed_on, p.split_id,
     p.expense_id, e.name, e.payee, p.category_id, e.tags,
     case when starts_with(p.expense_id, 'bill_') then p.note else e.note end, e.url,
@@ -200,6 +205,7 @@ begin atomic
     and ((filter).kind is null or (filter).kind = app.kind_of_payment(p.direction, p.expense_id))
     and ((filter).reimbursement is null or coalesce(p.reimbursement, 'none') = (filter).reimbursement)
     and ((filter).member_id is null or p.paid_by = (filter).member_id)
+    and ((filter).recorded_by is null or p.recorded_by = (filter).recorded_by)
     and ((filter).borne_by is null or p.sharing is null and p.paid_by = (filter).borne_by or exists (
       select from app.payment_shares as s
       where s.payment_id = p.id and s.member_id = (filter).borne_by and s.minor <> 0

@@ -80,6 +80,7 @@ create table app.payments (
     constraint payments_source_known check (source in ('assistant', 'import', 'autopay')),
   is_estimate boolean not null default false,
   paid_by uuid,
+  recorded_by uuid,
   sharing jsonb constraint payments_sharing_shape check (app.is_sharing(sharing)),
   stands_alone boolean not null default false,
   merged_into text collate "C",
@@ -127,6 +128,7 @@ comment on column app.payments.is_estimate is
   'Recorded automatically with the amount that was known; the statement, or a person, puts it right.';
 comment on column app.payments.sharing is
   'How it is shared (app.is_sharing); what each bears follows in app.payment_shares.';
+comment on column app.payments.recorded_by is 'Who recorded it; null for an automatic payment.';
 comment on column app.payments.stands_alone is
   'A person said that this isn''t the payment it resembles: paying a bill does not link it.';
 comment on column app.payments.merged_into is

@@ -201,7 +201,8 @@ begin
     'created_by', expense.created_by, 'direction', whole.direction, 'currency', whole.currency,
     'charged_currency', whole.charged_currency, 'paid_on', whole.paid_on, 'tax_percent', whole.tax_percent,
     'reimbursement', whole.reimbursement, 'reimbursed_by', whole.reimbursed_by,
-    'reimbursed_on', whole.reimbursed_on, 'split_id', whole.split_id, 'paid_by', whole.paid_by,
+    'reimbursed_on', whole.reimbursed_on, 'split_id', whole.split_id, 'paid_by', whole.paid_by, 'recorded_by',
+    whole.recorded_by,
     'sharing', whole.sharing
   )) || p.value || jsonb_build_object('id', app.new_id('exp')) order by p.ordinality) into drafts
   from jsonb_array_elements(parts) with ordinality as p

@@ -40,8 +40,8 @@ begin
   return array(
     select (
       w.part, true,
-      app.group_key(dimensions[1], s.category_id, null, null, s.on_day, s.currency, null),
-      app.group_key(dimensions[2], s.category_id, null, null, s.on_day, s.currency, null),
+      app.group_key(dimensions[1], s.category_id, null, null, s.on_day, s.currency, null, null, null),
+      app.group_key(dimensions[2], s.category_id, null, null, s.on_day, s.currency, null, null, null),
       null, null, s.currency, d.sign * s.minor, s.count,
       d.sign * case when s.currency = target then s.minor else s.base_minor end,
       case when s.currency = target then s.count else s.base_count end,
@@ -92,6 +92,7 @@ declare
   -- Values are kept in the base currency alone.
   is_base constant boolean := target = context.base_currency;
   bearer constant uuid := filter.borne_by;
+  is_by_bearer constant boolean := 'borne_by' = any (dimensions);
   earlier_filter app.expense_filter := filter;
   cells app.spending_cell[];
 begin
@@ -111,11 +112,13 @@ begin
       case when is_base then p.fx_source end as fx_source, case when is_base then p.fx_rate_on end as fx_rate_on,
       is_base and not p.is_final and p.base_minor is not null as is_pending,
       p.category_id, coalesce(p.payee, p.name) as payee, case when is_tagged then p.tags end as tags,
-      p.paid_by as member_id
+      p.paid_by as member_id, p.recorded_by as recorder_id, coalesce(share.member_id, p.paid_by) as bearer_id
     from app.find_payments(filter) as p
     left join lateral (
-      select abs(s.minor) as minor from app.payment_shares as s
-      where bearer is not null and s.payment_id = p.payment_id and s.member_id = bearer offset 0
+      select s.member_id, abs(s.minor) as minor from app.payment_shares as s
+      where (bearer is not null or is_by_bearer) and s.payment_id = p.payment_id and s.minor <> 0
+        and (bearer is null or s.member_id = bearer)
+      offset 0
     ) as share on true
     union all
     select 'earlier', (p.paid_on + earlier.shift)::date, p.paid_on, p.currency,
@@ -128,11 +131,14 @@ begin
         then app.part_of(coalesce(p.charged_minor, p.amount_minor), share.minor, p.amount_minor) end,
       case when is_base then p.fx_source end, case when is_base then p.fx_rate_on end,
       is_base and not p.is_final and p.base_minor is not null,
-      p.category_id, coalesce(p.payee, p.name), case when is_tagged then p.tags end, p.paid_by
+      p.category_id, coalesce(p.payee, p.name), case when is_tagged then p.tags end, p.paid_by,
+      p.recorded_by, coalesce(share.member_id, p.paid_by)
     from app.find_payments(earlier_filter) as p
     left join lateral (
-      select abs(s.minor) as minor from app.payment_shares as s
-      where bearer is not null and s.payment_id = p.payment_id and s.member_id = bearer offset 0
+      select s.member_id, abs(s.minor) as minor from app.payment_shares as s
+      where (bearer is not null or is_by_bearer) and s.payment_id = p.payment_id and s.minor <> 0
+        and (bearer is null or s.member_id = bearer)
+      offset 0
     ) as share on true
     where earlier.from_on is not null
     union all
@@ -140,7 +146,8 @@ begin
     select 'upcoming', x.due_on, least(x.due_on, context.today), x.currency, 1, x.expected_minor,
       case when x.currency = target then x.expected_minor end, case when x.currency <> target then x.currency end,
       x.expected_minor, null, null, false,
-      e.category_id, coalesce(e.payee, e.name), case when is_tagged then e.tags end, app.expected_payer(e)
+      e.category_id, coalesce(e.payee, e.name), case when is_tagged then e.tags end, app.expected_payer(e),
+      null, null
     from jsonb_to_recordset(expected) as x (expense_id text, due_on date, expected_minor bigint, currency text)
     join app.expenses as e on e.id = x.expense_id
     where expected is not null and x.expected_minor is not null
@@ -161,8 +168,10 @@ begin
       array_agg(c.sign * c.rated_minor) filter (where c.rated_currency is not null)
     from (
       select m.part, m.is_first, m.currency, case when m.is_pending then m.rate_on end as pending_on,
-        app.group_key(dimensions[1], m.category_id, m.payee, m.tag, m.on_day, m.currency, m.member_id) as key_1,
-        app.group_key(dimensions[2], m.category_id, m.payee, m.tag, m.on_day, m.currency, m.member_id) as key_2,
+        app.group_key(dimensions[1], m.category_id, m.payee, m.tag, m.on_day, m.currency, m.member_id,
+          m.recorder_id, m.bearer_id) as key_1,
+        app.group_key(dimensions[2], m.category_id, m.payee, m.tag, m.on_day, m.currency, m.member_id,
+          m.recorder_id, m.bearer_id) as key_2,
         case dimensions[1] when 'payee' then m.payee when 'tag' then m.tag end as spelling_1,
         case dimensions[2] when 'payee' then m.payee when 'tag' then m.tag end as spelling_2,
         case when m.rated_currency is not null then m.rate_on end as rate_on,

@@ -18,7 +18,7 @@ begin
     ) as p
     join app.expenses as e on e.id = p.expense_id
     where (filter.currency is null or p.currency = filter.currency)
-      and (filter.member_id is null or p.paid_by = filter.member_id)
+      and (filter.member_id is null or p.paid_by = filter.member_id) and filter.recorded_by is null
       and app.is_amount_within(filter, p.amount_minor, p.currency, p.base_minor, p.base_currency)
       and app.matches_filter(filter, p.category_id, e.tags, e.match_key, e.name, e.payee, e.note, p.note)
     group by p.currency
@@ -41,7 +41,7 @@ begin
   where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
     and e.deleted_at is null and e.autopay and e.amount_mode = 'variable'
     and coalesce(filter.kind, 'bill_payment') = 'bill_payment'
-    and num_nonnulls(filter.member_id, filter.min_minor, filter.max_minor) = 0
+    and num_nonnulls(filter.member_id, filter.recorded_by, filter.min_minor, filter.max_minor) = 0
     and (filter.currency is null or e.currency = filter.currency)
     and app.matches_filter(filter, e.category_id, e.tags, e.match_key, e.name, e.payee, e.note, null)
     and exists (select from unnest(a.dates) as day where day between filter.from_on and filter.to_on);
@@ -63,7 +63,7 @@ begin
     from app.expected_in_period(context, filter.from_on, filter.to_on) as x
     join app.expenses as e on e.id = x.expense_id
     where (filter.currency is null or x.currency = filter.currency)
-      and (filter.member_id is null or app.expected_payer(e) = filter.member_id)
+      and (filter.member_id is null or app.expected_payer(e) = filter.member_id) and filter.recorded_by is null
       and case when x.expected_minor is null then num_nonnulls(filter.min_minor, filter.max_minor) = 0
         else app.is_amount_within(filter, x.expected_minor, x.currency, (app.value_in_base(
           filter.amount_currency, x.expected_minor, x.currency, least(x.due_on, context.today)
@@ -131,7 +131,8 @@ declare
   books_begin constant date := case when is_compared then app.books_begin(earlier) end;
   -- Only then do a budget and the rows speak of the same spending.
   is_about_categories constant boolean := filter.tags = '{}' and num_nonnulls(
-    filter.words, filter.payee, filter.member_id, filter.borne_by, filter.not_category_ids, filter.min_minor,
+    filter.words, filter.payee, filter.member_id, filter.borne_by, filter.recorded_by, filter.not_category_ids,
+    filter.min_minor,
     filter.max_minor,
     filter.currency, filter.kind, filter.reimbursement
   ) = 0;
@@ -146,13 +147,19 @@ declare
   unknown_amounts text[];
   estimated record;
   spending app.spending;
+  -- Shares of one payment are in several groups, so totals are summed without them.
+  overall app.spending;
   rows jsonb;
   warnings jsonb := '[]';
   total jsonb;
 begin
   filter.from_on := period.from_on;
   filter.to_on := period.to_on;
-  if filter.borne_by is not null and (arguments ->> 'include_upcoming')::boolean then
+  -- They do not see what others bear.
+  if 'borne_by' = any (dimensions) and identity.sees_own_only() then
+    filter.borne_by := coalesce(filter.borne_by, context.actor_id);
+  end if;
+  if (filter.borne_by is not null or 'borne_by' = any (dimensions)) and (arguments ->> 'include_upcoming')::boolean then
     perform app.fail('invalid_argument.upcoming_unshared', field => 'include_upcoming');
   end if;
   if (arguments ->> 'include_upcoming')::boolean and coalesce(filter.kind, 'bill_payment') = 'bill_payment'
@@ -173,6 +180,8 @@ begin
     into estimated;
   end if;
   spending := app.sum_spending(context, filter, earlier, expected, dimensions, target);
+  overall := case when 'borne_by' = any (dimensions)
+    then app.sum_spending(context, filter, earlier, expected, array['currency'], target) else spending end;
   rows := app.rank_spending(spending, dimensions, coalesce((arguments ->> 'top')::int, 20), target, is_compared);
   if jsonb_array_length(rows) > 1000 then
     perform app.fail('invalid_argument.too_many_rows', jsonb_build_object('count', jsonb_array_length(rows)),
@@ -203,7 +212,7 @@ begin
     end,
     'average', app.average_spending(context, period, dimensions, sum(g.once_minor), exponent)
   ) into total
-  from unnest(spending.groups) as g;
+  from unnest(overall.groups) as g;
   if 'tag' = any (dimensions) and exists (select from unnest(spending.groups) as g where g.count > g.once_count) then
     warnings := warnings || app.warning('tags_overlap');
   end if;

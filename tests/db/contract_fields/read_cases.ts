@@ -10,6 +10,7 @@ export const PAYMENTS: Record<string, Case> = {
   not_categories: between(["Food"], ["Transport"]),
   tags: between(["team"], undefined),
   member: between("me", "nobody"),
+  recorded_by: between("me", "nobody"),
   payee: between("Café", undefined),
   min_amount: between("10", "25"),
   max_amount: between("10", "25"),
