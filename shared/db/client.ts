@@ -2,10 +2,10 @@
  * The database as the functions see it: SQL functions called over PostgREST as `service_role`, one request per call.
  * Only the stores in this folder use it. Database error messages never reach a caller.
  */
+import { PostgrestClient } from "@supabase/postgrest-js";
 import { systemTimer, type Timer } from "../clock.ts";
 import { AppError } from "../errors.ts";
 import { currentRequest } from "../http/current_request.ts";
-import { describeError } from "../log.ts";
 import { REQUEST_ID_HEADER } from "../routes.ts";
 
 export interface Database {
@@ -40,12 +40,20 @@ export function createDatabase(
     now?: () => number;
   },
 ): Database {
-  const headers = {
-    "content-type": "application/json",
-    apikey: key,
-    // Legacy keys are JWTs, which PostgREST reads itself; newer ones are opaque and mapped by the gateway.
-    ...(key.startsWith("ey") && { authorization: `Bearer ${key}` }),
-  };
+  const client = new PostgrestClient(`${url}/rest/v1`, {
+    headers: {
+      apikey: key,
+      // Legacy keys are JWTs, which PostgREST reads itself; newer ones are opaque and mapped by the gateway.
+      ...(key.startsWith("ey") && { authorization: `Bearer ${key}` }),
+    },
+    fetch: (input, init) => {
+      const body = storable(init!.body as string);
+      return body === null ? Promise.resolve(Response.json({ code: HAS_NUL }, { status: 400 })) : send(input, {
+        ...init,
+        body,
+      });
+    },
+  });
   return {
     async call(name, args, { deadlineMs, isRead = READS.test(name) } = {}) {
       // One deadline for all calls of a page: with a table locked, each would wait in full for the same lock.
@@ -65,19 +73,15 @@ export function createDatabase(
   };
 
   async function ask(name: string, args: Record<string, unknown>, waitMs: number): Promise<Answer> {
-    const body = toBody(args);
     if (waitMs <= 0) return { status: 0, error: { message: "no time is left for this request" } };
     const abort = new AbortController();
     const cancel = timer(waitMs, () => abort.abort(new DOMException("Signal timed out.", "TimeoutError")));
     try {
-      return await readAnswer(() =>
-        send(`${url}/rest/v1/rpc/${name}`, {
-          method: "POST",
-          headers: { ...headers, ...requestHeaders() },
-          body,
-          signal: abort.signal,
-        })
-      );
+      const call = client.rpc(name, args).abortSignal(abort.signal);
+      for (const [header, value] of requestHeaders()) call.setHeader(header, value);
+      const { data, error, status } = await call;
+      // The package takes a 404 without a body for a 204, which no function with a result answers.
+      return error ? { status, error } : { data: status === 204 ? undefined : data };
     } finally {
       cancel();
     }
@@ -88,23 +92,19 @@ export function createDatabase(
 const HALF = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
 const NUL = /(?<!\\)(?:\\\\)*\\u0000/;
 
-/**
- * The arguments as JSON that PostgreSQL can store, whatever text was cut where.
- * @throws {AppError} `invalid_request` on NUL, which no text may have.
- */
-function toBody(args: Record<string, unknown>): string {
-  const body = JSON.stringify(args);
+/** As PostgreSQL calls it. */
+const HAS_NUL = "22P05";
+
+/** JSON that PostgreSQL can store, whatever text was cut where; null with NUL in it, which no text may have. */
+function storable(body: string): string | null {
   if (!/\\u(?:d|0000)/.test(body)) return body;
-  if (NUL.test(body)) {
-    throw new AppError("invalid_request", "The text contains a NUL character, which can't be stored.");
-  }
-  return body.replace(HALF, "$1\ufffd");
+  return NUL.test(body) ? null : body.replace(HALF, "$1\ufffd");
 }
 
 /** For the database's log (app.request_name), and for the API's, which keeps few headers. */
-function requestHeaders(): Record<string, string> {
+function requestHeaders(): [name: string, value: string][] {
   const id = currentRequest()?.id;
-  return id ? { [REQUEST_ID_HEADER]: id, "x-client-info": `expenses request ${id}` } : {};
+  return id ? [[REQUEST_ID_HEADER, id], ["x-client-info", `expenses request ${id}`]] : [];
 }
 
 /** What PostgREST says of an error; `message` alone where something before it answered. */
@@ -114,28 +114,6 @@ interface DatabaseError {
 }
 /** Status 0: no response, or an incomplete one. */
 type Answer = { data: unknown } | { status: number; error: DatabaseError };
-
-async function readAnswer(request: () => Promise<Response>): Promise<Answer> {
-  try {
-    const response = await request();
-    const { ok, status } = response;
-    const text = await response.text();
-    const json = parseJson(text);
-    if (ok && json !== undefined) return { data: json };
-    return { status, error: typeof json === "object" && json !== null ? json : { message: text } };
-  } catch (thrown) {
-    return { status: 0, error: { message: describeError(thrown) } };
-  }
-}
-
-/** An empty body is what a function without a result answers. @returns undefined for what is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return text === "" ? null : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 // Temporary failures by SQLSTATE class: connection, resources, operator intervention, locks (PostgREST answers most of
 // them 503/504/500). Also a missing function (42883) and one that PostgREST does not know yet (PGRST202): nothing ran,
@@ -152,6 +130,9 @@ function isTemporary(status: number, code = ""): boolean {
 }
 
 function failure(name: string, status: number, error: DatabaseError): AppError {
+  if (error.code === HAS_NUL) {
+    return new AppError("invalid_request", "The text contains a NUL character, which can't be stored.");
+  }
   // A truncated success: the part that arrived is user data and must not be logged.
   const isBroken = status >= 200 && status < 300;
   const message = isBroken ? "broke off" : error.message ?? "";

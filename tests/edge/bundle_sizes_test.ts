@@ -5,12 +5,12 @@ import { type Slug, SLUGS } from "../../shared/routes.ts";
 
 /** Of what is always loaded: kB after minifying and gzip, and modules. */
 const LIMITS: Record<Slug, { kb: number; modules: number }> = {
-  "mcp": { kb: 116, modules: 160 },
-  "oauth": { kb: 34, modules: 92 },
-  "payment-webhook": { kb: 21, modules: 60 },
-  "auth-callback": { kb: 119, modules: 212 },
-  "cron-reminders": { kb: 13, modules: 42 },
-  "cron-provider-sync": { kb: 13, modules: 43 },
+  "mcp": { kb: 121, modules: 162 },
+  "oauth": { kb: 39, modules: 93 },
+  "payment-webhook": { kb: 26, modules: 61 },
+  "auth-callback": { kb: 124, modules: 215 },
+  "cron-reminders": { kb: 18, modules: 42 },
+  "cron-provider-sync": { kb: 18, modules: 43 },
 };
 /** Below this part of its limit, a bundle shrank and the limit should follow. */
 const LEAST = 0.9;

@@ -1,5 +1,7 @@
 /** What becomes of an answer that is none, whoever gave it, and how long a page waits. */
 import { assertEquals, assertRejects } from "@std/assert";
+import * as z from "zod/mini";
+import { asking } from "../../../shared/db/answer.ts";
 import { createDatabase } from "../../../shared/db/client.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { type CurrentRequest, withRequest } from "../../../shared/http/current_request.ts";
@@ -38,6 +40,12 @@ Deno.test("a fault of the database is not taken for an outage, nor our own mista
     assertEquals(await codeOf(status, { code, message: "no" }), "internal", code);
   }
   assertEquals(await codeOf(401, { message: "Invalid API key" }), "internal");
+});
+
+Deno.test("a 404 without a body is not taken for an empty result", async () => {
+  const { database } = databaseWith(() => Promise.resolve(new Response(null, { status: 404 })));
+  const ask = asking(database, { read_account: z.nullable(z.object({})) });
+  assertEquals((await assertRejects(() => ask("read_account", {}), AppError)).code, "unavailable");
 });
 
 const ended = refusal(503, { code: "57P01", message: "terminating connection due to administrator command" });
