@@ -59,6 +59,18 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     );
     assertEquals([shown.rows_ok, leftOut(shown), asked(shown)], [3, [], []]);
   },
+  "no row of the same account is the other half, and no line is the half of two": async (books) => {
+    await commit(books, await preview(books, "Giro", TOP_UP, COFFEE));
+    const same = await preview(books, "Giro", ["2026-10-06", "Dublin 8829", "-600.00"]);
+    assertEquals([same.rows_ok, leftOut(same), asked(same)], [1, [], []]);
+    await commit(books, await preview(books, "Neobank", ["2026-10-06", "Dublin 8829", "-600.00"], BREAD));
+    const third = await preview(books, "Third", ["2026-10-07", "Top up by *99", "600.00"], [
+      "2026-10-07",
+      "Bus",
+      "-1.00",
+    ]);
+    assertEquals([third.rows_ok, third.removes, asked(third)], [1, undefined, []]);
+  },
   "what was said of the books by name is no transfer, and of two rows that may be it both are asked": async (books) => {
     await books.ok("log_expenses", { items: [{ name: "Rewe", amount: "20.00", date: "2026-10-05" }] });
     await commit(books, await preview(books, "Neobank", ["2026-10-05", "Top up by *4411", "20.00"], COFFEE));
