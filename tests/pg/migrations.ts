@@ -35,10 +35,25 @@ async function squawk(...files: string[]): Promise<{ ok: boolean; output: string
   return { ok: success, output: new TextDecoder().decode(stdout) };
 }
 
+/**
+ * The baseline runs on an empty database, where nothing waits for a lock and no table is scanned. The option replaces
+ * the rules that `.squawk.toml` excludes.
+ */
+const EXCLUDED_IN_BASELINE = [
+  "prefer-bigint-over-int",
+  "prefer-bigint-over-smallint",
+  "require-lock-timeout",
+  "require-statement-timeout",
+  "require-concurrent-index-creation",
+  "constraint-missing-not-valid",
+];
+
 Deno.test("squawk finds nothing wrong with the migrations", async () => {
   const files = await Array.fromAsync(Deno.readDir(`${ROOT}supabase/migrations`), ({ name }) => name);
-  const { ok, output } = await squawk(...files.toSorted());
-  assert(ok, output);
+  const [baseline, ...later] = files.toSorted();
+  const first = await squawk(`--exclude=${EXCLUDED_IN_BASELINE.join()}`, baseline!);
+  assert(first.ok, first.output);
+  if (later.length > 0) assertEquals((await squawk(...later)).output, "");
 });
 
 Deno.test("test of the test: squawk objects to dropping a column", async () => {

@@ -151,7 +151,16 @@ revoke all on function app.planted_secret from authenticated;
 
   const lines = await write("planted", new Date("2027-01-01T00:00:00Z"));
   const sql = await read("supabase/migrations/20270101000000_planted.sql");
-  for (const part of ["planted", "A further one", "expenses_planted_idx", "Nobody reads the planted", "latest_today"]) {
+  for (
+    const part of [
+      "set local lock_timeout",
+      "planted",
+      "A further one",
+      "expenses_planted_idx",
+      "Nobody reads the planted",
+      "latest_today",
+    ]
+  ) {
     assertStringIncludes(sql, part);
   }
   assertMatch(lines[0]!, /leads to schema 2/);

@@ -15,6 +15,9 @@ const VERSIONS = [
 
 const BASELINE = "20261122000000_baseline.sql";
 
+/** A migration gives up rather than hold up the people who work; `db push` can be repeated. */
+const TIMEOUTS = "set local lock_timeout = '10s';\nset local statement_timeout = '60s';\n";
+
 /** @throws {Error} after the first release. */
 export async function writeBaseline(root: URL): Promise<string> {
   const checksums = await readChecksums(root);
@@ -61,7 +64,7 @@ export async function writeMigration(
     throw new Error(`New columns go last: move ${inserted.join(", ")} down`);
   }
   const { sql, warnings, rows } = await differenceOf({ from, to });
-  const migration: Migration = { version, name, sql: `${sql}\n` };
+  const migration: Migration = { version, name, sql: `${TIMEOUTS}${sql}\n` };
   const leftAfter = async () => await differenceOf({ from: await migrated(cluster, [...before, migration]), to });
   let left = await leftAfter();
   if (left.lines.length > 0) {
