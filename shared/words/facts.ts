@@ -28,13 +28,16 @@ export type Schedule = z.infer<typeof Schedule>;
 const Budgeted = z.object({ category: z.optional(z.string()), per: z.enum(["month", "year"]) });
 export type Budgeted = z.infer<typeof Budgeted>;
 
+/** Missing when the row is purged. */
+const Name = z.nullish(z.string());
+
 /** What a changed row is called. */
 export const Subject = z.discriminatedUnion("kind", [
-  z.object({ kind: z.enum(["category", "connection", "expense", "statement", "payee_rule"]), name: z.string() }),
+  z.object({ kind: z.enum(["category", "connection", "expense", "statement", "payee_rule"]), name: Name }),
   z.object({ kind: z.literal("settings") }),
   z.extend(Budgeted, { kind: z.literal("budget") }),
-  z.object({ kind: z.literal("date"), name: z.string(), due_on: z.string() }),
-  z.extend(Money, { kind: z.literal("payment"), name: z.string() }),
+  z.object({ kind: z.literal("date"), name: Name, due_on: z.string() }),
+  z.extend(Money, { kind: z.literal("payment"), name: Name }),
   z.extend(Money, { kind: z.literal("settlement") }),
 ]);
 export type Subject = z.infer<typeof Subject>;

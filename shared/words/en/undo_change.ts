@@ -70,27 +70,28 @@ export const refusals = {
 /** What people call a thing. */
 export function subject(of: Subject, format: Pick<EffectFormat, "date" | "money"> = DATA_FORMAT): string {
   const sum = (of: Money) => format.money(of.amount, of.currency);
+  const name = "name" in of ? of.name ?? "a deleted record" : "";
   switch (of.kind) {
     case "category":
-      return `Category ${of.name}`;
+      return `Category ${name}`;
     case "payee_rule":
-      return `The rule for ${of.name}`;
+      return `The rule for ${name}`;
     case "settings":
       return "Settings";
     case "budget":
       return `The ${budget(of)}`;
     case "date":
-      return `${of.name} due ${format.date(of.due_on)}`;
+      return `${name} due ${format.date(of.due_on)}`;
     case "payment":
-      return `Payment of ${sum(of)} for ${of.name}`;
+      return `Payment of ${sum(of)} for ${name}`;
     case "settlement":
       return `Settlement of ${sum(of)}`;
     case "statement":
-      return `The statement of ${of.name}`;
+      return `The statement of ${name}`;
     case "connection":
-      return `The connection to ${of.name}`;
+      return `The connection to ${name}`;
     case "expense":
-      return of.name;
+      return name;
   }
 }
 
