@@ -2,4 +2,4 @@
  * The schema this code was written for: the number of migrations. `public.ping()` returns that of a database. The
  * functions work with this version, the one before and the one after. `deno task db:migration` increments it.
  */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;

@@ -4,7 +4,7 @@
 create or replace function public.ping() returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  return jsonb_build_object('schema', 1);
+  return jsonb_build_object('schema', 2);
 end
 $$;
 comment on function public.ping is 'Answers with the version of the schema: the health check asks.';

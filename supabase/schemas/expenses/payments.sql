@@ -139,7 +139,10 @@ comment on column app.payments.category_id is
   'Derived: the category of the expense or bill, so that totals by category are read from one index.';
 comment on column app.payments.recorded_seq is
   'Counts up in the order of recording: the order of payments within a day.';
--- What was paid lately, and how much in a time? The included columns answer totals without the table.
+-- Plans follow statistics, and an organization's first large import changes its share of the table at once.
+alter table app.payments set (autovacuum_analyze_scale_factor = 0.02);
+
+-- Finds the latest payments and those of a period. The included columns answer totals without the table.
 create index payments_newest_idx
   on app.payments (organization_id, paid_on, recorded_seq) include (
     currency, direction, amount_minor, category_id, base_minor, fx_rate_on, fx_source, is_final, charged_minor,
