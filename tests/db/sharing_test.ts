@@ -199,6 +199,7 @@ testBooks("spending by person", { day: "2026-11-20" }, {
       "Automatic 100.00 1",
       "137.00 4",
     ]);
+    await ana.fails("invalid_argument", "summarize_spending", { group_by: ["recorded_by"], include_upcoming: true });
     const { rows } = await ana.ok("list_expenses", { recorded_by: mail(ben) });
     assertEquals(rows.map(({ name }: Json) => name).toSorted(), ["Gym", "Thing 2.00"]);
     assertEquals(await grouped(ben, people, { recorded_by: "me", group_by: ["member"] }), ["0 32.00 2", "32.00 2"]);

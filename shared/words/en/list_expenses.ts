@@ -9,8 +9,8 @@ interface Period {
 
 export const refusals = {
   "invalid_argument.upcoming_unshared": (): Refusal => ({
-    message: "What is still to come has no shares yet.",
-    hint: "Leave include_upcoming or borne_by out.",
+    message: "Upcoming dates have no shares and no recorder yet.",
+    hint: "Leave out include_upcoming, or borne_by and recorded_by.",
   }),
   "invalid_argument.period_backwards": ({ from, to }: Period): Refusal => ({
     message: `The period ends (${to}) before it begins (${from}).`,

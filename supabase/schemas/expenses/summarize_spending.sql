@@ -159,7 +159,8 @@ begin
   if 'borne_by' = any (dimensions) and identity.sees_own_only() then
     filter.borne_by := coalesce(filter.borne_by, context.actor_id);
   end if;
-  if (filter.borne_by is not null or 'borne_by' = any (dimensions)) and (arguments ->> 'include_upcoming')::boolean then
+  if (filter.borne_by is not null or dimensions && array['borne_by', 'recorded_by'])
+    and (arguments ->> 'include_upcoming')::boolean then
     perform app.fail('invalid_argument.upcoming_unshared', field => 'include_upcoming');
   end if;
   if (arguments ->> 'include_upcoming')::boolean and coalesce(filter.kind, 'bill_payment') = 'bill_payment'
