@@ -47,7 +47,7 @@ export function createDatabase(
       ...(key.startsWith("ey") && { authorization: `Bearer ${key}` }),
     },
     fetch: (input, init) => {
-      const body = storable(init!.body as string);
+      const body = storable((init as { body: string }).body);
       return body === null ? Promise.resolve(Response.json({ code: HAS_NUL }, { status: 400 })) : send(input, {
         ...init,
         body,

@@ -10,7 +10,7 @@ const FLAGS = ["--no-lock", "--import-map=import_map.json"];
 
 const deno = await edgeDeno();
 const folder = await Deno.makeTempDir({ prefix: "expense-edge-" });
-for (const part of ["functions", "shared", "local", "tests", "import_map.json"]) {
+for (const part of ["functions", "shared", "local", "supabase", "tests", "import_map.json"]) {
   await copy(new URL(part, ROOT).pathname, `${folder}/${part}`);
 }
 Deno.test.afterAll(() => Deno.remove(folder, { recursive: true }));
