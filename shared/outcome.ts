@@ -1,7 +1,7 @@
-/** Schemas of answers that say what came of a call. */
+/** Schemas of answers that report a call's outcome. */
 import * as z from "zod/mini";
 
-/** An answer with one of these outcomes, and what comes with each of them. */
+/** An answer with one of these outcomes and the same fields for each. */
 export const outcome = <const Name extends string, Shape extends z.core.$ZodShape = Record<never, never>>(
   names: readonly [Name, ...Name[]],
   shape: Shape = {} as Shape,

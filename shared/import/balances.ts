@@ -90,7 +90,7 @@ function findInHeaders({ balances = [], conventions }: Statement, settled: Settl
   });
 }
 
-/** Banks write a balance beside what is pending, too, with or without its amount. */
+/** Banks also write a balance beside pending rows, which may or may not include their amounts. */
 function findInAnyLines(statement: Statement, settled: Settled): Found[] {
   const found = findInLines(statement, settled, true);
   if (found.every(({ gap }) => !gap)) return found;

@@ -142,7 +142,7 @@ export function findSign(
   const negative = lines.find(({ money }) => money.isNegative);
   const positive = lines.find(({ money }) => !money.isNegative);
   if (!told && isAccount && negative) return { value: true };
-  // On a credit card's list of charges, what is taken back stands alone among many.
+  // A credit card's list has many charges and few credits.
   const isRare = negatives.length > 0 && negatives.length * 3 < lines.length;
   if (!told && isCreditCard && isRare && !lines.some(({ namesIncome }) => namesIncome)) return { value: false };
   const isList = !(negative && positive) && !isStatement && !lines.some(({ namesIncome }) => namesIncome);

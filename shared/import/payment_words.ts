@@ -16,7 +16,7 @@ export const RECEIVED_WORDS = [
   ...["pembayaran terima kasih", "ชำระเงิน ขอบคุณ", "תשלום התקבל"],
 ];
 
-/** Texts by which a card's list says that its bill was paid; on an account, some are of what is paid from it. */
+/** Texts of a received payment in a card's list; in an account's list, some mean an outgoing payment. */
 export const PAYMENT_WORDS = [
   ...RECEIVED_WORDS,
   ...["autopay payment", "autopay pymt", "autopay", "direct debit payment", "payment by direct debit"],

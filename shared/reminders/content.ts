@@ -85,7 +85,7 @@ export const DigestNotice = z.object({
 });
 export type DigestNotice = z.infer<typeof DigestNotice>;
 
-/** What was spent of a budget in a month or year. */
+/** The used part of a budget in a month or year. */
 export const DigestBudget = z.object({
   /** Null for the budget of all spending. */
   category: z.nullable(z.string()),

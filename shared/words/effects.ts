@@ -38,7 +38,7 @@ export function tellEffects(
     // What is called by its amount need not say it again.
     fields: fields.filter(({ field }) => subject.kind !== "payment" || verb === "changed" || field !== "amount_minor")
       .map(({ field, before, after }) => {
-        // Of what is either so or not, only that it is so is told.
+        // Flags are listed only when they are true.
         const isFlag = before === true || after === true;
         const of = (value: unknown) => tellValue(value ?? (isFlag ? false : undefined), words.effects, format);
         const shown = verb === "changed" || before !== undefined && after !== undefined;

@@ -92,7 +92,7 @@ Deno.test("an undo of one half beside the commit of the other one leaves no line
       commit(member, shown),
     ]);
     assertEquals(undone.error, undefined);
-    // Whoever came first: the spending is in the books, or the line is named as missing from them.
+    // In either order, the books have the spending, or the answer names the line as missing.
     if (!committed.ok) {
       assertEquals(committed.error.code, "expectation_mismatch");
       assertEquals((await commit(member, await again(member, shown))).error, undefined);

@@ -185,7 +185,6 @@ end
 $$;
 comment on function app.sum_cells is 'The cells of any question; expected are rows of app.expected_in_period, or null.';
 
--- Planned once a session, whatever the cells: there is a hash for whatever is joined.
 create or replace function app.expected_payer(bill app.expenses) returns uuid
 language plpgsql stable set search_path = '' as $$
 begin

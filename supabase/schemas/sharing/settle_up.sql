@@ -58,8 +58,7 @@ revoke all on function app.balances_of from authenticated;
 create or replace function app.name_parties(ids uuid[]) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  -- Security definer: people see only members' profiles, but former members who owe or are owed stay known to the other
-  -- side.
+  -- Security definer: people see only members' profiles, but a debt keeps the name of a former member known.
   return (
     select coalesce(jsonb_object_agg(n.id, coalesce(
       n.email, case when n.nameless > 1 then 'former member ' || left(n.id::text, 4) end

@@ -4,6 +4,34 @@ set local check_function_bodies = off;
 
 ALTER TABLE "app"."payments" SET (autovacuum_analyze_scale_factor=0.02);
 
+CREATE OR REPLACE FUNCTION app.name_parties(ids uuid[])
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  -- Security definer: people see only members' profiles, but a debt keeps the name of a former member known.
+  return (
+    select coalesce(jsonb_object_agg(n.id, coalesce(
+      n.email, case when n.nameless > 1 then 'former member ' || left(n.id::text, 4) end
+    )), '{}')
+    from (
+      select i.id, p.email, count(*) filter (where p.email is null) over () as nameless
+      from (select distinct unnest(ids) as id) as i
+      left join identity.profiles as p on p.user_id = i.id
+      where exists (
+        select from app.payment_shares as s
+        where s.organization_id = identity.current_organization_id() and i.id in (s.member_id, s.paid_by)
+      ) or exists (
+        select from app.settlements as t
+        where t.organization_id = identity.current_organization_id() and i.id in (t.from_id, t.to_id)
+      )
+    ) as n
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.summarize_spending(context app.context, arguments jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
