@@ -130,6 +130,21 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     await books.ok("undo_change", { change_id });
     assertEquals(await totals(books), { EUR: "603.00" });
   },
+  "an undo of one half's import leaves the other half as a line that the books lack": async (books) => {
+    const { change_id } = await commit(books, await preview(books, "Neobank", TOP_UP, COFFEE));
+    const rows: Row[] = [["2026-10-04", "Dublin 8829", "-600.00"], BREAD];
+    await commit(books, await preview(books, "Giro", ...rows));
+    await books.ok("undo_change", { change_id });
+    const { bank_only } = await books.ok("reconcile", { account: "Giro" });
+    assertEquals(bank_only.map(({ text }: Json) => text), ["Dublin 8829"]);
+    assertEquals((await preview(books, "Giro", ...rows)).totals, { EUR: "600.00" });
+    // The other half's statement may come again.
+    const { commit_with, questions } = await preview(books, "Neobank", TOP_UP, COFFEE);
+    assertEquals(questions, []);
+    await books.ok("import_expenses", commit_with);
+    assertEquals((await books.ok("reconcile", { account: "Giro" })).bank_only, []);
+    assertEquals(leftOut(await preview(books, "Giro", ...rows)), [["other_half", 1]]);
+  },
   "a half that was imported after the preview is seen by the commit": async (books) => {
     const first = await preview(books, "Giro", ["2026-10-04", "Dublin 8829", "-600.00"], BREAD);
     const second = await preview(books, "Neobank", TOP_UP, COFFEE);

@@ -11,7 +11,9 @@ begin
     -- The latest change of this connection, as in app.find_latest_change.
     target_id := app.find_own_latest((auth.jwt() ->> 'grant_id')::uuid);
   end if;
-  return exists (select from app.change_items as i where i.change_id = target_id offset many);
+  -- The undo of an import waits for imports first, because a commit locks lines whose other halves it has.
+  return exists (select from app.change_sets as s where s.id = target_id and s.tool = 'import_expenses')
+    or exists (select from app.change_items as i where i.change_id = target_id offset many);
 end
 $$;
 comment on function app.is_long is

@@ -134,6 +134,8 @@ begin
       and l.booked_on between list_known_lines.first and list_known_lines.last
       -- A line that the books could not take, as in a closed month, may still come into them.
       and (l.kind not in ('expense', 'refund', 'unreadable') or l.is_skipped or l.is_forgotten
+        or l.other_half_id is not null
+        or exists (select from app.statement_lines as o where o.other_half_id = l.id)
         or exists (select from app.statement_links as k where k.line_id = l.id));
 end
 $$;

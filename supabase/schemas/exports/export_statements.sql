@@ -21,7 +21,9 @@ begin
     when 'statement_lines' then return query
       select jsonb_build_array(l.booked_on, l.id), jsonb_build_object(
         'id', l.id, 'account_id', l.account_id, 'account', a.name, 'booked_on', l.booked_on, 'text', l.text,
-        'kind', l.kind,
+        'kind', case when l.kind in ('expense', 'refund') and (l.other_half_id is not null
+          or exists (select from app.statement_lines as o where o.other_half_id = l.id)) then 'own_transfer'
+          else l.kind end,
         'amount', app.format_minor(case l.direction when 'out' then 1 else -1 end * l.amount_minor, c.exponent),
         'currency', l.currency, 'is_skipped', l.is_skipped,
         -- "offset 0", since on tables that were never analyzed a join reads all payments for each line.

@@ -175,7 +175,7 @@ begin
   from staged as s
   -- A new row without an id is of a closed month: the bank has it, and the books do not.
   where batch.account_id is not null and s.match is not null and not s.is_skipped
-    and (s.match ->> 'state' <> 'new' or s.draft ? 'id')
+    and (s.match ->> 'state' <> 'new' or s.draft ? 'id') and s.match ->> 'state' <> 'transfer'
     and s.kind in ('expense', 'refund')
     and not exists (select from linked as l where l.line_id = s.id);
   return missing;

@@ -101,7 +101,8 @@ begin
             and (s.match is null or s.match = '{"state": "new"}')
           else s.match is null and s.kind in ('own_transfer', 'savings', 'top_up', 'card_payment', 'income') end
     ), pairs as materialized (
-      select s.line, s.is_spending, f.id, f.kind in ('expense', 'refund') as is_booked,
+      select s.line, s.is_spending, f.id,
+        exists (select from app.statement_links as k where k.line_id = f.id) as is_booked,
         s.kind = 'income' or f.kind = 'income' as is_income, abs(s.booked_on - f.booked_on) as gap,
         app.compare_names(app.descriptor_words(f.account_name), app.descriptor_words(s.text)) > 0 as is_named
       from staged as s

@@ -52,7 +52,9 @@ begin
       join app.currencies as c on c.code = n.currency
     )
     select v.line,
-      case when v.match ->> 'state' = 'transfer' and v.kind in ('expense', 'refund') then 'own_transfer'
+      -- A half remains spending, because an undo may take the other half along.
+      case when v.match ->> 'state' = 'transfer' and not v.match ? 'half_id' and v.kind in ('expense', 'refund')
+          then 'own_transfer'
         when v.is_bad and v.amount_minor = 0 then 'unreadable'
           else v.kind end, v.day::date, v.text, v.direction, v.amount_minor, v.currency,
       row_number() over (
@@ -80,13 +82,15 @@ declare
   );
 begin
   update app.import_rows as r
-  set match = jsonb_build_object('state', case when found.kind = 'own_transfer' then 'transfer' else 'known' end,
+  set match = jsonb_build_object('state', case when found.is_transfer then 'transfer' else 'known' end,
     'line_id', found.id, 'payment_ids', array(
     select k.payment_id from app.statement_links as k join app.payments as p on p.id = k.payment_id
     where k.line_id = found.id and p.deleted_at is null
     ))
   from (
-    select s.line, l.id, l.kind,
+    select s.line, l.id, l.kind = 'own_transfer' or l.other_half_id is not null or exists (
+        select from app.statement_lines as o where o.other_half_id = l.id
+    ) as is_transfer,
       row_number() over (partition by s.line order by l.text = s.text desc, l.nth = s.nth desc, l.nth, l.id)
         as choice,
       row_number() over (partition by l.id order by l.text = s.text desc, l.nth = s.nth desc, s.line)
