@@ -3,10 +3,10 @@
  * the time.
  */
 import { assert, assertEquals } from "@std/assert";
-import { growsWithin, isInTime } from "../_support/machine.ts";
+import { growsWithin } from "../_support/machine.ts";
 import { STATEMENTS } from "./statements.ts";
 
-/** A request has 2 s, and as much to do besides. It takes half a second. */
+/** A request has 2 s, and as much to do besides. It takes half of that. */
 const MOST_MS = 1800;
 /** Of growth beyond that of the rows. */
 const SLACK = 2;
@@ -27,12 +27,14 @@ Deno.test("50,000 rows of any format are read in time, in bounded memory", async
     cwd: new URL("../../", import.meta.url),
   }).output();
   assert(success, new TextDecoder().decode(stderr));
-  const measured: { format: string; quarter: number; whole: number }[] = new TextDecoder().decode(stdout).trim()
+  const measured: { format: string; quarter: number; whole: number; slowness: number }[] = new TextDecoder().decode(
+    stdout,
+  ).trim()
     .split("\n").map((line) => JSON.parse(line));
   assertEquals(measured.map(({ format }) => format), Object.keys(STATEMENTS));
-  for (const { format, quarter, whole } of measured) {
+  for (const { format, quarter, whole, slowness } of measured) {
     const said = `${format} takes ${quarter.toFixed()} ms for a quarter and ${whole.toFixed()} ms for all`;
-    assert(isInTime(whole, MOST_MS, "cpu"), said);
+    assert(whole < MOST_MS * slowness, `${said}, on a machine ${slowness.toFixed(1)} times as slow as usual`);
     assert(growsWithin(quarter, whole, 4 * SLACK), said);
   }
 });

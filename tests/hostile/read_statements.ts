@@ -1,9 +1,11 @@
 /**
- * Reads the longest statement of each format, and a quarter of it; prints what each took in milliseconds of CPU time.
+ * Reads the longest statement of each format, and a quarter of it. Prints the milliseconds of processor time of each,
+ * and how slow the machine was meanwhile.
  */
 import process from "node:process";
 import { MAX_UPLOADED_ROWS, readImport } from "../../shared/import/read_import.ts";
 import { readUpload } from "../../shared/import/read_upload.ts";
+import { slowness } from "../_support/machine.ts";
 import { STATEMENTS } from "./statements.ts";
 
 const RUNS = 2;
@@ -24,9 +26,12 @@ function read(bytes: Uint8Array): number {
 /** The machine may be busy with other work: the fastest is the code's own. */
 const fastest = (bytes: Uint8Array) => Math.min(...Array.from({ length: RUNS }, () => read(bytes)));
 
+let before = slowness().cpu;
 for (const [format, write] of Object.entries(STATEMENTS)) {
   const quarter = fastest(write(MAX_UPLOADED_ROWS / 4));
   const whole = fastest(write(MAX_UPLOADED_ROWS));
+  const after = slowness().cpu;
   // deno-lint-ignore no-console -- its output
-  console.log(JSON.stringify({ format, quarter, whole }));
+  console.log(JSON.stringify({ format, quarter, whole, slowness: Math.max(before, after) }));
+  before = after;
 }

@@ -170,21 +170,25 @@ const MOST_SPACES = 20;
 function mirroredColumn(headers: string[], rows: CsvRow[], party: number): number {
   const plain = lookUp(plainHeader);
   return headers.findIndex((_, column) => {
-    if (column === party || hasMore(rows, column, MOST_SPACES)) return false;
+    const names = column === party ? undefined : fewNames(rows, column);
+    if (!names || names.size < 2) return false;
     const pairs = new Set<string>();
     return rows.some(({ cells }) => {
       const [own, other] = [plain(cells[column] ?? ""), plain(cells[party] ?? "")];
-      if (!own || !other || own === other) return false;
+      if (!names.has(own) || !names.has(other) || own === other) return false;
       pairs.add(`${own}\n${other}`);
       return pairs.has(`${other}\n${own}`);
     });
   });
 }
 
-/** Whether a column has more different cells than so many; most do among their first rows. */
-function hasMore(rows: CsvRow[], column: number, most: number): boolean {
+/** The plain names in a column; undefined for more than a person has accounts, as most columns have at their start. */
+function fewNames(rows: CsvRow[], column: number): Set<string> | undefined {
   const found = new Set<string>();
-  return rows.some(({ cells }) => found.add(cells[column] ?? "").size > most);
+  if (rows.some(({ cells }) => found.add(cells[column] ?? "").size > MOST_SPACES)) return undefined;
+  const names = new Set([...found].map(plainHeader));
+  names.delete("");
+  return names;
 }
 
 const plainAccount = (account: string) => account.replace(/[\s-]+/g, "").toUpperCase();
