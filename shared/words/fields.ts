@@ -57,6 +57,7 @@ export const CAPTURED_COLUMNS = [
   "recorded_by",
   "reimbursed_by",
   "reimbursed_on",
+  "relabel_closed",
   "reimbursement",
   "remind_again",
   "remind_days_before",

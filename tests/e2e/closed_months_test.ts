@@ -100,6 +100,43 @@ Deno.test("no tool writes into a closed month", async () => {
   ]);
 });
 
+Deno.test("with relabel_closed, notes, tags and categories of closed months change, and nothing else", async () => {
+  const { owner, employee, goTo } = await company();
+  const { data: { results: [{ id }] } } = await log(owner, "Paper", "2026-09-15", { category: "Shopping" });
+  await ok(owner, "update_settings", { category: { action: "create", name: "Secret" } });
+  await ok(owner, "update_settings", { category: { action: "make_private", name: "Secret" } });
+  goTo("2026-10-06");
+  await close(owner, "2026-09");
+  const relabel = { ids: [id], set: { category: "Food", note: "for the office" }, add_tags: ["seen"] };
+  const refused = await fails(owner, "update_expenses", relabel);
+  assertEquals(refused.code, "month_closed");
+  assertMatch(refused.hint, /relabel_closed true allows it/);
+  assertEquals((await fails(employee, "update_settings", { relabel_closed: true })).code, "forbidden_role");
+  const allowing = await ok(owner, "update_settings", { relabel_closed: true });
+  assertEquals((await ok(employee, "get_context")).data.settings.relabel_closed, true);
+  const { change_id } = await ok(employee, "update_expenses", relabel);
+  assertEquals(await spentIn(owner, "2026-09-01", "2026-09-30"), [["Food", "10.00"]]);
+  const { data: { rows: [paper] } } = await ok(owner, "list_expenses", { from: "2026-09-01", to: "2026-09-30" });
+  assertEquals([paper.category, paper.tags, paper.note], ["Food", ["seen"], "for the office"]);
+  const others: [string, Json][] = [
+    ["update_expenses", { ids: [id], set: { amount: "11" } }],
+    ["update_expenses", { ids: [id], set: { category: "Food", date: "2026-10-01" } }],
+    ["update_expenses", { ids: [id], set: { name: "Paper 2" } }],
+    ["update_expenses", { ids: [id], set: { tax: "1" } }],
+    // Members' totals of the month would be lower.
+    ["update_expenses", { ids: [id], set: { category: "Secret" } }],
+    ["delete_records", { ids: [id] }],
+    ["log_expenses", { items: [{ name: "Stamps", amount: "3", date: "2026-09-30" }] }],
+  ];
+  for (const [tool, args] of others) {
+    assertEquals((await fails(owner, tool, args)).code, "month_closed", `${tool} ${JSON.stringify(args)}`);
+  }
+  await ok(owner, "undo_change", { change_id });
+  assertEquals(await spentIn(owner, "2026-09-01", "2026-09-30"), [["Shopping", "10.00"]]);
+  await ok(owner, "undo_change", { change_id: allowing.change_id });
+  assertEquals((await fails(owner, "update_expenses", relabel)).code, "month_closed");
+});
+
 Deno.test("only the owner closes months, and only those that are over; another organization is not concerned", async () => {
   const { owner, employee, goTo } = await company();
   const { owner: neighbour } = await company();

@@ -61,7 +61,7 @@ const inputSchema = object({
       { minProperties: 1 },
     ),
   ),
-  merge_into: { ...id("(exp|pay)"), description: "The same spending: ids go, this one stays." },
+  merge_into: { ...id("(exp|pay)"), description: "ids go, this one stays." },
   add_tags: tags,
   remove_tags: tags,
   expected_version: integer({

@@ -24,6 +24,7 @@ export const updateSettings = defineTool({
           description: "mine: assigned to you.",
         }),
       }),
+      relabel_closed: { type: "boolean", description: "Notes, tags, categories of closed months." },
       own_only: { type: "boolean", description: "Members see their own." },
       category: object({
         action: oneOf(["create", "rename", "merge", "archive", "make_private", "make_shared"]),
@@ -47,7 +48,7 @@ export const updateSettings = defineTool({
       ),
       forget_layouts: list(text(80), {
         maxItems: 50,
-        description: "Remembered columns of statements, by id; [] lists.",
+        description: "Statement layouts, by id; [] lists.",
       }),
     },
     [],

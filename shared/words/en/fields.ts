@@ -60,6 +60,7 @@ const NAMES: Readonly<Record<Field, string>> = {
   recorded_by: "who recorded it",
   reimbursed_by: "who pays it back",
   reimbursed_on: "day it was paid back",
+  relabel_closed: "labels of closed months",
   reimbursement: "reimbursement",
   remind_again: "further reminders",
   remind_days_before: "reminder days",

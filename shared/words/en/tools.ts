@@ -42,7 +42,7 @@ export const tools = {
   import_expenses: {
     title: "Import expenses from a file",
     description:
-      "1. No arguments: a link to upload a bank's file; or csv, a short file's text. 2. import_id: a preview with questions and what else can be passed. 3. preview.commit_with writes it.",
+      "1. No arguments: a link to upload a bank's file; or csv, a short file's text. 2. import_id: a preview with questions and what else to pass. 3. preview.commit_with writes it.",
   },
   update_expenses: {
     title: "Update expenses",
@@ -56,7 +56,7 @@ export const tools = {
   update_bill: {
     title: "Update bill",
     description:
-      "Changes, pauses, resumes or cancels a bill in these books (not the contract with the payee), changes one date, or connects a provider.",
+      "Changes, pauses, resumes or cancels a bill here (not the contract with the payee), changes one date, or connects a provider.",
   },
   mark_bill_paid: {
     title: "Mark bill paid",

@@ -33,12 +33,16 @@ export const refusals = {
     message: "Which emails a member gets is up to that member.",
     hint: "Ask them to change it with their own assistant or on their account page.",
   }),
-  "month_closed": ({ month, reopened_by }: { month: string; reopened_by: string }): Refusal => ({
+  "month_closed": (
+    { month, reopened_by, is_label }: { month: string; reopened_by: string; is_label?: true },
+  ): Refusal => ({
     message: `${month} is closed. Reopen it first.`,
     hint:
       `Nothing was changed. Ask the user first: a closed month may have been reported already. If they agree, the owner or ` +
       `a manager reopens it with update_settings, closed_through "${reopened_by}", and closes it again afterwards. ` +
-      "Or take a date in a month that is open.",
+      (is_label
+        ? "If only notes, tags and categories are to change, relabel_closed true allows it in all closed months."
+        : "Or take a date in a month that is open."),
   }),
   "date_out_of_range.month_not_over": ({ month }: { month: string }): Refusal => ({
     message: `${month} cannot be closed: only a month that is over can be, as YYYY-MM.`,
@@ -150,6 +154,8 @@ interface Changed {
   mails?: "mine" | "all" | "none";
   /** Whether members see only what they recorded or look after. */
   own_only?: boolean;
+  /** Whether notes, tags and categories may change in closed months. */
+  relabel_closed?: boolean;
   /** The last closed day; "" when no month is closed. */
   closed_through?: string;
 }
@@ -200,6 +206,8 @@ const preferences = (changed: Changed): string =>
     changed.hide_amounts_in_email !== undefined &&
     `amounts in emails ${changed.hide_amounts_in_email ? "hidden" : "shown"}`,
     changed.own_only !== undefined && (changed.own_only ? "members see only their own" : "members see everything"),
+    changed.relabel_closed !== undefined &&
+    `notes, tags and categories of closed months ${changed.relabel_closed ? "may change" : "stay as they are"}`,
     changed.mails && MAILS[changed.mails],
     changed.closed_through && `closed through ${changed.closed_through.slice(0, 7)}`,
     changed.closed_through === "" && "no closed months",

@@ -46,6 +46,7 @@ begin
     ) || case when o.closed_through is null then '{}'
       else jsonb_build_object('closed_through', app.month_name(o.closed_through)) end
       || case when o.own_only then '{"own_only":true}' else '{}' end::jsonb
+      || case when o.relabel_closed then '{"relabel_closed":true}' else '{}' end::jsonb
     from identity.profiles as p
     join identity.organizations as o on o.id = context.organization_id
     -- Only the person sees their own mail settings.

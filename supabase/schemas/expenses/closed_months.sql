@@ -40,6 +40,24 @@ comment on function app.hold_organization is
   'Holds an organization as whatever is paid in it does. First, by who locks a provider link and may record a payment '
   'then: the end of a plan comes to the links after the organization.';
 
+create or replace function app.is_relabeling(before jsonb, after jsonb) returns boolean
+language plpgsql stable set search_path = '' as $$
+declare
+  -- Generated columns have no value yet.
+  ignored constant text[] := '{note,tags,category_id,version,updated_at,match_key,sort_minor}';
+begin
+  return before - ignored = after - ignored
+    -- Members' totals leave private categories out.
+    and not exists (
+      select from app.categories as c
+      where c.id in (before ->> 'category_id', after ->> 'category_id')
+        and c.is_private and before -> 'category_id' <> after -> 'category_id'
+    );
+end
+$$;
+comment on function app.is_relabeling is
+  'Whether an update of a payment or an expense changes only its note, tags or category, and no total of a month.';
+
 -- security definer: under row-level security only the owner of an organization may lock it. A shared lock, so that
 -- writers don't block each other and a month closes before or after a write, never during it.
 create or replace function app.refuse_closed_month() returns trigger
@@ -47,8 +65,9 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   organization_id constant text := coalesce(new.organization_id, old.organization_id);
   days date[];
-  last_closed date;
+  organization record;
   day date;
+  is_relabeling boolean := false;
 begin
   if tg_table_name = 'expenses' then
     -- By the expense first: of a table without statistics the planner takes hardly any row to be undeleted, and reads
@@ -67,18 +86,23 @@ begin
     end if;
   end if;
   if days <> '{}' then
-    select o.closed_through into last_closed from identity.organizations as o
+    select o.closed_through, o.relabel_closed into organization from identity.organizations as o
     where o.id = organization_id for share;
-    select min(d) into day from unnest(days) as d where d <= last_closed;
+    select min(d) into day from unnest(days) as d where d <= organization.closed_through;
     if day is not null then
-      perform app.fail('month_closed', app.closed_month(day));
+      is_relabeling := tg_op = 'UPDATE' and app.is_relabeling(to_jsonb(old), to_jsonb(new));
+      if not (is_relabeling and organization.relabel_closed) then
+        perform app.fail('month_closed', app.closed_month(day)
+          || case when is_relabeling then '{"is_label":true}' else '{}' end::jsonb);
+      end if;
     end if;
   end if;
   return coalesce(new, old);
 end
 $$;
 comment on function app.refuse_closed_month is
-  'Rejects changes to payments in a closed month and to their expenses.';
+  'Rejects changes to payments in a closed month and to their expenses, apart from labels where the organization '
+  'allows them.';
 revoke all on function app.refuse_closed_month from authenticated;
 
 create trigger refuse_closed_month before insert or delete on app.payments

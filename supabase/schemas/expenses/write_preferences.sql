@@ -7,8 +7,8 @@ language plpgsql stable set search_path = '' as $$
 begin
   return (
     select jsonb_build_object(
-      'id', o.id, 'timezone', p.timezone, 'base_currency', o.base_currency, 'own_only', o.own_only, 'email_enabled',
-      p.email_enabled,
+      'id', o.id, 'timezone', p.timezone, 'base_currency', o.base_currency, 'own_only', o.own_only,
+      'relabel_closed', o.relabel_closed, 'email_enabled', p.email_enabled,
       'default_lead_days', p.default_lead_days, 'hide_amounts_in_email', p.hide_amounts_in_email, 'closed_through',
       o.closed_through,
       'mails', (select jsonb_object_agg(m.user_id, m.mails) from identity.memberships as m where m.organization_id
@@ -26,7 +26,7 @@ comment on function app.read_preferences is
 
 create or replace function app.shared_preferences() returns text[]
 language sql immutable
-  return array['base_currency', 'closed_through', 'own_only'];
+  return array['base_currency', 'closed_through', 'own_only', 'relabel_closed'];
 comment on function app.shared_preferences is
   'Preferences that are the organization''s, not its owner''s own: what the right settings:write is about.';
 
@@ -60,8 +60,11 @@ begin
     and not before @> wanted;
   update identity.organizations as o set base_currency = wanted ->> 'base_currency', updated_at = app.instant()
   where o.id = write_preferences.organization_id and o.base_currency <> wanted ->> 'base_currency';
-  update identity.organizations as o set own_only = (wanted ->> 'own_only')::boolean, updated_at = app.instant()
-  where o.id = write_preferences.organization_id and o.own_only <> (wanted ->> 'own_only')::boolean;
+  update identity.organizations as o
+  set own_only = coalesce((wanted ->> 'own_only')::boolean, o.own_only),
+    relabel_closed = coalesce((wanted ->> 'relabel_closed')::boolean, o.relabel_closed), updated_at = app.instant()
+  where o.id = write_preferences.organization_id
+    and (o.own_only <> (wanted ->> 'own_only')::boolean or o.relabel_closed <> (wanted ->> 'relabel_closed')::boolean);
   update identity.memberships as m set mails = wanted -> 'mails' ->> m.user_id::text
   where m.organization_id = write_preferences.organization_id and m.user_id = (select auth.uid())
     and m.mails <> wanted -> 'mails' ->> m.user_id::text;
@@ -100,7 +103,7 @@ declare
   closed_through constant date := app.parse_closed_through(context, arguments ->> 'closed_through');
   wanted constant jsonb := jsonb_strip_nulls(jsonb_build_object(
     'timezone', btrim(arguments ->> 'timezone'), 'base_currency', arguments -> 'base_currency', 'own_only',
-    arguments -> 'own_only', 'email_enabled',
+    arguments -> 'own_only', 'relabel_closed', arguments -> 'relabel_closed', 'email_enabled',
     reminders -> 'email_enabled',
     'default_lead_days', reminders -> 'default_days_before', 'hide_amounts_in_email',
     reminders -> 'hide_amounts_in_email',

@@ -10,7 +10,7 @@ begin
     when 'settings' then return query
       select to_jsonb(o.id), jsonb_build_object(
         'id', o.id, 'name', o.name, 'base_currency', o.base_currency, 'timezone', p.timezone,
-        'closed_through', o.closed_through, 'own_only', o.own_only,
+        'closed_through', o.closed_through, 'own_only', o.own_only, 'relabel_closed', o.relabel_closed,
         'plan', identity.effective_plan(o, app.instant()), 'trial_ends_at', o.trial_ends_at,
         'created_at', o.created_at
       )

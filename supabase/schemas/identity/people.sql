@@ -86,6 +86,7 @@ create table identity.organizations (
   deletes_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
+  relabel_closed boolean not null default false,
   -- The currency that values payments; app.payments refers to both columns.
   unique (id, base_currency),
   constraint organizations_past_due_dated check ((plan_status = 'past_due') = (past_due_since is not null)),
@@ -119,6 +120,8 @@ comment on column identity.organizations.own_only is
   'Whether members see only records that they recorded or look after. Owner, managers and viewers see everything.';
 comment on column identity.organizations.closed_through is
   'What was paid until this day, the last of a month, stays as it is (app.refuse_closed_month).';
+comment on column identity.organizations.relabel_closed is
+  'Whether notes, tags and categories may change in closed months (app.is_relabeling).';
 comment on column identity.organizations.deletes_at is
   'From then on the purge removes it with all that it has. Until then its pages can be read, nothing writes or mails, '
   'and the owner can take it back.';

@@ -324,6 +324,7 @@ export const writeCases = (ids: Ids): Cases => ({
     base_currency: between("USD", "GBP"),
     closed_through: between("2025-01", "2025-02"),
     own_only: between(true, false),
+    relabel_closed: between(true, false),
     "reminders.email_enabled": between(true, false),
     "reminders.default_days_before": between(5, 6),
     "reminders.hide_amounts_in_email": between(true, false),
