@@ -4,6 +4,101 @@ set local check_function_bodies = off;
 
 ALTER TABLE "app"."payments" SET (autovacuum_analyze_scale_factor=0.02);
 
+ALTER TABLE "identity"."organizations" ADD COLUMN "relabel_closed" boolean NOT NULL DEFAULT false;
+
+CREATE OR REPLACE FUNCTION app.change_preferences(context app.context, arguments jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  reminders constant jsonb := coalesce(arguments -> 'reminders', '{}');
+  closed_through constant date := app.parse_closed_through(context, arguments ->> 'closed_through');
+  wanted constant jsonb := jsonb_strip_nulls(jsonb_build_object(
+    'timezone', btrim(arguments ->> 'timezone'), 'base_currency', arguments -> 'base_currency', 'own_only',
+    arguments -> 'own_only', 'relabel_closed', arguments -> 'relabel_closed', 'email_enabled',
+    reminders -> 'email_enabled',
+    'default_lead_days', reminders -> 'default_days_before', 'hide_amounts_in_email',
+    reminders -> 'hide_amounts_in_email',
+    'mails',
+    case when reminders ? 'my_mails' then jsonb_build_object(context.actor_id, reminders -> 'my_mails') end
+  )) || case when arguments ? 'closed_through' then jsonb_build_object('closed_through', closed_through)
+    else '{}' end;
+  before constant jsonb := app.read_preferences(context.organization_id);
+begin
+  if wanted = '{}' then
+    return '{}';
+  end if;
+  if context.role <> 'owner' and wanted - 'mails' - app.shared_preferences() <> '{}' then
+    perform app.fail('forbidden_role.owner_settings', app.list_who_may('organization:manage'));
+  elsif wanted ?| app.shared_preferences() and not identity.may('settings:write') then
+    perform app.fail('forbidden_role.settings', app.list_who_may('settings:write'));
+  end if;
+  if wanted ? 'timezone' and not identity.is_timezone(wanted ->> 'timezone') then
+    perform app.fail('invalid_argument.not_a_timezone', jsonb_build_object('value', left(wanted ->> 'timezone', 40)),
+      'timezone');
+  end if;
+  if wanted ? 'base_currency' then
+    perform app.currency_exponent(wanted ->> 'base_currency', 'base_currency');
+  end if;
+  if closed_through > coalesce((before ->> 'closed_through')::date, '-infinity') then
+    perform app.prepare_closing(context, closed_through);
+  end if;
+  perform app.write_preferences(context.organization_id, wanted);
+  return (
+    -- That no month is closed any more is a fact as well, and no fact is null.
+    select coalesce(jsonb_object_agg(w.key, case
+      when w.key = 'mails' then reminders -> 'my_mails' when w.value = 'null' then '""' else w.value end), '{}')
+    from jsonb_each(wanted) as w
+    where not before -> w.key @> w.value
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.export_organization(part text, after jsonb, at_most integer)
+ RETURNS TABLE(key jsonb, shown jsonb)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  organization constant text := identity.current_organization_id();
+begin
+  case part
+    when 'settings' then return query
+      select to_jsonb(o.id), jsonb_build_object(
+        'id', o.id, 'name', o.name, 'base_currency', o.base_currency, 'timezone', p.timezone,
+        'closed_through', o.closed_through, 'own_only', o.own_only, 'relabel_closed', o.relabel_closed,
+        'plan', identity.effective_plan(o, app.instant()), 'trial_ends_at', o.trial_ends_at,
+        'created_at', o.created_at
+      )
+      from identity.organizations as o
+      join identity.profiles as p on p.user_id = o.owner_id
+      where o.id = organization and after is null;
+    when 'members' then return query
+      select to_jsonb(m.user_id), jsonb_build_object(
+        'email', p.email, 'role', m.role, 'sees_private', m.sees_private, 'mails', m.mails, 'since', m.created_at
+      )
+      from identity.memberships as m
+      join identity.profiles as p on p.user_id = m.user_id
+      where m.organization_id = organization and (after is null or m.user_id > (after #>> '{}')::uuid)
+      order by m.user_id
+      limit at_most;
+    when 'changes' then return query
+      select to_jsonb(s.recorded_seq), jsonb_build_object(
+        'id', s.id, 'at', s.created_at, 'by', p.email, 'client', s.client_name, 'tool', s.tool, 'facts', s.facts,
+        'undoes', s.undoes, 'undone_by', s.undone_by
+      )
+      from app.change_sets as s
+      left join identity.profiles as p on p.user_id = s.actor_id
+      where s.organization_id = organization and (after is null or s.recorded_seq > (after #>> '{}')::bigint)
+      order by s.recorded_seq
+      limit at_most;
+  end case;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.export_statements(part text, after jsonb, at_most integer)
  RETURNS TABLE(key jsonb, shown jsonb)
  LANGUAGE plpgsql
@@ -104,6 +199,26 @@ begin
   -- The undo of an import waits for imports first, because a commit locks lines whose other halves it has.
   return exists (select from app.change_sets as s where s.id = target_id and s.tool = 'import_expenses')
     or exists (select from app.change_items as i where i.change_id = target_id offset many);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.is_relabeling(before jsonb, after jsonb)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  -- Generated columns have no value yet.
+  ignored constant text[] := '{note,tags,category_id,version,updated_at,match_key,sort_minor}';
+begin
+  return before - ignored = after - ignored
+    -- Members' totals leave private categories out.
+    and not exists (
+      select from app.categories as c
+      where c.id in (before ->> 'category_id', after ->> 'category_id')
+        and c.is_private and before -> 'category_id' <> after -> 'category_id'
+    );
 end
 $function$;
 
@@ -290,6 +405,110 @@ begin
   end loop;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION app.read_preferences(organization_id text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select jsonb_build_object(
+      'id', o.id, 'timezone', p.timezone, 'base_currency', o.base_currency, 'own_only', o.own_only,
+      'relabel_closed', o.relabel_closed, 'email_enabled', p.email_enabled,
+      'default_lead_days', p.default_lead_days, 'hide_amounts_in_email', p.hide_amounts_in_email, 'closed_through',
+      o.closed_through,
+      'mails', (select jsonb_object_agg(m.user_id, m.mails) from identity.memberships as m where m.organization_id
+        = o.id)
+    )
+    from identity.organizations as o
+    join identity.profiles as p on p.user_id = o.owner_id
+    where o.id = read_preferences.organization_id
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.read_settings(context app.context)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select jsonb_build_object(
+      'timezone', p.timezone, 'base_currency', context.base_currency,
+      'reminders', jsonb_build_object(
+        'email_enabled', own.email_enabled, 'email',
+        case when own.reminder_email_confirmed_at is not null then own.reminder_email else own.email end,
+        'default_days_before', p.default_lead_days, 'hide_amounts_in_email', own.hide_amounts_in_email,
+        'my_mails', (select m.mails from identity.memberships as m
+          where m.organization_id = context.organization_id and m.user_id = context.actor_id)
+      )
+    ) || case when o.closed_through is null then '{}'
+      else jsonb_build_object('closed_through', app.month_name(o.closed_through)) end
+      || case when o.own_only then '{"own_only":true}' else '{}' end::jsonb
+      || case when o.relabel_closed then '{"relabel_closed":true}' else '{}' end::jsonb
+    from identity.profiles as p
+    join identity.organizations as o on o.id = context.organization_id
+    -- Only the person sees their own mail settings.
+    join identity.profiles as own on own.user_id = context.actor_id
+    where p.user_id = context.owner_id
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.refuse_closed_month()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  organization_id constant text := coalesce(new.organization_id, old.organization_id);
+  days date[];
+  organization record;
+  day date;
+  is_relabeling boolean := false;
+begin
+  if tg_table_name = 'expenses' then
+    -- By the expense first: of a table without statistics the planner takes hardly any row to be undeleted, and reads
+    -- all of those instead.
+    days := array(
+      select p.paid_on
+      from (select p.* from app.payments as p where p.expense_id = new.id offset 0) as p
+      where p.deleted_at is null
+    );
+  else
+    if tg_op <> 'INSERT' and old.deleted_at is null then
+      days := days || old.paid_on;
+    end if;
+    if tg_op <> 'DELETE' and new.deleted_at is null then
+      days := days || new.paid_on;
+    end if;
+  end if;
+  if days <> '{}' then
+    select o.closed_through, o.relabel_closed into organization from identity.organizations as o
+    where o.id = organization_id for share;
+    select min(d) into day from unnest(days) as d where d <= organization.closed_through;
+    if day is not null then
+      is_relabeling := tg_op = 'UPDATE' and app.is_relabeling(to_jsonb(old), to_jsonb(new));
+      if not (is_relabeling and organization.relabel_closed) then
+        perform app.fail('month_closed', app.closed_month(day)
+          || case when is_relabeling then '{"is_label":true}' else '{}' end::jsonb);
+      end if;
+    end if;
+  end if;
+  return coalesce(new, old);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.shared_preferences()
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE
+RETURN ARRAY['base_currency'::text, 'closed_through'::text, 'own_only'::text, 'relabel_closed'::text];
 
 CREATE OR REPLACE FUNCTION app.statement_rows(context app.context, batch app.import_batches, days text[] DEFAULT NULL::text[])
  RETURNS TABLE(line integer, kind text, booked_on date, text text, direction text, amount_minor bigint, currency text, nth bigint, is_skipped boolean, match jsonb, draft jsonb)
@@ -499,6 +718,62 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.write_preferences(organization_id text, wanted jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  before constant jsonb := app.read_preferences(organization_id);
+  change constant text := nullif(current_setting('app.change_id', true), '');
+  after jsonb;
+begin
+  -- Without the right to it nothing is written: row-level security passes over it. The base
+  -- currency reaches every payment by its foreign key, and values it anew.
+  update identity.profiles as p
+  set timezone = coalesce(wanted ->> 'timezone', p.timezone),
+    email_enabled = coalesce((wanted ->> 'email_enabled')::boolean, p.email_enabled),
+    default_lead_days = coalesce((wanted ->> 'default_lead_days')::smallint, p.default_lead_days),
+    hide_amounts_in_email = coalesce((wanted ->> 'hide_amounts_in_email')::boolean, p.hide_amounts_in_email),
+    updated_at = app.instant()
+  from identity.organizations as o
+  where o.id = write_preferences.organization_id and p.user_id = o.owner_id and p.user_id = (select auth.uid())
+    and not before @> wanted;
+  update identity.organizations as o set base_currency = wanted ->> 'base_currency', updated_at = app.instant()
+  where o.id = write_preferences.organization_id and o.base_currency <> wanted ->> 'base_currency';
+  update identity.organizations as o
+  set own_only = coalesce((wanted ->> 'own_only')::boolean, o.own_only),
+    relabel_closed = coalesce((wanted ->> 'relabel_closed')::boolean, o.relabel_closed), updated_at = app.instant()
+  where o.id = write_preferences.organization_id
+    and (o.own_only <> (wanted ->> 'own_only')::boolean or o.relabel_closed <> (wanted ->> 'relabel_closed')::boolean);
+  update identity.memberships as m set mails = wanted -> 'mails' ->> m.user_id::text
+  where m.organization_id = write_preferences.organization_id and m.user_id = (select auth.uid())
+    and m.mails <> wanted -> 'mails' ->> m.user_id::text;
+  update identity.organizations as o
+  set closed_through = (wanted ->> 'closed_through')::date, updated_at = app.instant()
+  where o.id = write_preferences.organization_id and wanted ? 'closed_through'
+    and o.closed_through is distinct from (wanted ->> 'closed_through')::date;
+  after := app.read_preferences(organization_id);
+  if wanted ? 'mails' and not after -> 'mails' @> (wanted -> 'mails') then
+    perform app.fail('forbidden_role.mails');
+  end if;
+  if not after @> (wanted - 'mails') then
+    if after @> (wanted - app.shared_preferences()) then
+      perform app.fail('forbidden_role.settings', app.list_who_may('settings:write'));
+    end if;
+    perform app.fail('forbidden_role.owner_settings', app.list_who_may('organization:manage'));
+  end if;
+  if change is not null and after <> before then
+    insert into app.change_items (change_id, organization_id, table_name, row_id, before, after)
+    select change, write_preferences.organization_id, 'settings', write_preferences.organization_id,
+      jsonb_object_agg(b.key, app.narrow_mails(b.value, b.key, wanted)),
+      jsonb_object_agg(b.key, app.narrow_mails(after -> b.key, b.key, wanted))
+    from jsonb_each(before) as b
+    where b.value is distinct from after -> b.key;
+  end if;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.write_statement_lines(context app.context, batch app.import_batches)
  RETURNS integer
  LANGUAGE plpgsql
@@ -596,3 +871,17 @@ begin
   return jsonb_build_object('schema', 2);
 end
 $function$;
+
+COMMENT ON COLUMN "identity"."organizations"."relabel_closed" IS 'Whether notes, tags and categories may change in closed months (app.is_relabeling).';
+
+COMMENT ON FUNCTION "app"."is_relabeling"(jsonb, jsonb) IS 'Whether an update of a payment or an expense changes only its note, tags or category, and no total of a month.';
+
+COMMENT ON FUNCTION "app"."refuse_closed_month"() IS 'Rejects changes to payments in a closed month and to their expenses, apart from labels where the organization allows them.';
+
+REVOKE ALL ON FUNCTION "app"."is_relabeling"(jsonb, jsonb) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."is_relabeling"(jsonb, jsonb) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ("relabel_closed") ON TABLE "identity"."organizations" FROM "authenticated";
+
+GRANT UPDATE ("relabel_closed") ON TABLE "identity"."organizations" TO "authenticated";
