@@ -57,6 +57,8 @@ const listTools = ({ tools }: Words) =>
     ...listed,
     inputSchema: listedSchema(listed.inputSchema),
     ...tools[listed.name],
+    // Clients of the revision 2025-03-26 and the review of Claude's directory read it here.
+    annotations: { title: tools[listed.name].title, ...listed.annotations },
   })) as ListToolsResult["tools"];
 
 /** @param run answers a call of a known tool; its exceptions reach the client. */

@@ -30,11 +30,10 @@ const annotations = (readOnlyHint: boolean, destructiveHint: boolean, idempotent
 });
 
 export const READ = annotations(true, false, true);
-/** Adds something each time. Every write can be undone, so none of these is marked destructive. */
+/** Adds something each time. */
 export const CREATE = annotations(false, false, false);
-/** Repeating the call changes nothing further. */
-export const UPDATE = annotations(false, false, true);
-export const DELETE = annotations(false, true, true);
+/** Overwrites or deletes; repeating the call changes nothing further. */
+export const UPDATE = annotations(false, true, true);
 export const REVERSE = annotations(false, true, false);
 
 /** The dependencies of a follow-up besides the database. */

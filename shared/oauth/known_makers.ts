@@ -52,7 +52,12 @@ const KNOWN_APPS: readonly KnownApp[] = [
     maker: "OpenAI",
     names: ["chatgpt", "openai", "codex"],
     domains: ["chatgpt.com", "openai.com"],
-    callbacks: ["https://chatgpt.com/connector_platform_oauth_redirect", "https://chatgpt.com/connector/oauth/*"],
+    callbacks: [
+      "https://chatgpt.com/connector_platform_oauth_redirect",
+      "https://chatgpt.com/connector/oauth/*",
+      // The review of an app before it is listed.
+      "https://platform.openai.com/apps-manage/oauth",
+    ],
     documents: [
       "https://chatgpt.com/oauth/client.json",
       "https://chatgpt.com/oauth/codex/client.json",
@@ -64,7 +69,7 @@ const KNOWN_APPS: readonly KnownApp[] = [
     maker: "Anysphere",
     names: ["cursor"],
     domains: ["cursor.com", "cursor.sh"],
-    callbacks: ["https://www.cursor.com/agents/mcp/oauth/callback"],
+    callbacks: ["https://www.cursor.com/agents/mcp/oauth/callback", "https://cursor.com/agents/mcp/oauth/callback"],
     schemes: ["cursor"],
   },
   {
@@ -109,6 +114,7 @@ const KNOWN_APPS: readonly KnownApp[] = [
     names: ["grok"],
     domains: ["grok.com", "x.ai"],
     callbacks: [
+      "https://grok.com/connectors-oauth-exchange-code",
       "https://grok.com/connectors-oauth-exchange-code/",
       "https://console.x.ai/connectors-oauth-exchange-code/",
     ],

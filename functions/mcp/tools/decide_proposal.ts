@@ -4,7 +4,7 @@ import { defineTool, UPDATE } from "../../../shared/connector/tool.ts";
 
 export const decideProposal = defineTool({
   name: "decide_proposal",
-  annotations: { ...UPDATE, destructiveHint: true },
+  annotations: UPDATE,
   inputSchema: object({
     proposal_id: id("prop"),
     hash: text(64),

@@ -10,7 +10,7 @@ import {
   object,
   text,
 } from "../../../shared/connector/schema.ts";
-import { defineTool, DELETE } from "../../../shared/connector/tool.ts";
+import { defineTool, UPDATE } from "../../../shared/connector/tool.ts";
 
 const inputSchema = object({
   ids: ids("exp", "bill"),
@@ -26,7 +26,7 @@ const inputSchema = object({
 
 export const deleteRecords = defineTool({
   name: "delete_records",
-  annotations: DELETE,
+  annotations: UPDATE,
   inputSchema,
   data: { deleted: "array", count: "integer", restorable_until: "string", confirm: "object" },
 });

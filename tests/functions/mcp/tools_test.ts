@@ -45,13 +45,14 @@ for (const era of ERA_NAMES) {
   Deno.test(`tools/list stays within what hosts accept (${era})`, async () => {
     const tools = await listTools(era);
     assertEquals(size(tools) < 32_000, true, `${size(tools)} bytes`);
-    for (const { name, title, annotations, inputSchema, outputSchema, _meta } of tools) {
+    for (const { name, title, description, annotations, inputSchema, outputSchema, _meta } of tools) {
+      assertEquals(description.length <= 200, true, name);
       for (const schema of [inputSchema, outputSchema]) {
         assertEquals(schema.type, "object", name);
         assertEquals(["anyOf", "oneOf", "allOf"].filter((keyword) => keyword in schema), [], name);
       }
       assertEquals(size(inputSchema) < 16_384, true, name);
-      assertEquals([typeof title, Object.keys(annotations).length], ["string", 4], name);
+      assertEquals([annotations.title, Object.keys(annotations).length], [title, 5], name);
       assertEquals(outputSchema.required, ["ok"], name);
       assertEquals(_meta.securitySchemes, [{ type: "oauth2", scopes: ["expenses:rw"] }], name);
     }
