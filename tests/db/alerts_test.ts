@@ -18,7 +18,7 @@ const record = (stage: string, status: string, day: number) =>
   });
 const alerts = () => database.query("select alert, about, reason from jobs.alerts order by about");
 
-Deno.test("a stage is an alert until it succeeds again; of each stage only the latest run counts", async () => {
+Deno.test("a failed stage is an alert until its latest run succeeds", async () => {
   await database.reset();
   assertEquals(await alerts(), []);
   await record("roll", "failed", 1);

@@ -8,7 +8,7 @@ const mail = ({ userId }: Books) => `${userId}@example.com`;
 const messages = ({ warnings }: Json) => warnings.map(({ message }: Json) => message).join(" ");
 
 testBooks("log_expenses", {}, {
-  "echoes who paid, what each bears, tags and reimbursement, in previews too": async (ana) => {
+  "echoes payer, shares, tags and reimbursement, also in previews": async (ana) => {
     const ben = await ana.join();
     const items = [{
       name: "Groceries",
@@ -42,7 +42,7 @@ testBooks("log_expenses", {}, {
 });
 
 testBooks("previews", {}, {
-  "show amounts and dates of what is deleted or changed": async (ana) => {
+  "show amounts and dates of deleted or changed records": async (ana) => {
     const { results: [{ id }] } = await ana.ok("log_expenses", {
       items: [{ name: "Ink", payee: "ACME", amount: "12.00", date: "2026-11-19" }],
     });
@@ -53,7 +53,7 @@ testBooks("previews", {}, {
     assertEquals(changed, { ...row, before: {}, after: { note: "x" }, version: changed.version });
   },
 
-  "of an import say that nothing was written, and what writes it": async (ana) => {
+  "of an import report that nothing is written and how to commit": async (ana) => {
     const shown = await ana.ok("import_expenses", importOfFile("Date,Name,Amount\n2026-11-18,Tea,2.00\n"));
     assertEquals(shown.written, 0);
     assertMatch(shown.why, /commit_with/);
@@ -62,7 +62,7 @@ testBooks("previews", {}, {
 });
 
 testBooks("bills", { day: "2026-11-20" }, {
-  "that are cancelled here go on with the payee, and the answer says so": async (ana) => {
+  "warn that cancelling them here does not cancel them with the payee": async (ana) => {
     const { bill: { id } } = await ana.ok("add_bill", {
       name: "Netflix",
       payee: "Netflix Inc",
@@ -75,7 +75,7 @@ testBooks("bills", { day: "2026-11-20" }, {
     assert(!messages(again).includes("contract"));
   },
 
-  "keep today's price apart from the coming one, and have a total of the year": async (ana, database) => {
+  "show current and future prices separately, with a yearly total": async (ana, database) => {
     await addRate(database, "USD", "2026-11-20", "1.25");
     const { bill: { id } } = await ana.ok("add_bill", { name: "Netflix", amount: "13.99", first_due: "2026-12-05" });
     const { bill } = await ana.ok("update_bill", { bill_id: id, set: { amount: "17.99" }, apply_from: "2027-03-05" });
@@ -89,7 +89,7 @@ testBooks("bills", { day: "2026-11-20" }, {
     assertEquals((await ana.ok("list_bills")).totals.monthly.amount, "17.99");
   },
 
-  "with a payment are deleted only after count and total were said back": async (ana) => {
+  "with a payment are deleted only with count and total confirmed": async (ana) => {
     const { bill: { id } } = await ana.ok("add_bill", { name: "Cloud", amount: "2.99", first_due: "2026-11-20" });
     await ana.ok("mark_bill_paid", { bill_id: id });
     const { details } = await ana.fails("confirmation_required", "delete_records", { ids: [id] });
@@ -99,7 +99,7 @@ testBooks("bills", { day: "2026-11-20" }, {
     await ana.ok("delete_records", { ids: [unpaid] });
   },
 
-  "that were paid in part are paid the rest, however far ahead the date is": async (ana) => {
+  "that were partly paid get the rest paid, however far ahead the date is": async (ana) => {
     const { bill: { id } } = await ana.ok("add_bill", { name: "Rent", amount: "1150", first_due: "2026-12-20" });
     await ana.ok("mark_bill_paid", { bill_id: id, due_on: "2026-12-20", amount: "1130" });
     ana.goTo("2026-11-22");
@@ -108,7 +108,7 @@ testBooks("bills", { day: "2026-11-20" }, {
     await ana.fails("already_paid", "mark_bill_paid", { bill_name: "rent" });
   },
 
-  "without a connection are no success of sync_bill_amounts": async (ana) => {
+  "without a connection make sync_bill_amounts fail": async (ana) => {
     const { message, hint } = await ana.fails("not_found", "sync_bill_amounts");
     assertMatch(message, /nothing was fetched/);
     assertMatch(hint, /update_bill with provider/);
@@ -116,7 +116,7 @@ testBooks("bills", { day: "2026-11-20" }, {
 });
 
 testBooks("update_settings", { day: "2026-11-20" }, {
-  "says who sees a private category": async (ana) => {
+  "names the people who see a private category": async (ana) => {
     await ana.ok("update_settings", { category: { action: "create", name: "Payroll" } });
     const made = await ana.call("update_settings", { category: { action: "make_private", name: "Payroll" } });
     assertMatch(messages(made), /^Only the owner, the managers and viewers .* see Payroll/);
@@ -125,7 +125,7 @@ testBooks("update_settings", { day: "2026-11-20" }, {
     assertMatch(payroll.private, /^seen by the owner, managers/);
   },
 
-  "reminds to close months again, and a closed month says to ask first": async (ana) => {
+  "reminds the caller to close months again and to ask before reopening": async (ana) => {
     await ana.ok("update_settings", { closed_through: "2026-10" });
     const parking = { items: [{ name: "Parking", amount: "20", date: "2026-10-12" }] };
     const { hint } = await ana.fails("month_closed", "log_expenses", parking);
@@ -138,7 +138,7 @@ testBooks("update_settings", { day: "2026-11-20" }, {
 });
 
 testBooks("list_expenses", { day: "2026-11-20" }, {
-  "lists what was recorded last first, page by page, whatever day it was paid on": async (ana) => {
+  "sorts by recording time across pages, whatever the payment day": async (ana) => {
     for (
       const [name, date] of [["Soup", "2026-11-19"], ["Old", "2026-03-01"], ["Tea", "2026-11-20"], [
         "Mid",

@@ -17,13 +17,13 @@ const rows = async (books: Books): Promise<Json[]> => (await books.ok("list_expe
 const amounts = async (books: Books) => (await rows(books)).map(({ amount, currency }) => `${amount} ${currency}`);
 
 testBooks("approval", {}, {
-  "is asked of nobody where there are no rules": async (books) => {
+  "is not required without rules": async (books) => {
     const member = await books.join();
     await member.ok(...log(item("100000")));
     assertEquals(await amounts(books), ["100000.00 EUR"]);
   },
 
-  "keeps a write that exceeds a limit, and writes exactly it once": async (books, database) => {
+  "holds a write above the limit and applies it once": async (books, database) => {
     const member = await books.join();
     await setRules(database, books, [{ over: "200", currency: "EUR" }]);
     await member.ok(...log(item("50")));
@@ -66,7 +66,7 @@ testBooks("approval", {}, {
     await proposes(member, ...log(item("20")));
   },
 
-  "is refused or withdrawn without a trace in the books": async (books, database) => {
+  "writes nothing when it is refused or withdrawn": async (books, database) => {
     const member = await books.join();
     await setRules(database, books, [{ tool: "log_expenses" }]);
     const refused = await proposes(member, ...log(item("5")));
@@ -90,7 +90,7 @@ testBooks("approval", {}, {
     assertEquals((await rows(books)).map(({ date }) => date), ["2026-11-19"]);
   },
 
-  "does not turn back a bill that has been rolled since": async (books, database) => {
+  "keeps the dates of a bill that rolled meanwhile": async (books, database) => {
     const member = await books.join();
     const { bill: { id } } = await books.ok("add_bill", {
       name: "Gym",
@@ -112,7 +112,7 @@ testBooks("approval", {}, {
     assertEquals([next_due, overdue], ["2026-12-21", [{ amount: "30.00", due_on: "2026-11-21" }]]);
   },
 
-  "still fits when an upgrade has added a column since": async (books, database) => {
+  "survives an upgrade that adds a column": async (books, database) => {
     const member = await books.join();
     await setRules(database, books, [{ over: "200", currency: "EUR" }]);
     const [{ id: expense }] = (await member.ok(...log(item("50")))).results;
@@ -129,7 +129,7 @@ testBooks("approval", {}, {
     assertEquals((await amounts(books)).sort(), ["260.00 EUR", "300.00 EUR"]);
   },
 
-  "says that it no longer fits when what it names has another name": async (books, database) => {
+  "is stale once a record that it names is renamed": async (books, database) => {
     const member = await books.join();
     const [{ id: laptop }, { id: desk }] = (await books.ok(...log(item("100"), item("90")))).results;
     await setRules(database, books, [{ over: "300", currency: "EUR" }]);
@@ -142,7 +142,7 @@ testBooks("approval", {}, {
     assertEquals((await amounts(books)).sort(), ["100.00 EUR", "800.00 EUR"]);
   },
 
-  "says that it no longer fits when the books have changed": async (books, database) => {
+  "is stale once the books have changed": async (books, database) => {
     const member = await books.join();
     const [{ id: expense }] = (await books.ok(...log(item("500")))).results;
     await setRules(database, books, [{ tool: "delete_records", over_records: 0 }, { over: "100", currency: "EUR" }]);
@@ -157,7 +157,7 @@ testBooks("approval", {}, {
     assertEquals((await decide(database, books, gone, "approve")).outcome, "already");
   },
 
-  "replays an idempotency key: the question, then what was written": async (books, database) => {
+  "replays an idempotency key: first the proposal, then the written result": async (books, database) => {
     const member = await books.join();
     await setRules(database, books, [{ tool: "log_expenses" }]);
     const call = ["log_expenses", { items: [item("5")], idempotency_key: "key-00000001" }] as const;
@@ -169,7 +169,7 @@ testBooks("approval", {}, {
     assertEquals(await amounts(books), ["5.00 EUR"]);
   },
 
-  "asks once for the same, and says in a preview that it would": async (books, database) => {
+  "creates one proposal for repeated calls and announces it in previews": async (books, database) => {
     const member = await books.join();
     await setRules(database, books, [{ tool: "log_expenses" }]);
     const preview = await member.call("log_expenses", { items: [item("5")], dry_run: true });
@@ -197,7 +197,7 @@ testBooks("approval", {}, {
     assertEquals(await amounts(books), []);
   },
 
-  "of a sole manager's own is theirs on the page, and nobody else's": async (books, database) => {
+  "lets only a sole manager approve their own proposal, on the page": async (books, database) => {
     await setRules(database, books, [{ roles: ["owner"], tool: "log_expenses" }]);
     const id = await proposes(books, ...log(item("5")));
     const second = await books.join("manager");
@@ -210,7 +210,7 @@ testBooks("approval", {}, {
     assertEquals(await amounts(books), ["5.00 EUR", "6.00 EUR"]);
   },
 
-  "of an import is judged before anything is published, and keeps its file": async (books, database) => {
+  "checks an import before it is published and keeps its file": async (books, database) => {
     const member = await books.join();
     await setRules(database, books, [{ tool: "import_expenses" }]);
     const csv = "Date,Name,Amount\n2026-11-01,Milk,1.00\n2026-11-02,Bread,2.50\n";
@@ -224,7 +224,7 @@ testBooks("approval", {}, {
     assertEquals(await amounts(books), ["1.00 EUR", "2.50 EUR"]);
   },
 
-  "goes by mail to who may give it, once, and the answer to who asked": async (books, database) => {
+  "mails each approver once and the decision to the proposer": async (books, database) => {
     const member = await books.join();
     const manager = await books.join("manager");
     await books.join("viewer");
@@ -255,7 +255,7 @@ testBooks("approval", {}, {
     );
   },
 
-  "reminds who was asked once before it expires, and tells them when it has": async (books, database) => {
+  "reminds approvers once before expiry and reports the expiry": async (books, database) => {
     const [member, manager, viewer] = [await books.join(), await books.join("manager"), await books.join("manager")];
     await setRules(database, books, [{ tool: "log_expenses" }]);
     const id = await proposes(member, ...log(item("5")));
@@ -281,7 +281,7 @@ testBooks("approval", {}, {
     assertEquals(await claim(), []);
   },
 
-  "is withdrawn when its proposer is removed, which says so to who was asked": async (books, database) => {
+  "is withdrawn with its proposer's removal, and approvers are told": async (books, database) => {
     const [member, manager] = [await books.join(), await books.join("manager")];
     await setRules(database, books, [{ tool: "log_expenses" }]);
     const id = await proposes(member, ...log(item("5")));
@@ -307,7 +307,7 @@ testBooks("approval", {}, {
     assertEquals(await claim(organization_id), []);
   },
 
-  "tells who asked, once, that nobody answered in time": async (books, database) => {
+  "reports the expiry to the proposer once": async (books, database) => {
     const member = await books.join();
     await setRules(database, books, [{ tool: "log_expenses" }]);
     const id = await proposes(member, ...log(item("5")));
@@ -326,7 +326,7 @@ testBooks("approval", {}, {
     assertEquals(await claim(old), []);
   },
 
-  "is withdrawn with the app that asked, however that was disconnected": async (books, database) => {
+  "is withdrawn when its app is disconnected by any route": async (books, database) => {
     const member = await books.join();
     await setRules(database, books, [{ tool: "log_expenses" }]);
     const [grant, another] = [crypto.randomUUID(), crypto.randomUUID()];

@@ -125,7 +125,7 @@ const paid = (paid_on: string, amount_minor: number, is_estimate: boolean) => ({
   source: "autopay",
 });
 
-test("an estimated amount is recorded as an estimate, and put right by a person", async (database, books) => {
+test("an estimated amount is recorded as an estimate, which a person can correct", async (database, books) => {
   const { bill } = await books.ok("add_bill", {
     name: "Gas",
     amount: "80",
@@ -172,48 +172,54 @@ test("warnings never mention another organization", async (database, books) => {
   assertEquals([(await warningsOf(others, {})).length, await warningsOf(books, {})], [2, []]);
 });
 
-test("without any known amount it waits: neither paid nor overdue, until somebody says it", async (database, books) => {
-  const { bill } = await books.ok("add_bill", {
-    name: "Power",
-    amount_mode: "variable",
-    first_due: "2026-12-05",
-    autopay: true,
-  });
-  for (const day of ["2026-12-20", "2026-12-21"]) {
-    books.goTo(day);
-    await refresh(database, bill.id, day);
-    const shown = await showBill(books, bill.id);
-    assertEquals([shown.overdue, await paymentsOf(database, bill.id)], [[], []]);
-    assertEquals([shown.awaiting_amount, shown.state], [["2026-12-05"], "amount_missing"]);
-  }
-  const inState = async (state: string) => (await books.ok("list_bills", { state })).bills.length;
-  assertEquals([await inState("amount_missing"), await inState("overdue"), await inState("paid")], [1, 0, 0]);
-  assertEquals((await books.ok("review_bills")).counts.overdue, 0);
-  assertEquals(await warningsOf(books, { period: "this_month" }), [
-    "Power was charged automatically in this period, but the amount is not known yet, so it is in no total.",
-  ]);
-  for (const other of [{ period: "last_month" }, { period: "this_month", kind: "one_off" }]) {
-    assertEquals(await warningsOf(books, other), []);
-  }
-  const set = await books.call("update_bill", {
-    bill_id: bill.id,
-    occurrence: { due_on: "2026-12-05", action: "set_amount", amount: "84.20" },
-  });
-  assertEquals(await paymentsOf(database, bill.id), [paid("2026-12-05", 8420, false)]);
-  assertEquals((await showBill(books, bill.id)).awaiting_amount, undefined);
-  await books.ok("undo_change", { change_id: set.change_id });
-  assertEquals([(await showBill(books, bill.id)).overdue, await paymentsOf(database, bill.id)], [[], []]);
-  await books.ok("update_bill", {
-    bill_id: bill.id,
-    occurrence: { due_on: "2027-01-05", action: "set_amount", amount: "70" },
-  });
-  // From then on there is an amount to go by: the last one.
-  books.goTo("2027-02-10");
-  await refresh(database, bill.id, "2027-02-10");
-  assertEquals(await paymentsOf(database, bill.id), [paid("2027-01-05", 7000, false), paid("2027-02-05", 7000, true)]);
-});
+test(
+  "an automatic payment without a known amount is neither paid nor overdue until somebody enters it",
+  async (database, books) => {
+    const { bill } = await books.ok("add_bill", {
+      name: "Power",
+      amount_mode: "variable",
+      first_due: "2026-12-05",
+      autopay: true,
+    });
+    for (const day of ["2026-12-20", "2026-12-21"]) {
+      books.goTo(day);
+      await refresh(database, bill.id, day);
+      const shown = await showBill(books, bill.id);
+      assertEquals([shown.overdue, await paymentsOf(database, bill.id)], [[], []]);
+      assertEquals([shown.awaiting_amount, shown.state], [["2026-12-05"], "amount_missing"]);
+    }
+    const inState = async (state: string) => (await books.ok("list_bills", { state })).bills.length;
+    assertEquals([await inState("amount_missing"), await inState("overdue"), await inState("paid")], [1, 0, 0]);
+    assertEquals((await books.ok("review_bills")).counts.overdue, 0);
+    assertEquals(await warningsOf(books, { period: "this_month" }), [
+      "Power was charged automatically in this period, but the amount is not known yet, so it is in no total.",
+    ]);
+    for (const other of [{ period: "last_month" }, { period: "this_month", kind: "one_off" }]) {
+      assertEquals(await warningsOf(books, other), []);
+    }
+    const set = await books.call("update_bill", {
+      bill_id: bill.id,
+      occurrence: { due_on: "2026-12-05", action: "set_amount", amount: "84.20" },
+    });
+    assertEquals(await paymentsOf(database, bill.id), [paid("2026-12-05", 8420, false)]);
+    assertEquals((await showBill(books, bill.id)).awaiting_amount, undefined);
+    await books.ok("undo_change", { change_id: set.change_id });
+    assertEquals([(await showBill(books, bill.id)).overdue, await paymentsOf(database, bill.id)], [[], []]);
+    await books.ok("update_bill", {
+      bill_id: bill.id,
+      occurrence: { due_on: "2027-01-05", action: "set_amount", amount: "70" },
+    });
+    // From then on there is an amount to go by: the last one.
+    books.goTo("2027-02-10");
+    await refresh(database, bill.id, "2027-02-10");
+    assertEquals(await paymentsOf(database, bill.id), [
+      paid("2027-01-05", 7000, false),
+      paid("2027-02-05", 7000, true),
+    ]);
+  },
+);
 
-test("an amount in a bill's former currency is no estimate", async (database, books) => {
+test("an amount in a bill's former currency is not used as an estimate", async (database, books) => {
   const { id } = await addBill(books, {
     name: "Power",
     amount_mode: "variable",

@@ -13,7 +13,7 @@ const effective = async (at: Date) => {
   return row!.plan;
 };
 
-Deno.test("a payment that never happened ends no trial", async () => {
+Deno.test("a failed first payment does not end a trial", async () => {
   await addOrganization(database);
   const onTrial = await planOf(database);
   const stranger = { organizationId: ORGANIZATION, subscriptionId: "sub_stranger" };

@@ -16,7 +16,7 @@ const log = (books: Books, ...items: Json[]) => books.ok("log_expenses", { items
 const travel = (amount: string, date: string) => ({ name: "Train", category: "Travel", amount, date });
 
 testBooks("budgets", { day: TODAY }, {
-  "answer what is left in the month and the year of today": async (books) => {
+  "report the rest of the current month and year": async (books) => {
     await log(books, travel("80", "2026-10-02"), travel("99", "2026-09-30"), { name: "Lunch", amount: "20" });
     await set(books, { category: "Travel", amount: "200" });
     await set(books, { category: "travel", amount: "1000", per: "year" });
@@ -57,7 +57,7 @@ testBooks("budgets", { day: TODAY }, {
     ]);
   },
 
-  "are those of the month that is asked for, and of the categories": async (books) => {
+  "are filtered by month and category": async (books) => {
     await log(books, travel("80", "2026-10-02"), travel("99", "2026-09-30"));
     await set(books, { category: "Travel", amount: "200" });
     await set(books, { category: "Food", amount: "50" });
@@ -69,7 +69,7 @@ testBooks("budgets", { day: TODAY }, {
     assertEquals(await left(books, { payee: "Rail" }), undefined);
   },
 
-  "carry over what was left, and what was too much": async (books) => {
+  "carry over unspent and overspent amounts": async (books) => {
     await log(books, travel("80", "2026-10-02"));
     await set(books, { category: "Travel", amount: "200", carry_over: true });
     books.goTo("2026-11-20");
@@ -82,7 +82,7 @@ testBooks("budgets", { day: TODAY }, {
     assertEquals([january!.carried, january!.left, january!.used_percent], ["70.00", "270.00", 0]);
   },
 
-  "convert what was paid in other currencies, and say when they could not": async (books, database) => {
+  "convert other currencies and report missing rates": async (books, database) => {
     await addRate(database, "USD", "2026-10-05", "1.25");
     await log(books, { ...travel("50", "2026-10-06"), currency: "USD" });
     await set(books, { category: "Travel", amount: "100" });
@@ -111,7 +111,7 @@ testBooks("budgets", { day: TODAY }, {
     assertEquals(await left(books), [["Travel", "month", "200.00"]]);
   },
 
-  "carry over what was left, whatever the amount is from then on": async (books) => {
+  "carry over the rest when the amount changes": async (books) => {
     await set(books, { category: "Travel", amount: "400", carry_over: true });
     const carried = async () => (await budgets(books))!.map(({ amount, carried, left }) => [amount, carried, left]);
     await log(books, travel("400", "2026-10-05"));
@@ -139,7 +139,7 @@ testBooks("budgets", { day: TODAY }, {
     assertEquals(raised.ok, true);
   },
 
-  "take back what they carry over with the amount": async (books) => {
+  "restore the carry-over when an amount is undone": async (books) => {
     await set(books, { category: "Travel", amount: "400", carry_over: true });
     books.goTo("2026-11-05");
     const raised = await books.call("update_settings", {
@@ -161,7 +161,7 @@ testBooks("budgets", { day: TODAY }, {
     assertEquals(await left(books), [["*", "year", "200.00"]]);
   },
 
-  "of a category that is archived are silent": async (books) => {
+  "of an archived category are hidden": async (books) => {
     await set(books, { category: "Travel", amount: "200" });
     await books.ok("update_settings", { category: { action: "archive", name: "Travel" } });
     assertEquals(await left(books), undefined);
@@ -169,14 +169,14 @@ testBooks("budgets", { day: TODAY }, {
     assertEquals([error.code, error.field], ["category_not_found", "budget.category"]);
   },
 
-  "refuse what is missing, with what to do": async (books) => {
+  "refuse missing arguments with a hint": async (books) => {
     const none = await remove(books, { category: "Food" });
     assertEquals([none.error.code, none.error.message], ["not_found", "There is no monthly budget for Food."]);
     const { error } = await books.call("update_settings", { budget: { action: "set", category: "Food" } });
     assertEquals([error.code, error.field], ["invalid_argument", "budget.amount"]);
   },
 
-  "are one organization's own": async (books, database) => {
+  "are invisible to other organizations": async (books, database) => {
     await set(books, { category: "Food", amount: "200" });
     const others = await openBooks(database, { day: TODAY });
     assertEquals(await left(others), undefined);

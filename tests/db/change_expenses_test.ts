@@ -206,7 +206,7 @@ testBooks("delete_records", { day: TODAY, timezone: "Asia/Kolkata", baseCurrency
     );
   },
 
-  "deletes nothing when something changed since it was shown": async (books) => {
+  "deletes nothing when a record changed since it was shown": async (books) => {
     const [id, other] = await log(books, { name: "Lunch", amount: "14.50" }, { name: "Tea", amount: "2" });
     for (const expected of [{ amount: "14.51" }, { date: "yesterday" }]) {
       const error = await books.fails("expectation_mismatch", "delete_records", {
@@ -271,7 +271,7 @@ testBooks("delete_records", { day: TODAY, timezone: "Asia/Kolkata", baseCurrency
     await books.fails("not_found", "mark_bill_paid", { bill_id: bill.id });
   },
 
-  "asks for more than twenty records, more than a thousand, and what has no known worth": async (books) => {
+  "requires confirmation above 20 records, above 1,000 in value, or without a known value": async (books) => {
     const many = await log(books, ...Array.from({ length: 21 }, (_, i) => ({ name: `N${i}`, amount: "1" })));
     const { message, details } = await books.fails("confirmation_required", "delete_records", { ids: many });
     assertEquals(message, "This would delete 21 records worth 21.00 INR. Nothing was deleted.");

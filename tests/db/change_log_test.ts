@@ -62,7 +62,7 @@ testBooks("get_context.changes", { day: "2026-11-20", timezone: "Europe/Berlin" 
     assertEquals(summaries(await log(ana, { record: "exp_00000000" })), []);
   },
 
-  "says how many more there are, and that older contents are gone": async (ana) => {
+  "counts further changes and reports purged contents": async (ana) => {
     for (const name of ["Soup", "Salad", "Bread"]) await lunch(ana, name);
     const first = await log(ana, { limit: 2 });
     assertEquals([first.recent_changes.length, first.more_changes], [2, 1]);
@@ -72,7 +72,7 @@ testBooks("get_context.changes", { day: "2026-11-20", timezone: "Europe/Berlin" 
     assert(!("categories" in all) && !("settings" in all));
   },
 
-  "names pages as the website, and nothing of what is kept from the person": async (ana, database) => {
+  "names pages as the website and hides records that the person may not see": async (ana, database) => {
     const ben = await ana.join();
     await ana.ok("update_settings", { own_only: true });
     await lunch(ana, "Secret soup");

@@ -24,7 +24,7 @@ async function emailOf({ userId }: Books, database: TestDatabase): Promise<strin
 const lunch = { name: "Lunch", payee: "Corner", amount: "14.50", date: "2026-11-19", category: "Groceries" };
 
 testBooks("the effects of a change", {}, {
-  "say what comes, what changes and what goes, as one thing each": async (books, database) => {
+  "list each added, changed and removed record once": async (books, database) => {
     const logged = await books.call("log_expenses", { items: [lunch], create_missing_categories: true });
     assertEquals(await linesOf(database, logged.change_id), [
       "Lunch added: amount 14.50 EUR, date 2026-11-19, payee Corner, category Groceries",
@@ -48,7 +48,7 @@ testBooks("the effects of a change", {}, {
     ]);
   },
 
-  "say that an amount is in another currency, whatever its figures": async (books, database) => {
+  "show a change of currency, even with equal figures": async (books, database) => {
     await addRate(database, "INR", "2026-11-19", "90");
     const loan = { name: "Loan", amount: "10000", currency: "INR", date: "2026-11-19", tax: "100" };
     const { data: { results: [{ id }] } } = await books.call("log_expenses", { items: [loan] });
@@ -64,7 +64,7 @@ testBooks("the effects of a change", {}, {
     assertEquals((await linesOf(database, dear.change_id))[0], "Rent changed: amount 900.00 EUR → 900.00 USD");
   },
 
-  "of a bill say its schedule, its dates and what was paid": async (books, database) => {
+  "of a bill show its schedule, dates and payments": async (books, database) => {
     const added = await books.call("add_bill", {
       name: "Rent",
       amount: "900",
@@ -85,7 +85,7 @@ testBooks("the effects of a change", {}, {
     ]);
   },
 
-  "of a new bill say how often it falls due, and what else is not as usual": async (books, database) => {
+  "of a new bill show its frequency and every non-default field": async (books, database) => {
     const lineOf = async (more: Record<string, unknown>) => {
       const { change_id } = await books.call("add_bill", { name: "Hosting", amount: "190", ...more });
       return (await linesOf(database, change_id))[0];
@@ -115,7 +115,7 @@ testBooks("the effects of a change", {}, {
     );
   },
 
-  "leave out no column of what is added that is not as usual": async (books, database) => {
+  "include every non-default column of an added record": async (books, database) => {
     const silent = await database.query<{ column: string }>(
       `select c.table_name || '.' || c.column_name as column
        from information_schema.columns as c
@@ -174,7 +174,7 @@ testBooks("the effects of a change", {}, {
     );
   },
 
-  "tell the first of many, and count the rest": async (books, database) => {
+  "show the first of many and count the rest": async (books, database) => {
     const items = Array.from({ length: 60 }, (_, i) => ({ name: `Thing ${i}`, amount: "1", date: "2026-11-19" }));
     const { change_id } = await books.call("log_expenses", { items });
     const lines = await linesOf(database, change_id, 10);

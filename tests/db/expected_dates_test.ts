@@ -106,7 +106,7 @@ test("a partly paid date keeps its currency when the bill changes currency", asy
   );
 });
 
-test("chart, summary and list count what nobody knows alike, and call it an estimate", async (_database, books) => {
+test("chart, summary and list mark the same unknown amounts as estimates", async (_database, books) => {
   const power = await addBill(books, {
     name: "Power",
     amount_mode: "variable",

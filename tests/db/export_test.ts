@@ -115,7 +115,7 @@ const openBoth = async (database: TestDatabase): Promise<Tenants> => {
   return tenants;
 };
 
-Deno.test("an export has each kind of record, in exactly the columns that it says", () =>
+Deno.test("an export has every kind of record, in exactly the documented columns", () =>
   withDatabase(async (database) => {
     const { first } = await openBoth(database);
     const all = await everythingOf(database, { userId: first.ownerId, organizationId: first.organizationId });
@@ -278,7 +278,7 @@ Deno.test("an export leaves out rows that row-level security hides", () =>
     assert((await seen(viewer)).includes("Hush salary"), "opened to them by the owner");
   }));
 
-Deno.test("pages have every row once, also where many are of one day", () =>
+Deno.test("pages contain every row once, even with many on one day", () =>
   withDatabase(async (database) => {
     const { organizationId, userId } = await openBooks(database, { day: "2026-11-20" });
     const COUNT = 2300;
@@ -386,7 +386,7 @@ async function toolSumsOf(books: Books, filter: Json = {}): Promise<Record<strin
   return toText(Object.fromEntries(rows.map(({ group, amount }: Json) => [group.join(" "), cents(amount)])));
 }
 
-Deno.test("exported payments add up to what summarize_spending says, by month and category", () =>
+Deno.test("exported payments add up to summarize_spending, by month and category", () =>
   withDatabase(async (database) => {
     for (const day of DAYS) {
       // Without a rate for the franc, unvalued payments are in neither sum.

@@ -12,7 +12,7 @@ const open = () => openBooks(database, { day: "2026-10-06" });
 /** Columns that no update touches. */
 const FIXED = ["id", "organization_id", "created_at", "recorded_seq"];
 
-Deno.test("each column that an undo can name is in the list that needs words", async () => {
+Deno.test("each column that an undo can name is in CAPTURED_COLUMNS", async () => {
   const books = await open();
   const columns = await database.query<{ name: string }>(
     `select distinct a.attname::text as name
@@ -108,6 +108,6 @@ Deno.test("every field that update_expenses and update_bill can change has a nam
   assertEquals(SUMMED_UP_FIELDS.filter((field) => !named.has(field)), [], "no change names it");
 });
 
-Deno.test("fieldNames() says a name once, and leaves a field that it does not know", () => {
+Deno.test("fieldNames() lists a name once and leaves unknown fields as they are", () => {
   assertEquals(fieldNames(["amount_minor", "expected_minor", "share_bp", "tax_rate"]), "amount, your share, tax rate");
 });

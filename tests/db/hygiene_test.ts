@@ -7,7 +7,7 @@ const source = await Deno.readTextFile(new URL("hygiene.sql", import.meta.url));
 const [preamble = "", ...sections] = source.split(/\n(?=-- (?:Row-level security|Functions|Grants|Shape)\n)/);
 const rules = sections.flatMap((section) => section.split("\n\n").filter((block) => /^select is/m.test(block)));
 
-Deno.test("every hygiene rule catches what is planted against it", async (t) => {
+Deno.test("every hygiene rule catches its planted violation", async (t) => {
   const database = await openDatabase();
   try {
     assert(rules.length > 20, `only ${rules.length} rules were found`);

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";
 
-Deno.test("app.new_id() is the time in 32nds of a second and a random part", async () => {
+Deno.test("app.new_id() returns the time in 32nds of a second and a random part", async () => {
   const database = await openDatabase();
   try {
     const made = async (count: number) => {

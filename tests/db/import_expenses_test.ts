@@ -34,11 +34,11 @@ const manyRows = (n: number) =>
   );
 
 testBooks("import_expenses", { day: "2026-10-06" }, {
-  "a card's scheme chooses no category, the shop does": async (books) => {
+  "the shop's name sets the category, not the card scheme's": async (books) => {
     const shown = await preview(books, "Date,Name,Amount\n2026-10-01,VISA REWE,-5\n2026-10-02,VISA FRESSNAPF,-6\n");
     assertEquals(shown.sample.map(({ category }: Json) => category), ["Groceries", "Uncategorized"]);
   },
-  "what the account was charged for a foreign amount is its value, where the file has columns named so": async (
+  "a file's original-amount columns give the price, and its account amount gives the value": async (
     books,
   ) => {
     const csv = "Datum;Name;Betrag (EUR);Originalbetrag;Originalwährung\n" +
@@ -62,7 +62,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     // Said before, it is the same expense.
     assertEquals((await preview(books, csv)).duplicates.length, 4);
   },
-  "an account in another currency was charged for an amount in the base currency": async (books) => {
+  "a price in the base currency keeps its value on an account in another currency": async (books) => {
     const shown = await preview(
       books,
       "Date,Name,Amount,Currency,Original amount,Original currency\n2026-10-01,Hotel,-110.00,USD,-100.00,EUR\n" +
@@ -77,7 +77,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
       "100.00",
     ]);
   },
-  "a refund repeats no expense of the same amount, and an expense no refund": async (books) => {
+  "a refund and an expense of the same amount are not duplicates": async (books) => {
     const header = "Date,Name,Amount\n";
     const rows = { expense: "2026-10-01,Lunch,10.00\n", refund: "2026-10-01,Lunch,-10.00\n" };
     // A file with one row would leave its sign ambiguous.
@@ -124,7 +124,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     assertEquals((await commit(books, answered)).data.created, 1);
   },
 
-  "adds up what it leaves out by currency, in the one at home where none is named": async (books) => {
+  "totals skipped rows by currency, with the base currency as default": async (books) => {
     const csv = "Date,Description,Paid out,Paid in\n2026-10-01,Shop,12.00,\n2026-10-02,Salary,,2000.00\n" +
       "2026-10-02,Salary,,EUR 0.50\n2026-10-02,Salary,,$ 7\n";
     const { left_out, questions } = await preview(books, csv, { mapping: {} });
@@ -197,7 +197,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     assertEquals(await count(books), 3);
   },
 
-  "lists what is already in the books, and skips or allows it": async (books) => {
+  "lists duplicates of the books, and skips or allows them": async (books) => {
     await books.ok("log_expenses", { items: [{ name: "lunch", amount: "14.50", date: "2026-10-01" }] });
     const twice = "Date,Name,Amount\n2026-10-01,Lunch,14.50\n2026-10-01,Lunch,14.50\n2026-10-02,Taxi,20\n";
     const shown = await preview(books, twice);
@@ -274,7 +274,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     assertEquals(categories.some(({ name }: Json) => name === "Hobby"), false);
   },
 
-  "names the first of many unknown categories, and guesses at fewer": async (books) => {
+  "names the first 20 unknown categories and suggests matches for 10": async (books) => {
     const rows = Array.from({ length: 30 }, (_, i) => `2026-10-01,A,${i + 1},Of its own ${i}`);
     const shown = await preview(
       books,
@@ -303,7 +303,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     assertEquals(rows[0].base_amount, "8.00");
   },
 
-  "works for the person who saw the preview, for a day": async (books) => {
+  "accepts a commit from the person who saw the preview, for a day": async (books) => {
     const shown = await preview(books, THREE);
     const member = await books.join();
     assertEquals((await commit(member, shown)).error.code, "not_found");

@@ -49,7 +49,7 @@ const linesOf = async (database: TestDatabase, { organizationId }: Books) =>
   )).map(({ text, nth, is_skipped, payments }) => [text, nth, is_skipped, payments]);
 
 testBooks("imports", { day: "2026-10-06" }, {
-  "a link takes one file, once, from the person who asked, for half an hour": async (books, database) => {
+  "a link accepts one file, from its requester, within half an hour": async (books, database) => {
     const { import_id, expires_at } = await start(books);
     assertEquals(new Date(expires_at), new Date("2026-10-06T12:30:00Z"));
     const early = await books.fails("not_found", "import_expenses", { import_id });
@@ -72,7 +72,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals((await keep(books, CSV, { importId: late.import_id })).problem.code, "not_found.import");
   },
 
-  "the page's calls are judged by person and organization": async (books, database) => {
+  "the page's calls require the importing person and organization": async (books, database) => {
     const { import_id } = await start(books);
     const stranger = await openBooks(database, { day: "2026-10-06" });
     const open = (userId: string, organizationId: string) =>
@@ -89,7 +89,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals(await open(stranger.userId, books.organizationId), { outcome: "refused" });
   },
 
-  "goes on where it stopped, and a page that came before changes nothing": async (books) => {
+  "resume where they stopped, and a repeated page changes nothing": async (books) => {
     const kept = await keep(books, CSV);
     const importId = kept.state.import_id;
     const over = { deadline: clockOf(books)() };
@@ -108,7 +108,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals((await books.ok("import_expenses", { import_id: importId })).preview.totals, { EUR: "38.50" });
   },
 
-  "asks, takes the answer, and remembers it for the account": async (books) => {
+  "ask a question and remember the answer for the account": async (books) => {
     const account = "Main account";
     const shown = await upload(books, SIGNED, { account });
     assertEquals([shown.account.name, shown.questions.map(({ id }: Json) => id)], [account, ["negative_is_expense"]]);
@@ -136,7 +136,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     );
   },
 
-  "short text in the call asks and remembers as well": async (books) => {
+  "ask and remember also for text passed in the call": async (books) => {
     const { data: { preview } } = await say(books, { csv: SIGNED, account: "Bank" });
     assertEquals(preview.questions.length, 1);
     const answered = await say(books, { import_id: preview.import_id, answers: { negative_is_expense: true } });
@@ -145,7 +145,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals([next.data.preview.questions, next.data.preview.totals], [[], { EUR: "12.00" }]);
   },
 
-  "remembers columns for the account and the header line, until they are forgotten": async (books, database) => {
+  "remember a mapping per account and header line until it is forgotten": async (books, database) => {
     const file = (month: string, header = "Zorv;Wex;Umpf;Blork") =>
       `${header}\n${month}-11;Shop;7123;-12,50\n${month}-12;Work;7124;2000,00\n`;
     const mapping = { date: "Zorv", name: "Wex", amount: "Blork" };
@@ -189,7 +189,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals((await ask({ csv: file("2026-09"), account: "Zorv bank" })).problem.field, "mapping.date");
   },
 
-  "a remembered convention answers a question, and never overrules a file that proves its own": async (books) => {
+  "a remembered answer never overrides proof in the file": async (books) => {
     const statement = (rows: string) => `Date,Description,Amount,Balance\n${rows}`;
     const args = { account: "Proof", answers: { negative_is_expense: false } };
     const first = await say(books, { csv: statement("2026-08-01,Shop,12.00,100\n2026-08-02,Tea,-3.00,1\n"), ...args });
@@ -199,7 +199,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals([next.data.preview.questions, next.data.preview.totals], [[], { EUR: "15.00" }]);
   },
 
-  "refuses answers to what is not asked, and lines that are not there": async (books) => {
+  "refuse answers to unasked questions and unknown lines": async (books) => {
     const { import_id } = await upload(books, CSV);
     for (
       const [args, message] of [
@@ -214,7 +214,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals([unknown.error.code, unknown.error.field], ["category_not_found", "rules[0].category"]);
   },
 
-  "is repaired without the file: lines are skipped, corrected and categorized": async (books) => {
+  "are repaired without the file: lines are skipped, corrected and categorized": async (books) => {
     const { import_id, commit_with } = await upload(books, CSV);
     const repaired = await say(books, {
       import_id,
@@ -247,13 +247,13 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals(await rules(), []);
   },
 
-  "an empty list of corrections is none": async (books) => {
+  "an empty list of corrections changes nothing": async (books) => {
     const { import_id, commit_with } = await upload(books, CSV);
     assertEquals((await say(books, { import_id, corrections: [] })).data.preview.rows_ok, 3);
     assertEquals((await say(books, commit_with)).data.created, 3);
   },
 
-  "a row that could not be read is corrected": async (books) => {
+  "an unreadable row can be corrected": async (books) => {
     const shown = await upload(books, "Date,Name,Amount\n2026-10-01,Kiosk,many\n2026-10-02,Taxi,20\n");
     assertEquals([shown.rows_ok, shown.rows_bad_count], [1, 1]);
     const more = await say(books, {
@@ -265,7 +265,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals([wrong.data.preview.rows_ok, wrong.data.preview.rows_bad[0].line], [1, 3]);
   },
 
-  "keeps the lines of a statement, and undoing it forgets them": async (books, database) => {
+  "keep the lines of a statement until they are undone": async (books, database) => {
     const account = "Visa 1234";
     const shown = await upload(books, CSV, { account });
     const skipping = await say(books, { import_id: shown.import_id, skip_lines: [4] });
@@ -292,7 +292,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals([(await books.call("list_expenses")).total_count, await linesOf(database, books)], [3, []]);
   },
 
-  "writes a line once more when that is allowed, and it stays one line": async (books, database) => {
+  "write an allowed duplicate without a second statement line": async (books, database) => {
     const account = "Visa 1234";
     const shown = await upload(books, CSV, { account });
     const skipping = await say(books, { import_id: shown.import_id, skip_lines: [4] });
@@ -314,7 +314,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals((await books.call("list_expenses")).total_count, 2);
   },
 
-  "leaves nothing but its answer, and says so when it was undone": async (books, database) => {
+  "keep only their result after the commit, and report an undo": async (books, database) => {
     const shown = await upload(books, CSV);
     const written = await say(books, shown.commit_with);
     assertEquals((await say(books, shown.commit_with)).replayed, true);
@@ -332,7 +332,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals(message, "This import was undone, and its file is gone.");
   },
 
-  "sees what was written since it was matched, in the preview and in the commit": async (books) => {
+  "match expenses written after the preview, also at the commit": async (books) => {
     const shown = await upload(books, CSV);
     const taxi = { items: [{ name: "Taxi", amount: "20", date: "2026-10-02" }] };
     const { results: [{ id }] } = await books.ok("log_expenses", taxi);
@@ -344,7 +344,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals((await say(books, { import_id: shown.import_id })).data.preview.rows_ok, 3);
   },
 
-  "of a member who waits too long, the oldest go": async (books, database) => {
+  "keep a member's twenty newest links": async (books, database) => {
     const first = await start(books);
     for (let i = 0; i < 20; i++) await start(books);
     await books.fails("not_found", "import_expenses", { import_id: first.import_id });
@@ -355,7 +355,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals(kept!.count, 20);
   },
 
-  "a currency that nothing says is assumed aloud, unless the file's name or the account's statements say it": async (
+  "an assumed currency is reported, unless the file name or earlier statements name it": async (
     books,
   ) => {
     const read = async (args: Json, csv = CSV) => {
@@ -376,7 +376,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals((await read({ account: "Purse" }, next)).says, [true, ["EUR"]]);
   },
 
-  "a language that suggests another currency is asked about, once for the account": async (books) => {
+  "a language of another currency is a question, once per account": async (books) => {
     const text = (day: string) => `Data;Kwota;Opis\n2026-10-${day};-12,50;Kiosk\n2026-10-${day};-3,10;Tramwaj\n`;
     const mapping = { negative_is_expense: true };
     const preview = await upload(books, text("01"), { account: "Konto", mapping });
@@ -406,7 +406,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals((await upload(books, english, { mapping })).questions[0].options, ["CHF", "EUR"]);
   },
 
-  "the decimals of the account's currency answer what three digits are": async (books) => {
+  "the account's currency decides whether three digits are decimals": async (books) => {
     const text = (day: string) => `Date,Name,Amount\n2026-10-${day},Tea,"1,500"\n`;
     assertEquals((await upload(books, text("01"))).questions[0].id, "decimal");
     const yen = { account: "Card", default_currency: "JPY" };
@@ -417,7 +417,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals([next.questions, next.totals], [[], { JPY: "1500" }]);
   },
 
-  "a text that begins with a known payee's name takes that payee's category": async (books) => {
+  "a text that begins with a known payee's name gets that payee's category": async (books) => {
     const item = { amount: "90", date: "2026-09-01" };
     await books.ok("log_expenses", {
       items: [{ ...item, name: "Dinner", payee: "Nobu", category: "Dining" }, {
@@ -435,7 +435,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals(known.map(({ name, category }) => [name, category]), [["NOBU BERLIN", "Dining"]]);
   },
 
-  "the bank's own words choose no category, and a generic name is no beginning of another": async (books) => {
+  "the bank's own words and generic names set no category": async (books) => {
     const item = { amount: "90", date: "2026-09-01" };
     await books.ok("log_expenses", {
       items: [{ ...item, name: "Leeks", payee: "Market", category: "Groceries" }, {
@@ -468,7 +468,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     ]);
   },
 
-  "an account is found by its number, whatever it is called": async (books, database) => {
+  "an account is found by its number, whatever its name": async (books, database) => {
     const read = (account: Json) => ({
       ...{ step: "all", file: "a", row_count: 1, through: 2, rows_bad: [], left_out_rows: [] },
       rows: [{ line: 2, name: "Tea", amount: "1", date: "2026-10-01", currency: "EUR" }],

@@ -9,7 +9,7 @@ const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 const { invite, read, accept, about, roles, events, invitationId } = membersOf(database);
 
-Deno.test("invite_member(): the owner invites to every role, managers to all but their own, nobody else", async () => {
+Deno.test("invite_member() lets the owner invite to every role and managers to lower ones", async () => {
   const home = await household(database);
   const by = { owner: home.anna.userId, manager: home.manager, member: home.member, viewer: home.viewer };
   const outcomes: Record<string, string[]> = {};
@@ -64,7 +64,7 @@ Deno.test("a forwarded invitation link shows only the invited address", async ()
   assertEquals(await accept(home.stranger, { email: "GUEST@example.com" }), "accepted");
 });
 
-Deno.test("an invitation is good for seven days, and sending it again ends the link before", async () => {
+Deno.test("an invitation expires after seven days, and sending it again ends the earlier link", async () => {
   const home = await household(database);
   await invite(home, home.anna.userId);
   assertEquals([await accept(home.stranger, { at: later(7) }), (await read(home.stranger, { at: later(7) })).outcome], [
@@ -90,7 +90,7 @@ Deno.test("an invitation is good for seven days, and sending it again ends the l
   assertEquals((await roles(home))[home.stranger], "manager");
 });
 
-Deno.test("withdraw_invitation() ends it, with the right to; the address can be invited again", async () => {
+Deno.test("withdraw_invitation() requires the right to invite, and the address can be invited again", async () => {
   const home = await household(database);
   await invite(home, home.anna.userId, { role: "manager" });
   const withdraw = async (by: string) =>
@@ -110,7 +110,7 @@ Deno.test("withdraw_invitation() ends it, with the right to; the address can be 
   assertEquals(await accept(home.stranger, { token: "second" }), "accepted");
 });
 
-Deno.test("an invitation ends with the right of the one who invited: removed, demoted, suspended", async () => {
+Deno.test("an invitation ends when its inviter is removed, demoted or suspended", async () => {
   for (const lose of ["remove", "demote", "suspend"] as const) {
     const home = await household(database);
     await invite(home, home.manager);
@@ -187,7 +187,7 @@ Deno.test("a person without a profile creates one, then accepts; other organizat
   assertEquals(counts, { theirs: 1, others: 1, trial: null });
 });
 
-Deno.test("create_organization(): twice is once, and a person has one trial", async () => {
+Deno.test("create_organization() is idempotent and gives a person one trial", async () => {
   const home = await household(database);
   const create = async (userId: string, name: string, at = AT) => {
     const answer = await database.asService<{ outcome: string; organization_id?: string }>("create_organization", {

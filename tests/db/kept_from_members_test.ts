@@ -16,7 +16,7 @@ async function makePrivate(owner: Books, name: string): Promise<void> {
 }
 
 testBooks("settlements between others", {}, {
-  "are no change that a member reads who sees only their own": async (ana) => {
+  "are hidden from a member with own-only access": async (ana) => {
     const [ben, carla, dora] = [await ana.join(), await ana.join(), await ana.join("manager")];
     await ana.ok("update_settings", { own_only: true });
     await shared(ana, "30.00");
@@ -29,7 +29,7 @@ testBooks("settlements between others", {}, {
 });
 
 testBooks("the balance of a bank account", {}, {
-  "is told only to who sees everything that it is made of": async (ana) => {
+  "is shown only to members who see every line": async (ana) => {
     const [ben, manager] = [await ana.join(), await ana.join("manager")];
     await ana.ok("update_settings", { own_only: true });
     const csv = "Date,Name,Amount,Balance\n2026-11-18,Payroll,-4200.00,5800.00\n2026-11-19,LIDL,-23.45,5776.55\n";
@@ -82,7 +82,7 @@ testBooks("app.member_sees()", {}, {
 });
 
 testBooks("a private bill with a provider", {}, {
-  "has no page that names or counts it": async (ana, database) => {
+  "is neither named nor counted on a page": async (ana, database) => {
     const ben = await ana.join();
     await makePrivate(ana, "Payroll");
     const { bill } = await ana.ok("add_bill", {
@@ -132,8 +132,8 @@ testBooks("the books of others", {}, {
   },
 });
 
-testBooks("a split of which one part is private", {}, {
-  "is no split to who sees one part of it": async (ana, database) => {
+testBooks("a split with a private part", {}, {
+  "looks like a single expense to a member who sees one part": async (ana, database) => {
     const [ben, viewer] = [await ana.join(), await ana.join("viewer")];
     await makePrivate(ana, "Payroll");
     const split = [{ amount: "60.00", category: "Office" }, { amount: "40.00", category: "Payroll" }];
@@ -157,7 +157,7 @@ testBooks("a split of which one part is private", {}, {
     await ben.ok("undo_change", {});
     assertEquals(splits(await shown(ana)), 2);
   },
-  "still refuses to change the amount of one of two parts that are seen": async (ana) => {
+  "refuses to change the amount of one of two visible parts": async (ana) => {
     const split = [{ amount: "60.00", category: "Food" }, { amount: "40.00", category: "Home" }];
     for (const name of ["Food", "Home"]) {
       await ana.call("update_settings", { category: { action: "create", name } });
@@ -168,8 +168,8 @@ testBooks("a split of which one part is private", {}, {
   },
 });
 
-testBooks("an account of which all lines are private", {}, {
-  "has no name that who doesn't see them is told, and takes their file": async (ana, database) => {
+testBooks("an account with private lines only", {}, {
+  "is not named to members who can't see its lines, but accepts their file": async (ana, database) => {
     const [ben, viewer] = [await ana.join(), await ana.join("viewer")];
     await makePrivate(ana, "Payroll");
     const add = async (books: Books, account: string, csv: string) => {
@@ -203,8 +203,8 @@ testBooks("an account of which all lines are private", {}, {
   },
 });
 
-testBooks("a private bill that is assigned to who doesn't see it", {}, {
-  "is not counted to them, and the answer says that they don't see it": async (ana, database) => {
+testBooks("a private bill assigned to a member who can't see it", {}, {
+  "is not counted for them, and the answer warns about it": async (ana, database) => {
     const ben = await ana.join();
     await makePrivate(ana, "Payroll");
     const codes = ({ warnings }: Json) => (warnings ?? []).map(({ code }: Json) => code);
@@ -229,7 +229,7 @@ const isServer = Boolean(Deno.env.get("TEST_DATABASE_URL"));
 // As tests/db/rows_read_test.ts: on a server plans change whenever statistics are gathered.
 if (!isServer) {
   testBooks("rows of a private category", {}, {
-    "cost who doesn't see them no look-up each": async (ana, database) => {
+    "cost no look-up each for a member who can't see them": async (ana, database) => {
       const ben = await ana.join();
       await makePrivate(ana, "Payroll");
       await ana.ok("log_expenses", { items: [{ name: "Tea", amount: "2.00", date: "2026-11-19" }] });

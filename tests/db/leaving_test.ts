@@ -38,7 +38,7 @@ const client = async () => {
   return client_id;
 };
 
-Deno.test("an account that is being deleted founds, joins and connects nothing, and the purge deletes it", async () => {
+Deno.test("an account that is being deleted can't create, join or connect, and the purge deletes it", async () => {
   const home = await household(database);
   const { userId } = home.anna;
   const neighbour = await openBooks(database, { day: "2026-11-20" });
@@ -75,7 +75,7 @@ Deno.test("an account that is being deleted founds, joins and connects nothing, 
   assertEquals(await database.query("select id from identity.organizations where id = $1", [home.organizationId]), []);
 });
 
-Deno.test("an account that was kept founds, joins and connects again", async () => {
+Deno.test("an account that was kept can create, join and connect again", async () => {
   const home = await household(database);
   const { userId } = home.anna;
   const neighbour = await openBooks(database, { day: "2026-11-20" });
@@ -90,7 +90,7 @@ Deno.test("an account that was kept founds, joins and connects again", async () 
   assertEquals(await live(userId), { organizations: 2, memberships: 3, grants: 0 });
 });
 
-Deno.test("complete_onboarding() refuses whose account is being deleted", async () => {
+Deno.test("complete_onboarding() refuses a person whose account is being deleted", async () => {
   await database.reset();
   const user_id = crypto.randomUUID();
   await database.query("insert into auth.users (id, email) values ($1, $2)", [user_id, addressOf(user_id)]);
@@ -105,7 +105,7 @@ Deno.test("complete_onboarding() refuses whose account is being deleted", async 
   assertEquals(await onboard(), "created");
 });
 
-Deno.test("an organization that is being deleted invites nobody, takes nobody in and changes no role", async () => {
+Deno.test("an organization that is being deleted allows no invitation, acceptance or role change", async () => {
   const home = await household(database);
   const { userId } = home.anna;
   await invite(home, userId);

@@ -197,7 +197,7 @@ testBooks("list_expenses", { day: TODAY }, {
     }
   },
 
-  "pages through the days that were asked for, to the last row of the last": async (books) => {
+  "pages through the requested days to the last row": async (books) => {
     const days = ["2026-09-01", "2026-09-02", "2026-09-02", "2026-09-03", "2026-09-03", "2026-09-03", "2026-09-04"];
     await log(books, ...days.map((date, i) => ({ name: `N${i}`, amount: String(1 + i), date })));
     const cases: [Record<string, string>, string[]][] = [
@@ -282,7 +282,7 @@ testBooks("list_expenses", { day: TODAY }, {
     assertEquals(await names(books, { sort: "amount", order: "asc" }), ["Yen", "Euros", "Dollars"]);
   },
 
-  "sorts amounts in one currency by themselves, whatever each is worth": async (books, database) => {
+  "sorts amounts in one currency by amount, not by value": async (books, database) => {
     for (const [day, rate] of [["2026-10-01", "1.05"], ["2026-10-02", "1.2"]]) {
       await addRate(database, "USD", day!, rate!);
     }
@@ -353,7 +353,7 @@ testBooks("list_expenses", { day: TODAY }, {
     ]);
   },
 
-  "writes as many rows of CSV as an answer holds, page by page": async (books) => {
+  "writes as many CSV rows as fit in an answer, page by page": async (books) => {
     for (let i = 0; i < 6; i++) await log(books, ...Array.from({ length: 90 }, () => ({ name: "A", amount: "1" })));
     const parse = (args: Record<string, unknown>) => {
       const parsed = listExpenses.parse(args);

@@ -105,7 +105,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     }
   },
 
-  "does not write what is already in the books": async (books) => {
+  "does not write duplicates": async (books) => {
     const lunch = { name: "Lunch", payee: "Cafe Neu", amount: "14.50", date: "yesterday" };
     const first = await log(books, lunch);
     const again = await books.call("log_expenses", { items: [{ ...lunch, name: "Something", payee: "CAFE  neu" }] });

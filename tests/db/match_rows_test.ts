@@ -46,7 +46,7 @@ const totals = async (books: Books) => (await books.call("list_expenses")).total
 const candidates = ({ matches }: Matched, index: number) => matches[index].candidates?.map(({ id }: Json) => id);
 
 testBooks("matching a statement", { day: "2026-10-20" }, {
-  "names agree the way cards write them": async (books, database) => {
+  "matches payee names as cards write them": async (books, database) => {
     await log(
       books,
       { name: "Lidl", amount: "23.45", date: "2026-10-03" },
@@ -89,12 +89,12 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     const { states } = await match(books, database, [["2026-10-03", "KAUFLAND BERLIN", "-33.30"]], { account: "Card" });
     assertEquals(states, ["new"]);
   },
-  "does not take a refund for the known purchase of the same day, amount and text": async (books, database) => {
+  "does not match a refund with a known purchase of the same day, amount and text": async (books, database) => {
     await (await match(books, database, [["2026-10-02", "ZALANDO REFUND", "-40.00"]])).commit();
     const { states } = await match(books, database, [["2026-10-02", "ZALANDO REFUND", "40.00"]]);
     assertEquals(states, ["new"]);
   },
-  "six days are too far, and a refund is no expense": async (books, database) => {
+  "does not match payments six days away or refunds with expenses": async (books, database) => {
     await log(
       books,
       { name: "Lidl", amount: "23.45", date: "2026-10-01" },
@@ -107,7 +107,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     ]);
     assertEquals(states.filter((state) => state !== "new"), []);
   },
-  "a coffee a day is paired day by day, and the one that was not said is new": async (books, database) => {
+  "pairs daily coffees in order and adds the unrecorded one": async (books, database) => {
     const days = ["01", "02", "05", "06", "07", "08", "09", "12"];
     const ids = await log(
       books,
@@ -122,7 +122,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     assertEquals(states, [...Array(8).fill("linked"), "new"]);
     assertEquals(new Set(matches.slice(0, 8).map(({ payment_ids }) => payment_ids[0])).size, ids.length);
   },
-  "one payment is matched once, across pages too": async (books, database) => {
+  "matches one payment once, also across pages": async (books, database) => {
     await log(books, { name: "Lidl", amount: "7.00", date: "2026-10-03" });
     const { states, preview } = await match(books, database, [
       ["2026-10-03", "LIDL 1", "-7.00"],
@@ -149,7 +149,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     );
     assertEquals(second!.match.state, "new");
   },
-  "an amount and a day that agree are asked, and both answers are right": async (books, database) => {
+  "asks when only amount and day agree, and accepts both answers": async (books, database) => {
     for (const [answer, total] of [["same", "12.40"], ["new", "37.20"]] as const) {
       const [groceries] = await log(books, { name: "Groceries", amount: "12.40", date: "2026-10-03" });
       const asked = await match(books, database, [["2026-10-04", "EDEKA NORD", "-12.40"]], { account: answer });
@@ -171,7 +171,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
       assertEquals(await totals(books), { EUR: total });
     }
   },
-  "what may be one of two is asked, and two rows cannot be the same": async (books, database) => {
+  "asks about a row that matches two payments": async (books, database) => {
     const [one, two] = await log(
       books,
       { name: "Shell", payee: "Shell North", amount: "50.00", date: "2026-10-03" },
@@ -180,7 +180,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     const asked = await match(books, database, [["2026-10-04", "SHELL 4711", "-50.00"]]);
     assertEquals([asked.states, candidates(asked, 0).toSorted()], [["likely"], [one, two].toSorted()]);
   },
-  "dollars in the books and euros at the bank are one within 4 % of the day's rate": async (books, database) => {
+  "matches dollars with euros within 4 % of the day's rate": async (books, database) => {
     await addRate(database, "USD", "2026-10-05", "1.1150");
     const [far, near] = await log(
       books,
@@ -198,7 +198,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     assertEquals([row(near!).charged, row(near!).base_amount], [{ amount: "17.94", currency: "EUR" }, "17.94"]);
     assertEquals(row(far!).charged, undefined);
   },
-  "an estimate that a person says is a row of another amount is corrected": async (books, database) => {
+  "corrects an estimate that a person confirms as a row of another amount": async (books, database) => {
     books.goTo("2026-10-01");
     await books.ok("add_bill", {
       ...{ name: "Electricity", payee: "Vattenfall", amount: "84.00", amount_mode: "estimated", autopay: true },
@@ -218,7 +218,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     assertEquals([error, data?.linked, data?.totals], [undefined, 1, { EUR: "47.90" }]);
     assertEquals(await totals(books), { EUR: "131.90" });
   },
-  "a row of a closed month is the bank's alone until the month is reopened": async (books, database) => {
+  "leaves a row of a closed month out of the books until the month is reopened": async (books, database) => {
     await books.ok("update_settings", { closed_through: "2026-09" });
     const rows: Row[] = [["2026-09-20", "Chairs", "-79.02"], ["2026-10-05", "Book shop", "-20.00"]];
     const first = await match(books, database, rows);
@@ -240,7 +240,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     assertEquals(await proof(), [[], { EUR: "0.00" }]);
     assertEquals(await totals(books), { EUR: "99.02" });
   },
-  "a bill's open date is paid by the bank, an estimate becomes what it took": async (books, database) => {
+  "pays a bill's open date and corrects an estimate to the charged amount": async (books, database) => {
     books.goTo("2026-10-01");
     const { bill } = await books.ok("add_bill", { name: "Rent", amount: "950", first_due: "2026-10-03" });
     await books.ok("add_bill", {
@@ -297,7 +297,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     await books.ok("undo_change", { change_id });
     assertEquals(await statusOfRent(), "open");
   },
-  "a split, several expenses of a day, and several rows of one": async (books, database) => {
+  "matches a split, several expenses of a day, and several rows for one expense": async (books, database) => {
     const ids = await log(
       books,
       { name: "Ikea", amount: "30.00", date: "2026-10-01", split: [{ amount: "20" }, { note: "lamp" }] },
@@ -318,7 +318,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     await commit();
     assertEquals(await totals(books), { EUR: "138.30" });
   },
-  "overlapping files change nothing, also in other words, and a deleted payment does not come back": async (
+  "adds nothing from overlapping files, even reworded, and restores no deleted payment": async (
     books,
     database,
   ) => {
@@ -341,14 +341,14 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     await second.commit();
     assertEquals(await totals(books), { EUR: "66.00" });
   },
-  "equal lines of a day are known in other words too, each as one of them": async (books, database) => {
+  "recognizes reworded equal lines of a day one by one": async (books, database) => {
     const three = (name: string): Row[] => Array.from({ length: 3 }, () => ["2026-10-02", name, "-30.00"]);
     await (await match(books, database, three("IKEA 123"))).commit();
     const again = await match(books, database, [...three("IKEA BERLIN"), ["2026-10-02", "IKEA BERLIN", "-30.00"]]);
     assertEquals(again.states, ["known", "known", "known", "new"]);
     assertEquals(await totals(books), { EUR: "90.00" });
   },
-  "what was said in the base currency agrees with what a foreign account was charged for it": async (
+  "matches an expense in the base currency with a foreign account's charge": async (
     books,
     database,
   ) => {
@@ -361,13 +361,13 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     const { bank_only, books_only, totals: sums } = await books.ok("reconcile", { account: "US card" });
     assertEquals([bank_only, books_only, sums.difference], [[], [], { USD: "0.00" }]);
   },
-  "what one account has is another's only when somebody says so": async (books, database) => {
+  "asks before it matches another account's payment": async (books, database) => {
     const rows: Row[] = [["2026-10-02", "PAYPAL *SPOTIFY", "-9.99"]];
     await (await match(books, database, rows)).commit();
     const other = await match(books, database, [["2026-10-01", "Spotify", "-9.99"]], { account: "PayPal" });
     assertEquals(other.states, ["likely"]);
   },
-  "what is closed is linked, and a date of a bill is not paid in a closed month": async (books, database) => {
+  "links rows to expenses of a closed month but pays no bill there": async (books, database) => {
     books.goTo("2026-09-01");
     await books.ok("add_bill", { name: "Rent", amount: "950", first_due: "2026-09-03", frequency: "once" });
     await log(books, { name: "Lidl", amount: "23.45", date: "2026-09-01" });
@@ -381,7 +381,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     assertEquals([states, preview.rows_bad_count], [["linked", "new", "new"], 1]);
     assertEquals((await commit()).data.created, 1);
   },
-  "a preview lists every row with what it was taken for, page by page": async (books, database) => {
+  "lists every row with its outcome, page by page": async (books, database) => {
     await log(books, { name: "Lidl", amount: "23.45", date: "2026-10-03" });
     const many = Array.from({ length: 58 }, (_, n): Row => ["2026-10-05", `Shop ${n}`, `-${n + 1}.00`]);
     const { preview } = await match(books, database, [
@@ -400,7 +400,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     const next = (await books.ok("import_expenses", { import_id: preview.import_id, after_line: 51 })).preview;
     assertEquals([next.rows.length, next.rows.at(-1).line, next.next_line], [11, 62, undefined]);
   },
-  "reconcile names what the books could not take: skipped, refused, unreadable and foreign": async (
+  "reconcile names skipped, refused, unreadable and foreign lines": async (
     books,
     database,
   ) => {
@@ -447,7 +447,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     await books.ok("import_expenses", fixed.preview.commit_with);
     assertEquals((await proof())[0].map(([text]: Json) => text), ["Later", "Tea", "Undated"]);
   },
-  "a foreign price to the cent is the expense of those days, whatever the names say": async (books) => {
+  "matches an exact foreign price within days, whatever the names": async (books) => {
     await log(books, { name: "Hotel", amount: "412.80", currency: "USD", date: "2026-10-07" }, {
       ...{ name: "Books", amount: "20.00", currency: "USD", date: "2026-10-07" },
     });
@@ -472,7 +472,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     assertEquals(rows[0].charged, { amount: "367.12", currency: "EUR" });
     assertEquals(await totals(books), { USD: "472.81" });
   },
-  "a row a little above what was said of a restaurant is asked as the same with a tip": async (books, database) => {
+  "asks whether a slightly higher restaurant charge includes a tip": async (books, database) => {
     await log(
       books,
       { name: "Diner", amount: "20.00", date: "2026-10-05" },
@@ -503,7 +503,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     await books.ok("undo_change", { change_id });
     assertEquals(await totals(books), { EUR: "50.00" });
   },
-  "nobody else's payments are matched": async (books, database) => {
+  "ignores other organizations' payments": async (books, database) => {
     const other = await openBooks(database, { day: "2026-10-20" });
     await log(other, { name: "Lidl", amount: "23.45", date: "2026-10-03" });
     await match(other, database, [["2026-10-04", "LIDL", "-23.45"], ["2026-10-04", "REWE", "-2.00"]]).then((one) =>

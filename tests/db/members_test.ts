@@ -9,7 +9,7 @@ const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 const { invite, accept, about, handover, handoverId, roles, events } = membersOf(database);
 
-Deno.test("change_member_role(): the owner changes every role, managers those of members and viewers, never their own", async () => {
+Deno.test("change_member_role() lets the owner change every role and managers those of members and viewers", async () => {
   const home = await household(database);
   const { anna, manager, member, viewer, stranger } = home;
   const change = (by: string, of: string, role: string) => about("change_member_role", home, { by, member: of, role });
@@ -52,7 +52,7 @@ Deno.test("change_member_role(): the owner changes every role, managers those of
   assertEquals((await roles(home))[viewer], "manager");
 });
 
-Deno.test("open_private(): the owner opens private categories to a viewer, until the role changes", async () => {
+Deno.test("open_private() shows private categories to a viewer until the role changes", async () => {
   const home = await household(database);
   const { anna, manager, member, viewer } = home;
   const open = (by: string, of: string, sees_private = true) =>
@@ -218,7 +218,7 @@ Deno.test("remove_member() touches no other organization of theirs", async () =>
   assertEquals((await roles(other))[other.stranger], "member");
 });
 
-Deno.test("removal: never the owner, managers can't remove managers, others can leave", async () => {
+Deno.test("remove_member() spares the owner, lets no manager remove a manager, and lets others leave", async () => {
   const home = await household(database);
   const { anna, manager, member, viewer, stranger } = home;
   const remove = (by: string, of: string) => about("remove_member", home, { by, member: of });
@@ -252,7 +252,7 @@ Deno.test("removal: never the owner, managers can't remove managers, others can 
   ]);
 });
 
-Deno.test("a hand-over is the asked member's to confirm, once, within seven days; the former owner is a manager", async () => {
+Deno.test("the asked member confirms a hand-over once within seven days, and the former owner becomes a manager", async () => {
   const home = await household(database);
   const { anna, manager, member, stranger } = home;
   const propose = (by: string, of: string) => about("propose_owner", home, { by, member: of });
@@ -287,7 +287,7 @@ Deno.test("a hand-over is the asked member's to confirm, once, within seven days
   ]);
 });
 
-Deno.test("end_handover(): the owner withdraws, the member declines, nobody else ends it, and removal does", async () => {
+Deno.test("end_handover() lets only the owner or the asked member end it; removal ends it too", async () => {
   const home = await household(database);
   const { anna, manager, member } = home;
   for (const by of [anna.userId, member]) {
@@ -304,7 +304,7 @@ Deno.test("end_handover(): the owner withdraws, the member declines, nobody else
   assertEquals((await roles(home))[anna.userId], "owner");
 });
 
-Deno.test("after a hand-over the books go on: dates in the new owner's zone, trial and plan as they were, their invitations end", async () => {
+Deno.test("a hand-over moves dates to the new owner's zone, keeps the plan, and ends invitations of managers", async () => {
   const home = await household(database);
   const { anna, member } = home;
   await database.query("update identity.profiles set timezone = 'Pacific/Auckland' where user_id = $1", [member]);
@@ -333,7 +333,7 @@ Deno.test("after a hand-over the books go on: dates in the new owner's zone, tri
   assertEquals(await accept(home.stranger, { token: "member" }), "accepted");
 });
 
-Deno.test("read_members(): members see members, inviters also invitations, strangers nothing", async () => {
+Deno.test("read_members() shows members to members, invitations to inviters, and nothing to strangers", async () => {
   const home = await household(database);
   const { anna, manager, member, viewer, stranger } = home;
   await invite(home, anna.userId);

@@ -18,7 +18,7 @@ async function featuresAt(at: Date) {
   return rows.map(({ feature }) => feature);
 }
 
-Deno.test("plans are off until they are sold, and a checkout turns them on only where nobody decided", async () => {
+Deno.test("a checkout turns plans on, unless the operator has decided", async () => {
   await addOrganization(database, { trialEndsAt: "2026-10-02T00:00:00Z" });
   const isUndecided = async () => (await database.query<{ answer: boolean }>(ARE_PLANS_UNDECIDED))[0]!.answer;
   await database.query("update billing.settings set plans_enabled = null");
@@ -78,7 +78,7 @@ Deno.test("no API role can switch plans or add a second settings row", async () 
   assertEquals(await featuresAt(day(1)), []);
 });
 
-Deno.test("a person has one trial: onboarding again, or twice at once, starts no other", async () => {
+Deno.test("onboarding again or twice at once starts no second trial", async () => {
   const onboard = (at: Date) =>
     database.asService<{ outcome: string }>("complete_onboarding", {
       user_id: OWNER,

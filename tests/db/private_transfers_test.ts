@@ -37,7 +37,7 @@ function assertKept(text: string, secrets: string[]): void {
 }
 
 testBooks("the other half of a transfer", { day: "2026-10-20" }, {
-  "on an account of somebody else is told in no preview, list, history or reconciliation": async (ana) => {
+  "on another member's account appears in no preview, list, history or reconciliation": async (ana) => {
     const ben = await ana.join();
     await ana.ok("update_settings", { own_only: true });
     await commit(ana, await preview(ana, "Hidden bank", ["2026-10-05", "Top up by *4411", "600.00"], COFFEE));

@@ -121,7 +121,7 @@ Deno.test("jobs.purge_expired() deletes expired rows and nothing else", async ()
   }
 });
 
-Deno.test("jobs.purge_expired() removes a limited number of rows per table, and the rest on the next run", async () => {
+Deno.test("jobs.purge_expired() deletes a limited number of rows per table, and the rest on the next run", async () => {
   const database = await openDatabase();
   try {
     await database.exec(`

@@ -45,7 +45,7 @@ Deno.test("a suspended person gets no mail and doesn't block others", async () =
   assertEquals(told.toSorted(), inOrder.filter((one) => one !== suspended).map(({ userId }) => userId).toSorted());
 });
 
-Deno.test("80 and 100 percent are mailed once each, by themselves, whatever becomes of the payments", async () => {
+Deno.test("80 and 100 percent are mailed once each, even if payments change later", async () => {
   const books = await shopper("2026-11-10", "399.99");
   await set(books, "500");
   assertEquals(await run(at("2026-11-11")), []);
@@ -89,7 +89,7 @@ Deno.test("80 and 100 percent are mailed once each, by themselves, whatever beco
   assertEquals(used(await run(at("2026-12-03"))), ["Groceries 330.00/400.00 82%"]);
 });
 
-Deno.test("both at once are one line, and falling back below 100 mails nothing more", async () => {
+Deno.test("reaching both at once is one line, and falling below 100 mails nothing", async () => {
   const books = await shopper("2026-11-10", "300");
   await set(books, "500");
   const { change_id } = await log(books, "300");
@@ -150,7 +150,7 @@ Deno.test("carry-over counts, also for spending beyond it", async () => {
   assertEquals(used(await run(at("2027-01-06"))), ["Groceries 1.00/-381.00 null%"]);
 });
 
-Deno.test("it joins the mail of the day, and waits for the next one if that has left", async () => {
+Deno.test("a notice joins the day's mail, or the next one once that was sent", async () => {
   const books = await shopper("2026-11-10", "450");
   await addBill(books, "Rent", "2026-11-12");
   await set(books, "500");
@@ -171,7 +171,7 @@ Deno.test("payments without a rate are left out and counted", async () => {
   await addRate(database, "CHF", "2026-11-10", "1");
 });
 
-Deno.test("hidden amounts are not in it", async () => {
+Deno.test("a notice contains no hidden amounts", async () => {
   const books = await shopper("2026-11-10", "400");
   await set(books, "500");
   await database.query("update identity.profiles set hide_amounts_in_email = true where user_id = $1", [books.userId]);
@@ -234,7 +234,7 @@ Deno.test("budgets are collected page by page", async () => {
   }
 });
 
-Deno.test("organizations without a budget and recipients already mailed cost no sum", async () => {
+Deno.test("spending is summed only for organizations with a budget and recipients without a notice", async () => {
   const books = await shopper("2026-11-10", "500");
   await addBill(books, "Rent", "2026-11-12");
   const scans = (time: string) =>

@@ -21,7 +21,7 @@ async function couple(day = "2026-11-10"): Promise<{ anna: Books; ben: Books }> 
   return { anna, ben: await anna.join() };
 }
 
-Deno.test("an assigned bill is reminded of to its assignee and the owner, once each, and the others to the owner", async () => {
+Deno.test("an assigned bill reminds its assignee and the owner once each; other bills remind the owner", async () => {
   const { anna, ben } = await couple();
   await addBill(anna, "Rent", "2026-11-22", { assignee: addressOf(ben) });
   await addBill(anna, "Water", "2026-11-22");
@@ -76,7 +76,7 @@ Deno.test("an assignee gets later reminders, snoozed dates, nudges and notices",
   });
 });
 
-Deno.test("a snooze until the due date itself is a reminder of its own, to a member as to the owner", async () => {
+Deno.test("a snooze until the due date adds one reminder, for members and the owner", async () => {
   const { anna, ben } = await couple();
   const rent = await addBill(anna, "Rent", "2026-11-22", { assignee: addressOf(ben) });
   assertEquals((await run(at("2026-11-20"))).length, 2);
@@ -100,7 +100,7 @@ Deno.test("a member who chooses all mails gets this organization's bills; others
   assertEquals(saidTo(await run(at("2026-11-21"))), { [anna.userId]: "Water 3", [cleo.userId]: "Rent 1, Water 3" });
 });
 
-Deno.test("an owner who wants no mails leaves the assignee's as they are", async () => {
+Deno.test("an owner without mails does not stop the assignee's", async () => {
   const { anna, ben } = await couple();
   await addBill(anna, "Rent", "2026-11-22", { assignee: "me" });
   await addBill(anna, "Water", "2026-11-22", { assignee: addressOf(ben) });
@@ -114,10 +114,10 @@ const ENDINGS: Record<string, string> = {
   "left the organization": "delete from identity.memberships where user_id = $1",
   "was suspended": "update auth.users set banned_until = '2026-11-25' where id = $1",
   "wants no mail": "update identity.memberships set mails = 'none' where user_id = $1",
-  "is assigned nothing any more": "update app.expenses set assignee_id = null where assignee_id = $1",
+  "is no longer assigned a bill": "update app.expenses set assignee_id = null where assignee_id = $1",
 };
 for (const [what, query] of Object.entries(ENDINGS)) {
-  Deno.test(`who ${what} between collecting and sending gets no mail, and the owner does`, async () => {
+  Deno.test(`a member who ${what} between collecting and sending gets no mail; the owner does`, async () => {
     const { anna, ben } = await couple();
     await addBill(anna, "Rent", "2026-11-22", { assignee: addressOf(ben) });
     assertEquals(
@@ -158,7 +158,7 @@ Deno.test("a bill returns to the owner when its assignee leaves", async () => {
   assertEquals(JSON.stringify(digests).includes(ben.userId), false);
 });
 
-Deno.test("one recipient's refused address holds nobody up and frees no one's reminder", async () => {
+Deno.test("one recipient's refused address delays nobody and repeats no other reminder", async () => {
   const { anna, ben } = await couple();
   const others = [ben];
   for (let n = 0; n < 4; n++) others.push(await anna.join());
@@ -209,7 +209,7 @@ Deno.test("every recipient of one bill is collected once, across pages", async (
   assertEquals(saidTo(await run(at("2026-11-20"))), { [anna.userId]: all, [ben.userId]: all, [cleo.userId]: all });
 });
 
-Deno.test("a member of two organizations gets one mail with their bills of each", async () => {
+Deno.test("a member of two organizations gets one mail with their bills of both", async () => {
   const { anna, ben } = await couple();
   const own = await openBooks(database, { day: "2026-11-10" });
   await database.query("update identity.organizations set name = 'Studio' where id = $1", [own.organizationId]);
@@ -227,7 +227,7 @@ Deno.test("a member of two organizations gets one mail with their bills of each"
   );
 });
 
-Deno.test("as the service, members of other organizations get nothing", async () => {
+Deno.test("the service mails no members of other organizations", async () => {
   const { anna } = await couple();
   const other = await openBooks(database, { day: "2026-11-10" });
   const stranger = await other.join();

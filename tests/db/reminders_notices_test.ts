@@ -59,7 +59,7 @@ Deno.test("cancel-by dates are announced 14 and 3 days before with the term's co
   assertEquals([later.cancel_by, later.renews_on], ["2027-12-11", "2028-01-10"]);
 });
 
-Deno.test("a contract renews by its paid years; 29 February returns; it ends with the bill", async () => {
+Deno.test("a contract renews after each paid term, keeps 29 February, and ends with its bill", async () => {
   const books = await fresh({ day: SOON });
   const add = (name: string, more: Record<string, unknown>) => addBill(books, name, FAR, more);
   await add("Leap", { renews_on: "2028-02-29", notice_days: 0 });

@@ -44,7 +44,7 @@ Deno.test("a trial's last digest names its end, and a mail on the day lists late
   });
 });
 
-Deno.test("a plan whose payment failed ends as loudly, on the seventh day after the failure", async () => {
+Deno.test("a plan with a failed payment ends with the same mails, seven days after the failure", async () => {
   await booksWith("plan = 'pro', plan_status = 'past_due', past_due_since = '2026-11-09T06:00Z', trial_ends_at = null");
   const days = await told(10, 30);
   assertEquals(days, { 13: ["past_due 3 false VAT 17,Rent 30"], 16: ["past_due 0 true VAT 17,Rent 30"] });

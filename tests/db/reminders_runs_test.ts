@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { openBooks } from "../_support/books.ts";
 import { addBill, at, database, type Digest, fresh, run } from "./reminder_run.ts";
 
-Deno.test("another run's lease marks nothing", async () => {
+Deno.test("a run without the lease marks nothing as sent", async () => {
   const books = await fresh();
   await addBill(books, "Rent", "2026-11-22");
   await database.asService("collect_reminders", { at: at("2026-11-20") });

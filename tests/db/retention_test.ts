@@ -105,7 +105,7 @@ const ELSEWHERE = [
   "tool_reads",
 ];
 
-Deno.test("every time of the table has a row here, and the document says the same", async () => {
+Deno.test("every retention period has a test and is documented", async () => {
   const times = await database.query<{ what: string; keep: string }>(
     "select what, keep::text from app.retention order by what",
   );
@@ -117,7 +117,7 @@ Deno.test("every time of the table has a row here, and the document says the sam
 });
 
 for (const [what, { table, insert }] of Object.entries(ROWS)) {
-  Deno.test(`${what}: kept to the second that the table says, and gone a second later`, async () => {
+  Deno.test(`${what}: kept until its retention ends, purged a second later`, async () => {
     await database.reset();
     const books = await openBooks(database, { day: "2026-11-20" });
     await books.ok("add_bill", { name: "Rent", amount: "10", first_due: "2026-11-25" });
@@ -144,7 +144,7 @@ for (const [what, { table, insert }] of Object.entries(ROWS)) {
   });
 }
 
-Deno.test("a change keeps its contents for as long as it can be undone, then says only that it was made", async () => {
+Deno.test("a change keeps its contents while it can be undone, then only its existence", async () => {
   await database.reset();
   const books = await openBooks(database, { day: "2026-10-01" });
   const logged = async (name: string) =>

@@ -39,7 +39,7 @@ testBooks("review_bills", { day: TODAY }, {
     }]);
     assertEquals(counts.overdue, 1);
   },
-  "price_rises: what became more expensive within the period, not cheaper": async (books) => {
+  "price_rises: lists higher prices within the period, not lower ones": async (books) => {
     const netflix = await add(books, "Netflix", { amount: "12.99" });
     const phone = await add(books, "Phone", { amount: "30" });
     await books.ok("mark_bill_paid", { advance: true, bill_id: netflix });
@@ -58,7 +58,7 @@ testBooks("review_bills", { day: TODAY }, {
     assertEquals((await books.ok("review_bills", { lookback_months: 3 })).price_rises, []);
     assertEquals((await books.ok("review_bills", { lookback_months: 6 })).price_rises.length, 1);
   },
-  "price_rises: also a scheduled one, as list_bills shows it": async (books) => {
+  "price_rises: lists scheduled rises as list_bills shows them": async (books) => {
     const id = await add(books, "Netflix", { amount: "15.99", weekend_rule: "after" });
     const show = async () => (await books.ok("list_bills", { bill_id: id })).bills[0];
     assertEquals((await show()).next_price, undefined);
@@ -139,7 +139,7 @@ testBooks("review_bills", { day: TODAY }, {
       "The amount of C is missing: openai has no statement for 2026-11. Set it with update_bill once it is known.",
     ]);
   },
-  "provider_attention: an amount that nothing waits for is not missing": async (books, database) => {
+  "provider_attention: does not report an amount that no date needs": async (books, database) => {
     const more = { amount: undefined, amount_mode: "variable" };
     const yearly = await add(books, "Domain", { ...more, frequency: "yearly", first_due: "2027-03-10" });
     const paid = await add(books, "Water", more);

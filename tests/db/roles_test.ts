@@ -23,7 +23,7 @@ async function dumpBooks(database: TestDatabase, { organizationId }: Books): Pro
 }
 
 testBooks("a viewer", {}, {
-  "reads with every tool that reads, and is refused by every other before it runs": async (owner, database) => {
+  "can call every read tool and no other": async (owner, database) => {
     await owner.ok("log_expenses", { items: [{ name: "Lunch", amount: "10.00" }] });
     const viewer = await owner.join("viewer");
     const before = await dumpBooks(database, owner);
@@ -47,7 +47,7 @@ testBooks("a viewer", {}, {
     assertEquals(refused.retryable, false);
     assertEquals(await spent(viewer), "10.00");
   },
-  "is not let in by a preview, a key of an earlier call, or an import of an earlier role": async (owner, database) => {
+  "can't write with a preview, an earlier key or an earlier import": async (owner, database) => {
     const person = await owner.join();
     const items = [{ name: "Lunch", amount: "10.00" }];
     await person.ok("log_expenses", { items, idempotency_key: "lunch-key" });
@@ -63,14 +63,14 @@ testBooks("a viewer", {}, {
     });
     assertEquals(result.error.code, "forbidden_role.read_only");
   },
-  "hears that it only reads": async (owner) => {
+  "is told about read-only access": async (owner) => {
     const viewer = await owner.join("viewer");
     const { role, read_only } = await viewer.ok("get_context");
     assertEquals([role, read_only], ["viewer", true]);
     const context = await owner.ok("get_context");
     assertEquals([context.role, "read_only" in context], ["owner", false]);
   },
-  "hears how their own mails reach them, and not how the owner's do": async (owner, database) => {
+  "sees their own mail settings and not the owner's": async (owner, database) => {
     const viewer = await owner.join("viewer");
     await database.query(
       `update identity.profiles set reminder_email = 'secret@example.com', reminder_email_confirmed_at = now(),
@@ -90,7 +90,7 @@ testBooks("a viewer", {}, {
     const { settings } = await owner.ok("get_context");
     assertEquals([settings.reminders.email, settings.reminders.hide_amounts_in_email], ["secret@example.com", true]);
   },
-  "of another organization is nobody here": async (owner, database) => {
+  "of another organization has no access": async (owner, database) => {
     const other = await owner.join("viewer");
     await database.query("delete from identity.memberships where user_id = $1", [other.userId]);
     assertEquals(await other.facts("log_expenses", { items: [] }), null);
@@ -99,7 +99,7 @@ testBooks("a viewer", {}, {
 });
 
 testBooks("a manager", {}, {
-  "sets what is the organization's, and leaves the owner's own": async (owner) => {
+  "changes the organization's settings but not the owner's": async (owner) => {
     const manager = await owner.join("manager");
     await manager.ok("update_settings", { closed_through: "2026-09", own_only: true, base_currency: "USD" });
     const { settings } = await owner.ok("get_context");
@@ -114,7 +114,7 @@ testBooks("a manager", {}, {
     }
     assertEquals((await owner.ok("get_context")).settings.own_only, true);
   },
-  "undoes settings of the organization, and no member does": async (owner) => {
+  "can undo organization settings, which a member can't": async (owner) => {
     const [manager, member] = [await owner.join("manager"), await owner.join()];
     const { change_id } = await owner.call("update_settings", { own_only: true });
     const { message } = await member.fails("forbidden_role", "undo_change", { change_id });
@@ -124,7 +124,7 @@ testBooks("a manager", {}, {
     const own = await owner.call("update_settings", { timezone: "Asia/Kolkata" });
     await manager.fails("forbidden_role", "undo_change", { change_id: own.change_id });
   },
-  "sees what is private, and decides it": async (owner) => {
+  "sees private categories and can make categories private": async (owner) => {
     const [manager, member] = [await owner.join("manager"), await owner.join()];
     await manager.ok("update_settings", { category: { action: "create", name: "Payroll" } });
     const made = await manager.ok("update_settings", { category: { action: "make_private", name: "Payroll" } });
@@ -139,8 +139,8 @@ testBooks("a manager", {}, {
   },
 });
 
-testBooks("a bill that was private", {}, {
-  "keeps what was paid in a closed month private, and counts it in what is left of a date": async (owner) => {
+testBooks("a bill moved out of a private category", {}, {
+  "keeps its closed payments private and counts them toward their dates": async (owner) => {
     const member = await owner.join();
     for (const name of ["Payroll", "Consulting"]) {
       await owner.ok("update_settings", { category: { action: "create", name } });
@@ -166,8 +166,8 @@ testBooks("a bill that was private", {}, {
   },
 });
 
-testBooks("where members see only their own", {}, {
-  "lists and totals are of what they recorded or look after": async (owner, database) => {
+testBooks("with own-only access", {}, {
+  "lists and totals contain a member's own and assigned records": async (owner, database) => {
     const [anna, ben, viewer] = [await owner.join(), await owner.join(), await owner.join("viewer")];
     await owner.ok("log_expenses", { items: [{ name: "Office", amount: "100.00" }] });
     await anna.ok("log_expenses", { items: [{ name: "Lunch", amount: "10.00" }] });
@@ -186,7 +186,7 @@ testBooks("where members see only their own", {}, {
     assertEquals(/Office|Lunch|Phone/.test(JSON.stringify(changes)), false);
     await ben.fails("not_found", "mark_bill_paid", { bill_id: bill.id });
   },
-  "nobody gives away what they would not see any more": async (owner, database) => {
+  "nobody can assign away a record that they would no longer see": async (owner, database) => {
     const [anna, ben] = [await owner.join(), await owner.join()];
     const { bill } = await owner.ok("add_bill", { name: "Phone", amount: "15.00", first_due: "2026-12-20" });
     const assign = (person: Books, to: string) =>
@@ -202,7 +202,7 @@ testBooks("where members see only their own", {}, {
     assertEquals((await ben.ok("list_bills")).bills.map(({ name }: Json) => name), ["Gym"]);
     assertEquals((await anna.ok("list_bills")).bills.length, 2);
   },
-  "an id of the caller's own that somebody else used is free": async (owner) => {
+  "two members can use the same external id": async (owner) => {
     const [anna, ben] = [await owner.join(), await owner.join()];
     await owner.ok("update_settings", { own_only: true });
     const item = { name: "Lunch", amount: "10.00", external_id: "receipt-1" };

@@ -84,7 +84,7 @@ Deno.test("roll_bills() gives each bill what refresh_bill() gives it", async () 
   );
 });
 
-Deno.test("a bill is stale by its owner's date, not the server's", async () => {
+Deno.test("a bill becomes stale on its owner's date, not the server's", async () => {
   await database.reset();
   const far = { day: "2026-11-18" };
   const kiritimati = await openBooks(database, { ...far, timezone: "Pacific/Kiritimati" });
@@ -147,7 +147,7 @@ Deno.test("a bill with several dates on one day, after a weekend, is rolled once
   ]);
 });
 
-Deno.test("the latest passed is rolled first, and each due date lies in one page", async () => {
+Deno.test("the latest passed bill is rolled first, and each due date lies in one page", async () => {
   await database.reset();
   const books = await openBooks(database, { day: "2026-11-10" });
   const due = ["2026-11-11", "2026-11-15", "2026-11-15", "2026-11-18"];
@@ -180,7 +180,7 @@ Deno.test("several missed periods are rolled in one step, and each passed date s
   assertEquals(rent!.version, 1);
 });
 
-Deno.test("a run looks back to the last complete one, and once a week at everything", async () => {
+Deno.test("a run looks back to the last complete one, and checks every bill once a week", async () => {
   await database.reset();
   const books = await openBooks(database, { day: "2026-10-01" });
   await books.ok("add_bill", { name: "Rent", amount: "10", first_due: "2026-10-15" });

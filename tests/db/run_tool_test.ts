@@ -40,7 +40,7 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
     );
   },
 
-  "answers an envelope without nulls, dated by the owner's day": async (books) => {
+  "returns an envelope without nulls, dated by the owner's day": async (books) => {
     const result = await books.call("log_expenses", LUNCH);
     // Noon UTC is past midnight in Auckland.
     assertEquals(result.context.today, "2026-10-07");
@@ -104,7 +104,7 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
     assertEquals(await books.call("log_expenses", call), { ...second, replayed: true });
   },
 
-  "a repeat after a redo answers the first result": async (books) => {
+  "a repeat after a redo returns the first result": async (books) => {
     const call = { ...LUNCH, idempotency_key: "key-000001" };
     const first = await books.call("log_expenses", call);
     const undo = await books.call("undo_change", { change_id: first.change_id });
@@ -257,7 +257,7 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
 });
 
 testBooks("get_context", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolkata" }, {
-  "says who calls, for which organization and under which plan": async (books, database) => {
+  "returns the caller, the organization and the plan": async (books, database) => {
     await database.query(
       "update identity.organizations set plan = 'free', trial_ends_at = '2026-10-20T20:00:00Z' where id = $1",
       [
@@ -293,7 +293,7 @@ testBooks("get_context", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolk
     assertEquals((await books.ok("get_context")).features, []);
   },
 
-  "warns in time of what ends with a trial or a missed payment": async (books, database) => {
+  "warns in time of features that end with a trial or a failed payment": async (books, database) => {
     const warnings = async (day: string) => {
       books.goTo(day);
       return (await books.call("get_context")).warnings?.map(({ message }: Json) => message) ?? [];
@@ -333,7 +333,7 @@ testBooks("get_context", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolk
     assertEquals(await warnings("2026-10-13"), []);
   },
 
-  "lists what is requested": async (books) => {
+  "lists the requested parts": async (books) => {
     const member = await books.join();
     await books.ok("log_expenses", {
       items: [{ name: "Lunch", payee: "Cafe", amount: "1" }, {

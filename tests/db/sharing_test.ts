@@ -36,8 +36,8 @@ async function borne(books: Books, people: Books[]): Promise<string[]> {
   );
 }
 
-testBooks("what each bears", {}, {
-  "is equal by default, and the remainder is for who paid": async (ana) => {
+testBooks("an expense's shares", {}, {
+  "are equal by default, and the payer bears the remainder": async (ana) => {
     const [ben, carla] = [await ana.join(), await ana.join("manager")];
     const people = [ana, ben, carla];
     await log(ben, "10.00", { shared: {} });
@@ -45,7 +45,7 @@ testBooks("what each bears", {}, {
     assertEquals((await owed(ana, people)).toSorted(), ["0→1 3.33 EUR", "2→1 3.33 EUR"]);
   },
 
-  "follows shares and amounts, in currencies with other decimals": async (ana) => {
+  "follow weights or amounts in currencies with other decimals": async (ana) => {
     const ben = await ana.join();
     const people = [ana, ben];
     await log(ana, "1001", { currency: "JPY", shared: { between: ["me", mail(ben)], shares: [1, 2] } });
@@ -56,7 +56,7 @@ testBooks("what each bears", {}, {
     assertEquals(await owed(ben, people), ["0→1 9.99 EUR", "1→0 667 JPY", "1→0 1.001 KWD"]);
   },
 
-  "is refused where it does not add up or cannot be": async (ana) => {
+  "are refused when they don't add up or name a non-member": async (ana) => {
     const [ben, viewer] = [await ana.join(), await ana.join("viewer")];
     const fails = async (more: Json, field: string) => {
       const error = await ana.fails("invalid_argument", "log_expenses", { items: [item("10.00", more)] });
@@ -77,7 +77,7 @@ testBooks("what each bears", {}, {
     assertEquals((await ana.ok("list_expenses")).rows, []);
   },
 
-  "changes with the expense, and goes with it": async (ana) => {
+  "change and disappear with the expense": async (ana) => {
     const ben = await ana.join();
     const people = [ana, ben];
     const id = await log(ana, "10.00", { shared: {} });
@@ -100,7 +100,7 @@ testBooks("what each bears", {}, {
     assertEquals(await owed(ana, people), ["1→0 10.00 EUR"]);
   },
 
-  "by amounts is asked for again when the amount changes": async (ana) => {
+  "by amounts are required again when the amount changes": async (ana) => {
     const ben = await ana.join();
     const shared = { between: ["me", mail(ben)], amounts: ["4.00", "6.00"] };
     const id = await log(ana, "10.00", { shared });
@@ -112,7 +112,7 @@ testBooks("what each bears", {}, {
     assertEquals(await owed(ana, [ana, ben]), ["1→0 8.00 EUR"]);
   },
 
-  "holds for every part of a split, and adds up": async (ana, database) => {
+  "apply to every part of a split and add up": async (ana, database) => {
     const ben = await ana.join();
     const id = await log(ana, "10.01", {
       split: [{ amount: "3.33", category: "Groceries" }, {}],
@@ -124,7 +124,7 @@ testBooks("what each bears", {}, {
     assertEquals(await owed(ana, [ana, ben]), ["1→0 5.00 EUR"]);
   },
 
-  "of one part stays its own when the split changes": async (ana, database) => {
+  "of one part stay when the split changes": async (ana, database) => {
     const ben = await ana.join();
     const id = await log(ana, "100.00", { split: [{ amount: "80", category: "Groceries" }, { category: "Gifts" }] });
     const parts = (await ana.ok("list_expenses")).rows;
@@ -137,7 +137,7 @@ testBooks("what each bears", {}, {
     assertEquals(await owed(ana, [ana, ben]), ["0→1 15.00 EUR"]);
   },
 
-  "stays when records are merged": async (ana) => {
+  "stay when records are merged": async (ana) => {
     const ben = await ana.join();
     const [shared, plain] = [await log(ana, "10.00", { shared: {} }), await log(ana, "10.00", { name: "CARD 10" })];
     await ana.ok("update_expenses", { ids: [shared], merge_into: plain });
@@ -207,7 +207,7 @@ testBooks("spending by person", { day: "2026-11-20" }, {
 });
 
 testBooks("a shared bill", {}, {
-  "shares what is paid for it, and who paid is who pays it": async (ana) => {
+  "shares its payments, with its payer as the default payer": async (ana) => {
     const ben = await ana.join();
     const people = [ana, ben];
     const { bill } = await ana.ok("add_bill", {
@@ -241,7 +241,7 @@ testBooks("a shared bill", {}, {
     assertEquals(await owed(ana, [ana, ben]), ["1→0 66.66 EUR"]);
   },
 
-  "that is paid automatically is paid by who pays it": async (ana) => {
+  "on autopay records its payer": async (ana) => {
     const ben = await ana.join();
     await ben.ok("add_bill", { name: "Phone", amount: "20.00", first_due: "2026-11-21", autopay: true, shared: {} });
     ana.goTo("2026-11-25");
@@ -250,7 +250,7 @@ testBooks("a shared bill", {}, {
     assertEquals(await owed(ana, [ana, ben]), ["0→1 10.00 EUR"]);
   },
 
-  "is paid by nobody who has left, and they bear nothing of it": async (ana, database) => {
+  "leaves former members out as payer and bearers": async (ana, database) => {
     const [ben, carla] = [await ana.join(), await ana.join()];
     const people = [ana, ben, carla];
     const rent = { name: "Rent", amount: "900.00", first_due: "2026-11-20", paid_by: mail(ben), shared: {} };
@@ -267,7 +267,7 @@ testBooks("a shared bill", {}, {
     await addsUp(database, ana);
   },
 
-  "pays itself for nobody once who pays it has left": async (ana, database) => {
+  "on autopay is no longer shared once its payer has left": async (ana, database) => {
     const [ben, carla] = [await ana.join(), await ana.join()];
     const rent = { name: "Rent", amount: "900.00", first_due: "2026-12-01", paid_by: mail(ben), shared: {} };
     await ana.ok("add_bill", { ...rent, autopay: true });
@@ -282,7 +282,7 @@ testBooks("a shared bill", {}, {
 });
 
 testBooks("settling up", {}, {
-  "takes what is owed, once, and can be undone": async (ana) => {
+  "pays the whole debt once and can be undone": async (ana) => {
     const ben = await ana.join();
     const people = [ana, ben];
     await log(ana, "10.00", { shared: {} });
@@ -305,7 +305,7 @@ testBooks("settling up", {}, {
     assertEquals(await owed(ana, people), ["1→0 5.00 EUR"]);
   },
 
-  "of a part, of more, and the other way round": async (ana) => {
+  "accepts a part, an excess and the other direction": async (ana) => {
     const ben = await ana.join();
     const people = [ana, ben];
     await log(ana, "10.00", { shared: {} });
@@ -317,7 +317,7 @@ testBooks("settling up", {}, {
     assertEquals(await owed(ana, people), ["0→1 1.00 EUR"]);
   },
 
-  "is for each currency": async (ana) => {
+  "requires a currency when several are owed": async (ana) => {
     const ben = await ana.join();
     await log(ana, "10.00", { shared: {} });
     await log(ana, "10", { currency: "JPY", shared: {} });
@@ -326,7 +326,7 @@ testBooks("settling up", {}, {
     assertEquals(await owed(ana, [ana, ben]), ["1→0 5.00 EUR"]);
   },
 
-  "between others is for managers, and with who has left": async (ana, database) => {
+  "between others requires a manager and includes former members": async (ana, database) => {
     const [ben, carla] = [await ana.join(), await ana.join()];
     await log(ben, "10.00", { shared: { between: ["me", mail(carla)] } });
     await log(ben, "6.00", { shared: { between: ["me", mail(ana)] } });
@@ -340,7 +340,7 @@ testBooks("settling up", {}, {
     assertEquals(await owed(ana, [ana, ben]), ["0→1 3.00 EUR"]);
   },
 
-  "takes every name that answers show for who has left, and asks where there are several": async (ana, database) => {
+  "accepts every shown name of a former member, and asks when several match": async (ana, database) => {
     const [ben, carla] = [await ana.join(), await ana.join()];
     for (const other of [ben, carla]) await log(ana, "10.00", { shared: { between: ["me", mail(other)] } });
     for (const other of [ben, carla]) await leave(database, other, "2026-11-20T12:00:00Z");
@@ -367,7 +367,7 @@ testBooks("settling up", {}, {
     assertEquals(await shown(), []);
   },
 
-  "takes no former member's address where they owe nothing": async (ana, database) => {
+  "refuses the address of a former member without a balance": async (ana, database) => {
     const [ben, carla] = [await ana.join(), await ana.join()];
     await log(ana, "10.00", { shared: { between: ["me", mail(ben)] } });
     for (const other of [ben, carla]) await leave(database, other, "2026-11-20T12:00:00Z");
@@ -375,8 +375,8 @@ testBooks("settling up", {}, {
   },
 });
 
-testBooks("hidden shared records", {}, {
-  "is not shared with them": async (ana) => {
+testBooks("shared records", {}, {
+  "of a private category can't include a member who can't see it": async (ana) => {
     const [ben, carla] = [await ana.join(), await ana.join("manager")];
     await ana.ok("update_settings", { category: { action: "create", name: "Payroll" } });
     await ana.ok("update_settings", { category: { action: "make_private", name: "Payroll" } });
@@ -389,7 +389,7 @@ testBooks("hidden shared records", {}, {
     assertEquals(await owed(carla, [ana, ben, carla]), ["2→0 5.00 EUR"]);
   },
 
-  "counts in what they owe, though it is private since": async (ana) => {
+  "count in a debt after their category became private": async (ana) => {
     const ben = await ana.join();
     await log(ana, "10.00", { category: "Groceries", shared: {} });
     await ana.ok("update_settings", { category: { action: "make_private", name: "Groceries" } });
@@ -397,7 +397,7 @@ testBooks("hidden shared records", {}, {
     assertEquals((await ben.ok("list_expenses")).rows, []);
   },
 
-  "is what one has no part in, where only one's own is seen": async (ana) => {
+  "without a share of the member's are hidden under own-only access": async (ana) => {
     const [ben, carla] = [await ana.join(), await ana.join()];
     await ana.ok("update_settings", { own_only: true });
     await log(ana, "10.00", { shared: { between: ["me", mail(ben)] } });
@@ -407,7 +407,7 @@ testBooks("hidden shared records", {}, {
     assertEquals([await owed(ben, [ana, ben]), await owed(carla, [ana, ben])], [["1→0 5.00 EUR"], []]);
   },
 
-  "is a bill from the day on that it is shared, where only one's own is seen": async (ana) => {
+  "include a bill once the member shares it, under own-only access": async (ana) => {
     const [ben, carla] = [await ana.join(), await ana.join()];
     await ana.ok("update_settings", { own_only: true });
     const bill = { name: "Flat", amount: "900", first_due: "2026-12-01", shared: { between: ["me", mail(ben)] } };
@@ -426,7 +426,7 @@ testBooks("hidden shared records", {}, {
     assertEquals([await names(ben), await names(carla)], [["Net"], ["Flat"]]);
   },
 
-  "names a former member": async (ana, database) => {
+  "name a former member": async (ana, database) => {
     const ben = await ana.join();
     await log(ana, "10.00", { shared: { between: ["me", mail(ben)] }, paid_by: mail(ben) });
     const between = ["me", mail(ben)];
@@ -481,8 +481,8 @@ interface Entry {
   isRefund: boolean;
 }
 
-testBooks("whatever is written", {}, {
-  "balances agree with a ledger of their own": async (ana, database) => {
+testBooks("random writes", {}, {
+  "keep balances equal to an independent ledger": async (ana, database) => {
     const seed = Number(Deno.env.get("SHARING_SEED") ?? Math.floor(Math.random() * 2 ** 31));
     const people = [ana, await ana.join(), await ana.join("manager"), await ana.join()];
     let state = seed;

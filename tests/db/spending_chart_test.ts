@@ -10,7 +10,7 @@ const spend = (books: Books, items: [date: string, name: string, amount: string,
   });
 
 testBooks("show_spending_chart", { day: "2026-10-06" }, {
-  "by category: largest first, totals as in summarize_spending, compared with as many days": async (books) => {
+  "by category: largest first, with totals as in summarize_spending and an equally long comparison": async (books) => {
     await spend(books, [
       ["2026-10-01", "Rent", "900", "Housing"],
       ["2026-10-02", "Lunch", "14.50", "Food"],
@@ -40,7 +40,7 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
     );
   },
 
-  "shows the budgets of a whole month or year, those of what nothing was spent on too": async (books) => {
+  "shows the budgets of a whole month or year, also without spending": async (books) => {
     await spend(books, [
       ["2026-10-02", "Lunch", "36", "Food"],
       ["2026-10-02", "Bus", "7", "Transport"],
@@ -96,7 +96,7 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
     assertEquals(november.series[0].points[0].budget, { amount: "193.00", used_percent: 96 });
   },
 
-  "says when the books begin instead of comparing with an earlier period": async (books) => {
+  "names the first day of the books instead of comparing with an earlier period": async (books) => {
     await spend(books, [["2025-04-29", "A", "10"], ["2025-11-03", "B", "21"]]);
     const data = await books.ok("show_spending_chart", { chart: "over_time", period: "last_12_months" });
     assertEquals(data.compared, undefined);
@@ -206,7 +206,7 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
     assertEquals(await partial({ period: "this_year" }), []);
   },
 
-  "reports when there is nothing, and what could not be converted": async (books) => {
+  "reports empty periods and unconverted amounts": async (books) => {
     const empty = await books.ok("show_spending_chart", { chart: "by_category" });
     assertEquals([empty.table, empty.total.amount], ["Nothing spent this month.", "0.00"]);
     assertEquals((await books.ok("show_spending_chart", { chart: "over_time" })).table, "Nothing spent this month.");

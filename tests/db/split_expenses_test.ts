@@ -17,7 +17,7 @@ const cents = (values: (string | undefined)[]) =>
   values.reduce((sum, value) => sum + Math.round(Number(value) * 1000), 0);
 
 testBooks("split", {}, {
-  "is logged as parts that belong together, and every sum knows them": async (books, database) => {
+  "is logged as linked parts that every total includes": async (books, database) => {
     const { data, change_id } = await log(books, {
       split: SPLIT,
       tax_percent: 19,
@@ -53,7 +53,7 @@ testBooks("split", {}, {
     assertEquals(await amounts(books), [["Uncategorized", "5.00"]]);
   },
 
-  "is a duplicate of the whole and the whole of it, whoever says it": async (books) => {
+  "is a duplicate of the whole expense, and the whole of the split": async (books) => {
     const { data } = await log(books, { split: SPLIT, external_id: "r-1" });
     for (const more of [{}, { split: SPLIT }, { external_id: "r-1", amount: "90" }]) {
       const again = (await log(books, more)).data.results[0];
@@ -91,7 +91,7 @@ testBooks("split", {}, {
     assertEquals((await amounts(books))[0], ["Toys", "60.00"]);
   },
 
-  "of an expense is replaced as a whole, taken together again, and undone": async (books, database) => {
+  "of an expense is replaced as a whole, rejoined and undone": async (books, database) => {
     const id = await idOf(books, { category: "Food", tax_percent: 7, tags: ["a"], reimbursement: "open" });
     const before = await rows(books);
     const first = await update(books, id, { split: SPLIT }, { expected_version: 1 });
@@ -127,7 +127,7 @@ testBooks("split", {}, {
     assertEquals(unversioned(await rows(books)), unversioned(before));
   },
 
-  "keeps its parts adding up: a part is not changed or deleted unnoticed": async (books) => {
+  "keeps its sum: changing or deleting a part is refused": async (books) => {
     const id = await idOf(books, { split: SPLIT });
     for (const set of [{ amount: "5" }, { date: "2026-11-18" }, { currency: "USD" }, { is_refund: true }]) {
       const { error } = await update(books, id, set);
@@ -165,7 +165,7 @@ testBooks("split", {}, {
     assertEquals((await rows(books)).slice(-2).map(({ base_amount }) => base_amount), ["0.00", "0.02"]);
   },
 
-  "is written once for one key, and not by another organization": async (books, database) => {
+  "is written once per key and organization": async (books, database) => {
     const call = { items: [shop({ split: SPLIT })], idempotency_key: "key-00000001", on_duplicate: "allow" };
     const [one, two] = [await books.call("log_expenses", call), await books.call("log_expenses", call)];
     assertEquals([two.replayed, two.data], [true, one.data]);

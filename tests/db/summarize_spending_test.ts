@@ -40,7 +40,7 @@ testBooks("summarize_spending", { day: TODAY }, {
     assertEquals(result.warnings, []);
   },
 
-  "answers nothing with zero": async (books) => {
+  "returns zero without expenses": async (books) => {
     const { rows, total } = await books.ok("summarize_spending", { compare: "previous_period", in_currency: "JPY" });
     assertEquals({ rows, total }, { rows: [], total: { amount: "0", currency: "JPY", count: 0, previous: "0" } });
   },
@@ -185,7 +185,7 @@ testBooks("summarize_spending", { day: TODAY }, {
     ]);
   },
 
-  "says which bills were paid in one period and due in another": async (books) => {
+  "names bills paid in one period and due in another": async (books) => {
     books.goTo("2026-08-01");
     await log(books, { name: "Old", amount: "1", date: "2026-06-01" });
     const add = async (name: string, amount: string, day: number) =>
@@ -233,7 +233,7 @@ testBooks("summarize_spending", { day: TODAY }, {
     assertEquals((await books.ok("summarize_spending", question)).total.change_percent, 0);
   },
 
-  "says that the books began, also at the beginning of a period that still runs": async (books) => {
+  "reports the first day of the books, also at the start of a running period": async (books) => {
     await log(books, { name: "Lunch", amount: "20", date: "2026-09-03" });
     books.goTo("2026-10-02");
     const question = { period: "this_month", compare: "previous_period" };

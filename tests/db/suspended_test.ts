@@ -97,7 +97,7 @@ Deno.test("a digest that was made before its owner was suspended is not sent; af
   assertEquals(to(), ["owner1@example.com", "owner2@example.com"]);
 });
 
-Deno.test("a mail that may not have arrived is not retried for an owner suspended since", async () => {
+Deno.test("a mail of unknown outcome is not retried once its owner is suspended", async () => {
   const { mail, run, to } = await reminders(2);
   mail.before = () => new TypeError("connection reset");
   await run();
@@ -116,7 +116,7 @@ Deno.test("a mail that may not have arrived is not retried for an owner suspende
   assertEquals(to(), ["owner1@example.com", "owner2@example.com"]);
 });
 
-Deno.test("the job calls no provider for a suspended owner, and counts none of their links as waiting", async () => {
+Deno.test("the job neither calls providers for a suspended owner nor counts their links as waiting", async () => {
   await database.reset();
   const credential = { token: "dop_v1_0123456789abcdef" };
   await addLinkedBills(database, Array.from({ length: 11 }, () => ({ provider: "digitalocean", credential })));

@@ -44,7 +44,7 @@ const statements = (database: TestDatabase, books: Books) =>
   );
 
 testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
-  "leaves what is in a closed month to a person: an estimate stands, and a date is not paid": async (
+  "neither corrects an estimate nor pays a date in a closed month": async (
     books,
     database,
   ) => {
@@ -104,7 +104,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     assertEquals((await first(books, statement("84.20"))).status, "unchanged");
     assertEquals((await statements(database, books)).length, 1);
   },
-  "does not apply an amount that is unusual, in another currency, or paid, and says so in the list of bills": async (
+  "does not apply an unusual, foreign or paid amount, and reports it in list_bills": async (
     books,
     database,
   ) => {
@@ -143,7 +143,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
       [["superseded", null], ["superseded", null], ["superseded", null], ["needs_review", "paid"]],
     );
   },
-  "the statement corrects what an automatic payment estimated, and can be undone": async (books, database) => {
+  "the statement corrects an automatic payment's estimate, and can be undone": async (books, database) => {
     const id = await connect(database, books, "Cloud", { autopay: true, amount: "80" });
     const paid = async () => (await books.ok("list_bills", { bill_id: id })).payments;
     books.goTo("2026-11-28");
@@ -171,7 +171,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     assertEquals((await first(books, statement("300"))).status, "needs_review");
     assertEquals((await books.ok("list_bills", { bill_id: id })).payments[1].amount, "80.00");
   },
-  "what waited for its amount is recorded with the statement": async (books, database) => {
+  "a payment without an amount is recorded with the statement": async (books, database) => {
     const id = await connect(database, books, "Cloud", { autopay: true });
     books.goTo("2026-11-28");
     await books.ok("update_bill", { bill_id: id, set: { note: "rolls it" } });
@@ -180,12 +180,12 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     const { bills, payments } = await books.ok("list_bills", { bill_id: id });
     assertEquals([bills[0].overdue, payments[0].amount, payments[0].paid_on], [[], "71.30", "2026-11-25"]);
   },
-  "asked again within the hour, the answer says so and nothing else": async (books, database) => {
+  "returns only the waiting time within the hour": async (books, database) => {
     await connect(database, books);
     await sync(books, statement("84.20"));
     assertEquals(Object.keys(await books.ok("sync_bill_amounts")), ["bills"]);
   },
-  "asks for a year in one go, latest first, and for one month when that is named": async (books, database) => {
+  "fetches a year at once, latest first, or one named month": async (books, database) => {
     books.goTo("2025-10-20");
     const id = await connect(database, books, "Cloud", { autopay: true, first_due: "2025-10-25" });
     await connect(database, books, "Other");
@@ -210,7 +210,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     books.goTo("2026-11-21");
     assertEquals((await books.ok("sync_bill_amounts")).pending.length, 2, "then there is the last month only");
   },
-  "what no time was left for stays, and only the last answer ends the lease": async (books, database) => {
+  "unfetched months stay open, and only the last answer ends the lease": async (books, database) => {
     books.goTo("2026-08-20");
     const id = await connect(database, books, "Cloud", { first_due: "2026-08-25" });
     books.goTo("2026-11-20");
@@ -338,7 +338,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     const again = await first(books, statement("95"), { period: "2026-11" });
     assertEquals([again.status, again.due_on, again.old], ["updated", "2026-11-30", "90.00"]);
   },
-  "reports what went wrong, and at once when the owner has to reconnect": async (books, database) => {
+  "reports errors, at once when the owner has to reconnect": async (books, database) => {
     const id = await connect(database, books);
     const tries: [string, Record<string, unknown>, string, string][] = [
       [
@@ -441,7 +441,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     const { pending: [again] } = await books.ok("sync_bill_amounts");
     assertEquals([again.link_id, again.lease_token === link.lease_token], [link.link_id, false]);
   },
-  "fetches twenty at once, no paused bill, and says what is left": async (books, database) => {
+  "fetches twenty bills at once without paused ones, and counts the rest": async (books, database) => {
     for (let n = 10; n < 33; n++) await connect(database, books, `Bill ${n}`);
     const paused = await connect(database, books, "Cellar");
     await books.ok("update_bill", { bill_id: paused, set: { status: "paused" } });
@@ -473,7 +473,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
   },
 });
 
-testBooks("sync_bill_amounts where the month has begun before it has in UTC", {
+testBooks("sync_bill_amounts in a time zone ahead of UTC", {
   day: "2026-11-30",
   timezone: "Pacific/Kiritimati",
 }, {

@@ -35,7 +35,7 @@ testBooks("tax", {}, {
     ]);
   },
 
-  "says the rate only where a single one fits": async (books) => {
+  "reports the rate only if exactly one fits": async (books) => {
     for (
       const item of [
         { tax: "19.00" },
@@ -98,7 +98,7 @@ testBooks("tax", {}, {
     assertEquals((await update(books, id, { amount: "50" })).error.code, "invalid_argument");
   },
 
-  "is totalled by currency over all that matches, refunds subtracted": async (books) => {
+  "is totalled by currency over all matches, refunds subtracted": async (books) => {
     await log(books, { tax_percent: 19 });
     await log(books, { tax_percent: 19, is_refund: true, amount: "11.90" });
     await log(books, { name: "No receipt" });
@@ -123,7 +123,7 @@ testBooks("tax", {}, {
 });
 
 testBooks("reimbursement", {}, {
-  "is open, then done by somebody on a day, and each state is found": async (books) => {
+  "is open, then done by a person on a day, and each state can be filtered": async (books) => {
     await log(books, { name: "Own" });
     const id = await log(books, { name: "Hotel", reimbursed_by: " Client ", reimbursement: "open" });
     const other = await log(books, { name: "Taxi", reimbursement: "open" });
@@ -146,7 +146,7 @@ testBooks("reimbursement", {}, {
     assertMatch(csv, /,open,Client,,,119\.00,/);
   },
 
-  "takes today for the day, and is opened and dropped again": async (books) => {
+  "defaults to today, and can be reopened and removed": async (books) => {
     const id = await log(books);
     const state = async (set: Json) => {
       await books.ok("update_expenses", { ids: [id], set });

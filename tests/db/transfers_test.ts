@@ -27,7 +27,7 @@ const COFFEE: Row = ["2026-10-06", "Coffee", "-4.00"];
 const BREAD: Row = ["2026-10-07", "Bread", "-3.00"];
 
 testBooks("transfers between accounts", { day: "2026-10-20" }, {
-  "a row with the other half in another account is left out, and can be an expense all the same": async (books) => {
+  "a row with its other half in another account is left out, unless a person calls it an expense": async (books) => {
     await commit(books, await preview(books, "Neobank", TOP_UP, COFFEE));
     const shown = await preview(books, "Giro", ["2026-10-04", "Dublin 8829", "-600.00"], BREAD);
     assertEquals([shown.rows_ok, shown.totals, asked(shown)], [1, { EUR: "3.00" }, []]);
@@ -46,7 +46,7 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     const other = await preview(books, "Savings", ["2026-10-05", "Dublin 8829", "-600.00"]);
     assertEquals([other.rows_ok, leftOut(other)], [1, []]);
   },
-  "six days, another amount, the same direction and no account of these books make none": async (books, database) => {
+  "six days, another amount, the same direction or foreign books make no transfer": async (books, database) => {
     const stranger = await openBooks(database, { day: "2026-10-20" });
     await commit(stranger, await preview(stranger, "Neobank", TOP_UP, COFFEE));
     await commit(books, await preview(books, "Neobank", ["2026-10-01", "Top up by *4411", "70.00"], COFFEE));
@@ -59,7 +59,7 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     );
     assertEquals([shown.rows_ok, leftOut(shown), asked(shown)], [3, [], []]);
   },
-  "no row of the same account is the other half, and no line is the half of two": async (books) => {
+  "the other half is in another account, and belongs to one transfer only": async (books) => {
     await commit(books, await preview(books, "Giro", TOP_UP, COFFEE));
     const same = await preview(books, "Giro", ["2026-10-06", "Dublin 8829", "-600.00"]);
     assertEquals([same.rows_ok, leftOut(same), asked(same)], [1, [], []]);
@@ -71,7 +71,9 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     ]);
     assertEquals([third.rows_ok, third.removes, asked(third)], [1, undefined, []]);
   },
-  "what was said of the books by name is no transfer, and of two rows that may be it both are asked": async (books) => {
+  "a row that matches an expense by name is not a transfer, and two possible halves are both questions": async (
+    books,
+  ) => {
     await books.ok("log_expenses", { items: [{ name: "Rewe", amount: "20.00", date: "2026-10-05" }] });
     await commit(books, await preview(books, "Neobank", ["2026-10-05", "Top up by *4411", "20.00"], COFFEE));
     const rows: Row[] = [
@@ -96,7 +98,7 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     ]);
     assertEquals([asked(named), named.left_out[0].lines, named.totals], [[], [3], { EUR: "30.00" }]);
   },
-  "halves that both are left out by their own words are none of another row": async (books) => {
+  "a transfer recognized by its own words takes its half from other rows": async (books) => {
     await commit(books, await preview(books, "Neobank", TOP_UP, COFFEE));
     const shown = await preview(
       books,
@@ -109,7 +111,7 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     const next = await preview(books, "Third", ["2026-10-05", "Garage", "-600.00"], ["2026-10-05", "Tea", "-1.00"]);
     assertEquals([next.rows_ok, leftOut(next)], [2, []]);
   },
-  "an expense that turns out to be the first half is asked, removed, and comes back with an undo": async (books) => {
+  "an expense that may be the other half is a question; yes removes it and an undo restores it": async (books) => {
     await commit(books, await preview(books, "Giro", ["2026-10-04", "REVOLUT**4411*", "-600.00"], BREAD));
     assertEquals(await totals(books), { EUR: "603.00" });
     const shown = await preview(books, "Neobank", TOP_UP, COFFEE);
@@ -130,7 +132,7 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     await books.ok("undo_change", { change_id });
     assertEquals(await totals(books), { EUR: "603.00" });
   },
-  "an undo of one half's import leaves the other half as a line that the books lack": async (books) => {
+  "undoing one half's import reports the other half as missing from the books": async (books) => {
     const { change_id } = await commit(books, await preview(books, "Neobank", TOP_UP, COFFEE));
     const rows: Row[] = [["2026-10-04", "Dublin 8829", "-600.00"], BREAD];
     await commit(books, await preview(books, "Giro", ...rows));
@@ -145,7 +147,7 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     assertEquals((await books.ok("reconcile", { account: "Giro" })).bank_only, []);
     assertEquals(leftOut(await preview(books, "Giro", ...rows)), [["other_half", 1]]);
   },
-  "a half that was imported after the preview is seen by the commit": async (books) => {
+  "the commit sees a half that was imported after the preview": async (books) => {
     const first = await preview(books, "Giro", ["2026-10-04", "Dublin 8829", "-600.00"], BREAD);
     const second = await preview(books, "Neobank", TOP_UP, COFFEE);
     await commit(books, second);
@@ -156,7 +158,7 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     assertEquals((await commit(books, third)).error.code, "expectation_mismatch");
     assertEquals(await totals(books), { EUR: "7.00" });
   },
-  "a member who sees only their own learns nothing of another's statement": async (books) => {
+  "a member with own-only access learns nothing about others' statements": async (books) => {
     await books.ok("update_settings", { own_only: true });
     const member = await books.join();
     await commit(books, await preview(books, "Neobank", TOP_UP, ["2026-10-05", "Lidl", "-20.00"]));
@@ -168,7 +170,7 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     await commit(member, await preview(member, "Mine", ["2026-10-05", "Top up by *99", "50.00"], BREAD));
     assertEquals(leftOut(await preview(member, "Giro", ["2026-10-05", "Dublin", "-50.00"])), [["other_half", 1]]);
   },
-  "of one account alone, a card issuer, an own name and an own number are asked": async (books) => {
+  "without a second account, a card issuer, own name or own number is a question": async (books) => {
     const HEAD = "Buchungsdatum;Wertstellung;Status;Zahlungspflichtige*r;Zahlungsempfänger*in;Verwendungszweck;" +
       "Umsatztyp;IBAN;Betrag (€);Gläubiger-ID;Mandatsreferenz;Kundenreferenz";
     const row = (payee: string, note: string, iban: string, amount: string) =>

@@ -214,7 +214,7 @@ testBooks("undo_change", { day: TODAY }, {
     assertEquals(await dump(database, books), empty);
   },
 
-  "reverts nothing when any of it was changed since": async (books, database) => {
+  "reverts nothing when a record was changed since": async (books, database) => {
     const [lunch] = await log(books, { name: "Lunch", amount: "14.50" }, { name: "Tea", amount: "2" });
     const member = await books.join();
     const updated = await member.call("update_expenses", { ids: [lunch], set: { amount: "20" } });
@@ -360,7 +360,7 @@ testBooks("undo_change", { day: TODAY }, {
     assertEquals((await books.call("list_expenses")).total_count, 1);
   },
 
-  "keeps what was deleted again for as long as what is deleted today": async (books, database) => {
+  "keeps a record deleted by redo as long as one deleted today": async (books, database) => {
     const [lunch] = await log(books, { name: "Lunch", amount: "1" });
     const deleted = await books.call("delete_records", { ids: [lunch] });
     books.goTo("2026-11-04");
@@ -375,7 +375,7 @@ testBooks("undo_change", { day: TODAY }, {
     assertEquals((await books.call("list_expenses")).total_count, 1);
   },
 
-  "names a purged record as what stands in the way": async (books, database) => {
+  "names a purged record as the obstacle": async (books, database) => {
     const [lunch] = await log(books, { name: "Lunch", amount: "1" });
     const { change_id } = await books.call("update_expenses", { ids: [lunch], set: { amount: "2" } });
     await database.query("delete from app.payments where expense_id = $1", [lunch]);
@@ -385,7 +385,7 @@ testBooks("undo_change", { day: TODAY }, {
     assertEquals((await books.call("list_expenses")).total_count, 0);
   },
 
-  "does not restore what would then exist twice": async (books) => {
+  "does not restore a record that would be a duplicate": async (books) => {
     const item = { name: "Card", amount: "3", external_id: "bank-1" };
     await log(books, item);
     const deleted = await books.call("delete_records", { ids: [(await books.ok("list_expenses")).rows[0].id] });

@@ -21,7 +21,7 @@ async function balances(database: TestDatabase, { organizationId }: Books): Prom
   return Object.fromEntries(rows.map(({ currency, minor }) => [currency, minor]));
 }
 
-Deno.test("every writing tool has a step", () => {
+Deno.test("the generator covers every write tool", () => {
   const writing = TOOLS.map(({ listed }) => listed).filter(({ annotations, name }) =>
     // What it writes is the write of the tool that was proposed (approvals_test.ts).
     !annotations.readOnlyHint && name !== "decide_proposal"
@@ -32,7 +32,7 @@ Deno.test("every writing tool has a step", () => {
   );
 });
 
-Deno.test(`${sequences} × ${writes} random writes and undos leave the balances of the model`, async () => {
+Deno.test(`${sequences} × ${writes} random writes and undos leave the balances that the model predicts`, async () => {
   const database = await openDatabase();
   try {
     const seeds = fc.sample(fc.infiniteStream(fc.nat(1_000_000)), { numRuns: sequences, seed: 20261120 });

@@ -87,7 +87,7 @@ testBooks("update_bill of a status", { day: TODAY }, {
       books.goTo(TODAY);
     }
   },
-  "a date that is paid in part outlives a pause, with the way to close it": async (books) => {
+  "a partly paid date survives a pause, with a hint how to close it": async (books) => {
     const id = await addRent(books);
     await books.ok("mark_bill_paid", { bill_id: id, amount: "200", advance: true });
     const { warnings, data } = await change(books, id, { set: { status: "paused" } });
@@ -146,7 +146,7 @@ testBooks("update_bill of a status", { day: TODAY }, {
       (await books.ok("list_bills", { bill_id: id })).bills[0].overdue.map((open: Json) => [open.due_on, open.amount]);
     assertEquals((await expected()).at(-1), ["2027-03-05", "1300.00"]);
   },
-  "a price that is set in a pause begins when it was said to": async (books) => {
+  "a price set during a pause begins on its date": async (books) => {
     const id = await addRent(books);
     await books.ok("update_bill", { bill_id: id, set: { status: "paused" } });
     const { warnings, data } = await change(books, id, { set: { amount: "1300" }, apply_from: "2027-02-20" });
@@ -191,7 +191,7 @@ testBooks("update_bill of a status", { day: TODAY }, {
     }, { due_on: "2027-01-05", status: "removed" }]]);
     assertEquals((await change(books, id, { set: { month_days: [5] } })).data.bill.next_due, "2026-12-05");
   },
-  "a pause costs no date that a payment was taken back of": async (books) => {
+  "a pause keeps dates with undone payments": async (books) => {
     const id = await addRent(books);
     await books.ok("mark_bill_paid", { advance: true, bill_id: id });
     const undone = await books.call("undo_change");
@@ -220,7 +220,7 @@ testBooks("update_bill of one date", { day: TODAY }, {
     await books.fails("invalid_argument", "update_bill", { bill_id: id, ...on("set_amount", { amount: "1" }) });
     assertEquals((await change(books, id, on("reopen"))).data.bill.next_due, "2026-12-05");
   },
-  "snooze delays the reminder and moves no date": async (books) => {
+  "snooze: delays the reminder and moves no date": async (books) => {
     const id = await addRent(books);
     const before = await show(books, id);
     const { data, warnings } = await change(books, id, {
@@ -248,7 +248,7 @@ testBooks("update_bill of one date", { day: TODAY }, {
       amount: "1300",
     });
   },
-  "reopen of a paid date removes its payment from the books": async (books) => {
+  "reopen: a paid date loses its payment": async (books) => {
     const id = await addRent(books);
     await books.ok("mark_bill_paid", { advance: true, bill_id: id });
     const { data, warnings, change_id } = await change(books, id, {
@@ -259,7 +259,7 @@ testBooks("update_bill of one date", { day: TODAY }, {
     await books.ok("undo_change", { change_id });
     assertEquals([(await books.ok("list_expenses")).rows.length, (await show(books, id)).next_due], [1, "2027-01-05"]);
   },
-  "what is paid or partly paid cannot be skipped": async (books) => {
+  "a paid or partly paid date cannot be skipped": async (books) => {
     const id = await addRent(books);
     const skip = { bill_id: id, occurrence: { action: "skip", due_on: "2026-12-05" } };
     await books.ok("mark_bill_paid", { advance: true, bill_id: id, amount: "100" });

@@ -86,7 +86,7 @@ testBooks("update_bill of fields", { day: TODAY }, {
     ]);
     assertEquals(await show(books, id), before);
   },
-  "says what is missing": async (books) => {
+  "names missing arguments": async (books) => {
     const id = await addRent(books);
     await books.fails("invalid_argument", "update_bill", { bill_id: id });
     await books.fails("invalid_argument", "update_bill", { bill_id: id, apply_from: "today" });

@@ -37,7 +37,7 @@ testBooks("update_bill of a price", { day: TODAY }, {
     books.goTo("2027-02-06");
     assertEquals((await show(books, id)).overdue.map(({ amount }: Json) => amount), ["1200.00", "1200.00", "1300.00"]);
   },
-  "begins when it was to begin, though the day moves meanwhile": async (books) => {
+  "begins on its date even if the due day moves meanwhile": async (books) => {
     const id = await addRent(books);
     await change(books, id, { set: { amount: "1300" }, apply_from: "2027-02-01" });
     books.goTo("2026-11-21");
@@ -53,7 +53,7 @@ testBooks("update_bill of a price", { day: TODAY }, {
     const { data } = await change(books, id, { set: { amount: "1300" }, apply_from: "2027-01-01" });
     assertEquals(data.bill.overdue.map(({ amount }: Json) => amount), ["1200.00", "1300.00"]);
   },
-  "closes a date if that much was paid": async (books) => {
+  "closes a date that is thereby fully paid": async (books) => {
     const id = await addRent(books);
     await books.ok("mark_bill_paid", { advance: true, bill_id: id, amount: "1000" });
     const { data, change_id } = await change(books, id, { set: { amount: "900" } });

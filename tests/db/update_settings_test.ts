@@ -50,7 +50,7 @@ testBooks("update_settings of preferences", { day: "2026-11-20" }, {
     await books.ok("update_settings", { timezone: "Europe/Berlin" });
     await books.fails("undo_conflict", "undo_change", { change_id: second.change_id });
   },
-  "must exist": async (books) => {
+  "accept only existing values": async (books) => {
     await books.fails("invalid_argument", "update_settings", { timezone: "Mars/Olympus" });
     // Nor zones that only Postgres accepts: offsets, rules, abbreviations (it reads IST as Israel's), the zone of no
     // place.
@@ -59,7 +59,7 @@ testBooks("update_settings of preferences", { day: "2026-11-20" }, {
     }
     await books.fails("currency_unknown", "update_settings", { base_currency: "XXX" });
   },
-  "another base currency values every payment anew, and rewrites no amount": async (books, database) => {
+  "another base currency revalues every payment and rewrites no amount": async (books, database) => {
     await addRate(database, "USD", "2026-11-20", "1.25");
     await books.ok("log_expenses", { items: [{ name: "Lunch", amount: "8" }] });
     await books.ok("update_settings", { base_currency: "USD" });

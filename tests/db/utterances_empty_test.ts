@@ -91,7 +91,7 @@ testBooks("what would match", { day: "2026-11-27" }, {
     assertEquals([details.suggestions, details.bills.length], [[], 2]);
   },
 
-  "nothing is said where something was found, or nothing would match": async (books, database) => {
+  "there is no hint when a row was found or none would match": async (books, database) => {
     await logged(books);
     assertEquals(await askBoth(books, { query: "dinner", from: "2026-11-01", to: "2026-11-27" }), [
       undefined,
@@ -107,7 +107,7 @@ testBooks("what would match", { day: "2026-11-27" }, {
     ]);
   },
 
-  "nobody hears of what is kept from them": async (books) => {
+  "hints never reveal hidden records": async (books) => {
     await books.ok("update_settings", { category: { action: "create", name: "Payroll" } });
     await books.ok("update_settings", { category: { action: "make_private", name: "Payroll" } });
     await books.ok("log_expenses", {

@@ -240,7 +240,7 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     assertEquals((await books.ok("list_bills", { bill_id: id })).bills[0].overdue.length, 1);
   },
 
-  "nobody hears of what is kept from them": async (books, database) => {
+  "hints never reveal hidden records": async (books, database) => {
     await books.ok("update_settings", { category: { action: "create", name: "Payroll" } });
     await books.ok("update_settings", { category: { action: "make_private", name: "Payroll" } });
     const member = await books.join();
@@ -265,7 +265,7 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     assert(!JSON.stringify(await member.call("list_expenses")).includes("secret"));
   },
 
-  "another organization's bills and expenses are nobody's": async (books, database) => {
+  "hints ignore other organizations' bills and expenses": async (books, database) => {
     const other = await openBooks(database, { day: "2026-11-27" });
     await addBill(other, ELECTRICITY);
     assertEquals((await log(books, SHE_PAID)).data.results[0].status, "created");

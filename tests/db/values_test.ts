@@ -52,7 +52,7 @@ testBooks(
   "a value",
   {},
   withoutRates({
-    "is written again only when it is another one": async (books, database) => {
+    "is written again only when it changes": async (books, database) => {
       await addRate(database, "USD", "2026-11-19", "1.1");
       await payHosting(books);
       const version = () => database.query("select xmin::text, base_minor::int from app.payments");
@@ -62,7 +62,7 @@ testBooks(
       await publish(database, "2026-11-20", "1.2");
       assertEquals((await version()).map(({ base_minor }) => base_minor), [9167]);
     },
-    "is the same in every answer, before its rate is published and after": async (books, database) => {
+    "is the same in every answer, before and after its rate is published": async (books, database) => {
       await addRate(database, "USD", "2026-11-19", "1.1");
       const { bill, paid } = await payHosting(books);
       assertEquals([paid.data.payment.base_amount, codes(paid)], ["100.00", ["rate_pending"]]);
@@ -85,7 +85,7 @@ testBooks(
       assertEquals(await everywhere(books, bill.id), "88.00");
     },
 
-    "by the embedded stack's snapshot is provisional, says so, and gives way to a real rate": async (
+    "from the embedded snapshot is marked provisional until a real rate replaces it": async (
       books,
       database,
     ) => {
@@ -149,7 +149,7 @@ testBooks(
       assertMatch(warnings[0].message, /from 2026-11-16 on/);
     },
 
-    "is what the bank charged, when that is said": async (books, database) => {
+    "is the bank's charge when one is given": async (books, database) => {
       await addRate(database, "USD", "2026-11-20", "1.1");
       await addRate(database, "GBP", "2026-11-20", "0.8");
       const { bill, paid } = await payHosting(books, { charged: { amount: "101.37" } });
@@ -202,7 +202,7 @@ testBooks(
       });
     },
 
-    "is made anew for another base currency, and comes back whole": async (books, database) => {
+    "is recomputed for another base currency and restored unchanged": async (books, database) => {
       await addRate(database, "USD", "2026-11-20", "1.25");
       await addRate(database, "GBP", "2026-11-20", "0.8");
       await books.ok("log_expenses", {
@@ -239,7 +239,7 @@ testBooks(
       assert(other);
     },
 
-    "of one organization moves alone": async (books, database) => {
+    "of one organization changes no other": async (books, database) => {
       await addRate(database, "USD", "2026-11-20", "1.25");
       await books.ok("log_expenses", { items: [{ name: "Euro", amount: "8" }] });
       const before = await database.query(

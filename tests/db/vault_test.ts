@@ -33,7 +33,7 @@ Deno.test("vault_matches() is true for stored values only", async () => {
   assertEquals(await matches(`${SITE}/`, hash(`${SECRET}x`)), { project_url: false, cron_secret: false });
 });
 
-Deno.test("a rotated secret replaces the old one: of a list the first counts, as for the schedule", async () => {
+Deno.test("a rotated secret replaces the old one, and the first of a list is current", async () => {
   await fill(SITE, SECRET);
   await fill(SITE, `a-new-secret, ${SECRET}`);
   assertEquals(await matches(SITE, hash(SECRET)), { project_url: true, cron_secret: false });
@@ -93,7 +93,7 @@ Deno.test("the report names every schedule and its last run, without messages", 
   ]);
 });
 
-Deno.test("a run that ended before its last stage is not one that did its work", async () => {
+Deno.test("a run that stopped before its last stage is not a good run", async () => {
   await database.reset();
   const note = (stage: string, at: string) =>
     database.asService("record_job_run", {

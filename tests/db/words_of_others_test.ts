@@ -63,7 +63,7 @@ testBooks("words of others", { day: "2026-11-20" }, {
     }
   },
 
-  "clients, provider accounts, payees and notes are in none of our sentences, whatever is called": async (
+  "no tool's sentences contain names of clients, provider accounts, payees or notes": async (
     books,
     database,
   ) => {
