@@ -1,4 +1,4 @@
--- Access: members reach the rows of the organization their token is bound to, and nothing else.
+-- Row-level security: members reach only the rows of the organization that their token is bound to.
 alter table app.budgets enable row level security;
 alter table app.categories enable row level security;
 alter table app.expenses enable row level security;
@@ -23,10 +23,10 @@ begin
 end
 $$;
 comment on function app.list_hidden_categories is
-  'The ids of the categories that are kept from the person: few, and asked once a statement of somebody from whom '
-  'something is. As a query in each policy that needs it, it made every statement longer to plan.';
+  'Returns the ids of private categories that the person may not see. Policies call it once per statement; a subquery '
+  'in each policy made every statement slower to plan.';
 
--- Expected to be few: what a policy expects of it makes a lookup of one expense seem dear to everybody.
+-- rows 1: a larger estimate makes looking up one expense seem expensive in every plan.
 create or replace function app.list_shared_expenses() returns setof text
 language plpgsql stable security definer rows 1 set search_path = '' as $$
 begin
@@ -35,7 +35,8 @@ begin
     where s.organization_id = identity.current_organization_id() and s.member_id = auth.uid();
 end
 $$;
-comment on function app.list_shared_expenses is 'The ids of the expenses and bills that the person bears a share of.';
+comment on function app.list_shared_expenses is
+  'Returns the ids of the expenses and bills that the person has a share in.';
 
 create or replace function app.is_party(bill app.expenses, member_id uuid) returns boolean
 language sql immutable
@@ -43,7 +44,7 @@ language sql immutable
     (bill).sharing -> 'parts' @> jsonb_build_array(jsonb_build_object('member_id', member_id)), false
   );
 comment on function app.is_party is
-  'Whether a member pays or shares a bill, from the day that this was set: only later payments are theirs.';
+  'Whether a member pays or shares a bill by its current settings, which apply to later payments only.';
 
 create or replace function app.sees_expense(expense_id text) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -52,11 +53,11 @@ begin
 end
 $$;
 comment on function app.sees_expense is
-  'Whether the person sees an expense or bill, as its policy says. For policies of what belongs to one and is read a '
-  'few rows at a time: a query there would be set up by every statement, of those too from whom nothing is kept.';
+  'Whether the person sees an expense or bill. Policies on dependent rows use it where few rows are read. A subquery '
+  'there would slow down every statement, even for people who see everything.';
 
--- What is kept from a person (identity.sees_everything): private categories with all that is in them, and where only
--- one's own is seen, what others recorded. Whatever belongs to an expense is seen by who sees that, and asks so.
+-- Two things can be hidden from a person (identity.sees_everything): private categories with their contents, and
+-- records of others where members see only their own. Rows that depend on an expense are as visible as it is.
 create policy "Members can use their organization's budgets" on app.budgets
   for all to authenticated
   using (
@@ -111,7 +112,7 @@ create policy "Members can use their organization's payments" on app.payments
     organization_id = (select identity.current_organization_id())
     and (
       (select identity.sees_everything())
-      -- In this order, so that private rows cost no look-up and reveal less through timing.
+      -- Check the category first: private rows then cost no look-up and reveal less through timing.
       or (category_id is null or category_id <> all ((select app.list_hidden_categories())::text[]))
         and exists (select from app.expenses as e where e.id = expense_id)
     )
@@ -152,7 +153,6 @@ create policy "Members can drop a change of theirs that wrote nothing" on app.ch
 create policy "Members can read their organization's change items" on app.change_items
   for select to authenticated using (
     organization_id = (select identity.current_organization_id())
-    -- Of the changes those that one sees.
     and (
       (select identity.sees_everything())
       or exists (select from app.change_sets as s where s.id = change_id)

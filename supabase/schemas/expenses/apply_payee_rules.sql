@@ -10,14 +10,14 @@ begin
     join app.categories as c on c.id = r.category_id and c.archived_at is null
     where r.organization_id = context.organization_id and r.deleted_at is null
       and (starts_with(by_payee, r.words || ' ') or starts_with(by_name, r.words || ' '))
-    -- Of two for the same words the private one: the other is by somebody who does not see it.
+    -- Prefer the private category: a person who can't see it made the other rule for these words.
     order by length(r.words) desc, r.words, c.is_private desc, r.created_at desc, r.id
     limit 1
   );
 end
 $$;
 comment on function app.find_payee_rule is
-  'The category of the rule with the most words that a payee, or a name, begins with; null without one.';
+  'Returns the category of the longest rule that a payee or name begins with; null when no rule applies.';
 
 create or replace function app.list_payee_rules() returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -30,12 +30,12 @@ begin
   );
 end
 $$;
-comment on function app.list_payee_rules is 'The payee rules of the organization: [{payee, category}].';
+comment on function app.list_payee_rules is 'Returns the organization''s payee rules: [{payee, category}].';
 
 create or replace function app.change_payee_rules(context app.context, rules jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- Each is compared with every expense that is logged or imported.
+  -- Every logged or imported expense is compared with every rule.
   max_rules constant int := 200;
   rule jsonb;
   place int;
@@ -65,7 +65,7 @@ begin
       if found_id is null then
         perform app.fail_without_category(category, field || '.category');
       end if;
-      -- Of two rules for the same words, one in a private category, the latest stays.
+      -- Keep one rule for these words, preferably one that already has this category.
       select r.id into kept_id from app.payee_rules as r
       where r.organization_id = context.organization_id and r.words = app.payee_words(wanted) and r.deleted_at is null
       order by r.category_id = found_id desc, r.created_at, r.id
@@ -92,4 +92,4 @@ begin
 end
 $$;
 comment on function app.change_payee_rules is
-  'Keeps rules, and removes those that are given without a category; the facts of it [{payee, category?, about?}].';
+  'Saves payee rules, and removes those given without a category. Returns their facts: [{payee, category?, about?}].';

@@ -1,4 +1,4 @@
--- Budgets: a monthly or yearly limit for a category or for all spending, and the rest of it.
+-- Budgets: a monthly or yearly limit for one category or for all spending.
 
 create table app.budgets (
   id text collate "C" primary key default app.new_id('bud')
@@ -19,11 +19,12 @@ create table app.budgets (
   foreign key (category_id, organization_id) references app.categories (id, organization_id)
 );
 comment on table app.budgets is
-  'What may be spent on a category in each month or year; without a category, on everything.';
+  'A limit on the spending of each month or year in one category, or in all when category_id is null.';
 comment on column app.budgets.starts_on is
   'The first month or year with the current settings; carry-over starts here.';
 comment on column app.budgets.opening_minor is
-  'What had been left, or overspent, when it became as it is: another amount says nothing of the months before.';
+  'The carry-over when the current settings began; negative when overspent. A new limit doesn''t change earlier '
+  'months.';
 create unique index budgets_one_each_idx on app.budgets (organization_id, coalesce(category_id, ''), per)
   where deleted_at is null;
 create index budgets_organization_id_idx on app.budgets (organization_id);

@@ -7,15 +7,15 @@ begin
 end
 $$;
 comment on function app.bump_version is
-  'Increments the version when any but derived columns differ; each trigger passes whether they do.';
+  'Increments the version. Triggers call it only when a column that isn''t derived changes.';
 
--- Records what a tool's write did, whatever tool it is: nothing can be written in a change and escape its undo.
+-- Records every write of every tool, so that undo can revert all of them.
 create or replace function app.capture_change() returns trigger
 language plpgsql set search_path = '' as $$
 declare
   change text := nullif(current_setting('app.change_id', true), '');
 begin
-  -- An unchanged version means that only derived columns moved: nothing that anybody did.
+  -- An unchanged version means that only derived columns changed.
   if change is not null and (tg_op <> 'UPDATE' or new.version <> old.version) then
     insert into app.change_items (change_id, organization_id, table_name, row_id, before, after)
     values (
@@ -40,7 +40,7 @@ language plpgsql set search_path = '' as $$
 begin
   update app.payments as p set category_id = new.category_id
     where p.expense_id = new.id and p.category_id is distinct from new.category_id
-      -- What a bill was paid for in a closed month counts where it counted.
+      -- Bill payments in closed months keep their category.
       and not (new.kind = 'bill' and app.is_closed(p.organization_id, p.paid_on));
   return null;
 end

@@ -1,4 +1,4 @@
--- Which tables are versioned, and whose changes are kept so that they can be undone.
+-- Adds versions to these tables, and records their changes for undo.
 
 do $$
 declare
@@ -9,8 +9,8 @@ begin
   foreach tracked in array array['budgets', 'categories', 'expenses', 'expense_occurrences', 'payee_rules', 'payments',
     'settlements']
     loop
-    -- Skip updates of derived columns only, such as rolling a million bills. Compared column by column: comparing whole
-    -- rows as jsonb took a quarter of the time of a large undo.
+    -- Skip updates of derived columns only, such as rolling a million bills. Columns are compared one by one: comparing
+    -- whole rows as jsonb took a quarter of the time of a large undo.
     select string_agg(quote_ident(a.attname), ', ' order by a.attnum),
       string_agg(format('old.%1$I is distinct from new.%1$I', a.attname), ' or ' order by a.attnum)
     into columns, difference

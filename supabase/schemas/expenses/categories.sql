@@ -1,13 +1,12 @@
--- Categories: the initial ones, finding one by a typed name, and defaults. "Uncategorized" means no category, and can
--- be requested by that name.
+-- Initial categories, keywords, and suggestions for unknown names. "Uncategorized" means no category, and callers can
+-- request it by that name.
 
 create table app.category_keywords (
   keyword text primary key constraint category_keywords_keyword_format check (keyword ~ '^[a-z]{3,20}$'),
   category text not null constraint category_keywords_category_length check (length(category) between 1 and 60)
 );
 comment on table app.category_keywords is
-  'A word in the name or payee of an expense, and the category that it points to where the organization has one of '
-  'that name.';
+  'A word in an expense''s name or payee that suggests a category, if the organization has one of that name.';
 alter table app.category_keywords enable row level security;
 create policy "Signed-in people can read the category keywords" on app.category_keywords
   for select to authenticated using ((select auth.uid()) is not null);
@@ -50,7 +49,7 @@ begin
 end
 $$;
 comment on function app.create_default_categories is
-  'The categories that a new organization starts with: those that the keywords point to.';
+  'Creates the initial categories of a new organization: those that have keywords.';
 
 create or replace function app.text_likeness(one text, other text) returns numeric
 language plpgsql immutable set search_path = '' as $$
@@ -61,7 +60,7 @@ begin
   if strpos(' ' || a, ' ' || b) > 0 or strpos(' ' || b, ' ' || a) > 0 then
     return 1;
   end if;
-  -- Shared pairs of neighbouring letters, word ends included (Dice's coefficient).
+  -- Dice's coefficient over pairs of adjacent letters, word ends included.
   return (
     with one_pairs
       as (select distinct substr(' ' || a || ' ', i, 2) as pair from generate_series(1, length(a) + 1) as i),
@@ -71,14 +70,15 @@ begin
   );
 end
 $$;
-comment on function app.text_likeness is 'How alike two names are, 0 to 1; 1 when a word of one begins with the other.';
+comment on function app.text_likeness is
+  'Returns how similar two names are, from 0 to 1; 1 when a word of one begins with the other.';
 
 create or replace function app.suggest_categories(name text) returns text[]
 language plpgsql stable set search_path = '' as $$
 begin
   return array(
     select l.name
-    -- Nobody keeps more apart; each costs a comparison, and many names may be asked for at once.
+    -- The limit bounds the comparisons: one call may ask about many names.
     from (select a.name from app.categories as a where a.archived_at is null order by a.created_at desc, a.id limit 200)
       as c
     cross join lateral (
@@ -89,7 +89,7 @@ begin
       ) as is_meant
       offset 0
     ) as l
-    -- What only shares some letters was not meant.
+    -- Below 0.4, names merely share some letters.
     where l.is_meant or l.likeness >= 0.4
     order by l.is_meant desc, l.likeness desc, l.name
     limit 3
@@ -97,5 +97,5 @@ begin
 end
 $$;
 comment on function app.suggest_categories is
-  'Up to three categories similar to an unknown name, the likeliest first.';
+  'Returns up to three categories similar to an unknown name, the most likely first.';
 revoke all on function app.create_default_categories from authenticated;

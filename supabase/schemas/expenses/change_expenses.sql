@@ -1,5 +1,5 @@
--- update_expenses and delete_records change the books, all named records or none. Records changed since they were shown
--- stay.
+-- update_expenses and delete_records change all named records or none, and reject records that changed since they were
+-- shown.
 
 create or replace function app.read_expenses(ids text[]) returns table (id text, name text, fields jsonb, version int)
 language sql stable
@@ -24,7 +24,7 @@ begin atomic
   left join app.currencies as taken on taken.code = p.charged_currency
   left join app.categories as category on category.id = e.category_id;
 end;
-comment on function app.read_expenses is 'One-off expenses as list_expenses shows them, and their versions.';
+comment on function app.read_expenses is 'Returns one-off expenses as list_expenses shows them, with their versions.';
 
 create or replace function app.require_records(context app.context, ids text[]) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -32,7 +32,7 @@ declare
   missing text[];
   deleted text[];
 begin
-  -- Jobs write concurrently, so lock the affected rows from here on.
+  -- Jobs write concurrently, so lock the affected rows first.
   perform from app.expenses as e where e.id = any (ids) order by e.id for no key update;
   missing := array(
     select wanted.id
@@ -52,7 +52,7 @@ begin
 end
 $$;
 comment on function app.require_records is
-  'Locks expenses and bills by id; ends the tool with not_found when one is not there.';
+  'Locks expenses and bills by id. Ends the tool with not_found when one is missing.';
 
 create or replace function app.check_update(arguments jsonb, ids text[]) returns void
 language plpgsql stable set search_path = '' as $$
@@ -76,7 +76,9 @@ begin
   end if;
 end
 $$;
-comment on function app.check_update is 'What the contract of update_expenses says in words.';
+comment on function app.check_update is
+  'Ends the tool with invalid_argument when the arguments break a rule that the schema of update_expenses can''t '
+  'express.';
 
 create or replace function app.change_payment(context app.context, payment app.payments, changes jsonb)
   returns app.payments
@@ -84,7 +86,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   old constant app.payments := payment;
 begin
-  -- A new currency without a new amount: the same figures, where that currency has as many decimals.
+  -- A new currency without a new amount keeps the figure, if that currency has as many decimals.
   payment.amount_minor := app.parse_amount(
     coalesce(changes ->> 'amount', app.format_amount(payment.amount_minor, payment.currency)),
     coalesce(changes ->> 'currency', payment.currency),
@@ -106,7 +108,7 @@ begin
     from app.parse_tax(changes, payment.amount_minor, payment.currency, 'set') as t;
   elsif payment.tax_minor is not null
     and (payment.amount_minor, payment.currency) <> (old.amount_minor, old.currency) then
-    -- A tax with a rate keeps the rate; one without keeps its amount.
+    -- A tax with a percentage keeps the percentage; any other keeps its amount.
     select t.minor, t.rate into payment.tax_minor, payment.tax_percent
     from app.parse_tax(
       case when payment.tax_percent is not null then jsonb_build_object('tax_percent', payment.tax_percent)
@@ -138,8 +140,7 @@ begin
 end
 $$;
 comment on function app.change_payment is
-  'The payment of a one-off expense with the amount, currency, date, direction, charge, tax and reimbursement that are '
-  'to change.';
+  'Returns the payment of a one-off expense with the requested changes. Does not write it.';
 
 create or replace function app.update_payments(context app.context, ids text[], changes jsonb) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -173,17 +174,17 @@ begin
 end
 $$;
 comment on function app.update_payments is
-  'Changes the payments of one-off expenses. Properties shared by all parts of a split change in all of them.';
+  'Updates the payments of one-off expenses. Properties shared by all parts of a split change in all of them.';
 
 create or replace function app.update_expenses(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- A merge reads its own.
+  -- merge_expenses reads its own ids.
   asked constant text[] :=
     case when not arguments ? 'merge_into' then app.find_records(context, arguments) end;
   changes constant jsonb := coalesce(arguments -> 'set', '{}');
   is_split constant boolean := changes ? 'split' and cardinality(asked) = 1;
-  -- Parts of an existing split are split again together.
+  -- Splitting a part again replaces its whole split.
   ids constant text[] := case when is_split then coalesce(nullif(app.find_split(asked[1]), '{}'), asked) else asked end;
   removed_tags constant text[] := array(
     select lower(t) from unnest(app.clean_tags(arguments -> 'remove_tags', 'remove_tags')) as t
@@ -237,7 +238,7 @@ begin
 
   select
     jsonb_agg((
-      -- The expense's identity, beside its changes.
+      -- These fields identify the expense, so they appear even when unchanged.
       select coalesce(jsonb_object_agg(f.key, f.value), '{}')
       from jsonb_each(a.fields) as f
       where f.key in ('name', 'amount', 'currency', 'date') and not new.fields ? f.key
@@ -266,12 +267,13 @@ begin
       select jsonb_agg(distinct key)
       from jsonb_array_elements(updated) as u
       cross join jsonb_object_keys((u -> 'before') || (u -> 'after')) as key
-      -- What each bears follows from the amount and who paid.
+      -- Shares change with the amount and the payer; name them only when the caller changed them.
       where key <> 'shared' or changes ? 'shared'
     ))
   );
 end
 $$;
 comment on function app.update_expenses is
-  'Tool update_expenses: data {updated, split?, count, confirm?, merged?}: the fields that changed, before and after, '
-  'of the first few where they are many; count is how many changed, confirm what a preview asks to be said back.';
+  'Tool update_expenses. Returns data {updated, split?, count, confirm?, merged?}: the changed fields before and '
+  'after, of the first few records only if there are many. count is the number of changed records; confirm is what a '
+  'preview asks the caller to repeat.';

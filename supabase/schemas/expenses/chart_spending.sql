@@ -1,5 +1,5 @@
--- show_spending_chart: what the chart draws, which the presenter lays out. Sums are those of summarize_spending and
--- list_bills; nothing is added up differently here.
+-- show_spending_chart: the data to draw; the presenter lays it out. The sums are those of summarize_spending and
+-- list_bills.
 
 create or replace function app.chart_spending(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -10,14 +10,14 @@ declare
   days constant int := period.to_on - period.from_on + 1;
   earlier constant app.period := app.compared_period(period, 'previous_period', context.today);
   books_begin constant date := app.books_begin(earlier);
-  -- Null for dates.
+  -- Null when dates are given.
   period_name constant text :=
     case when not arguments ?| array['from', 'to'] then coalesce(arguments ->> 'period', 'this_month') end;
-  -- A step of a time axis: at most about six weeks of days, half a year of weeks, else months.
+  -- The step of the time axis: days for about six weeks, weeks for half a year, else months.
   unit constant text := case when chart <> 'by_category' then
     case when days <= 45 then 'day' when days <= 186 then 'week' else 'month' end
   end;
-  -- A budget is of a whole month or year.
+  -- Budgets apply to one whole month or calendar year only.
   budgeted constant text := case when chart = 'by_category' then case app.whole_months(period)
     when 1 then 'month' when 12 then case when extract(month from period.from_on) = 1 then 'year' end end end;
   dimensions constant text[] := array_remove(array[case when chart <> 'over_time' then 'category' end, unit], null);
@@ -53,7 +53,7 @@ begin
         from jsonb_array_elements(app.describe_budgets(context, period.from_on, filter.category_ids)) as b
         where b.value ->> 'per' = budgeted and b.value ->> 'currency' = target
       ) end,
-      -- Said where a comparison would stand otherwise.
+      -- Explains a missing comparison.
       'books_begin', case when sums.earlier_minor > 0 then books_begin end,
       'unconverted', spending.unconverted
     ),
@@ -65,4 +65,4 @@ begin
 end
 $$;
 comment on function app.chart_spending is
-  'Charts of spending by category, over time, or both, as rows of app.rank_spending.';
+  'Returns a chart of spending by category, over time, or both, with rows of app.rank_spending.';

@@ -2,7 +2,7 @@ create or replace function app.chart_upcoming_bills(context app.context, argumen
 language plpgsql stable set search_path = '' as $$
 declare
   filter constant app.expense_filter := app.parse_expense_filter(context, arguments);
-  -- A month from now unless days are given: on the 30th, "this month" would show one day.
+  -- 30 days from now unless dates are given: on the 30th, "this month" would show one day.
   last_day constant date := coalesce(filter.to_on, greatest(filter.from_on, context.today) + 30);
   target constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
   into_exponent constant int := app.currency_exponent(target, 'in_currency');
@@ -26,7 +26,7 @@ begin
     left join lateral app.rates_as_of(x.currency, context.today) as rate on x.currency <> target
     where filter.category_ids is null or coalesce(x.category_id, '') = any (filter.category_ids)
   ), lines as (
-    -- What falls due day by day is one line: a month of breakfast rolls would bury the rent.
+    -- Daily bills share one line: a month of breakfast rolls would bury the rent.
     select e.expense_id, e.name, min(e.due_on) as due_on, max(e.due_on) as last_on, count(*) as dates,
       sum(e.minor) as minor, bool_or(e.is_estimate) as is_estimate
     from expected as e
@@ -96,5 +96,4 @@ begin
   );
 end
 $$;
-comment on function app.chart_upcoming_bills is
-  'Chart of overdue and upcoming bill dates at today''s rates.';
+comment on function app.chart_upcoming_bills is 'Returns a chart of overdue and upcoming bill dates at today''s rates.';

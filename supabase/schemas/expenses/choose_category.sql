@@ -6,12 +6,12 @@ declare
 begin
   perform app.fail('category_not_found', jsonb_build_object(
     'name', name,
-    -- How a new one would be made, where one may.
+    -- The argument or tool that can create the category, if the caller may create one here.
     'make_by',
     case when is_filter then null when starts_with(field, 'items') then 'create_missing_categories'
       else 'update_settings' end,
     'details', jsonb_build_object('suggestions', suggestions) || case
-      -- In another language nothing is alike.
+      -- Names in another language resemble none, so list the existing categories instead.
       when suggestions = '{}' then jsonb_build_object('categories', array(
         select c.name from app.categories as c where c.archived_at is null order by lower(c.name) limit most
       ))
@@ -20,8 +20,8 @@ begin
 end
 $$;
 comment on function app.fail_without_category is
-  'Ends the tool with category_not_found and similar categories, else the existing ones. A category in a filter is '
-  'never created.';
+  'Ends the tool with category_not_found and similar categories, or the existing ones if none is similar. Filters '
+  'never create a category.';
 
 create or replace function app.find_category(context app.context, name text, field text,
   create_missing boolean default false) returns text
@@ -56,22 +56,22 @@ begin
 end
 $$;
 comment on function app.find_category is
-  'Id of the category of this name in whatever case, the private one where there are two; null for Uncategorized or a '
-  'blank name; else category_not_found with suggestions, or a new category.';
+  'Returns the id of the category with this name, ignoring case and preferring a private one; null for Uncategorized '
+  'or a blank name. Creates a missing category on request, else ends the tool with category_not_found.';
 
 create type app.category_choice as (
   id text,
   source text
 );
 comment on type app.category_choice is
-  'A category, null for none, and why: given, payee_rule, payee_history, keyword or none.';
+  'A category, or null for none, and its source: given, payee_rule, payee_history, keyword or none.';
 
 create or replace function app.choose_category(context app.context, given text, payee text, name text, field text,
   create_missing boolean default false)
 returns app.category_choice
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- A variable: under row-level security no index is searched for a "coalesce".
+  -- Computed up front: under row-level security, an expression with coalesce can't use an index.
   wanted_key constant text := lower(coalesce(choose_category.payee, choose_category.name));
   choice app.category_choice;
 begin
@@ -86,15 +86,15 @@ begin
   from app.expenses as e
   join app.categories as c on c.id = e.category_id and c.archived_at is null
   where e.match_key = wanted_key and e.deleted_at is null
-    -- A part says nothing of the whole.
+    -- The category of a split part doesn't describe the whole payment.
     and not exists (select from app.payments as p where p.expense_id = e.id and p.split_id is not null)
   order by e.recorded_seq desc
   limit 1;
   if not found then
-    -- What the thing is says more than who sold it, and a longer word more than a shorter one.
+    -- The name is a better hint than the payee, and a longer keyword better than a shorter one.
     select c.id, 'keyword' into choice
     from (values (choose_category.name, 1), (choose_category.payee, 2)) as texts (text, rank)
-    -- Those of the words first: joined with all, each would be looked up among the categories.
+    -- Find the matching keywords first: a plain join looks up the category of every keyword.
     cross join lateral (
       select k.keyword, k.category
       from app.category_keywords as k
@@ -115,5 +115,5 @@ begin
 end
 $$;
 comment on function app.choose_category is
-  'The category given, else that of a payee rule, else the last one of the same payee (or name, without a payee), else '
-  'that of a keyword, else none.';
+  'Returns the given category, else that of a payee rule, else the latest with the same payee (or the same name, '
+  'without a payee), else that of a keyword, else none.';

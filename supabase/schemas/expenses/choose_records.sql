@@ -1,4 +1,4 @@
--- The records of update_expenses and delete_records, and the confirmation required before many are changed.
+-- Finds the records of update_expenses and delete_records, and requires confirmation before many change.
 
 create or replace function app.find_records(context app.context, arguments jsonb) returns text[]
 language plpgsql volatile set search_path = '' as $$
@@ -14,9 +14,9 @@ begin
     return array(select jsonb_array_elements_text(arguments -> 'ids'));
   end if;
   filter := app.parse_expense_filter(context, arguments -> 'filter');
-  -- Found, held still and found again: what changed meanwhile may be meant no more.
+  -- Find, lock and find again: concurrent changes may have moved records out of the filter.
   for turn in 1..2 loop
-    -- What was paid for a bill is as the bill says.
+    -- Bill payments take their fields from the bill.
     found_ids := array(
       select p.expense_id from app.find_payments(filter) as p where not starts_with(p.expense_id, 'bill_')
       order by p.paid_on desc, p.recorded_seq desc limit max_found + 1
@@ -33,15 +33,16 @@ begin
 end
 $$;
 comment on function app.find_records is
-  'Ids of the records to change: those that are named, or the one-off expenses that a filter of list_expenses lets '
-  'through, latest first and locked.';
+  'Returns the ids of the records to change: the given ids, or the one-off expenses that match a filter of '
+  'list_expenses, latest first and locked. Ends the tool with not_found when none match, and with invalid_argument '
+  'above 500.';
 
 create or replace function app.weigh_records(ids text[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
   return (
     select jsonb_build_object(
-      -- A bill counts with its payments, each as a record; an expense and its payment count as one.
+      -- A bill counts as one record plus one for each payment; an expense and its payment count as one.
       'count', case when starts_with(ids[1], 'bill_') then 1 + count(*) else cardinality(ids) end,
       'minor', coalesce(sum(p.minor), 0),
       'unknown', array_agg(distinct p.currency) filter (where p.minor is null)
@@ -55,7 +56,7 @@ begin
 end
 $$;
 comment on function app.weigh_records is
-  'The weight of records: {count, minor, unknown}: their number, the sum of their absolute values in the base '
+  'Returns {count, minor, unknown}: the number of records, the sum of their values in minor units of the base '
   'currency, and the currencies without a value.';
 
 create or replace function app.confirm_records(context app.context, arguments jsonb, ids text[], action text)
@@ -69,7 +70,7 @@ declare
   wanted constant jsonb := jsonb_build_object('count', weight -> 'count', 'total', total);
 begin
   if not arguments ? 'filter' and (action = 'update' or (
-    -- The payments of a bill leave every total with it.
+    -- Deleting a bill with payments changes totals.
     not (starts_with(ids[1], 'bill_') and (weight ->> 'count')::int > 1)
     and (weight ->> 'count')::int <= max_count and total::numeric <= max_total and weight ->> 'unknown' is null
   )) then
@@ -89,9 +90,9 @@ begin
 end
 $$;
 comment on function app.confirm_records is
-  'What has to be said back before records that a filter found are changed (action update or delete), or before many '
-  'or much is deleted, {count, total}; else null. Ends the tool with confirmation_required when it was not said, or '
-  'differently.';
+  'Returns the confirmation {count, total} that the caller must repeat, or null when none is required. Every filter '
+  'and every large deletion requires one; action is update or delete. Ends the tool with confirmation_required when it '
+  'is missing or different.';
 
 create or replace function app.warn_of_unfound(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -100,7 +101,7 @@ begin
     then app.warn_of_unvalued(app.parse_expense_filter(context, arguments -> 'filter')) else '[]' end;
 end
 $$;
-comment on function app.warn_of_unfound is 'Warnings of what a filter that found records could not judge.';
+comment on function app.warn_of_unfound is 'Returns warnings about payments that the filter could not compare.';
 
 create or replace function app.first_few(rows jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -113,4 +114,4 @@ begin
 end
 $$;
 comment on function app.first_few is
-  'The first few of many changed records; all of them would fill the conversation.';
+  'Returns the first few rows if there are many; all of them would fill the conversation.';

@@ -1,10 +1,10 @@
--- Closed months: their payments cannot change until they are reopened. One trigger on each table with money or its
--- purpose covers tools, undo and jobs.
+-- Payments in a closed month cannot change until it is reopened. Triggers on payments and expenses cover tools, undo
+-- and jobs.
 
 create or replace function app.month_name(day date) returns text
 language sql immutable set search_path = ''
   return to_char(day, 'YYYY-MM');
-comment on function app.month_name is 'A month as people write it.';
+comment on function app.month_name is 'Returns the month of a day as YYYY-MM.';
 
 create or replace function app.is_closed(organization_id text, day date) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -16,7 +16,7 @@ begin
 end
 $$;
 comment on function app.is_closed is
-  'Whether a day lies in a closed month: for who leaves such a day alone rather than being refused.';
+  'Whether a day lies in a closed month. For callers that skip such days instead of failing.';
 
 create or replace function app.closed_month(day date) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -27,9 +27,10 @@ begin
 end
 $$;
 comment on function app.closed_month is
-  'Of a day in a closed month, that month and the last one that may stay closed when it is reopened.';
+  'Returns error parameters for a day in a closed month: {month, reopened_by}. The second is the last month that can '
+  'stay closed.';
 
--- Its owner's rights, as below.
+-- security definer, for the reason given at app.refuse_closed_month.
 create or replace function app.hold_organization(organization_id text) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
@@ -37,17 +38,17 @@ begin
 end
 $$;
 comment on function app.hold_organization is
-  'Holds an organization as whatever is paid in it does. First, by who locks a provider link and may record a payment '
-  'then: the end of a plan comes to the links after the organization.';
+  'Takes the lock on the organization that recording a payment takes. Callers that lock a provider link call this '
+  'first: ending a plan locks the organization before its links.';
 
 create or replace function app.is_relabeling(before jsonb, after jsonb) returns boolean
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Generated columns have no value yet.
+  -- Generated columns are still null in a before trigger.
   ignored constant text[] := '{note,tags,category_id,version,updated_at,match_key,sort_minor}';
 begin
   return before - ignored = after - ignored
-    -- Members' totals leave private categories out.
+    -- Members' totals leave out private categories.
     and not exists (
       select from app.categories as c
       where c.id in (before ->> 'category_id', after ->> 'category_id')
@@ -56,10 +57,11 @@ begin
 end
 $$;
 comment on function app.is_relabeling is
-  'Whether an update of a payment or an expense changes only its note, tags or category, and no total of a month.';
+  'Whether an update of a payment or expense changes only its note, tags or category, and leaves every monthly total '
+  'as it was.';
 
--- security definer: under row-level security only the owner of an organization may lock it. A shared lock, so that
--- writers don't block each other and a month closes before or after a write, never during it.
+-- security definer: under row-level security only the owner can lock an organization. The lock is shared, so writers
+-- don't block each other. A month closes before or after a write, never during it.
 create or replace function app.refuse_closed_month() returns trigger
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -70,8 +72,7 @@ declare
   is_relabeling boolean := false;
 begin
   if tg_table_name = 'expenses' then
-    -- By the expense first: of a table without statistics the planner takes hardly any row to be undeleted, and reads
-    -- all of those instead.
+    -- Look up by expense first: without statistics, the planner expects few undeleted payments and reads all of them.
     days := array(
       select p.paid_on
       from (select p.* from app.payments as p where p.expense_id = new.id offset 0) as p
@@ -101,14 +102,14 @@ begin
 end
 $$;
 comment on function app.refuse_closed_month is
-  'Rejects changes to payments in a closed month and to their expenses, apart from labels where the organization '
-  'allows them.';
+  'Rejects changes to payments in a closed month, and to their expenses, with month_closed. Allows relabeling if the '
+  'organization does.';
 revoke all on function app.refuse_closed_month from authenticated;
 
 create trigger refuse_closed_month before insert or delete on app.payments
   for each row execute function app.refuse_closed_month();
--- Its name comes after bump_version, which says whether anything but derived columns changed: a new rate or base
--- currency gives a new value to what stays as it was recorded.
+-- The name sorts after bump_version, which increments the version unless only derived columns changed. So a new rate or
+-- base currency can still revalue payments in a closed month.
 create trigger refuse_closed_month_on_update before update on app.payments
   for each row when (new.version <> old.version) execute function app.refuse_closed_month();
 -- A bill's name and category aren't part of a month; payments keep their own category (app.propagate_category).
@@ -119,7 +120,7 @@ create or replace function app.parse_closed_through(context app.context, month t
 language plpgsql stable set search_path = '' as $$
 begin
   if month ~ '^--(0[1-9]|1[0-2])$' then
-    -- The latest that is over.
+    -- Without a year, the latest such month that has ended.
     month := extract(year from context.today)::int - (right(month, 2)::int >= extract(month from context.today))::int
       || right(month, 3);
   end if;
@@ -132,14 +133,17 @@ begin
   return ((month || '-01')::date + interval '1 month')::date - 1;
 end
 $$;
-comment on function app.parse_closed_through is 'The last day of the last month to be closed; blank is null: none.';
+comment on function app.parse_closed_through is
+  'Returns the last day of the last month to close; null for a blank argument, which closes none. Ends the tool with '
+  'date_out_of_range when the month has not ended.';
 
 create or replace function app.prepare_closing(context app.context, closed_through date) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   waiting record;
 begin
-  -- What was paid automatically until today belongs into the month. Bills first, as everybody locks them.
+  -- Record automatic payments up to today first, since they belong to the month. Lock bills before the organization, as
+  -- every writer does.
   perform app.refresh_bill(b.id, context.today)
   from (
     select e.id from app.expenses as e
@@ -148,7 +152,7 @@ begin
     order by e.id
   ) as b;
   perform from identity.organizations as o where o.id = context.organization_id for no key update;
-  -- A value that is final moves only with the base currency.
+  -- Final values change only with the base currency.
   select count(*) as count, min(p.paid_on) as since into waiting
   from app.payments as p
   where not p.is_final and p.paid_on <= closed_through and p.deleted_at is null;
@@ -160,8 +164,8 @@ begin
 end
 $$;
 comment on function app.prepare_closing is
-  'Records what passes for paid, holds back everybody else who writes, and ends the tool while a value in these months '
-  'waits for the rate of its day.';
+  'Records due automatic payments, then locks the organization against other writers. Ends the tool with '
+  'values_pending while a value in these months waits for its daily rate.';
 
 create or replace function app.list_open_dates(context app.context, until date) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -174,4 +178,5 @@ begin
   );
 end
 $$;
-comment on function app.list_open_dates is 'Dates of bills until a day that nothing was paid for: [{name, due_on}].';
+comment on function app.list_open_dates is
+  'Returns the unpaid due dates of bills up to a day: [{name, due_on}]; null for none.';

@@ -30,8 +30,8 @@ begin
 end
 $$;
 comment on function app.check_expected is
-  'Ends the tool with expectation_mismatch when an amount or date differs from what the person was shown; of a bill '
-  'that is its amount and next due date.';
+  'Ends the tool with expectation_mismatch when an amount or date differs from the one shown to the person. For a '
+  'bill, these are its amount and next due date.';
 
 create or replace function app.delete_records(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -46,7 +46,7 @@ begin
     perform app.fail('invalid_argument.bill_among_others', field => 'ids');
   end if;
   perform app.require_records(context, ids);
-  -- A share shows a record to its bearer, but leaves its deletion to those who recorded it or look after it.
+  -- People see the records that they share, but may delete only those that they recorded or look after.
   if identity.sees_own_only() and exists (
     select from app.expenses as e
     where e.id = any (ids) and (select auth.uid()) not in (e.created_by, e.assignee_id) is not false
@@ -104,6 +104,6 @@ begin
 end
 $$;
 comment on function app.delete_records is
-  'Tool delete_records: data {deleted, count, restorable_until, confirm?}: the first of many; count is the number, '
-  'confirm {count, total} the confirmation that a preview requires. Payments are deleted and restored with their '
-  'expense; bills report payments {count, totals}.';
+  'Tool delete_records. Returns data {deleted, count, restorable_until, confirm?}. deleted lists only the first few if '
+  'there are many; confirm {count, total} is the confirmation that a preview requires. Payments are deleted and '
+  'restored with their expense; bills report payments {count, totals}.';

@@ -9,8 +9,8 @@ create type app.budget_state as (
   is_partial boolean
 );
 comment on type app.budget_state is
-  'A budget in one of its months or years: available is the limit including carry-over. Partial: some payments cannot '
-  'be converted.';
+  'A budget in one of its months or years. available_minor is the limit plus any carry-over; is_partial means that '
+  'some payments cannot be converted.';
 
 create or replace function app.read_budgets(context app.context, day date, category_ids text[] default null)
   returns setof app.budget_state
@@ -33,7 +33,7 @@ begin
         and (date_trunc(b.per, day) >= b.starts_on
           or b.starts_on <= (b.created_at at time zone context.timezone)::date)
     ),
-    -- Each period is summed once, however many budgets it has.
+    -- Sum each period once, however many budgets it has.
     windows as (
       select l.currency, l.from_on, l.to_on from live as l
       union
@@ -49,7 +49,7 @@ begin
     ),
     spent as (
       select l.budget, s.to_on < l.from_on as is_past, s.is_partial and (
-          -- In the base currency it is known whose they are.
+          -- In the base currency, the category of each unconverted payment is known.
           l.category_id is null or l.currency <> context.base_currency or exists (
             select from app.payments as p
             where p.category_id = l.category_id and p.paid_on between s.from_on and s.to_on and p.base_minor is null
@@ -81,8 +81,8 @@ begin
 end
 $$;
 comment on function app.read_budgets is
-  'The budgets of these categories (without: all, and those of everything), in the month and year of a day; none that '
-  'was another one then.';
+  'Returns the budgets of these categories in the month or year of a day. Null returns all budgets, including the one '
+  'for all spending. Omits budgets that had other settings then.';
 
 create or replace function app.describe_budgets(context app.context, day date, category_ids text[] default null)
   returns jsonb
@@ -104,8 +104,8 @@ begin
 end
 $$;
 comment on function app.describe_budgets is
-  'app.read_budgets in words of the contract: [{category?, per, from, to, amount, currency, carried?, spent, left, '
-  'used_percent?, is_partial?}], null for none.';
+  'Returns app.read_budgets in the format of the contract: [{category?, per, from, to, amount, currency, carried?, '
+  'spent, left, used_percent?, is_partial?}], or null for none.';
 
 create or replace function app.change_budget(context app.context, change jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -163,5 +163,5 @@ begin
 end
 $$;
 comment on function app.change_budget is
-  'Sets or removes the budget of a category, or of everything, in the base currency: the facts of it {action, '
+  'Sets or removes the budget of a category, or of all spending, in the base currency. Returns its facts: {action, '
   'category?, per, about?, amount?, currency?}.';

@@ -9,7 +9,8 @@ begin
   );
 end
 $$;
-comment on function app.shown_id is 'The id under which people see a payment: that of the expense, where it is one.';
+comment on function app.shown_id is
+  'Returns the id that people see for a payment: that of a one-off expense, or the payment''s own for a bill.';
 
 create or replace function app.former_payments(day date)
 returns
@@ -24,7 +25,7 @@ begin atomic
   select (array_agg(p.id order by p.recorded_seq))[1], (array_agg(p.expense_id order by p.recorded_seq))[1],
     sum(p.amount_minor)::bigint, p.currency, p.direction, min(p.recorded_seq)
   from (
-    -- In the order of the index of days: planned on an empty table, indexes of other columns look as cheap.
+    -- Ordered like the index by day: in a plan made on an empty table, other indexes look as cheap.
     select p.* from app.payments as p
     where p.paid_on = day and p.deleted_at is null and p.split_id is not null
     order by p.recorded_seq offset 0
@@ -32,8 +33,8 @@ begin atomic
   group by p.split_id, p.currency, p.direction;
 end;
 comment on function app.former_payments is
-  'Payments in a form that statements use and the books don''t: payments merged into another, and splits as one '
-  'payment. Each with the payment that stands for it.';
+  'Returns payments in a form that statements still use and the books don''t: merged payments, and splits as one '
+  'payment. Each comes with the payment that replaced it.';
 
 create or replace function app.find_external(external_id text) returns text
 language plpgsql stable set search_path = '' as $$
@@ -59,13 +60,13 @@ begin
 end
 $$;
 comment on function app.find_external is
-  'The expense in the books with this external id, or the record that one was merged into, else null.';
+  'Returns the expense with this external id, or the record that it was merged into; null when there is none.';
 
 create or replace function app.find_same_payment(draft jsonb) returns text
 language plpgsql stable set search_path = '' as $$
 begin
   return (
-    -- A payment of a bill counts too: who marks the rent paid and then logs it has paid it once.
+    -- Include bill payments: logging the rent after marking it paid would count it twice.
     select app.shown_id(p.kept_id)
     from (
       (
@@ -81,17 +82,17 @@ begin
       union all
       select p.kept_id, p.recorded_seq
       from app.former_payments((draft ->> 'paid_on')::date) as p
-      -- Not a join: it would add up the splits of the day for each expense of this name.
+      -- A lateral look-up, because a join would sum the day's splits again for each expense of this name.
       cross join lateral (select e.match_key from app.expenses as e where e.id = p.expense_id offset 0) as e
       where p.amount_minor = (draft ->> 'amount_minor')::bigint
         and p.currency = draft ->> 'currency' and p.direction = draft ->> 'direction'
         and e.match_key = draft ->> 'match_key'
       union all
       (
-        -- Named without its payee this time, or what a bank's list had, on the day or a few days later.
+        -- The same expense without its payee, or a bank row of the same day or up to five days later.
         select p.id, p.recorded_seq
         from (
-          -- In the order of the index of days: planned on an empty table, indexes of other columns look as cheap.
+          -- Ordered like the index by day: in a plan made on an empty table, other indexes look as cheap.
           select near.* from app.payments as near
           where near.paid_on between (draft ->> 'paid_on')::date and (draft ->> 'paid_on')::date + 5
             and near.amount_minor = (draft ->> 'amount_minor')::bigint
@@ -118,8 +119,8 @@ begin
 end
 $$;
 comment on function app.find_same_payment is
-  'The expense or bill payment in the books of the same day, amount, currency, direction and payee (the name without '
-  'one), or a bank''s row of the next days that is called alike; else null.';
+  'Returns the expense or bill payment with the same day, amount, currency, direction and payee (or name, without a '
+  'payee). Also matches a similarly named bank row up to five days later. Returns null when there is none.';
 
 create or replace function app.write_expenses(context app.context, drafts jsonb, source text) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -144,8 +145,8 @@ begin
 end
 $$;
 comment on function app.write_expenses is
-  'Writes drafts that have an id, each as an expense and its payment, in their order: the only writer of new one-off '
-  'expenses (undo puts kept rows back).';
+  'Inserts drafts that have an id, each as an expense and its payment, in order. Only this function creates one-off '
+  'expenses; undo restores stored rows.';
 
 create or replace function app.total_drafts(drafts jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -160,7 +161,7 @@ begin
   );
 end
 $$;
-comment on function app.total_drafts is 'Sums by currency, refunds subtracted: {"EUR": "12.00"}.';
+comment on function app.total_drafts is 'Returns net sums by currency, with refunds subtracted: {"EUR": "12.00"}.';
 
 create or replace function app.describe_drafts(context app.context, drafts jsonb, is_preview boolean) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -225,4 +226,4 @@ begin
   );
 end
 $$;
-comment on function app.describe_drafts is 'The outcome of each item of log_expenses.';
+comment on function app.describe_drafts is 'Returns the outcome of each item of log_expenses.';

@@ -81,5 +81,5 @@ begin
 end
 $$;
 comment on function app.find_near_matches is
-  'What would match where a filter finds nothing: the same in other months, payees and categories with a similar name, '
-  'and the same in other currencies; null when nothing would.';
+  'Returns suggestions when a filter finds nothing: matches in other months, similar payees and categories, and '
+  'matches in other currencies. Returns null when there are none.';

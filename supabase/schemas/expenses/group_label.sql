@@ -1,8 +1,8 @@
--- summarize_spending: totals of a period in one currency, grouped, ranked and compared. Each payment counts by its
--- value, into another currency than the base one converted at the rate of its own day and rounded once; what cannot be
--- converted is named, never counted as if it were the other currency. Refunds subtract.
+-- summarize_spending: totals of a period in one currency, grouped, ranked and compared. Payments count by their base
+-- value, or are converted at the rate of their own day and rounded once. Amounts that cannot be converted are listed,
+-- never added 1:1. Refunds subtract.
 
--- Parsed when it was created, and inlined: with a constant dimension one branch is left.
+-- A parsed body can be inlined: with a constant dimension, only one branch remains.
 create or replace function app.group_key(dimension text, category_id text, payee text, tag text, on_day date,
   currency text, member_id uuid, recorder_id uuid, bearer_id uuid) returns text
 language sql stable
@@ -19,7 +19,7 @@ language sql stable
     when 'borne_by' then bearer_id::text
   end;
 comment on function app.group_key is
-  'What a payment is grouped by: ids where there are some, weeks by their Monday; null for none.';
+  'Returns the key that groups a payment: an id where there is one, the Monday of a week, or null for no value.';
 
 create or replace function app.group_label(dimension text, key text, spelling text, category_names jsonb)
   returns jsonb
@@ -42,8 +42,8 @@ begin
 end
 $$;
 comment on function app.group_label is
-  'The label of a group, in one of its typed spellings, categories by id; {none: dimension} for no value, {none: '
-  '"former_member"} for former members.';
+  'Returns the label of a group: a category''s name, a member''s address, or one typed spelling. {none: dimension} '
+  'means no value, {none: "former_member"} a former member.';
 
 create type app.spending_group as (
   key_1 text,
@@ -55,15 +55,15 @@ create type app.spending_group as (
   upcoming_minor numeric,
   earlier_minor numeric,
   earlier_count bigint,
-  -- The same without what other tags of the same payment count already.
+  -- The same sums, with each payment counted once even if it has several tags.
   once_minor numeric,
   once_count bigint,
   once_upcoming_minor numeric,
   once_earlier_minor numeric
 );
 comment on type app.spending_group is
-  'Sums of one group in minor units of the target currency; earlier ones are of the period compared with, upcoming '
-  'ones are part of minor.';
+  'Sums of one group in minor units of the target currency. Earlier sums belong to the period compared with; upcoming '
+  'sums are included in minor.';
 
 create type app.spending as (
   groups app.spending_group[],
@@ -74,5 +74,5 @@ create type app.spending as (
   pending_since date
 );
 comment on type app.spending is
-  'All groups of a question, what could not be converted, whether that is so in any period, and by which rates the '
-  'rest was, and since when values are not final.';
+  'All groups, the amounts that could not be converted, and whether any period has such amounts. Also the sources and '
+  'day of the rates, and the first day whose values are not final.';

@@ -1,6 +1,5 @@
--- Hides from members, besides rows, the changes about hidden rows and the statement lines of hidden payments. Only a
--- function that sees everything can decide this, so these run as definer within the current organization and return
--- ids.
+-- Hides changes about hidden rows, and statement lines of hidden payments, from members. Policies can't decide this
+-- without access to all rows. So these functions run as definer, within the current organization, and return ids.
 
 create or replace function app.list_subjects(change app.change_sets) returns table (expense_id text,
   category_id text, settlement_id text)
@@ -27,8 +26,8 @@ begin
 end
 $$;
 comment on function app.list_subjects is
-  'What a change is about, as it was and as it became: expenses, categories and settlements, by their ids. Also what '
-  'it did not touch: a record that others were merged into, and the categories that its facts say they are about.';
+  'Returns the ids of the expenses, categories and settlements that a change concerns, before and after it. Includes '
+  'records that others were merged into, and categories that its facts mention.';
 
 create or replace function app.sees_change(change app.change_sets) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -46,8 +45,8 @@ begin
 end
 $$;
 comment on function app.sees_change is
-  'Whether the person sees everything that a change concerns. Its facts name all of it, so it is shown completely or '
-  'not at all. After its contents were purged, only its author sees it.';
+  'Whether the person sees everything that a change concerns. Its facts name all of it, so a change is shown '
+  'completely or not at all. After its contents are purged, only its author sees it.';
 
 create or replace function app.has_items(change_id text) returns boolean
 language plpgsql stable security definer set search_path = '' as $$
@@ -58,7 +57,7 @@ begin
   );
 end
 $$;
-comment on function app.has_items is 'Whether a change wrote anything, also what the person does not see.';
+comment on function app.has_items is 'Whether a change wrote anything, including rows hidden from the person.';
 
 create or replace function app.find_own_latest(grant_id uuid) returns text
 language plpgsql stable security definer set search_path = '' as $$
@@ -74,8 +73,8 @@ begin
 end
 $$;
 comment on function app.find_own_latest is
-  'The latest change of the person with a connection, also one whose subject is kept from them since: "undo that" must '
-  'not mean an earlier one then.';
+  'Returns the person''s latest change through a connection, even if its subject has been hidden from them since. '
+  'Otherwise "undo that" would revert an earlier change.';
 
 create or replace function app.list_line_payments(line_id text) returns text[]
 language plpgsql stable security definer set search_path = '' as $$
@@ -86,7 +85,7 @@ begin
   );
 end
 $$;
-comment on function app.list_line_payments is 'The ids of the payments that a line of a statement is.';
+comment on function app.list_line_payments is 'Returns the ids of the payments linked to a statement line.';
 
 create or replace function app.forget_line() returns trigger
 language plpgsql set search_path = '' as $$
@@ -95,7 +94,7 @@ begin
   return null;
 end
 $$;
-comment on function app.forget_line is 'Notes of a line of a statement that a payment that it was is gone for good.';
+comment on function app.forget_line is 'Marks a statement line as forgotten when a payment linked to it is purged.';
 create trigger forget_line after delete on app.statement_links
   for each row execute function app.forget_line();
 
@@ -114,8 +113,8 @@ begin
 end
 $$;
 comment on function app.sees_line is
-  'Whether the person sees all payments of a line. If a payment is deleted, or with "own only" if there is none, the '
-  'person who imported the line sees it.';
+  'Whether the person sees all payments of a line. If a payment was purged, only the importer of the line sees it. The '
+  'same holds for a line without payments where members see only their own records.';
 
 create policy "Members can use their organization's statement lines" on app.statement_lines
   for all to authenticated
@@ -132,7 +131,7 @@ begin
     select l.* from app.statement_lines as l
     where l.account_id = list_known_lines.account_id and l.organization_id = identity.current_organization_id()
       and l.booked_on between list_known_lines.first and list_known_lines.last
-      -- A line that the books could not take, as in a closed month, may still come into them.
+      -- Lines that the books rejected, as in a closed month, can still be imported.
       and (l.kind not in ('expense', 'refund', 'unreadable') or l.is_skipped or l.is_forgotten
         or l.other_half_id is not null
         or exists (select from app.statement_lines as o where o.other_half_id = l.id)
@@ -140,8 +139,8 @@ begin
 end
 $$;
 comment on function app.list_known_lines is
-  'The lines of an account, including hidden ones: a person who has the file sees the line, and it must not be '
-  'imported twice. The matched record is not revealed.';
+  'Returns the lines of an account that are already handled, including hidden ones. A person who has the file sees the '
+  'line anyway, and it must not be imported twice. The matched record is not revealed.';
 
 create or replace function app.guard_private() returns trigger
 language plpgsql set search_path = '' as $$
@@ -154,7 +153,7 @@ begin
 end
 $$;
 comment on function app.guard_private is
-  'Rejects making a category private or public without the right, by a call or an undo.';
+  'Rejects making a category private or public, by a call or an undo, without the right settings:write.';
 create trigger guard_private before insert or update of is_private on app.categories
   for each row execute function app.guard_private();
 
@@ -175,7 +174,8 @@ begin
 end
 $$;
 comment on function app.list_who_may is
-  'Whom to ask for an action beyond one''s role: {who: addresses of the owner and a manager who have the right}.';
+  'Returns the people to ask for an action beyond one''s role: {who: up to two addresses of the owner and a manager '
+  'with the right}.';
 
 create or replace function app.refuse_reader(tool text) returns void
 language plpgsql stable set search_path = '' as $$
@@ -185,7 +185,8 @@ begin
   end if;
 end
 $$;
-comment on function app.refuse_reader is 'Ends a tool that writes, of somebody whose role only reads.';
+comment on function app.refuse_reader is
+  'Ends a writing tool with forbidden_role when the person''s role is read-only.';
 
 create or replace function app.member_sees(expense app.expenses, member identity.memberships) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -204,6 +205,6 @@ begin
 end
 $$;
 comment on function app.member_sees is
-  'Whether a member sees an expense or bill of their organization, for pages that the service reads for them; policies '
-  'have the same conditions.';
+  'Whether a member sees an expense or bill, for pages that the service reads on their behalf. Applies the same '
+  'conditions as the policies.';
 revoke all on function app.member_sees from authenticated;

@@ -6,10 +6,10 @@ create type app.payment_sum as (
   tax_minor numeric
 );
 comment on type app.payment_sum is
-  'What payments of a currency add up to, refunds subtracted, and the tax in those that name it.';
+  'Sums of the payments in one currency, with refunds subtracted, and the tax of those that state one.';
 
--- What most ask for is planned once a session: planning took as long as all the rest. Each of the next two goes through
--- one index in its order, and that is said, since a plan that fits every filter is made knowing none.
+-- The most common filters are planned once per session, since planning took as long as everything else. A generic plan
+-- doesn't know the filter, so the settings of the next two functions force an index scan in order.
 
 create or replace function app.sum_plain_payments(filter app.expense_filter) returns app.payment_sum[]
 language plpgsql stable set search_path = ''
@@ -38,7 +38,7 @@ begin
   );
 end
 $$;
-comment on function app.sum_plain_payments is 'Sums of the payments of a filter that app.is_plain says is one.';
+comment on function app.sum_plain_payments is 'Returns the sums by currency for a filter that passes app.is_plain.';
 
 create or replace function app.describe_tax(sums app.payment_sum[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -52,7 +52,8 @@ begin
   );
 end
 $$;
-comment on function app.describe_tax is 'The tax in sums: {currency: {amount, count}}; null when none names any.';
+comment on function app.describe_tax is
+  'Returns the tax by currency: {currency: {amount, count}}; null when no payment states one.';
 
 create or replace function app.list_plain_payments(filter app.expense_filter, key jsonb, page_size int) returns text[]
 language plpgsql stable set search_path = ''
@@ -65,7 +66,8 @@ declare
   wanted_kind constant text := filter.kind;
   category_ids constant text[] := filter.category_ids;
   not_category_ids constant text[] := filter.not_category_ids;
-  -- Of two upper bounds an index may begin at the other one: a page begins at its key, the first at the last day.
+  -- Give the index one upper bound, or it may start at the wrong one: the key of the page, or the last day on the first
+  -- page.
   is_first constant boolean := coalesce((key ->> 0)::date > to_on, true);
   after_on constant date := case when is_first then to_on else (key ->> 0)::date end;
   after_seq constant bigint := case when is_first then 9223372036854775807 else (key ->> 1)::bigint end;
@@ -84,7 +86,8 @@ begin
 end
 $$;
 comment on function app.list_plain_payments is
-  'Ids of the next payments of a filter that app.is_plain says is one, the latest first, and of one more.';
+  'Returns the ids of the next page for a filter that passes app.is_plain, latest first, plus one more to detect a '
+  'further page.';
 
 create or replace function app.describe_payments(context app.context, payment_ids text[], sort_column text)
   returns jsonb[]
@@ -106,9 +109,9 @@ begin
       'is_estimate', nullif(p.is_estimate, false),
       'shared', case when p.sharing is not null then app.describe_shares(p.id) end,
       'bill_id', case when starts_with(p.expense_id, 'bill_') then p.expense_id end,
-      -- What is shown as one row counts the changes to both of its rows.
+      -- An expense and its payment appear as one row, so their changes count together.
       'version', case when starts_with(p.expense_id, 'bill_') then p.version else e.version + p.version - 1 end,
-      -- Where it stands in the order.
+      -- The position in the sort order, for cursors.
       'key', jsonb_build_array(
         case sort_column when 'paid_on' then to_jsonb(p.paid_on) when 'sort_minor' then to_jsonb(p.sort_minor)
           when 'recorded_seq' then to_jsonb(p.recorded_seq)
@@ -128,7 +131,7 @@ begin
 end
 $$;
 comment on function app.describe_payments is
-  'Rows of list_expenses, in the order of the ids, each with the key of its place and since when its value is pending.';
+  'Returns rows of list_expenses in the order of the ids, each with its sort key and the day whose rate it waits for.';
 
 create or replace function app.list_expenses(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' set random_page_cost = 1.1 as $$
@@ -136,7 +139,7 @@ declare
   filter constant app.expense_filter := app.parse_expense_filter(context, arguments);
   is_csv constant boolean := coalesce(arguments ->> 'format' = 'csv', false);
   is_by_amount constant boolean := coalesce(arguments ->> 'sort' = 'amount', false);
-  -- Amounts in one currency have an order of their own, those in several that of their values.
+  -- Amounts in one currency sort by amount, those in several by value.
   is_by_day constant boolean := coalesce(arguments ->> 'sort', 'date') = 'date';
   sort_column constant text :=
     case when is_by_day then 'paid_on' when not is_by_amount then 'recorded_seq' when filter.currency is null
@@ -160,9 +163,8 @@ begin
     sums := app.sum_plain_payments(filter);
     payment_ids := app.list_plain_payments(filter, key, page_size);
   else
-    -- Put together from fixed words alone. An order that an index can follow cannot be a parameter. Matches that only
-    -- the text of each row can tell are found once; others are counted in one index and read, page by page, along
-    -- another.
+    -- Built from fixed words only: an order that an index can follow cannot be a parameter. Text and tag matches are
+    -- materialized, since only each row can tell them. Other matches are counted in one index and paged along another.
     execute format(
       $query$
         with matching as %5$s (
@@ -212,7 +214,7 @@ begin
       'no_match', case when total_count = 0 and key is null then app.find_near_matches(filter) end),
     'next_cursor', next_cursor, 'total_count', total_count, 'totals_by_currency', totals,
     'page', jsonb_build_object('list', case when is_csv then 'csv' else 'rows' end, 'cursors', cursors),
-    -- Without a page of its own a file is all that matches, whatever day it is read.
+    -- Without limit and cursor, the file holds every match. Fixed dates keep it the same on any day.
     'file', case when is_csv and not arguments ?| array['limit', 'cursor'] then jsonb_build_object(
       'user_id', context.actor_id,
       'filter', jsonb_strip_nulls((arguments - 'format') || jsonb_build_object(
@@ -225,6 +227,6 @@ begin
 end
 $$;
 comment on function app.list_expenses is
-  'Tool list_expenses: data {rows, tax_by_currency?}, or the same rows as {csv} for a file to be written of, with '
-  'totals of all that match. page has a cursor for each row, for who can show only some; file says who asked for all '
-  'of what.';
+  'Tool list_expenses. Returns data {rows, tax_by_currency?, no_match?}, or {csv} in place of rows for a file, with '
+  'totals of all matches. page has a cursor for each row, for presenters that can show only some. file has the user '
+  'and filter for a complete file.';

@@ -1,5 +1,5 @@
 create or replace function app.warn_of_drafts(context app.context, drafts jsonb) returns jsonb
--- Hashed: looked up one by one, the planner walks all payments for each where it takes them for few.
+-- No nested loops: expecting few payments, the planner would scan all of them for each draft.
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop = 'off' as $$
 declare
   skipped text[];
@@ -43,7 +43,8 @@ begin
 end
 $$;
 comment on function app.warn_of_drafts is
-  'Warnings about logged items: omitted items, future days, amounts without a value in the base currency.';
+  'Returns warnings about duplicates, likely bills, future days, and amounts without a final value in the base '
+  'currency.';
 
 create or replace function app.log_expenses(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -55,7 +56,7 @@ declare
   last_closed constant date := (
     select o.closed_through from identity.organizations as o where o.id = context.organization_id
   );
-  -- Ids of this call by external id.
+  -- Ids assigned by this call, by external id.
   own_ids jsonb := '{}';
   closed jsonb := '[]';
   known_id text;
@@ -65,8 +66,8 @@ declare
   totals jsonb;
 begin
   perform app.refresh_passed_bills(context);
-  -- Compared with the books before the call: two equal items in one call are two expenses, but an external id is
-  -- unique.
+  -- Compare with the books before the call: two equal items in one call are two expenses. An external id is unique,
+  -- even within a call.
   for i in 1..cardinality(drafts) loop
     known_id := case when drafts[i] ->> 'external_id' is not null
       then coalesce(app.find_external(drafts[i] ->> 'external_id'), own_ids ->> (drafts[i] ->> 'external_id')) end;
@@ -116,7 +117,7 @@ begin
     'warnings', app.warn_of_drafts(context, to_jsonb(drafts)),
     'facts', jsonb_build_object(
       'count', jsonb_array_length(written),
-      -- The first few are enough for people, and are kept a month.
+      -- Names of the first few items are enough for readers.
       'written', (
         select
           coalesce(jsonb_agg(jsonb_build_object('name', d -> 'name', 'is_refund', d ->> 'direction' = 'refund')), '[]')
@@ -128,4 +129,4 @@ begin
 end
 $$;
 comment on function app.log_expenses is
-  'Tool log_expenses: data {results, totals_by_currency}; the totals cover written items.';
+  'Tool log_expenses. Returns data {results, totals_by_currency}; the totals cover written items.';

@@ -1,6 +1,6 @@
 -- Merges two records of one expense, such as a voice entry and the bank's row of the next day. The kept record keeps
--- its amount and date and takes missing fields; the other is deleted and still recognized when it is logged or imported
--- again.
+-- its amount and date and takes over missing fields. The other is deleted, but still recognized when it is logged or
+-- imported again.
 
 create or replace function app.read_kept(payment_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -23,7 +23,7 @@ begin
   );
 end
 $$;
-comment on function app.read_kept is 'What a merge can change of the record that stays.';
+comment on function app.read_kept is 'Returns the fields of a record that a merge reports.';
 
 create or replace function app.find_kept(context app.context, arguments jsonb, ids text[]) returns app.payments
 language plpgsql volatile set search_path = '' as $$
@@ -57,8 +57,8 @@ begin
 end
 $$;
 comment on function app.find_kept is
-  'The payment to keep, of a one-off expense or a bill. Locks the merged rows; ends the tool when it is missing or '
-  'can''t be merged with the others.';
+  'Returns the payment to keep, of a one-off expense or a bill, and locks all rows involved. Ends the tool when it is '
+  'missing or the records can''t be merged.';
 
 create or replace function app.take_over(kept app.payments, gone app.payments) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -74,11 +74,11 @@ begin
   update app.payments as p set note = coalesce(p.note, source.note)
   from app.expenses as e
   where p.id = kept.id and e.id = p.expense_id and e.kind = 'bill';
-  -- The same money in another currency is what the bank took for it.
+  -- If the currencies differ, the other record's amount is what the bank charged.
   update app.payments as p
   set charged_minor = case when gone.currency <> p.currency then gone.amount_minor else gone.charged_minor end,
     charged_currency = case when gone.currency <> p.currency then gone.currency else gone.charged_currency end
-  -- Of a part of a split only the whole was charged.
+  -- The bank charges a split as a whole, so its parts can't take over a charge.
   where p.id = kept.id and p.charged_minor is null and p.split_id is null and p.currency <> p.base_currency
     and (gone.currency <> p.currency or gone.charged_minor is not null);
   update app.payments as p
@@ -95,7 +95,7 @@ begin
 end
 $$;
 comment on function app.take_over is
-  'Merges one payment into another: missing fields, and earlier merges.';
+  'Merges one payment into another, which takes over missing fields and earlier merges.';
 
 create or replace function app.merge_expenses(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -139,5 +139,5 @@ begin
 end
 $$;
 comment on function app.merge_expenses is
-  'Tool update_expenses with merge_into: data {updated, count, merged}: the record that stays, and those that went as '
-  'they were.';
+  'Tool update_expenses with merge_into. Returns data {updated, count, merged}: the changes to the kept record, and '
+  'the deleted records as they were.';

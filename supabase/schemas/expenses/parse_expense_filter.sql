@@ -1,4 +1,4 @@
--- list_expenses: what left and what came back, row by row, with totals over the whole filter whatever the page.
+-- The filter of list_expenses, and the payments that match it. Totals cover all matches, not just one page.
 
 create type app.expense_filter as (
   from_on date,
@@ -20,9 +20,9 @@ create type app.expense_filter as (
   recorded_by uuid
 );
 comment on type app.expense_filter is
-  'Which payments are meant. Words are patterns of folded texts, other texts are in lower case, Uncategorized is the '
-  'empty category id, amounts are minor units of amount_currency, in which each payment is valued; own_bounds has them '
-  'as [least, most] minor units of every currency.';
+  'A parsed filter. words are patterns for folded text; other text is in lower case. An empty category id means '
+  'Uncategorized. Amounts are minor units of amount_currency, compared with the value of each payment; own_bounds '
+  'holds them as [least, most] in minor units of every currency.';
 
 create or replace function app.find_filter_categories(names jsonb, field text) returns text[]
 language plpgsql stable set search_path = '' as $$
@@ -32,7 +32,7 @@ declare
   wanted text;
 begin
   for wanted in select app.clean_text(n) from jsonb_array_elements_text(names) as n loop
-    -- Including archived ones, whose spending stays in the books.
+    -- Include archived categories, whose spending stays in the books.
     select c.id into category_id from app.categories as c where lower(c.name) = lower(wanted)
     order by c.is_private desc limit 1;
     if category_id is null and lower(wanted) <> 'uncategorized' then
@@ -43,7 +43,8 @@ begin
   return ids;
 end
 $$;
-comment on function app.find_filter_categories is 'Ids of the categories that a filter names; null without names.';
+comment on function app.find_filter_categories is
+  'Returns the ids of the categories that a filter names; null when it names none.';
 
 create or replace function app.find_member(context app.context, wanted text, field text) returns uuid
 language plpgsql stable set search_path = '' as $$
@@ -61,7 +62,7 @@ begin
   ) as m
   where m.place = 1;
   if near is null then
-    -- Benjamin is ben@… where nobody else may be.
+    -- "Benjamin" means ben@… if only one address fits.
     select jsonb_agg(jsonb_build_object('id', m.user_id, 'email', m.email)) into near
     from (select m.user_id, app.member_name(m.user_id) as email from identity.memberships as m) as m
     where length(split_part(m.email, '@', 1)) >= 3 and starts_with(lower(wanted), lower(split_part(m.email, '@', 1)))
@@ -81,8 +82,8 @@ begin
 end
 $$;
 comment on function app.find_member is
-  'A member by address, or the only one that contains the text; null stays null. Ends the tool with not_found and '
-  'candidates.';
+  'Returns the member with this address, or the only one whose address contains the text; null for null. Ends the tool '
+  'with not_found and candidates.';
 
 create or replace function app.parse_expense_filter(context app.context, arguments jsonb) returns app.expense_filter
 language plpgsql stable set search_path = '' as $$
@@ -108,7 +109,8 @@ begin
   if filter.min_minor > filter.max_minor then
     perform app.fail('invalid_argument.amounts_backwards', field => 'max_amount');
   end if;
-  -- Two bounds look for an amount as it was charged; one alone ranks by value, where 1,280 JPY are not over 1,000 EUR.
+  -- Two bounds find an amount as charged, in any currency. A single bound compares values, since 1,280 JPY isn't more
+  -- than 1,000 EUR.
   if num_nonnulls(filter.min_minor, filter.max_minor) = 2 then
     filter.own_bounds := (
       select jsonb_object_agg(c.code, jsonb_build_array(
@@ -127,7 +129,8 @@ begin
   return filter;
 end
 $$;
-comment on function app.parse_expense_filter is 'The filter arguments of list_expenses and summarize_spending.';
+comment on function app.parse_expense_filter is
+  'Returns the filter from the arguments of list_expenses or summarize_spending.';
 
 create or replace function app.is_plain(filter app.expense_filter) returns boolean
 language plpgsql immutable set search_path = '' as $$
@@ -140,12 +143,11 @@ begin
 end
 $$;
 comment on function app.is_plain is
-  'Whether a filter asks for days, categories, a currency or a kind alone: what the index of payments by day has.';
+  'Whether a filter has only days, categories, a currency or a kind, which the index of payments by day contains.';
 
--- The next three were parsed when they were created, so that no search_path changes their meaning, and are inlined into
--- the query that asks:
--- a condition that is not set is gone before planning, and with the last condition on a joined table so is the join. A
--- condition that is set is false without the joined row, and says so, that the planner may begin there.
+-- The next three functions have parsed bodies, so that search_path can't change their meaning, and are inlined into the
+-- calling query. Unset conditions disappear before planning, and an unused join with them. Set conditions reject a
+-- missing joined row explicitly, so that the planner can start at the joined table.
 
 create or replace function app.matches_filter(filter app.expense_filter, category_id text, tags text[], match_key text,
   name text, payee text, note text, payment_note text)
@@ -157,7 +159,7 @@ language sql stable
     and ((filter).tags = '{}' or lower(tags::text)::text[] && (filter).tags)
     and ((filter).words is null or name is not null
       and app.fold_text(concat_ws(' ', name, payee, note, payment_note)) like all ((filter).words));
-comment on function app.matches_filter is 'Whether an expense or bill is one that a filter asks for.';
+comment on function app.matches_filter is 'Whether an expense or bill matches a filter.';
 
 create or replace function app.is_amount_within(filter app.expense_filter, minor bigint, currency text,
   base_minor bigint,
@@ -169,13 +171,13 @@ language sql stable
     or minor between ((filter).own_bounds -> currency ->> 0)::numeric
       and ((filter).own_bounds -> currency ->> 1)::numeric;
 comment on function app.is_amount_within is
-  'Whether an amount is within a filter by its value in the filter''s currency or by itself.';
+  'Whether an amount is within a filter''s bounds, by its value in the filter''s currency or as charged.';
 
 create or replace function app.kind_of_payment(direction text, expense_id text) returns text
 language sql immutable
   return case when direction = 'refund' then 'refund' when starts_with(expense_id, 'bill_') then 'bill_payment'
     else 'one_off' end;
-comment on function app.kind_of_payment is 'Whether money came back, paid a bill, or was spent once.';
+comment on function app.kind_of_payment is 'Returns refund, bill_payment or one_off.';
 
 create or replace function app.find_payments(filter app.expense_filter)
 returns table (
@@ -194,7 +196,7 @@ begin atomic
     p.tax_percent, p.reimbursement, p.reimbursed_by, p.reimbursed_on, p.split_id,
     p.expense_id, e.name, e.payee, p.category_id, e.tags,
     case when starts_with(p.expense_id, 'bill_') then p.note else e.note end, e.url,
-    -- What is shown as one row counts the changes to both of its rows.
+    -- An expense and its payment appear as one row, so their changes count together.
     case when starts_with(p.expense_id, 'bill_') then p.version else e.version + p.version - 1 end
   from app.payments as p
   left join app.expenses as e on e.id = p.expense_id
@@ -214,7 +216,7 @@ begin atomic
     and app.matches_filter(filter, p.category_id, e.tags, e.match_key, e.name, e.payee, e.note, p.note);
 end;
 comment on function app.find_payments is
-  'Payments in the books that a filter lets through, with the expense or bill that each belongs to.';
+  'Returns the undeleted payments that match a filter, each with its expense or bill.';
 
 create or replace function app.warn_of_unvalued(filter app.expense_filter) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -237,4 +239,4 @@ begin
 end
 $$;
 comment on function app.warn_of_unvalued is
-  'Warnings that some payments could not be compared with the amounts of a filter, since no rate is known.';
+  'Returns a warning about payments that cannot be compared with a filter''s amounts because no rate is known.';

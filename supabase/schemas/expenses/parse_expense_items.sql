@@ -1,9 +1,8 @@
--- log_expenses: records expenses and refunds, all items or none, and recognizes duplicates.
--- Row-level security keeps every statement inside the organization of the request.
+-- log_expenses records all items or none, and recognizes duplicates.
 
--- An item on its way into the books is a draft, an object by name: columns of app.expenses and of app.payments, and
--- beside them place (in the call, or its line in a file), match_key, category_source, and existing_id when it is in the
--- books already. One that is split has what is each part's own in parts. What it does not have is not there.
+-- A draft is an item before it is written: an object with columns of app.expenses and app.payments. It also has place
+-- (in the call or file), match_key, category_source, and existing_id for a duplicate. A split draft has the fields of
+-- each part in parts. Empty fields are absent.
 
 create or replace function app.parse_url(value text, field text) returns text
 language plpgsql stable set search_path = '' as $$
@@ -16,7 +15,8 @@ begin
   return url;
 end
 $$;
-comment on function app.parse_url is 'A link argument; blank is null.';
+comment on function app.parse_url is
+  'Returns a link argument; null when blank. Ends the tool with invalid_argument when it isn''t an http(s) link.';
 
 create or replace function app.parse_paid_on(context app.context, value text, field text) returns date
 language plpgsql stable set search_path = '' as $$
@@ -33,12 +33,13 @@ begin
 end
 $$;
 comment on function app.parse_paid_on is
-  'The day of a payment: at most 10 years back, and one day ahead for people in time zones ahead of the owner''s.';
+  'Returns the day of a payment. Allows 10 years back, and one day ahead for people in time zones ahead of the '
+  'owner''s; otherwise ends the tool with date_out_of_range.';
 
 create or replace function app.refuse_income(item jsonb, field text) returns void
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Employers pay salaries, and tax refunds repay expenses: a category of their own shows that they are not income.
+  -- A refunded salary in any other category belongs to an employer, so it isn't income. Tax refunds reduce expenses.
   earned constant text :=
     '\m(salary|salaries|wages|pay ?check|gehalt|lohn|salaire|sueldo|salario|stipendio|n[oó]mina)\M';
   income constant text := '^(income|earnings|einkommen|einnahmen?|revenus?|ingresos?|entrate)$';
@@ -51,7 +52,8 @@ begin
 end
 $$;
 comment on function app.refuse_income is
-  'Ends the tool when an item is money earned: of a category of income, or a salary that is sent as a refund.';
+  'Ends the tool with invalid_argument when an item is income: it has an income category, or is a salary sent as a '
+  'refund.';
 
 create or replace function app.parse_expense_item(context app.context, item jsonb, field text,
   create_missing_categories boolean) returns jsonb
@@ -106,7 +108,8 @@ begin
   )) else '{}' end;
 end
 $$;
-comment on function app.parse_expense_item is 'One item as a draft; field is its place in the arguments, for errors.';
+comment on function app.parse_expense_item is
+  'Returns one item as a draft. field is its path in the arguments, for errors.';
 
 create or replace function app.fail_items(invalid jsonb, count int) returns void
 language plpgsql stable set search_path = '' as $$
@@ -124,8 +127,8 @@ begin
 end
 $$;
 comment on function app.fail_items is
-  'Ends a call because of some of its items, [{index, status: invalid, name, error}], with the error of the first; '
-  'details.results lists each.';
+  'Ends the call with the error of its first invalid item. invalid is [{index, status: invalid, name, error}], and '
+  'details.results lists all of it.';
 
 create or replace function app.parse_expense_items(context app.context, items jsonb, create_missing_categories boolean)
   returns jsonb[]
@@ -156,4 +159,4 @@ begin
   return drafts;
 end
 $$;
-comment on function app.parse_expense_items is 'All items as drafts; ends the call when some cannot be.';
+comment on function app.parse_expense_items is 'Returns all items as drafts; ends the call when any is invalid.';

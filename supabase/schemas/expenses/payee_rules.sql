@@ -1,4 +1,4 @@
--- Payee rules: "REWE is Groceries", said once and kept.
+-- Payee rules, such as "REWE is Groceries".
 
 create or replace function app.payee_words(value text) returns text
 language sql immutable
@@ -6,7 +6,7 @@ language sql immutable
     regexp_replace(lower(normalize(value, nfkd)), '[\u0300-\u036f]+', '', 'g'), '[[:space:][:punct:]]+', ' ', 'g'
   ));
 comment on function app.payee_words is
-  'The words of a payee or name without case, accents and punctuation, a space between them.';
+  'Returns the words of a payee or name in lower case, without accents and punctuation, separated by single spaces.';
 
 create table app.payee_rules (
   id text collate "C" primary key default app.new_id('rul')
@@ -24,7 +24,7 @@ create table app.payee_rules (
 );
 comment on table app.payee_rules is
   'The default category of payments whose payee or name begins with these words.';
--- Whoever does not see a rule, since its category is private, may keep another one for the same words.
+-- A person who can't see a rule with a private category may add another for the same words.
 create unique index payee_rules_one_each_idx on app.payee_rules (organization_id, words, category_id)
   where deleted_at is null;
 create index payee_rules_organization_id_idx on app.payee_rules (organization_id);

@@ -18,7 +18,7 @@ create table app.expense_occurrences (
   version int not null default 1,
   created_at timestamptz not null default app.instant(),
   updated_at timestamptz not null default app.instant(),
-  -- Not of the id alone and of both besides: the table with the most writes has one index fewer.
+  -- One composite key instead of a key on the id plus a unique pair: this saves an index on the most written table.
   primary key (id, organization_id),
   unique (expense_id, organization_id, scheduled_on),
   foreign key (expense_id, organization_id) references app.expenses (id, organization_id) on delete cascade,
@@ -27,21 +27,21 @@ create table app.expense_occurrences (
 comment on table app.expense_occurrences is
   'One due date of a bill: expected, then paid or skipped. Rows exist up to the current due date; later dates are '
   'computed.';
-comment on column app.expense_occurrences.scheduled_on is 'Identity: the date by the schedule alone.';
+comment on column app.expense_occurrences.scheduled_on is
+  'The date by the schedule alone; it identifies the occurrence.';
 comment on column app.expense_occurrences.currency is
-  'Copied from the bill, whose currency is checked: checking it again takes the job that makes occurrences a tenth '
-  'longer.';
+  'Copied from the bill, without a foreign key of its own: checking it again slows down the job that creates '
+  'occurrences by a tenth.';
 comment on column app.expense_occurrences.due_on is 'The scheduled date after the weekend rule.';
 comment on column app.expense_occurrences.paid_minor is
-  'Derived: payments less refunds, so that the open amount needs no join with payments.';
-comment on column app.expense_occurrences.expected_minor is 'Null while the amount of a variable bill is not known.';
+  'Derived: payments less refunds, so that reading the open amount needs no join.';
+comment on column app.expense_occurrences.expected_minor is 'Null until the amount of a variable bill is known.';
 create index expense_occurrences_open_idx on app.expense_occurrences (organization_id, due_on) where status = 'open';
 -- Finds due dates by day across all organizations.
 create index expense_occurrences_due_idx on app.expense_occurrences (due_on, expense_id) where status = 'open';
--- What waits for its amount?
 create index expense_occurrences_unknown_idx on app.expense_occurrences (due_on, expense_id)
   where status = 'open' and expected_minor is null;
--- What is to be reminded of again on a day?
+-- Finds occurrences whose snoozed reminder is due.
 create index expense_occurrences_snoozed_until_idx on app.expense_occurrences (snoozed_until)
   where status = 'open' and snoozed_until is not null;
 
@@ -64,7 +64,7 @@ create table app.payments (
   reimbursed_on date,
   split_id text collate "C"
     constraint payments_split_id_format check (split_id ~ '^spl_[0-9a-z]+$' and length(split_id) between 12 and 36),
-  -- The share of a small part of a split may round to nothing.
+  -- A small part's share of the charge may round to zero.
   charged_minor bigint
     constraint payments_charged_minor_range check (charged_minor between 0 and 1000000000000000),
   charged_currency text references app.currencies (code),
@@ -94,7 +94,7 @@ create table app.payments (
   foreign key (occurrence_id, organization_id) references app.expense_occurrences (id, organization_id),
   foreign key (merged_into, organization_id) references app.payments (id, organization_id) on delete cascade,
   constraint payments_merged_is_deleted check (merged_into is null or deleted_at is not null),
-  -- A change of the base currency reaches every payment, and a payment that is written meanwhile waits for it.
+  -- Changing the base currency updates every payment. Payments written concurrently wait for it.
   foreign key (organization_id, base_currency) references identity.organizations (id, base_currency)
     on update cascade on delete cascade,
   constraint payments_tax_within_amount check (tax_minor between 0 and amount_minor),
@@ -109,37 +109,36 @@ create table app.payments (
     and (fx_rate is null or base_minor is not null)
   )
 );
-comment on table app.payments is 'Money that left or came back: the only table that totals are made of.';
-comment on column app.payments.tax_minor is 'The tax that the amount contains, of the same direction.';
-comment on column app.payments.tax_percent is
-  'In percent of the amount without tax; null where several rates or none fit.';
+comment on table app.payments is 'Money paid or refunded. All totals are sums of this table.';
+comment on column app.payments.tax_minor is 'The tax included in the amount, in the same direction.';
+comment on column app.payments.tax_percent is 'In percent of the net amount; null when several rates or none apply.';
 comment on column app.payments.reimbursement is
-  'Whether somebody pays it back: open until they did. It stays money that left; what came back is a refund.';
+  'Whether somebody repays the payment: open until they do, then done. It still counts as spending; money that came '
+  'back is a refund.';
 comment on column app.payments.split_id is
-  'The same for all parts of one payment that was split over several categories; they add up to it.';
+  'Common to all parts of one payment split over several categories; the parts add up to it.';
 comment on column app.payments.charged_minor is
-  'What the bank took for it in another currency, where somebody said so: then the value is made of this.';
+  'The amount that the bank charged in another currency, if given. The value is then derived from it.';
 comment on column app.payments.base_minor is
   'Derived, like all base_ and fx_ columns: the value in the organization''s base currency, used in every answer and '
-  'total. Null without a rate, never 1:1.';
+  'total. Null without a rate, never converted 1:1.';
 comment on column app.payments.is_final is
-  'Derived: whether the value stands. Until then the rate of the day is not published yet, or not fetched.';
+  'Derived: whether the value is final. It isn''t while the day''s rate is unpublished or not fetched.';
 comment on column app.payments.is_estimate is
-  'Recorded automatically with the amount that was known; the statement, or a person, puts it right.';
+  'Recorded automatically with the amount known so far; a statement or a person corrects it.';
 comment on column app.payments.sharing is
-  'How it is shared (app.is_sharing); what each bears follows in app.payment_shares.';
-comment on column app.payments.recorded_by is 'Who recorded it; null for an automatic payment.';
+  'How the payment is shared (app.is_sharing); app.payment_shares holds the amount of each member.';
+comment on column app.payments.recorded_by is 'The person who recorded it; null for an automatic payment.';
 comment on column app.payments.stands_alone is
-  'A person said that this isn''t the payment it resembles: paying a bill does not link it.';
+  'A person confirmed that this isn''t the payment it resembles, so paying a bill does not link it.';
 comment on column app.payments.merged_into is
-  'The payment that stays, of two that are one: this one is deleted, and still recognized when it comes again.';
-comment on column app.payments.sort_minor is
-  'What payments of several currencies are ordered by: their value.';
+  'The payment that this duplicate was merged into. This one is deleted, but still recognized when it is logged or '
+  'imported again.';
+comment on column app.payments.sort_minor is 'Sort key for payments in several currencies: their value.';
 comment on column app.payments.category_id is
-  'Derived: the category of the expense or bill, so that totals by category are read from one index.';
-comment on column app.payments.recorded_seq is
-  'Counts up in the order of recording: the order of payments within a day.';
--- Plans follow statistics, and an organization's first large import changes its share of the table at once.
+  'Derived: the category of the expense or bill, so that one index serves totals by category.';
+comment on column app.payments.recorded_seq is 'Increases with every payment recorded; orders the payments of a day.';
+-- Analyze early: an organization's first large import changes its share of the table at once.
 alter table app.payments set (autovacuum_analyze_scale_factor = 0.02);
 
 -- Finds the latest payments and those of a period. The included columns answer totals without the table.
@@ -149,22 +148,17 @@ create index payments_newest_idx
     charged_currency, tax_minor, expense_id
   )
   where deleted_at is null;
--- What were the largest?
 create index payments_largest_idx on app.payments (organization_id, sort_minor, recorded_seq) where deleted_at is null;
 create index payments_expense_id_idx on app.payments (expense_id, organization_id);
 create index payments_occurrence_id_idx on app.payments (occurrence_id, organization_id);
 create index payments_merged_into_idx on app.payments (merged_into, organization_id);
--- Which of a day were merged into others?
 create index payments_merged_on_idx on app.payments (organization_id, paid_on) where merged_into is not null;
 create index payments_currency_idx on app.payments (currency);
 create index payments_charged_currency_idx on app.payments (charged_currency);
--- The organization last: the check of a foreign key is planned once, maybe on an empty table, where an index that
--- begins with it looks as good as one of the id.
+-- organization_id comes last: foreign key checks are planned once, maybe on an empty table. There, an index that starts
+-- with it looks as cheap as one on the id.
 create index payments_base_currency_idx on app.payments (base_currency, organization_id);
--- Which wait for their statement?
 create index payments_estimates_idx on app.payments (organization_id, paid_on)
   where is_estimate and deleted_at is null;
--- What are the other parts of a split?
 create index payments_split_id_idx on app.payments (split_id) where split_id is not null;
--- Which wait for the rate of their day?
 create index payments_pending_idx on app.payments (paid_on, id) where not is_final;

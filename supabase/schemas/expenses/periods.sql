@@ -1,4 +1,4 @@
--- Periods: the days that "last month" means for the owner, and the days to compare them with.
+-- Periods: the days that "last month" means to the owner, and the days to compare with.
 
 create type app.period as (
   from_on date,
@@ -6,8 +6,8 @@ create type app.period as (
   shift interval
 );
 comment on type app.period is
-  'Days from the first to the last; shift is how far back the period before lies, of an earlier period how far back it '
-  'lies itself.';
+  'A range of days, both ends included. shift is the distance to the previous period; in an earlier period, its own '
+  'distance from the period compared.';
 
 create or replace function app.whole_months(period app.period) returns int
 language plpgsql immutable set search_path = '' as $$
@@ -22,7 +22,7 @@ begin
 end
 $$;
 comment on function app.whole_months is
-  'How many months of the calendar a period is; null when it is not made of whole months.';
+  'Returns the number of calendar months in a period; null unless it consists of whole months.';
 
 create or replace function app.named_period(name text, today date) returns app.period
 language plpgsql immutable set search_path = '' as $$
@@ -43,8 +43,8 @@ begin
 end
 $$;
 comment on function app.named_period is
-  'The period that a word such as last_month means on a day: whole weeks, months, quarters and years; the others end '
-  'on that day.';
+  'Returns the period that a word such as last_month means on a day. this_ and last_ mean whole weeks, months, '
+  'quarters or years; last_30_days and the like end on that day.';
 
 create or replace function app.step_of_days(from_on date, to_on date, today date) returns interval
 language plpgsql immutable set search_path = '' as $$
@@ -57,17 +57,18 @@ declare
 begin
   return case
     when extract(day from from_on) <> 1 and not is_whole then make_interval(days => next_on - from_on)
-    -- The current year so far. A single month of it is a month so far; past months are complete.
+    -- A year to date. January alone counts as a month to date, and complete past months as months.
     when extract(doy from from_on) = 1 and months between 2 and 12 and (not is_whole or to_on = today)
       then interval '1 year'
-    -- What is due on a day of the month is in both as often.
+    -- Monthly due dates then fall into both periods equally often.
     else make_interval(months => months)
   end;
 end
 $$;
 comment on function app.step_of_days is
-  'How far before given days those lie that they are compared with: of a year so far a year, of whole months from any '
-  'day as many, of what begins with a month as many as it reaches into, else as many days.';
+  'Returns the distance between a period and the one to compare it with. A year to date shifts by a year, and whole '
+  'months from any day by as many months. A period that starts on the 1st shifts by the months it touches, any other '
+  'by its days.';
 
 create or replace function app.parse_period(context app.context, arguments jsonb, filter app.expense_filter)
   returns app.period
@@ -75,7 +76,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   period app.period;
 begin
-  -- Dates beside the period that they are of say the same twice.
+  -- Allow dates that merely repeat the period.
   if arguments ? 'period' and num_nonnulls(filter.from_on, filter.to_on) > 0 then
     period := app.named_period(arguments ->> 'period', context.today);
     if coalesce(filter.from_on, period.from_on) = period.from_on and coalesce(filter.to_on, period.to_on) = period.to_on
@@ -105,7 +106,7 @@ begin
 end
 $$;
 comment on function app.parse_period is
-  'The requested period: this month by default; from alone ends today, to alone starts at the first payment.';
+  'Returns the requested period, by default this month. from alone ends today; to alone starts at the first payment.';
 
 create or replace function app.earlier_period(period app.period, compare text) returns app.period
 language plpgsql immutable set search_path = '' as $$
@@ -118,9 +119,9 @@ begin
     least(
       period.from_on - 1,
       case
-        -- Up to the day before, also where what begins on the 31st began sooner in a shorter month.
+        -- A whole step ends the day before this period, even if the 31st shifts into a shorter month.
         when (period.from_on + shift)::date = period.to_on + 1 then period.from_on - 1
-        -- The end of a month with the end of the other, and February as a whole stays one in leap years.
+        -- Month ends shift to month ends, and the whole of February stays whole in leap years.
         when extract(day from period.from_on) = 1
           then greatest((period.to_on - shift)::date, (period.to_on + 1 - shift)::date - 1)
         else (period.to_on - shift)::date
@@ -131,7 +132,7 @@ begin
 end
 $$;
 comment on function app.earlier_period is
-  'The period to compare with: the one before, or the same days a year before; null for none.';
+  'Returns the period to compare with: the previous one, or the same days a year earlier; null for none.';
 
 create or replace function app.compared_period(period app.period, compare text, today date) returns app.period
 language plpgsql immutable set search_path = '' as $$
@@ -139,8 +140,8 @@ declare
   earlier app.period := app.earlier_period(period, compare);
 begin
   if today >= period.from_on and today < period.to_on then
-    -- The same days of each month, and month ends with month ends, so that dates on the 1st or the last day are in both
-    -- or in neither.
+    -- Align days of the month, and month ends with month ends. Dates on the 1st or the last day then fall into both
+    -- periods or neither.
     earlier.to_on :=
       least(earlier.to_on, greatest((today - earlier.shift)::date, (today + 1 - earlier.shift)::date - 1));
   end if;
@@ -148,7 +149,7 @@ begin
 end
 $$;
 comment on function app.compared_period is
-  'The period to compare spending with; for a running period, the same elapsed days.';
+  'Returns the period to compare spending with. For a running period, it covers the same elapsed days.';
 
 create or replace function app.books_begin(earlier app.period) returns date
 language plpgsql stable set search_path = '' as $$
@@ -156,10 +157,9 @@ declare
   first_on constant date :=
     (select p.paid_on from app.payments as p where p.deleted_at is null order by p.paid_on limit 1);
 begin
-  -- Books that begin within the first tenth of a period can be compared with it.
+  -- Tolerate a gap of up to a tenth of the period.
   return case when first_on > earlier.from_on + (earlier.to_on - earlier.from_on + 1) / 10 then first_on end;
 end
 $$;
 comment on function app.books_begin is
-  'The day of the first payment, when it lies so far into an earlier period, or after it, that the two cannot be '
-  'compared; else null.';
+  'Returns the day of the first payment when it is too late for a comparison with an earlier period, else null.';

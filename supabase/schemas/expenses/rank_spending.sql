@@ -18,7 +18,7 @@ begin
       from unnest(spending.groups) as g
     ),
     heads as (
-      -- What competes for a place: everything but time, whose groups are a sequence and are never folded.
+      -- Groups are ranked by everything but time: periods form a sequence and are never folded.
       select n.*,
         concat_ws(E'\n', case when not is_time_1 then n.name_1 #>> '{}' end,
         case when not is_time_2 then n.name_2 #>> '{}' end) collate "C" as head
@@ -66,4 +66,5 @@ begin
 end
 $$;
 comment on function app.rank_spending is
-  'Rows of summarize_spending: the largest groups, the rest as one ({none: "rest"}), periods of time in their order.';
+  'Returns rows of summarize_spending: the largest groups, the others as {none: "rest"}, and periods in chronological '
+  'order.';

@@ -6,9 +6,10 @@ create table app.fx_rates (
   fetched_at timestamptz not null default app.instant(),
   primary key (quote, rate_on, source)
 );
-comment on table app.fx_rates is 'How much of a currency one euro bought on a day, by source. Never updated in place.';
+comment on table app.fx_rates is
+  'The amount of a currency that one euro bought on a day, by source. Rows are never updated in place.';
 create index fx_rates_rate_on_idx on app.fx_rates (rate_on);
--- For the embedded stack; a deployment has none.
+-- Only the embedded stack has snapshot rates.
 create index fx_rates_snapshot_idx on app.fx_rates (quote, rate_on) where source = 'snapshot';
 
 create table app.fx_days (
@@ -17,6 +18,7 @@ create table app.fx_days (
   attempted_at timestamptz,
   settled_at timestamptz
 );
-comment on column app.fx_days.attempts is 'On how many days its rates were asked for; a bad morning is one.';
+comment on column app.fx_days.attempts is
+  'Number of days on which the rates were requested; several attempts on one day count once.';
 comment on table app.fx_days is
-  'Days whose rates were requested. A settled day gets no more rates: without its own, the last earlier ones apply.';
+  'Days whose rates were requested. A settled day gets no more rates; if it has none, the latest earlier rates apply.';
