@@ -1,8 +1,8 @@
--- Exchange rates of a day: the newest rate on or before the day, at most 7 days old (weekends, holidays), the central
--- bank's before other sources'. Without a rate an amount has no value in the other currency, never 1:1. The embedded
--- stack uses a dated snapshot while offline; values from it are provisional. Rates are per euro, so every pair converts
--- through the euro. Exact arithmetic: multiply first, divide once, and round half away from zero to the target's minor
--- unit once per amount.
+-- Exchange rates. The rate of a day is the newest one on or before it, at most 7 days old (weekends, holidays). Rates
+-- of the central bank come before other sources'. An amount without a rate has no value in the other currency and never
+-- counts 1:1. Offline, the embedded stack uses a dated snapshot, and those values are provisional. Rates are per euro,
+-- so every pair converts through the euro. Arithmetic is exact: it multiplies first, divides once, and rounds once per
+-- amount, half away from zero.
 
 create type app.rate as (
   per_euro numeric,
@@ -10,9 +10,9 @@ create type app.rate as (
   source text
 );
 comment on type app.rate is
-  'What one euro buys of a currency, by a source, as of a day; the euro itself has no source.';
+  'The amount of a currency that one euro buys, with its source and day. The euro itself has no source.';
 
--- Parsed when it was created, and inlined: a query over many days finds all its rates in one plan.
+-- A parsed body can be inlined: a query over many days then finds all its rates in one plan.
 create or replace function app.rates_as_of(currency text, day date) returns setof app.rate
 language sql stable rows 1
 begin atomic
@@ -23,7 +23,7 @@ begin atomic
     select r.rate, r.rate_on, r.source
     from app.fx_rates as r
     where r.quote = currency and r.rate_on between day - 7 and day and r.source <> 'snapshot'
-    -- The central bank, those who quote it, then everybody else.
+    -- The central bank's sources first, then all others.
     order by r.source not in ('ecb', 'frankfurter'), r.rate_on desc, r.source
     limit 1
   ) as f on true
@@ -36,7 +36,8 @@ begin atomic
   ) as s on true
   where currency = 'EUR' or f.rate is not null or s.rate is not null;
 end;
-comment on function app.rates_as_of is 'The rate of a currency as of a day, as the one row; no row when none is known.';
+comment on function app.rates_as_of is
+  'Returns the rate of a currency as of a day in one row, or no row when none is known.';
 
 create or replace function app.find_rate(currency text, day date) returns app.rate
 language plpgsql stable set search_path = '' as $$
@@ -47,33 +48,33 @@ begin
   return found;
 end
 $$;
-comment on function app.find_rate is 'The rate of a currency as of a day; all null when none is known.';
+comment on function app.find_rate is 'Returns the rate of a currency as of a day; all null when none is known.';
 
 create or replace function app.rates_snapshot(day date) returns date
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Every source has it.
+  -- Every source quotes USD.
   rate constant app.rate := app.find_rate('USD', day);
 begin
   return case when rate.source = 'snapshot' then rate.rate_on end;
 end
 $$;
 comment on function app.rates_snapshot is
-  'The day of the snapshot that stands in for the rates as of a day; null where the sources'' own are known.';
+  'Returns the day of the snapshot that replaces the rates as of a day; null when real rates are known.';
 
--- Both were parsed when they were created, and are inlined. div() truncates the exact quotient, so nothing is rounded
--- on the way; amounts are never negative.
+-- Both have parsed bodies and are inlined. div() truncates the exact quotient, so no intermediate result is rounded.
+-- Amounts are never negative.
 create or replace function app.scale_minor(amount_minor numeric, numerator numeric, denominator numeric) returns numeric
 language sql immutable
   return div(2 * amount_minor * numerator + denominator, 2 * denominator);
-comment on function app.scale_minor is 'An amount times a fraction, rounded half up.';
+comment on function app.scale_minor is 'Returns an amount times a fraction, rounded half up.';
 
 create or replace function app.convert_minor(amount_minor numeric, from_rate numeric, from_exponent int,
   to_rate numeric, to_exponent int) returns numeric
 language sql immutable
   return app.scale_minor(amount_minor, to_rate * 10::numeric ^ to_exponent, from_rate * 10::numeric ^ from_exponent);
 comment on function app.convert_minor is
-  'Converts minor units of one currency into another with both rates per euro; null without a rate.';
+  'Converts minor units between two currencies, with both rates per euro; null without a rate.';
 
 create type app.base_value as (
   base_currency text,
@@ -84,8 +85,8 @@ create type app.base_value as (
   is_final boolean
 );
 comment on type app.base_value is
-  'What a payment is worth in the organization''s base currency, by which rate of which day and source, and whether '
-  'that stands. An amount in that currency needs no rate.';
+  'The value of a payment in the organization''s base currency: the rate with its day and source, and whether the '
+  'value is final. An amount in the base currency needs no rate.';
 
 create or replace function app.value_in_base(
   base_currency text, amount_minor bigint, currency text, paid_on date, charged_minor bigint default null,
@@ -93,7 +94,7 @@ create or replace function app.value_in_base(
 ) returns app.base_value
 language plpgsql stable set search_path = '' as $$
 declare
-  -- The bank's charge is preferred, but the entered amount is exact when no conversion is needed.
+  -- Prefer the bank's charge, except when the entered amount needs no conversion and is exact.
   is_charge constant boolean := currency <> base_currency and charged_minor is not null;
   from_currency constant text := case when is_charge then charged_currency else currency end;
   from_minor constant bigint := case when is_charge then charged_minor else amount_minor end;
@@ -103,7 +104,7 @@ begin
   if from_currency = base_currency then
     return (base_currency, from_minor, null, null, null, true)::app.base_value;
   end if;
-  -- All in one query: a change of the base currency asks for every payment.
+  -- One query, because a change of the base currency values every payment.
   select app.convert_minor(from_minor, f.per_euro, c.exponent, t.per_euro, base.exponent) as minor,
     t.per_euro / f.per_euro as rate, least(f.rate_on, t.rate_on) as rate_on,
     case when f.source <> t.source then least(f.source, t.source) || '+' || greatest(f.source, t.source)
@@ -118,7 +119,7 @@ begin
     coalesce(value.rate_on = paid_on, false)
     or exists (select from app.fx_days as d where d.day = paid_on and d.settled_at is not null)
   );
-  -- More than the column holds is as good as unknown.
+  -- Treat a value beyond the range of the column as unknown.
   if value.minor <= 1000000000000000000 then
     return (base_currency, value.minor, value.rate, value.rate_on, value.source, is_final)::app.base_value;
   end if;
@@ -126,16 +127,17 @@ begin
 end
 $$;
 comment on function app.value_in_base is
-  'What a payment is worth in the base currency at the rate of its day: the one rule, for the columns of app.payments.';
+  'Returns the value of a payment in the base currency at the rate of its day. All value columns of app.payments come '
+  'from this function.';
 
--- Whoever writes a payment, its value is given to it here and nowhere else.
+-- Sets the value of a payment, whoever writes it.
 create or replace function app.value_payment() returns trigger
 language plpgsql set search_path = '' as $$
 declare
   value app.base_value;
 begin
   if tg_op = 'INSERT' then
-    -- Of an organization that is not theirs they see none, and row-level security refuses the payment next.
+    -- Another organization is invisible here. Row-level security rejects such a payment next.
     new.base_currency := coalesce(
       (select o.base_currency from identity.organizations as o where o.id = new.organization_id), new.currency
     );
@@ -176,7 +178,8 @@ begin
 end
 $$;
 comment on function app.parse_charged is
-  'What the bank took for an amount in a foreign currency, {amount, currency}; null without an amount.';
+  'Returns the amount in minor units and the currency that the bank charged, from {amount, currency}; null without an '
+  'amount. Ends the tool with invalid_argument when the payment needs no conversion.';
 
 create or replace function app.charge_payment(context app.context, payment app.payments, charged jsonb)
   returns app.payments
@@ -192,7 +195,8 @@ begin
   return payment;
 end
 $$;
-comment on function app.charge_payment is 'Says of a payment what the bank took for it, when that is given.';
+comment on function app.charge_payment is
+  'Stores the amount that the bank charged for a payment, if given. Returns the payment.';
 
 create or replace function app.warn_of_pending(is_pending boolean, currency text, since date) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -211,5 +215,5 @@ begin
 end
 $$;
 comment on function app.warn_of_pending is
-  'Says of an answer that its values in a currency will change: the rates of days since one are not published yet, or '
-  'a snapshot stands in for them.';
+  'Returns a warning that values in a currency will change, because rates since a day are not published yet or come '
+  'from a snapshot.';

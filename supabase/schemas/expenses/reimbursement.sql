@@ -21,5 +21,6 @@ begin
 end
 $$;
 comment on function app.parse_reimbursement is
-  'A reimbursement from {reimbursement?, reimbursed_by?, reimbursed_on?}: a name alone means expected, a day means '
-  'received. Missing arguments keep their values; received without a day means today.';
+  'Returns a reimbursement from {reimbursement?, reimbursed_by?, reimbursed_on?}. A name alone means open, a day means '
+  'done. Missing arguments keep their values; done without a day means today. Ends the tool with invalid_argument on a '
+  'contradiction.';

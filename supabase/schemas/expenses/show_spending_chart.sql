@@ -1,7 +1,7 @@
 create or replace function app.show_spending_chart(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- The contract gives the period a value even when dates are given; dates say more.
+  -- The contract fills in a default period even when dates are given; dates win.
   meant constant jsonb := case when arguments ?| array['from', 'to'] then arguments - 'period' else arguments end;
 begin
   return case when arguments ->> 'chart' = 'upcoming_bills' then app.chart_upcoming_bills(context, meant)
@@ -9,5 +9,5 @@ begin
 end
 $$;
 comment on function app.show_spending_chart is
-  'Tool show_spending_chart: data {chart, today, period, currency, unit?, rows or lines, total, compared?, budgets?, '
-  'books_begin?, unconverted}, of which the presenter makes the series.';
+  'Tool show_spending_chart. Returns data {chart, today, period, currency, unit?, rows or lines, total, compared?, '
+  'budgets?, books_begin?, unconverted}, from which the presenter builds the series.';

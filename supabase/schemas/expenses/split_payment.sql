@@ -1,5 +1,5 @@
--- Splits one payment over several categories: records with a common split_id, so that lists, charts, budgets and sums
--- need no special case. Amounts, tax and charge of the parts add up to the minor unit.
+-- Splits one payment over several categories. The parts are records with a common split_id, so lists, charts, budgets
+-- and sums need no special case. Amounts, tax and charge of the parts add up to the minor unit.
 
 create or replace function app.spread_minor(whole_minor bigint, weights bigint[]) returns bigint[]
 language plpgsql immutable set search_path = '' as $$
@@ -21,8 +21,8 @@ begin
 end
 $$;
 comment on function app.spread_minor is
-  'Distributes an amount by weights, exactly: rounded down, and the remainder goes to the largest fractions; null '
-  'stays null.';
+  'Distributes an amount by weights: each share is rounded down, and the remainder goes to the largest fractions. '
+  'Returns null for null.';
 
 create or replace function app.parse_split(context app.context, parts jsonb, whole jsonb, field text,
   create_missing_categories boolean) returns jsonb
@@ -75,13 +75,14 @@ begin
 end
 $$;
 comment on function app.parse_split is
-  'The parts of a draft with their own fields, [{amount_minor, category_id?, note?, tax_minor?, charged_minor?}]; one '
-  'may omit its amount and gets the rest.';
+  'Returns the parts of a draft with their own fields: [{amount_minor, category_id?, note?, tax_minor?, '
+  'charged_minor?}]. One part may omit its amount and gets the rest. Ends the tool with invalid_argument when the '
+  'amounts don''t add up.';
 
 create or replace function app.draft_parts(draft jsonb) returns setof jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  -- What the whole has and a part has not is not the part's, and an external id is that of the first.
+  -- A part takes its own category and note, never those of the whole. Only the first part keeps the external id.
   return query
     select draft - 'parts' - case p.ordinality when 1 then array['category_id', 'note']
       else array['category_id', 'note', 'external_id'] end || p.value
@@ -91,7 +92,7 @@ begin
     select draft where not draft ? 'parts';
 end
 $$;
-comment on function app.draft_parts is 'A draft as the drafts that are written for it: itself, or its parts.';
+comment on function app.draft_parts is 'Returns the drafts to write for a draft: its parts, or the draft itself.';
 
 create or replace function app.identify_parts(draft jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -111,7 +112,7 @@ begin
 end
 $$;
 comment on function app.identify_parts is
-  'A draft that has an id, its parts with one each: the first has that of the whole.';
+  'Returns a draft whose parts have ids. The first part gets the id of the draft.';
 
 create or replace function app.find_split(expense_id text) returns text[]
 language plpgsql stable set search_path = '' as $$
@@ -125,7 +126,8 @@ begin
   );
 end
 $$;
-comment on function app.find_split is 'All parts of the split that an expense is one of, or that expense alone.';
+comment on function app.find_split is
+  'Returns the expense ids of all parts of an expense''s split, or its own id alone.';
 
 create or replace function app.shown_split_id(part app.payments) returns text
 language plpgsql stable set search_path = '' as $$
@@ -137,7 +139,8 @@ begin
 end
 $$;
 comment on function app.shown_split_id is
-  'The split of a payment, if the person sees another part; otherwise the split would reveal hidden parts.';
+  'Returns the split id of a payment if the person sees another part of it. Otherwise the id would reveal hidden '
+  'parts.';
 
 create or replace function app.leave_split(ids text[]) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -148,8 +151,7 @@ begin
 end
 $$;
 comment on function app.leave_split is
-  'Makes a part of a split a payment of its own, where the person sees no other part: before what changes a part '
-  'alone.';
+  'Detaches payments from their split if the person sees no other part. Call it before changing a part alone.';
 
 create or replace function app.split_payment(context app.context, ids text[], changes jsonb) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -182,7 +184,7 @@ begin
   set amount_minor = part.amount_minor, currency = whole.currency, paid_on = whole.paid_on,
     direction = whole.direction, charged_minor = part.charged_minor, charged_currency = whole.charged_currency,
     tax_minor = part.tax_minor, tax_percent = whole.tax_percent, split_id = whole.split_id,
-    -- Parts of a split are shared each by itself.
+    -- Each part keeps its own payer, shares and reimbursement unless the caller changes them.
     paid_by = case when changes ? 'paid_by' then whole.paid_by else p.paid_by end,
     sharing = case when changes ? 'shared' then whole.sharing else p.sharing end,
     reimbursement = case when is_reimbursement then whole.reimbursement else p.reimbursement end,
@@ -209,7 +211,7 @@ begin
   where p.ordinality > cardinality(ids);
   if drafts is not null then
     perform app.write_expenses(context, drafts, whole.source);
-    -- What the bank took is all of the parts.
+    -- The bank's line covers all parts, so link the new ones too.
     insert into app.statement_links (line_id, payment_id, organization_id)
     select distinct k.line_id, p.id, k.organization_id
     from app.statement_links as k
@@ -220,8 +222,8 @@ begin
 end
 $$;
 comment on function app.split_payment is
-  'Splits a one-off expense, or an existing split again, into the parts in changes: existing records keep their ids, '
-  'missing ones are added, surplus ones deleted. A single part is no split.';
+  'Splits a one-off expense, or an existing split again, into the parts in changes. Existing records keep their ids, '
+  'missing ones are added, and surplus ones are deleted. A single part ends the split.';
 
 create or replace function app.describe_split(ids text[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -239,7 +241,7 @@ begin
   );
 end
 $$;
-comment on function app.describe_split is 'The parts of a payment as an answer says them.';
+comment on function app.describe_split is 'Returns the parts of a split as tools report them.';
 
 create or replace function app.warn_of_parts(ids text[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -255,4 +257,4 @@ begin
     else '[]'::jsonb end;
 end
 $$;
-comment on function app.warn_of_parts is 'Warns that other parts of a deleted record''s split stay.';
+comment on function app.warn_of_parts is 'Returns a warning when other parts of a deleted record''s split remain.';

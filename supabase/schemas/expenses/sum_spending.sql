@@ -23,8 +23,8 @@ comment on type app.spending_cell is
   'part with its rates, and each unconverted amount, because each is rounded separately. is_first is false when '
   'another tag already counts the payment.';
 
--- Planned once a session: planning took three times as long as a month of payments. There is one index to go through,
--- with an order to no purpose, and that is said, since a plan that fits all questions is made knowing none of them.
+-- Planned once per session, since planning took three times as long as summing a month. A generic plan doesn't know the
+-- question, so the settings force a scan of the one useful index without sorting.
 create or replace function app.sum_plain_cells(filter app.expense_filter, earlier app.period, dimensions text[],
   target text) returns app.spending_cell[]
 language plpgsql stable set search_path = ''
@@ -52,7 +52,7 @@ begin
       values ('current', filter.from_on, filter.to_on, interval '0'),
         ('earlier', earlier.from_on, earlier.to_on, earlier.shift)
     ) as w (part, from_on, to_on, shift)
-    -- Summed for each part by itself, so that its days are looked up in the index.
+    -- Summed separately for each part, so that the index finds its days.
     cross join lateral (
       select p.category_id, p.currency, p.direction, p.fx_source,
         case when is_by_time then (p.paid_on + w.shift)::date end as on_day,
@@ -73,14 +73,14 @@ begin
 end
 $$;
 comment on function app.sum_plain_cells is
-  'The cells of a question of what the index of payments by day has, in the base currency.';
+  'Returns cells in the base currency, for a question that the index of payments by day can answer.';
 
 create or replace function app.part_of(minor bigint, share bigint, whole bigint) returns bigint
 language sql immutable
   return case when share is null then minor else round(minor::numeric * share / whole)::bigint end;
-comment on function app.part_of is 'The part of an amount or value that a share has in the whole; all without a share.';
+comment on function app.part_of is 'Returns an amount times share / whole; the amount itself without a share.';
 
--- Planned for the actual values, which usually exclude most rows; the groups always fit a hash.
+-- Custom plans, because the actual values usually exclude most rows. The groups always fit a hash.
 create or replace function app.sum_cells(
   context app.context, filter app.expense_filter, earlier app.period, expected jsonb, dimensions text[], target text
 ) returns app.spending_cell[]
@@ -89,7 +89,7 @@ language plpgsql stable set search_path = ''
     = off as $$
 declare
   is_tagged constant boolean := 'tag' = any (dimensions);
-  -- Values are kept in the base currency alone.
+  -- Stored values are in the base currency only.
   is_base constant boolean := target = context.base_currency;
   bearer constant uuid := filter.borne_by;
   is_by_bearer constant boolean := 'borne_by' = any (dimensions);
@@ -102,7 +102,7 @@ begin
     select 'current' as part, p.paid_on as on_day, p.paid_on as rate_on, p.currency,
       case p.direction when 'out' then 1 else -1 end as sign,
       app.part_of(p.amount_minor, share.minor, p.amount_minor) as amount_minor,
-      -- The charge counts for the amount wherever a rate is needed.
+      -- The bank's charge replaces the amount wherever a rate is needed.
       app.part_of(case when p.currency = target then p.amount_minor when is_base then p.base_minor
         when p.charged_currency = target then p.charged_minor end, share.minor, p.amount_minor) as value_minor,
       case when not is_base and p.currency <> target and p.charged_currency is distinct from target
@@ -142,7 +142,7 @@ begin
     ) as share on true
     where earlier.from_on is not null
     union all
-    -- What is still to come has no rate yet; today's is the nearest.
+    -- Future dates have no rate yet, so use today's.
     select 'upcoming', x.due_on, least(x.due_on, context.today), x.currency, 1, x.expected_minor,
       case when x.currency = target then x.expected_minor end, case when x.currency <> target then x.currency end,
       x.expected_minor, null, null, false,
@@ -152,7 +152,7 @@ begin
     join app.expenses as e on e.id = x.expense_id
     where expected is not null and x.expected_minor is not null
   ),
-  -- One of the two halves is empty, and the planner sees it.
+  -- One of the two halves is empty, which the planner recognizes.
   moves as (
     select p.*, null as tag, true as is_first from payments as p where not is_tagged
     union all
@@ -183,7 +183,7 @@ begin
   return cells;
 end
 $$;
-comment on function app.sum_cells is 'The cells of any question; expected are rows of app.expected_in_period, or null.';
+comment on function app.sum_cells is 'Returns the cells of any question; expected as in app.sum_spending.';
 
 create or replace function app.expected_payer(bill app.expenses) returns uuid
 language plpgsql stable set search_path = '' as $$
@@ -193,7 +193,7 @@ begin
 end
 $$;
 comment on function app.expected_payer is
-  'Who will have paid a date of a bill, as its payment will say: nobody where it is automatic and names no payer.';
+  'Returns the member whom the payment of a bill will name as payer; null when autopay has no payer.';
 
 create or replace function app.sum_spending(
   context app.context, filter app.expense_filter, earlier app.period, expected jsonb, dimensions text[], target text
@@ -201,7 +201,6 @@ create or replace function app.sum_spending(
 language plpgsql stable set search_path = ''
   set plan_cache_mode = force_generic_plan set enable_nestloop = off set enable_mergejoin = off as $$
 declare
-  -- Values are kept in the base currency alone.
   cells constant app.spending_cell[] := case
     when app.is_plain(filter) and target = context.base_currency and expected is null
       and dimensions <@ array['category', 'currency', 'month', 'week', 'day']
@@ -247,7 +246,7 @@ begin
   ),
   sums as (
     select v.key_1, v.key_2, v.part, v.is_first, v.spelling_1, v.spelling_2,
-      -- Without a rate there is no value, in the sum or its count.
+      -- A payment without a rate is missing from both the sum and its count.
       case when v.rated_currency is null then v.value_minor else (
         select sum(sign(n.minor) * app.scale_minor(abs(n.minor), v.numerator, v.denominator))
         from unnest(v.rated_amounts) as n (minor)
@@ -296,5 +295,5 @@ begin
 end
 $$;
 comment on function app.sum_spending is
-  'Sums by up to two dimensions of what each payment is worth in the target currency; expected are rows of '
+  'Returns the sums of payments in the target currency, grouped by up to two dimensions. expected holds rows of '
   'app.expected_in_period, or null.';

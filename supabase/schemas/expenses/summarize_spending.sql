@@ -9,7 +9,7 @@ begin
     jsonb_object_agg(s.currency, app.format_amount(s.minor, s.currency))) into estimates
   from (
     select p.currency, count(*) as count, sum(p.amount_minor) as minor
-    -- Few, and found by an index of their own.
+    -- These rows are few and have an index of their own.
     from (
       select p.* from app.payments as p
       where p.organization_id = context.organization_id and p.is_estimate and p.deleted_at is null
@@ -29,7 +29,7 @@ begin
   end if;
   select array_agg(distinct e.name) into awaited
   from (
-    -- The few bills that may wait, before computing the costs of all automatic bills.
+    -- Find the few bills that may wait, before computing the amounts of all automatic bills.
     select distinct o.expense_id
     from app.expense_occurrences as o
     where o.organization_id = context.organization_id and o.status = 'open' and o.expected_minor is null
@@ -52,8 +52,8 @@ begin
 end
 $$;
 comment on function app.warn_of_unsettled is
-  'What a total of a period says of amounts that will change: automatic payments recorded with an estimate, and those '
-  'that wait for an amount and are not in it.';
+  'Returns warnings about amounts in a period that will change: automatic payments recorded with an estimate, and '
+  'automatic payments missing from the total because their amount is unknown.';
 
 create or replace function app.list_expected(context app.context, filter app.expense_filter) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -73,8 +73,8 @@ begin
 end
 $$;
 comment on function app.list_expected is
-  'Upcoming dates of bills that match a filter: rows of app.expected_in_period with the bill''s name; null without '
-  'any.';
+  'Returns the upcoming dates of bills that match a filter: rows of app.expected_in_period with the bill''s name; null '
+  'for none.';
 
 create or replace function app.average_spending(context app.context, period app.period, dimensions text[],
   minor numeric, exponent int) returns jsonb
@@ -100,8 +100,8 @@ begin
 end
 $$;
 comment on function app.average_spending is
-  'What a period costs per month, week or day that was grouped by, from the first day in the books until today: {per, '
-  'amount, of, since}; null when no time was grouped by.';
+  'Returns the average per month, week or day, whichever groups the answer, from the first payment until today: {per, '
+  'amount, of, since}. of is the number of units. Returns null when the answer isn''t grouped by time.';
 
 create or replace function app.tax_in(filter app.expense_filter) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -116,20 +116,20 @@ begin
   return app.describe_tax(sums);
 end
 $$;
-comment on function app.tax_in is 'The tax in what a filter lets through, by currency; null for none.';
+comment on function app.tax_in is 'Returns the tax in the payments that match a filter, by currency; null for none.';
 
 create or replace function app.summarize_spending(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   filter app.expense_filter := app.parse_expense_filter(context, arguments);
   period constant app.period := app.parse_period(context, arguments, filter);
-  -- With upcoming dates a period is complete and is compared with a complete one.
+  -- With upcoming dates a period is complete, so compare it with a complete one.
   earlier constant app.period :=
     case when (arguments ->> 'include_upcoming')::boolean then app.earlier_period(period, arguments ->> 'compare')
     else app.compared_period(period, arguments ->> 'compare', context.today) end;
   is_compared constant boolean := earlier.from_on is not null;
   books_begin constant date := case when is_compared then app.books_begin(earlier) end;
-  -- Only then do a budget and the rows speak of the same spending.
+  -- Any other filter makes the rows incomparable with budgets.
   is_about_categories constant boolean := filter.tags = '{}' and num_nonnulls(
     filter.words, filter.payee, filter.member_id, filter.borne_by, filter.recorded_by, filter.not_category_ids,
     filter.min_minor,
@@ -147,7 +147,7 @@ declare
   unknown_amounts text[];
   estimated record;
   spending app.spending;
-  -- Shares of one payment are in several groups, so totals are summed without them.
+  -- With borne_by, a shared payment is in several groups, so totals are summed without that dimension.
   overall app.spending;
   rows jsonb;
   warnings jsonb := '[]';
@@ -155,7 +155,7 @@ declare
 begin
   filter.from_on := period.from_on;
   filter.to_on := period.to_on;
-  -- They do not see what others bear.
+  -- People who see only their own records don't see the shares of others.
   if 'borne_by' = any (dimensions) and identity.sees_own_only() then
     filter.borne_by := coalesce(filter.borne_by, context.actor_id);
   end if;
@@ -253,4 +253,5 @@ begin
 end
 $$;
 comment on function app.summarize_spending is
-  'Tool summarize_spending: data {period, rows, total, budgets?, fx, unconverted, tax_by_currency?}.';
+  'Tool summarize_spending. Returns data {period, rows, total, budgets?, fx, unconverted, tax_by_currency?, '
+  'no_match?}.';

@@ -1,10 +1,9 @@
--- What the product keeps: categories, expenses and bills, occurrences, payments, exchange rates, provider links, and
--- every change made to them.
--- Invariants: no row points into another organization (composite keys); money is positive minor units, its direction a
--- column; a one-off expense has no schedule and a bill always has one; an occurrence is closed exactly when it is not
--- open.
--- Ids that rows are joined by compare as bytes: under a language's rules a lookup costs three times as much, and no id
--- is in a language.
+-- Tables of the books: categories, expenses and bills, occurrences, payments, exchange rates, provider links, and all
+-- changes to them.
+-- Invariants: composite keys keep rows from pointing into another organization. Money is in positive minor units, with
+-- a column for its direction. A bill always has a schedule, a one-off expense never. An occurrence has closed_at
+-- exactly when it is not open.
+-- Ids used in joins have the collation "C": lookups under the collation of a language cost three times as much.
 
 create table app.categories (
   id text collate "C" primary key default app.new_id('cat')
@@ -18,10 +17,10 @@ create table app.categories (
   updated_at timestamptz not null default app.instant(),
   unique (id, organization_id)
 );
-comment on table app.categories is 'What money is spent on, in the organization''s own words.';
+comment on table app.categories is 'Spending categories, in the organization''s own words.';
 comment on column app.categories.is_private is
   'Whether the category and its records are visible only with the right books:private.';
--- One of each name that is private, one that is not: who sees only the one must not learn of the other by its name.
+-- A private and a shared category may have the same name. Otherwise a conflict would reveal the hidden one.
 create unique index categories_name_idx on app.categories (organization_id, lower(name), is_private);
 
 create table app.expenses (
@@ -86,8 +85,8 @@ create table app.expenses (
   created_at timestamptz not null default app.instant(),
   updated_at timestamptz not null default app.instant(),
 
-  -- In this order it also serves who reads all of an organization: were there an index for that alone, lookups of rows
-  -- by both could be planned through it, and on a table that the planner knows nothing of they are.
+  -- In this order, the index also finds all rows of an organization. With a separate index for that, the planner could
+  -- use it for lookups by both columns, and does so on tables without statistics.
   unique (organization_id, id),
   foreign key (category_id, organization_id) references app.categories (id, organization_id),
   constraint expenses_id_says_kind check ((kind = 'bill') = (id like 'bill\_%')),
@@ -117,48 +116,48 @@ create table app.expenses (
 comment on table app.expenses is
   'A one-off expense or a recurring bill. Payments are in payments, due dates in expense_occurrences.';
 comment on column app.expenses.url is
-  'A link to the receipt or the order: http or https, without a name or password in it.';
+  'A link to the receipt or the order: http or https, without user name or password.';
 comment on column app.expenses.earlier_minor is
-  'What a paused or cancelled bill costs until price_from, when a price was set that begins then: an active bill keeps '
-  'that in its dates, which a pause takes away.';
-comment on column app.expenses.price_from is 'The due date from which amount_minor holds; see earlier_minor.';
+  'The amount of a paused or cancelled bill until price_from, if a later price was set. An active bill keeps it in its '
+  'dates, which a pause deletes.';
+comment on column app.expenses.price_from is 'The due date from which amount_minor applies; see earlier_minor.';
 comment on column app.expenses.anchor_on is
-  'First scheduled date; every later one is counted from here, never from the one before.';
+  'First scheduled date. Every later date is computed from this one, never from the previous date.';
 comment on column app.expenses.month_days is
-  'Days of the month, -1 for the last, or weekdays of it (app.month_weekday); null: the day of the anchor.';
+  'Days of the month, -1 for the last, or weekdays of the month (app.month_weekday). Null means the day of anchor_on.';
 comment on column app.expenses.tracked_from is
-  'Scheduled dates before this day were never ours to watch and are neither open nor overdue.';
+  'Scheduled dates before this day are not tracked: they are neither open nor overdue.';
 comment on column app.expenses.next_due is
-  'Due date of the earliest open occurrence on or after today in the owner''s zone; derived, kept by app.refresh_bill.';
+  'Derived, kept by app.refresh_bill: due date of the earliest open occurrence on or after today in the owner''s zone.';
 comment on column app.expenses.share_bp is
   'The organization''s share in hundredths of a percent; payments keep the full amount.';
 comment on column app.expenses.remind_again is
-  'Further reminders, this many days before: fewer than remind_days_before, the most first.';
+  'Days before the due date for further reminders, largest first; each is less than remind_days_before.';
 comment on column app.expenses.assignee_id is
-  'The member who looks after the bill and is reminded of it too; counts while they are one.';
+  'The member who looks after the bill and also gets its reminders. Ignored once they are no longer a member.';
 comment on column app.expenses.payer_id is
-  'The member who pays the bill, as far as nobody says otherwise; payments remember who paid.';
+  'The member who pays the bill by default; payments record who actually paid.';
 comment on column app.expenses.sharing is
-  'How the payments of a bill are shared (app.is_sharing) from now on. Amounts count as proportions, should more or '
-  'less be paid.';
-comment on column app.expenses.external_id is 'The caller''s own id of the thing, unique per source.';
+  'How future payments of a bill are shared (app.is_sharing). Amounts act as proportions when a different total is '
+  'paid.';
+comment on column app.expenses.external_id is
+  'The caller''s own id for the expense, unique per source, author and category.';
 comment on column app.expenses.match_key is
-  'To whom the money goes, else what for: what makes two expenses the same. A column, since under row-level security '
-  'no index on an expression is used.';
+  'The payee, or the name without one, in lower case: equal keys mean the same expense. A column, because an index on '
+  'an expression isn''t used under row-level security.';
 comment on column app.expenses.recorded_seq is
-  'Counts up in the order of recording: which of two came later, whatever the clock said.';
+  'Increases with every record, whatever the clock says; orders records by when they were recorded.';
 -- Unique per author and category: a conflict with a hidden row must not reveal it.
 create unique index expenses_external_id_idx
   on app.expenses (organization_id, source, external_id, created_by, coalesce(category_id, '')) nulls not distinct
   where external_id is not null and deleted_at is null;
 create index expenses_category_id_idx on app.expenses (category_id, organization_id);
 create index expenses_currency_idx on app.expenses (currency);
--- Which bills are active? Not by next_due: a bill that rolls moves within its page, and no index, as long as none has
--- the date in it.
+-- Finds active bills. Leaves out next_due: while no index contains that date, rolling a bill only moves it within its
+-- page.
 create index expenses_active_idx on app.expenses (organization_id)
   where kind = 'bill' and status = 'active' and deleted_at is null;
--- Finds all bills.
 create index expenses_bills_idx on app.expenses (organization_id, status, recorded_seq)
   where kind = 'bill' and deleted_at is null;
--- Which category did this payee, or a thing of this name, have last time?
+-- Finds the latest category of a payee or name.
 create index expenses_match_key_idx on app.expenses (organization_id, match_key, recorded_seq) where deleted_at is null;

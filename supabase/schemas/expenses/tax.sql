@@ -1,5 +1,5 @@
--- Tax is contained in an amount: 19% of tax in 119.00 are 19.00. Minor units, multiplied first, divided once, rounded
--- half up.
+-- Amounts include tax: at 19%, 119.00 includes 19.00. Computed in minor units: multiply first, divide once, round half
+-- up.
 
 create or replace function app.tax_of(amount_minor bigint, rate numeric) returns bigint
 language plpgsql immutable set search_path = '' as $$
@@ -7,14 +7,14 @@ begin
   return app.scale_minor(amount_minor, rate, 100 + rate);
 end
 $$;
-comment on function app.tax_of is 'The tax that an amount contains at a rate in percent.';
+comment on function app.tax_of is 'Returns the tax included in an amount, in minor units, at a rate in percent.';
 
 create or replace function app.find_tax_rate(amount_minor bigint, tax_minor bigint) returns numeric
 language plpgsql immutable set search_path = '' as $$
 declare
   rate constant numeric := round(tax_minor * 1000::numeric / nullif(amount_minor - tax_minor, 0)) / 10;
 begin
-  -- A small amount fits several rates, a receipt with two rates none, and no country takes more than 27%.
+  -- Small amounts fit several rates, and receipts with two rates fit none. No country charges more than 27%.
   if tax_minor > 0 and rate between 0.1 and 30 and app.tax_of(amount_minor, rate) = tax_minor
     and app.tax_of(amount_minor, rate - 0.1) <> tax_minor and app.tax_of(amount_minor, rate + 0.1) <> tax_minor then
     return rate;
@@ -23,7 +23,7 @@ begin
 end
 $$;
 comment on function app.find_tax_rate is
-  'The only rate in tenths of a percent by which an amount contains this tax; null when none or several do.';
+  'Returns the rate in percent, with one decimal, that gives this tax; null when none or several do.';
 
 create or replace function app.parse_tax(given jsonb, amount_minor bigint, currency text, field text,
   out minor bigint, out rate numeric) returns record
@@ -51,7 +51,7 @@ begin
       'rate', trim_scale(rate), 'tax', app.format_amount(minor, currency),
       'right', app.format_amount(right_minor, currency), 'amount', app.format_amount(amount_minor, currency),
       'currency', currency,
-      -- It was put on top of the amount, which is then without it.
+      -- The caller gave a net amount; this is the gross one.
       'whole', case when minor = app.scale_minor(amount_minor, rate, 100)
         then app.format_amount(amount_minor + minor, currency) end
     ), parse_tax.field || '.tax');
@@ -60,4 +60,5 @@ begin
 end
 $$;
 comment on function app.parse_tax is
-  'The tax in an amount from {tax?, tax_percent?}; each is derived from the other. Zero tax without a rate means none.';
+  'Returns the tax in an amount and its rate from {tax?, tax_percent?}, deriving one from the other. Zero tax without '
+  'a rate means none. Ends the tool with invalid_argument when they contradict each other.';

@@ -10,7 +10,7 @@ declare
   merged_id text;
   merged_name text;
   left_bills text[];
-  -- As many as an import writes, because the undo stores all of them.
+  -- The limit of an import, because undo stores every moved expense.
   max_moved constant int := 2000;
 begin
   if wanted is null or lower(coalesce(case action when 'create' then wanted else new_name end, '')) = 'uncategorized'
@@ -32,7 +32,7 @@ begin
         where c.organization_id = context.organization_id and lower(c.name) = lower(wanted)
         order by c.is_private desc limit 1;
       if category.id is null and target.id is not null then
-        -- Asked for again after it was done.
+        -- A repeated request: the category already has the new name.
         category := target;
       elsif target.id is not null and target.id <> category.id then
         perform app.fail('duplicate.category', jsonb_build_object('name', target.name), 'category.new_name');
@@ -62,7 +62,7 @@ begin
       order by e.id for no key update;
       update app.expenses as e set category_id = target.id where e.category_id = category.id and e.deleted_at is null;
       get diagnostics moved = row_count;
-      -- Where both are private and not, each may have had a rule for the same words.
+      -- A private and a shared category may each have a rule for the same words.
       update app.payee_rules as r set deleted_at = context.at
         where r.category_id = category.id and r.deleted_at is null and exists (
           select from app.payee_rules as o
@@ -112,9 +112,9 @@ begin
 end
 $$;
 comment on function app.change_category is
-  'Creates, renames, merges (at most 2,000 expenses) or archives a category, makes it private or shares it: {id, name, '
-  'private?, archived?, moved?, left_bills?, facts}. Archived categories keep their spending; deleted expenses keep '
-  'their category.';
+  'Creates, renames, merges (at most 2,000 expenses) or archives a category, makes it private or shares it. Returns '
+  '{id, name, private?, archived?, moved?, left_bills?, facts}. Archived categories keep their spending; deleted '
+  'expenses keep their category.';
 
 create or replace function app.count_values(organization_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -130,8 +130,8 @@ begin
 end
 $$;
 comment on function app.count_values is
-  'How many payments have a value in the base currency, {moved, without_rate, pending}: those that no rate is known '
-  'for, and those that wait for one.';
+  'Counts the organization''s payments: {moved, without_rate, pending}. moved counts all, without_rate those without a '
+  'value in the base currency, pending those that wait for a rate.';
 
 create or replace function app.update_settings(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -206,4 +206,4 @@ begin
 end
 $$;
 comment on function app.update_settings is
-  'Tool update_settings: data {settings, category?, budgets?, payee_rules?, revalued?, layouts?}.';
+  'Tool update_settings. Returns data {settings, category?, budgets?, payee_rules?, revalued?, layouts?}.';

@@ -24,4 +24,4 @@ begin
 end
 $$;
 comment on function app.warn_of_borders is
-  'Warnings that bills were paid in one of two compared periods and due in another, up to a week apart.';
+  'Returns a warning about bills that were paid in one of two compared periods and due outside it, up to a week apart.';

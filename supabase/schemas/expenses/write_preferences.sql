@@ -1,6 +1,6 @@
--- update_settings: the owner's and the organization's preferences, each member's mails, and the shared categories.
--- All changes can be undone: categories by their rows, preferences as one row of the organization (read_preferences),
--- of which a change stores the changed part.
+-- update_settings: preferences of the owner and the organization, each member's mails, and the shared categories. All
+-- changes can be undone: categories through their rows, preferences as one row of the organization (read_preferences).
+-- A change stores only the changed preferences.
 
 create or replace function app.read_preferences(organization_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -21,14 +21,15 @@ begin
 end
 $$;
 comment on function app.read_preferences is
-  'What of the owner, the organization and its members'' mails update_settings can change, as one row with the '
-  'organization''s id.';
+  'Returns the preferences of the owner, the organization and its members'' mails that update_settings can change, as '
+  'one row with the organization''s id.';
 
 create or replace function app.shared_preferences() returns text[]
 language sql immutable
   return array['base_currency', 'closed_through', 'own_only', 'relabel_closed'];
 comment on function app.shared_preferences is
-  'Preferences that are the organization''s, not its owner''s own: what the right settings:write is about.';
+  'Returns the preferences that belong to the organization rather than its owner. Changing them requires the right '
+  'settings:write.';
 
 create or replace function app.narrow_mails(value jsonb, key text, wanted jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -38,7 +39,8 @@ begin
   ) end;
 end
 $$;
-comment on function app.narrow_mails is 'A preference; of everybody''s mails those that a change is about.';
+comment on function app.narrow_mails is
+  'Returns the value of a preference; of mails, only those of the members that a change concerns.';
 
 create or replace function app.write_preferences(organization_id text, wanted jsonb) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -47,8 +49,8 @@ declare
   change constant text := nullif(current_setting('app.change_id', true), '');
   after jsonb;
 begin
-  -- Without the right to it nothing is written: row-level security passes over it. The base
-  -- currency reaches every payment by its foreign key, and values it anew.
+  -- Row-level security skips updates without the right, so the result is compared below. A new base currency cascades
+  -- to every payment and revalues it.
   update identity.profiles as p
   set timezone = coalesce(wanted ->> 'timezone', p.timezone),
     email_enabled = coalesce((wanted ->> 'email_enabled')::boolean, p.email_enabled),
@@ -93,8 +95,8 @@ begin
 end
 $$;
 comment on function app.write_preferences is
-  'Sets the given preferences and stores the changed ones for the undo; ends the tool with forbidden_role without the '
-  'right to set one of them.';
+  'Sets the given preferences, and stores the changed ones for undo. Ends the tool with forbidden_role when the person '
+  'may not set one of them.';
 
 create or replace function app.change_preferences(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -133,7 +135,7 @@ begin
   end if;
   perform app.write_preferences(context.organization_id, wanted);
   return (
-    -- That no month is closed any more is a fact as well, and no fact is null.
+    -- Reopening all months is a fact too, and facts are never null.
     select coalesce(jsonb_object_agg(w.key, case
       when w.key = 'mails' then reminders -> 'my_mails' when w.value = 'null' then '""' else w.value end), '{}')
     from jsonb_each(wanted) as w
@@ -142,7 +144,7 @@ begin
 end
 $$;
 comment on function app.change_preferences is
-  'Sets the preferences in the arguments of update_settings; answers what changed, as {name: new value}.';
+  'Sets the preferences in the arguments of update_settings. Returns those that changed, as {name: new value}.';
 
 create or replace function app.require_category(context app.context, name text, field text) returns app.categories
 language plpgsql stable set search_path = '' as $$
@@ -159,4 +161,4 @@ begin
 end
 $$;
 comment on function app.require_category is
-  'The category of a name, archived or not; ends the tool with category_not_found if missing.';
+  'Returns the category with a name, archived or not. Ends the tool with category_not_found when there is none.';
