@@ -1,5 +1,5 @@
 -- The activity page: changes with their effects, reads by apps, and events of accounts and grants. Changes and reads
--- run as the person. The audit trail has no policy, so the service reads it with an explicit filter.
+-- are selected as the person. The audit trail has no policy, so the service selects it with an explicit filter.
 
 create or replace function app.describe_activity(change app.change_sets, most_effects int) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -15,14 +15,14 @@ begin
 end
 $$;
 comment on function app.describe_activity is
-  'A change for the activity page, {id, at, change, tool, by, is_automatic, client_name, is_emptied, undone_by, '
-  'undoes, proposal_id, approved_by, effects?, effects_count?}, with the first effects only.';
+  'Returns a change for the activity page: {id, at, change, tool, by, is_automatic, client_name, is_emptied, '
+  'undone_by, undoes, proposal_id, approved_by, effects?, effects_count?}, with the first effects only.';
 
 create or replace function app.read_activity_page(filter jsonb, before bigint, timezone text) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   rows_at_once constant int := 20;
-  -- Rows scanned for a name before the page ends.
+  -- The most changes that a search scans for one page.
   most_looked constant int := 2000;
   organization constant text := identity.current_organization_id();
   page record;
@@ -96,8 +96,9 @@ begin
 end
 $$;
 comment on function app.read_activity_page is
-  'A page of the activity of the person''s organization: {changes, next?}, and on the first one {reads, people, apps}. '
-  'filter: {id?, by?, app?, tool?, from?, to?, query?}, days in the time zone. Null without an active membership.';
+  'Returns a page of the organization''s activity: {changes, next?}, and on the first page {reads, people, apps}. '
+  'filter: {id?, by?, app?, tool?, from?, to?, query?}, with days in the time zone. Returns null without an active '
+  'membership.';
 
 create or replace function app.read_security_events(organization_id text, user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -118,7 +119,7 @@ begin
       order by e.at desc, e.id desc
       limit most
     ) as e
-    -- Only members are named.
+    -- Name current members only.
     left join identity.memberships as m
       on m.organization_id = read_security_events.organization_id and m.user_id = e.actor_id
     left join identity.profiles as p on p.user_id = m.user_id
@@ -126,7 +127,8 @@ begin
 end
 $$;
 comment on function app.read_security_events is
-  'The latest events of accounts and grants: one''s own, and the organization''s for who manages members.';
+  'Returns the latest events of accounts and grants: the person''s own, and all of the organization''s for people with '
+  'the right members:manage.';
 revoke all on function app.read_security_events from authenticated;
 
 create or replace function public.read_activity(user_id uuid, organization_id text, filter jsonb, before text,
@@ -164,7 +166,7 @@ begin
 end
 $$;
 comment on function public.read_activity is
-  'A page of the activity of one of a person''s organizations, the first when null: {outcome: found | unknown, '
+  'Returns a page of the activity of one of a person''s organizations, the first when null: {outcome: found | unknown, '
   'organizations, organization, country, timezone, state, may_write, changes, next, reads?, people?, apps?, events?}.';
 
 alter function app.read_activity_page set role = 'authenticated';

@@ -10,7 +10,7 @@ create table app.tool_reads (
   count int not null default 1,
   primary key (grant_id, day, tool)
 );
-comment on table app.tool_reads is 'How often a grant called a tool that reads, by UTC day.';
+comment on table app.tool_reads is 'The number of calls of a reading tool by a grant, per UTC day.';
 create index tool_reads_organization_id_idx on app.tool_reads (organization_id, day);
 create index tool_reads_day_idx on app.tool_reads (day);
 alter table app.tool_reads enable row level security;
@@ -35,5 +35,5 @@ begin
 end
 $$;
 comment on function app.count_read is
-  'Counts a read. It comes last in its transaction, as app.count_request does, and for the same reason.';
+  'Counts a read. Comes last in its transaction, for the same reason as app.count_request.';
 revoke all on function app.count_read from authenticated;

@@ -1,4 +1,4 @@
--- The audit trail is append-only: no role that serves requests or runs jobs can change or delete a change, its effects,
+-- The audit trail is append-only. No role that serves requests or runs jobs can change or delete a change, its effects,
 -- a count of reads or an event. The purge has its own role for expired rows.
 
 revoke update, delete on app.change_items from service_role;
@@ -16,7 +16,7 @@ begin
       select from app.change_items as i where i.change_id = old.id
     ) then old end;
   end if;
-  -- Each column can be set once, except undone_by, which follows from the undo and is cleared when that is undone.
+  -- Each column can be set once. Only undone_by can change again: undoing the undo clears it.
   if (old.is_emptied or old.facts <> '{}') and new.facts <> old.facts
     or (old.is_emptied or old.moved is not null) and new.moved is distinct from old.moved
     or old.undoes is not null and new.undoes is distinct from old.undoes
@@ -31,7 +31,7 @@ begin
 end
 $$;
 comment on function app.keep_change is
-  'Lets a change record its effects once, and be deleted only while it has none.';
+  'Lets a change record its effects once, and be deleted only while it has no items.';
 create trigger keep_change before update or delete on app.change_sets
   for each row execute function app.keep_change();
 
@@ -42,7 +42,8 @@ begin
 end
 $$;
 comment on function app.refuse_alteration is
-  'Ends whatever would add to a change that is not the one being made, or count a read as anything but one more.';
+  'Raises insufficient_privilege for items of any other than the current change, and for a read count that rises by '
+  'more than one or falls.';
 create trigger refuse_alteration before insert on app.change_items
   for each row when (
     current_user in ('authenticated', 'service_role')

@@ -6,14 +6,14 @@ declare
   is_open boolean;
   due text;
 begin
-  -- Checks membership first, so that a stranger cannot hold the lock.
+  -- Check membership first, so that a stranger cannot hold the lock.
   if not exists (
     select from identity.memberships as m
     where m.organization_id = pay_due_date.organization_id and m.user_id = pay_due_date.user_id
   ) then
     return '{"outcome": "unknown"}';
   end if;
-  -- The second of two presses waits here and sees the first one's payment.
+  -- If the person presses twice, the second request waits here and sees the first one's payment.
   perform app.lock_books(organization_id);
   bill := public.run_page_tool(user_id, organization_id, 'list_bills', jsonb_build_object('bill_id', bill_id), at);
   if bill ->> 'outcome' <> 'ok' or not (bill #>> '{result,ok}')::boolean then
@@ -32,7 +32,8 @@ begin
   where d.due_on = pay_due_date.due_on
   limit 1;
   if is_open is null then
-    -- The date was paid, skipped or moved since the page was shown; the tool would correct the existing payment.
+    -- The date was paid, skipped or moved after the page was shown. The tool would correct the existing payment
+    -- instead.
     return '{"outcome": "already"}';
   elsif due is distinct from shown then
     return '{"outcome": "changed"}';
@@ -45,5 +46,6 @@ exception when sqlstate 'EX001' then
 end
 $$;
 comment on function public.pay_due_date is
-  'Pays the due date that a page showed: the answer of public.run_page_tool for mark_bill_paid, or outcome unknown, '
-  'already (not open), changed (the amount differs from the shown one; null when none was shown) or busy.';
+  'Pays the due date that a page showed. Returns the result of public.run_page_tool for mark_bill_paid, or {outcome: '
+  'unknown | already | changed | busy}. already: the date is not open; changed: its amount differs from the one shown '
+  '(null when none was).';

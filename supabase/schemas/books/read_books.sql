@@ -1,4 +1,4 @@
--- The books on one page: the tools' answers as the person sees them. Nothing is summed here.
+-- The books on one page, put together from the answers of tools as the person sees them. No sums of its own.
 
 create or replace function public.read_books(user_id uuid, organization_id text, month_on date, searched text,
   cursor text, paid text, at timestamptz) returns jsonb
@@ -33,7 +33,7 @@ begin
   state := identity.describe_state(chosen.id, user_id, at);
   first_day := date_trunc('month', coalesce(month_on, chosen.today));
   perform app.act_as(user_id, chosen.id);
-  -- A search, and what came before the latest, are pages of their own.
+  -- Searches and later pages show expenses only.
   if searched is null and cursor is null then
     bills := app.run_tool('list_bills', '{"due_within_days": 30, "limit": 100}', at);
     spending := app.run_tool('summarize_spending', jsonb_build_object(
@@ -54,7 +54,7 @@ begin
     'may_export', identity.member_may(chosen.id, user_id, 'books:export'),
     'bills', bills, 'spending', spending, 'balances', balances,
     'expenses', expenses,
-    -- Only this person's own last change.
+    -- Only a change that this person made within the last day.
     'paid', (
       select jsonb_build_object('change_id', s.id, 'facts', s.facts, 'is_undone', s.undone_by is not null)
       from app.change_sets as s
@@ -65,7 +65,7 @@ begin
 end
 $$;
 comment on function public.read_books is
-  'The books of one of a person''s organizations at a glance, the first when null: {outcome: found | unknown, '
+  'Returns one of a person''s organizations at a glance, the first when null: {outcome: found | unknown, '
   'organizations, organization, base_currency, country, today, month, state, may_write, may_export, bills?, spending?, '
   'balances?, expenses, paid?}. bills, spending, balances and expenses are the envelopes of list_bills, '
   'summarize_spending, get_context and list_expenses.';

@@ -9,7 +9,7 @@ begin
   select m.organization_id, m.user_id, decode(create_calendar.token_hash, 'hex'), at
   from identity.memberships as m
   where m.organization_id = create_calendar.organization_id and m.user_id = create_calendar.user_id
-  -- The later of two presses wins, because the browser shows its address.
+  -- Of two concurrent requests the later wins, because the browser shows its address.
   on conflict on constraint calendar_feeds_pkey do update
     set token_hash = excluded.token_hash, show_amounts = false, created_at = excluded.created_at
     where f.created_at <= excluded.created_at;
@@ -21,8 +21,8 @@ begin
 end
 $$;
 comment on function public.create_calendar is
-  'Creates a calendar address without amounts and ends the previous one: {"outcome":"created"}, or '
-  '{"outcome":"refused"} without membership or feature, and for the earlier of two concurrent presses.';
+  'Creates a calendar address without amounts and ends the previous one. Returns {"outcome":"created"}, or '
+  '{"outcome":"refused"} without membership or feature, and for the earlier of two concurrent requests.';
 
 create or replace function public.change_calendar(user_id uuid, organization_id text, show_amounts boolean,
   at timestamptz) returns jsonb
@@ -39,7 +39,7 @@ begin
 end
 $$;
 comment on function public.change_calendar is
-  'Shows or hides the amounts in a person''s calendar: {"outcome":"changed"} or {"outcome":"unknown"}.';
+  'Shows or hides the amounts in a person''s calendar. Returns {"outcome":"changed"} or {"outcome":"unknown"}.';
 
 create or replace function public.end_calendar(user_id uuid, organization_id text, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -54,4 +54,4 @@ begin
 end
 $$;
 comment on function public.end_calendar is
-  'Ends a person''s calendar address: {"outcome":"ended"} or {"outcome":"unknown"}.';
+  'Ends a person''s calendar address. Returns {"outcome":"ended"} or {"outcome":"unknown"}.';

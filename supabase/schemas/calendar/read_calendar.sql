@@ -1,10 +1,10 @@
--- The calendar feed: the open dates of a year, read as the address's person.
+-- The calendar feed: open dates of the coming year, read as the person who owns the address.
 
 create or replace function app.list_calendar(show_amounts boolean, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   context constant app.context := app.read_context(at);
-  -- An app reads the whole feed each time.
+  -- Bounded, because an app reads the whole feed each time.
   most_overdue constant int := 100;
   most_to_come constant int := 500;
   last_day date := context.today + 365;
@@ -13,7 +13,7 @@ begin
   if context.organization_id is null then
     return null;
   end if;
-  -- If many bills fill the feed early, it does not compute a whole year: 5 times as fast with 5,000 bills.
+  -- Stop before a whole year if many bills fill the feed: 5 times as fast with 5,000 bills.
   foreach nearer_day in array array[context.today + 31, context.today + 92] loop
     if (select sum(f.dates) from app.future_counts(context, nearer_day) as f) > most_to_come then
       last_day := nearer_day;
@@ -29,7 +29,7 @@ begin
       from app.future_occurrences(context, last_day) as f
       where f.due_on <= last_day
     ), days as (
-      -- The weekend rule may move several dates of a bill to one day, which become one entry.
+      -- The weekend rule may move several dates of a bill to one day; merge them.
       select d.expense_id, d.due_on, count(*) as dates, sum(d.remaining_minor) as known_minor,
         count(*) filter (where d.remaining_minor is null) as unknown, bool_or(d.is_by_rule) as is_by_rule,
         min(d.currency) as currency, count(distinct d.currency) > 1 as is_mixed,
@@ -41,7 +41,7 @@ begin
       group by d.expense_id, d.due_on
     ), shown as (
       select d.*, b.name, b.autopay, greatest(b.updated_at, kept.changed_at) as changed_at,
-        -- Amounts in two currencies have no sum.
+        -- Amounts in two currencies cannot be added.
         case when d.unknown = 0 and not d.is_mixed then d.known_minor
           when not d.is_mixed and d.currency = b.currency then coalesce(d.known_minor, 0) + d.unknown * usual.minor end
           as minor,
@@ -56,7 +56,7 @@ begin
         select max(o.updated_at) as changed_at
         from app.expense_occurrences as o
         where o.organization_id = context.organization_id and o.expense_id = d.expense_id and o.due_on = d.due_on
-          -- The index is on the scheduled date, which a weekend moves by two days at most.
+          -- The index is on scheduled_on, which the weekend rule moves by two days at most.
           and o.scheduled_on between d.due_on - 4 and d.due_on + 4
       ) as kept on true
     )
@@ -77,9 +77,9 @@ begin
 end
 $$;
 comment on function app.list_calendar is
-  'Overdue dates and those due within a year in the organization of the request''s claims, nearest first: '
+  'Returns overdue dates and those due within a year, in the organization of the request''s claims, nearest first: '
   '{organization, country, is_cut, dates: [{bill_id, name, due_on, dates, autopay, changed_at, amount?, currency?, '
-  'is_estimate?}]}; null without a membership.';
+  'is_estimate?}]}. Returns null without a membership.';
 
 create or replace function public.read_calendar(token_hash text, limits jsonb, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -116,11 +116,11 @@ begin
 end
 $$;
 comment on function public.read_calendar is
-  'The calendar for the SHA-256 (hex) of an address''s token, read as its person under row-level security: {outcome: '
-  'ok | unknown | limited, calendar?, retry_after?}. Each read checks membership, suspension and plan; without them '
-  'the answer is the same as for an unknown token. limits: {"caller": quotas of wrong tokens, "feed": '
+  'Returns the calendar for the SHA-256 (hex) of an address''s token, read as its owner under row-level security: '
+  '{outcome: ok | unknown | limited, calendar?, retry_after?}. Each read checks membership, suspension and plan, and '
+  'fails like an unknown token without them. limits: {"caller": quotas of wrong tokens, "feed": '
   '{"at_most","seconds"}}.';
 
--- Acts as the person from here on, like app.run_tool.
+-- Runs as the person, like app.run_tool.
 alter function app.list_calendar set role = 'authenticated';
 alter function app.list_calendar set jit = off;

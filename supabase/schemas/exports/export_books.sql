@@ -1,5 +1,5 @@
--- Pages of the books for an export: records of each kind after a key, as the person may see them, without deleted ones.
--- Amounts are decimals, negative for refunds. Current members are named by address.
+-- Pages of the books for an export: visible, undeleted records of each kind after a key. Amounts are decimals, negative
+-- for refunds. Current members are named by address.
 
 create or replace function app.export_payments(after jsonb, from_on date, to_on date, at_most int)
   returns table (key jsonb, shown jsonb)
@@ -45,8 +45,8 @@ begin
 end
 $$;
 comment on function app.export_payments is
-  'Payments of a period, oldest first: the rows that totals are made of, each with what its expense or bill says of '
-  'it.';
+  'Returns the payments of a period, oldest first, with fields of their expense or bill. All totals are sums of these '
+  'rows.';
 
 create or replace function app.export_bills(after text, at_most int) returns table (key jsonb, shown jsonb)
 language plpgsql stable set search_path = '' set plan_cache_mode = force_custom_plan as $$
@@ -159,7 +159,7 @@ begin
       join app.currencies as c on c.code = b.currency
       left join app.categories as category on category.id = b.category_id
       where b.organization_id = organization and b.deleted_at is null and (last_id is null or b.id > last_id)
-        -- A budget would reveal a category that the reader may not see.
+        -- Skip budgets of hidden categories, which they would reveal.
         and (b.category_id is null or category.id is not null)
       order by b.id
       limit at_most;
@@ -182,4 +182,5 @@ begin
 end
 $$;
 comment on function app.export_books is
-  'Categories, one-off expenses, due dates, payee rules, budgets, and the rates by which payments were valued.';
+  'Returns a page of categories, one-off expenses, due dates, settlements, payee rules, budgets, or the rates that '
+  'valued payments.';

@@ -40,4 +40,4 @@ begin
 end
 $$;
 comment on function app.export_organization is
-  'The settings, the members by address, and the changes with their effects as facts.';
+  'Returns a page of the settings, the members by address, or the changes with their facts.';

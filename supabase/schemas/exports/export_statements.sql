@@ -1,4 +1,4 @@
--- Pages of bank and provider statements for an export, without the keys that recognize files and without credentials.
+-- Pages of bank and provider statements for an export, without credentials and the keys that recognize files.
 
 create or replace function app.export_statements(part text, after jsonb, at_most int)
   returns table (key jsonb, shown jsonb)
@@ -26,7 +26,7 @@ begin
           else l.kind end,
         'amount', app.format_minor(case l.direction when 'out' then 1 else -1 end * l.amount_minor, c.exponent),
         'currency', l.currency, 'is_skipped', l.is_skipped,
-        -- "offset 0", since on tables that were never analyzed a join reads all payments for each line.
+        -- offset 0: on tables without statistics, a join reads all payments for each line.
         'payment_ids', array(
           select k.payment_id
           from app.statement_links as k
@@ -76,5 +76,4 @@ begin
 end
 $$;
 comment on function app.export_statements is
-  'Accounts, the lines of their statements with the payments that they are, connections to providers, and what those '
-  'said.';
+  'Returns a page of accounts, statement lines with the ids of their payments, provider links, or provider statements.';

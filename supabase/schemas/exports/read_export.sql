@@ -1,4 +1,5 @@
--- Exports, for roles with that right. They work without a plan. A former member gets nothing from the next page on.
+-- Exports, for roles with the right books:export. They work on every plan. Access ends with the membership, from the
+-- next page on.
 
 create or replace function app.read_export_page(part text, after jsonb, from_on date, to_on date) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -43,8 +44,8 @@ begin
 end
 $$;
 comment on function app.read_export_page is
-  'A page of one part of the books, as the person of the request''s claims sees them: {rows, next?, latest_change?}; '
-  'null without an active membership.';
+  'Returns a page of one part of the books, as the person in the request''s claims sees it: {rows, next, '
+  'latest_change}. Returns null without an active membership.';
 
 create or replace function public.open_export(user_id uuid, organization_id text, wanted text, at timestamptz)
   returns jsonb
@@ -81,7 +82,7 @@ end
 $$;
 comment on function public.open_export is
   'Whether a person may export an organization''s books: {outcome: ok | refused | unknown, organization?: {name, '
-  'today, state}}. Writes the request to the audit trail.';
+  'today, state}}. Adds the request to the audit trail.';
 
 create or replace function public.read_export(user_id uuid, organization_id text, part text, after jsonb, from_on date,
   to_on date, at timestamptz) returns jsonb
@@ -99,9 +100,9 @@ begin
 end
 $$;
 comment on function public.read_export is
-  'A page of an export, read as a signed-in person under row-level security: {outcome: ok | refused, page?}. Each page '
+  'Returns a page of an export, read as the person under row-level security: {outcome: ok | refused, page?}. Each page '
   'checks the rights again. Works on every plan.';
 
--- The person reads, not the service, as in app.run_tool.
+-- Runs as the person, not as the service, like app.run_tool.
 alter function app.read_export_page set role = 'authenticated';
 alter function app.read_export_page set jit = off;
