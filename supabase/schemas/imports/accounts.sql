@@ -5,7 +5,8 @@ begin
 end
 $$;
 comment on function app.account_key is
-  'What an account is found by: a hash of its number, else of what its export or its person calls it.';
+  'Returns the SHA-256 (hex) of the organization and a name: the number of an account, else its name in the export or '
+  'the name that a person gave it.';
 
 create or replace function app.make_account(context app.context, name text, key text, facts jsonb) returns text
 language plpgsql volatile set search_path = '' as $$
@@ -22,7 +23,7 @@ begin
       case i when 1 then left(make_account.name, 60) else left(make_account.name, 54) || format(' (%s)', i) end,
       make_account.key, case when facts ->> 'kind' = 'card' then 'card' else 'account' end,
       (select c.code from app.currencies as c where c.code = facts ->> 'currency')
-    -- Of the same key, or of the same name.
+    -- Another account may have the key or the name.
     on conflict do nothing;
     select a.id into account_id from app.accounts as a
     where a.organization_id = context.organization_id and a.key = make_account.key;
@@ -32,7 +33,8 @@ begin
 end
 $$;
 comment on function app.make_account is
-  'The account of a key, created under a name of its own if missing.';
+  'Returns the account with a key, created under an unused name if missing. Ends the tool with invalid_argument at 100 '
+  'accounts.';
 
 create or replace function app.find_account(context app.context, given text, facts jsonb) returns text
 language plpgsql volatile set search_path = '' as $$
@@ -49,7 +51,7 @@ begin
     and case when wanted is null then a.key = key_of_file
       else a.id = wanted or lower(a.name) = lower(wanted) end;
   if found then
-    -- The account's next file is then recognized.
+    -- The account's next file is then recognized by its number.
     update app.accounts as a set key = key_of_file, updated_at = context.at
     where a.id = account.id and a.key = key_of_name and number is not null
       and not exists (
@@ -62,7 +64,7 @@ begin
   elsif wanted is not null then
     return app.make_account(context, wanted, key_of_name, facts);
   elsif key_of_file is not null then
-    -- Most formats name it by the end of its number already.
+    -- Most formats already include the end of the number in the name.
     return app.make_account(
       context,
       case when strpos(upper(export), right(number, 4)) > 0 then export
@@ -74,5 +76,5 @@ begin
 end
 $$;
 comment on function app.find_account is
-  'The account given by id or name, else the one the file names, created if new. Null without either: a list of '
-  'expenses has no account.';
+  'Returns the account given by id or name, else the one that the file names, created if new. Returns null without '
+  'either: a list of expenses has no account. Ends the tool with not_found for an unknown id.';

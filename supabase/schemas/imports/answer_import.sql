@@ -38,7 +38,8 @@ begin
 end
 $$;
 comment on function app.read_answers is
-  'Answers by question, {id: option}, as those about the whole file and those about rows by line.';
+  'Splits answers {id: option} into those about the whole file and those about rows, by line. Ends the tool with '
+  'invalid_argument for an unknown question or option.';
 
 create or replace function app.check_lines(batch app.import_batches, lines int[], field text) returns void
 language plpgsql stable set search_path = '' as $$
@@ -56,7 +57,8 @@ begin
   end if;
 end
 $$;
-comment on function app.check_lines is 'Ends the tool when a line isn''t one of the imported rows.';
+comment on function app.check_lines is
+  'Ends the tool with invalid_argument when a line isn''t one of the imported rows.';
 
 create or replace function app.join_rules(context app.context, known jsonb, given jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -82,7 +84,9 @@ begin
   );
 end
 $$;
-comment on function app.join_rules is 'The payee rules of an import with those that were given since.';
+comment on function app.join_rules is
+  'Returns the payee rules of an import with the given ones, which replace rules for the same words. Ends the tool '
+  'when a rule has no payee or an unknown category.';
 
 create or replace function app.answer_import(context app.context, batch app.import_batches, arguments jsonb)
   returns app.import_batches
@@ -98,7 +102,7 @@ declare
 begin
   if arguments ? 'answers' then
     answers := app.read_answers(batch, arguments -> 'answers');
-    -- It is the account's from now on, by its lines.
+    -- Kept apart from answers that the account remembers: later files take the currency from its lines.
     changes := jsonb_strip_nulls(jsonb_build_object('default_currency', answers.of_file -> 'default_currency'))
       || jsonb_build_object(
       'answers', coalesce(batch.read -> 'answers', '{}') || (answers.of_file - 'default_currency'),
@@ -134,7 +138,7 @@ begin
   if changes = '{}' then
     return batch;
   end if;
-  -- The file means something else now, so it is read again.
+  -- These changes alter the meaning of the file, so it is read again.
   if changes -> 'answers' is distinct from coalesce(batch.read -> 'answers', '{}') and changes ? 'answers'
     or changes ? 'given' or changes ? 'default_currency' or found_id is distinct from batch.account_id then
     update app.import_batches as b

@@ -6,7 +6,7 @@ declare
   labels int[] := lines;
   spread int[];
 begin
-  -- What shares a row or an entry belongs together; each round reaches one further.
+  -- Pairs that share a row or an entry belong together. Each round spreads the labels one step further.
   for round in 1..400 loop
     spread := array(
       select min(e.label) over (partition by e.line)
@@ -26,12 +26,12 @@ begin
     group by l.label;
 end
 $$;
-comment on function app.group_pairs is 'Pairs by what hangs together: two groups share neither a row nor an entry.';
+comment on function app.group_pairs is 'Returns pairs in groups, so that no two groups share a row or an entry.';
 
 create or replace function app.assign_pairs(pairs app.match_pair[]) returns app.match_pair[]
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop = 'off' as $$
 declare
-  -- So many rows at a time bound the work of a day on which all is alike.
+  -- Bounds the work on days with many equal rows.
   most constant int := 300;
   days constant int := 5;
   chosen app.match_pair[];
@@ -44,7 +44,7 @@ declare
   skips int[];
   found int[];
 begin
-  -- Most pairs are alone.
+  -- Most pairs have no rival.
   chosen := array(
     select p
     from unnest(pairs) as p
@@ -76,7 +76,7 @@ begin
         group by l.i, k.j
         order by l.i, k.j
       );
-      -- What the bank should have had by now is left alone less gladly than what may still come.
+      -- Leaving an old entry unmatched costs more, because the bank should have booked it by now.
       skips := array(
         select 60 * greatest(0, least(latest.row_day - min(((m).entry).day), days))
         from unnest(keys) with ordinality as k (key, j)
@@ -102,4 +102,4 @@ begin
   return chosen;
 end
 $$;
-comment on function app.assign_pairs is 'The pairs that are taken: each row and each entry once.';
+comment on function app.assign_pairs is 'Returns the chosen pairs, with each row and each entry used once.';

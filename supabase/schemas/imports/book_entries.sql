@@ -17,8 +17,8 @@ create type app.book_entry as (
   seq bigint
 );
 comment on type app.book_entry is
-  'A record that a statement can contain; each key is matched once. is_open: an estimate. is_frequent: a bill every '
-  'few days, close to any date.';
+  'A record that a statement row can match; each key is matched once. is_open: the amount is an estimate. is_frequent: '
+  'a bill every few days, which is close to any date.';
 
 create or replace function app.list_entries(context app.context, first_day date, last_day date)
   returns setof app.book_entry
@@ -79,4 +79,4 @@ begin
 end
 $$;
 comment on function app.list_entries is
-  'What the books have of some days, in every form that a statement may know, and the open dates of bills.';
+  'Returns the payments of some days in every form that a statement may show, and the open due dates of bills.';

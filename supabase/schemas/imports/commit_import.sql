@@ -10,7 +10,7 @@ begin
 end
 $$;
 comment on function app.same_totals is
-  'Whether two sets of totals are the same amounts, however many zeros they are written with.';
+  'Whether two sets of totals have the same amounts, however many zeros they are written with.';
 
 create or replace function app.lock_imports(organization_id text) returns void
 language plpgsql volatile set search_path = '' set lock_timeout = '2s' as $$
@@ -21,7 +21,8 @@ exception when lock_not_available then
 end
 $$;
 comment on function app.lock_imports is
-  'Makes this transaction the only one that publishes an import in an organization; other writes go on.';
+  'Lets one transaction at a time publish an import in an organization; other writes continue. Ends the tool with busy '
+  'after 2 seconds.';
 
 create or replace function app.check_import_expected(batch app.import_batches, counted jsonb, arguments jsonb)
   returns void
@@ -40,7 +41,7 @@ begin
       'count', count, 'totals', counted -> 'totals', 'skipped', skipped, 'details', jsonb_build_object(
         'commit_with', jsonb_strip_nulls(jsonb_build_object(
           'import_id', batch.id, 'expected_count', count, 'expected_totals', counted -> 'totals',
-          -- Nothing of this call was kept.
+          -- The error rolls back this call, so the next one must repeat its arguments.
           'answers', arguments -> 'answers', 'skip_lines', arguments -> 'skip_lines',
           'corrections', arguments -> 'corrections', 'rules', arguments -> 'rules'
         )),
@@ -52,7 +53,7 @@ begin
 end
 $$;
 comment on function app.check_import_expected is
-  'Ends the tool when an import would write something else than the caller was shown.';
+  'Ends the tool with expectation_mismatch when the count or totals of an import differ from the expected ones.';
 
 create or replace function app.count_in_books(counted jsonb) returns int
 language plpgsql immutable set search_path = '' as $$
@@ -60,7 +61,7 @@ begin
   return coalesce((counted #>> '{outcomes,known}')::int, 0) + coalesce((counted #>> '{outcomes,linked}')::int, 0);
 end
 $$;
-comment on function app.count_in_books is 'How many rows of an import are in the books already.';
+comment on function app.count_in_books is 'Returns the number of rows that are already in the books.';
 
 create or replace function app.give_categories(context app.context, batch app.import_batches, arguments jsonb)
   returns void
@@ -87,7 +88,8 @@ begin
 end
 $$;
 comment on function app.give_categories is
-  'Creates the missing categories of an import where the caller asked for it, and assigns them to its rows.';
+  'Creates the missing categories of an import and assigns them to its rows. Ends the tool with category_not_found '
+  'when the caller did not ask to create them.';
 
 create or replace function app.publish_rows(context app.context, batch app.import_batches, lines int[]) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -95,7 +97,7 @@ declare
   page_rows constant int := 2000;
   page int[];
   drafts jsonb;
-  -- What can be said of it afterwards.
+  -- The fields that the answer and its warnings need.
   written jsonb := '[]';
 begin
   for place in 1..cardinality(lines) by page_rows loop
@@ -103,7 +105,7 @@ begin
     with given as (
       update app.import_rows as r
       set draft = r.draft || jsonb_build_object('id', app.new_id('exp'))
-          -- Somebody said that it is new, although it resembles something.
+          -- A person confirmed that the row is new, although it resembles a record.
           || case when r.match ? 'answer' then '{"stands_alone": true}' else '{}'::jsonb end,
         match = jsonb_strip_nulls(jsonb_build_object('state', 'new', 'line_id', r.match -> 'line_id'))
       where r.import_id = batch.id and r.line between page[1] and page[cardinality(page)] and r.line = any (page)
@@ -122,7 +124,7 @@ begin
 end
 $$;
 comment on function app.publish_rows is
-  'Writes rows of an import as expenses, page by page; their drafts then have the id. Answers [{place, id, name, '
+  'Writes rows of an import as expenses, page by page, and adds their ids to the drafts. Returns [{place, id, name, '
   'paid_on}].';
 
 create or replace function app.keep_balance(batch app.import_batches) returns void
@@ -141,7 +143,8 @@ begin
     and (a.balance is null or a.balance ->> 'to' <= file.last_day);
 end
 $$;
-comment on function app.keep_balance is 'Keeps what the bank says an account had, unless a later statement is known.';
+comment on function app.keep_balance is
+  'Stores the account''s balances from its statement, unless a later statement is known.';
 
 create or replace function app.summarize_effects(effects jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -155,7 +158,7 @@ begin
 end
 $$;
 comment on function app.summarize_effects is
-  'The effects of an import for the list of changes: {pays?, corrects?, removes?: {count, first}}.';
+  'Returns the effects of an import for the list of changes: {pays?, corrects?, removes?: {count, first}}.';
 
 create or replace function app.commit_import(context app.context, batch app.import_batches, arguments jsonb)
   returns jsonb
@@ -181,7 +184,8 @@ begin
   written := app.publish_rows(context, batch, lines);
 
   perform app.link_import_rows(context, batch);
-  -- Other writers wait only from here on; the rows so far are new, or were locked one by one.
+  -- Lock the books last, so that other writers wait only briefly. Rows written so far are new or were locked one by
+  -- one.
   perform app.lock_books_last(context.organization_id);
   if app.find_changed_rows(context, batch, true) <> '{}' then
     perform app.fail('expectation_mismatch.books_changed', field => 'import_id');
@@ -213,4 +217,5 @@ begin
 end
 $$;
 comment on function app.commit_import is
-  'Publishes an import in one change, {created, linked, skipped, totals}, and deletes its staged rows.';
+  'Publishes an import in one change and deletes its staged rows. Returns data {created, linked, skipped, totals} with '
+  'the effects on existing records.';

@@ -1,4 +1,4 @@
--- What a person says of an import is kept with it, and given to its rows again whenever these are read or matched anew.
+-- Corrections by a person are stored with the import, and applied again whenever its rows are read or matched again.
 
 create or replace function app.correct_import_rows(batch app.import_batches, first int, last int) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -16,15 +16,15 @@ begin
   join app.import_rows as given on given.import_id = batch.id and given.line = c.line::int
   cross join lateral (
     select given.item - case when c.correction ?| array['amount', 'currency'] then 'charged' else '' end
-      -- What the bank wrote stays what its line is known by.
+      -- Keep the row as the bank wrote it, which identifies its line.
       || jsonb_build_object('as_read', coalesce(given.item -> 'as_read', given.item)) || c.correction as item
   ) as corrected
   where r.import_id = batch.id and r.line = given.line and r.line between first and last;
 end
 $$;
 comment on function app.correct_import_rows is
-  'Skips and corrects the rows of these lines as their import says; a row that could not be read can be once its name, '
-  'amount and date are given.';
+  'Skips and corrects rows as their import says. An unreadable row becomes readable once its name, amount and date are '
+  'given.';
 
 create or replace function app.apply_import_rules(context app.context, batch app.import_batches, first int, last int)
   returns void
@@ -56,7 +56,7 @@ begin
 end
 $$;
 comment on function app.apply_import_rules is
-  'Gives the rows of these lines the categories of the payee rules that came with their import.';
+  'Gives rows the categories of the payee rules that came with their import, unless the file gives a category.';
 
 create or replace function app.settle_match(match jsonb, answer jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -75,8 +75,7 @@ begin
 end
 $$;
 comment on function app.settle_match is
-  'A match as a person settled it, like one that nobody had to be asked about; the candidates stay, so that the answer '
-  'can change.';
+  'Returns a match with a person''s answer applied. The candidates stay, so that the answer can change.';
 
 create or replace function app.answer_import_rows(batch app.import_batches, first int, last int) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -88,7 +87,7 @@ begin
 end
 $$;
 comment on function app.answer_import_rows is
-  'Applies answers about the rows of these lines that are still questions with that option.';
+  'Applies a person''s answers to rows whose question still has that option.';
 
 create or replace function app.match_options(match jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -99,4 +98,4 @@ begin
 end
 $$;
 comment on function app.match_options is
-  'What can be answered about a row that is likely in the books: that it is the same or which, or that it is new.';
+  'Returns the possible answers about a likely match: "same" or the id of a candidate, and "new".';

@@ -1,6 +1,6 @@
--- import_expenses: rows of a file into the books. The file is stored; its rows are staged and matched in pages that
--- nobody else sees. A preview shows the result, and one transaction writes it once the caller repeats the count and
--- totals. TypeScript has already read the file into rows.
+-- import_expenses: imports the rows of a file. TypeScript reads the file into rows. SQL stages and matches them in
+-- pages that nobody else sees. A preview shows the result, and one transaction writes it once the caller repeats the
+-- count and totals.
 
 create or replace function app.currency_of_sign(sign text, home text) returns text
 language plpgsql immutable set search_path = '' as $$
@@ -19,5 +19,5 @@ begin
 end
 $$;
 comment on function app.currency_of_sign is
-  'The currency of an ambiguous sign: the home currency if it uses the sign, else the best-known one. Other text is '
-  'unchanged.';
+  'Returns the currency of an ambiguous sign: the home currency if it uses the sign, else the best-known one. Returns '
+  'other text unchanged.';

@@ -1,15 +1,15 @@
--- Names the way cards write them: "LIDL SAGT DANKE 4411", "UBER *TRIP", "SQ *BLUE BOTTLE", "AMZN Mktp DE*2K3".
+-- Compares names as cards write them: "LIDL SAGT DANKE 4411", "UBER *TRIP", "SQ *BLUE BOTTLE", "AMZN Mktp DE*2K3".
 
 create or replace function app.descriptor_words(value text) returns text[]
 language plpgsql immutable set search_path = '' as $$
 declare
-  -- Who passes money on, and what kind of booking it is, before the name of the one who gets it.
+  -- Payment processors and kinds of booking, which stand before the payee's name.
   processors constant text :=
     '^(paypal|pp|ppl|sq|square|sumup|zettle|izettle|iz|tst|sp|stripe|klarna|mollie|adyen|payu)'
     || '( europe)?( s ?a ?r ?l)?( et cie)?( s ?c ?a)? ?[*:.] ?';
   bookings constant text := '^((pos|ec|visa|debit|card|purchase|payment|contactless|kartenzahlung|lastschrift|paiement|'
     || 'carte|cb|compra|pagamento|betaling) )+';
-  -- What a subscription or a ride is called besides its name.
+  -- Words that subscriptions and rides add to a name.
   extras constant text[] := array['subscr', 'subscription', 'membership', 'plus', 'premium', 'pro', 'abo', 'monthly',
     'trip', 'ride', 'rides', 'online', 'order', 'bestellung', 'invoice', 'rechnung', 'bill'];
   plain text := translate(lower(normalize(left(value, 500), nfkd)), 'ß''’&', 's');
@@ -27,7 +27,7 @@ begin
   if words[1] = 'the' and cardinality(words) > 1 then
     words := words[2:];
   end if;
-  -- Numbers belong to branches, cards and bookings; short words after the first are countries or legal forms.
+  -- Numbers belong to branches, cards and bookings. Short words after the first are countries or legal forms.
   foreach word in array words loop
     exit when cardinality(kept) = 8;
     if word !~ '[0-9]' and (kept = '{}' or length(word) > 2 and word <> all (extras)) then
@@ -38,7 +38,8 @@ begin
 end
 $$;
 comment on function app.descriptor_words is
-  'The distinguishing words of a name, at most eight: without case, accents, payment processor, numbers and codes.';
+  'Returns the distinguishing words of a name, at most eight, in lower case: without accents, payment processor, '
+  'numbers and codes.';
 
 create or replace function app.same_word(one text, other text) returns boolean
 language plpgsql immutable set search_path = '' as $$
@@ -47,13 +48,13 @@ declare
   long constant text := case when length(one) < length(other) then other else one end;
 begin
   return one = other
-    -- Cut off, or without its vowels: "netfli", "amzn".
+    -- Truncated or without vowels: "netfli", "amzn".
     or length(short) >= 5 and starts_with(long, short)
     or length(short) >= 4 and left(long, 1) || regexp_replace(substr(long, 2), '[aeiou]', '', 'g') = short
     or length(short) >= 6 and left(short, 2) = left(long, 2) and app.text_likeness(one, other) >= 0.75;
 end
 $$;
-comment on function app.same_word is 'Whether two words of names are one, as it is spelled on a statement.';
+comment on function app.same_word is 'Whether two words of names match, allowing for the spelling on statements.';
 
 create or replace function app.compare_names(one text[], other text[]) returns int
 language plpgsql immutable set search_path = '' as $$
@@ -92,4 +93,4 @@ begin
 end
 $$;
 comment on function app.compare_names is
-  'How two names agree, by their words: 3 all words, 2 all of the shorter name''s, 1 some, 0 none.';
+  'Returns how well two names agree, by their words: 3 all words, 2 all of the shorter name''s, 1 some, 0 none.';

@@ -15,8 +15,8 @@ exception when lock_not_available then
 end
 $$;
 comment on function app.find_import is
-  'An import of the person, locked, so that each step sees what the one before left: it is theirs alone, and waits for '
-  'a day.';
+  'Returns an import of the person, locked until the step ends. Ends the tool with not_found when it is expired or '
+  'another person''s, and with busy after 2 seconds.';
 
 create or replace function app.describe_import(context app.context, batch app.import_batches) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -39,5 +39,5 @@ begin
 end
 $$;
 comment on function app.describe_import is
-  'How far an import is: {import_id, state, revision, staged_through, matched_through, row_count, done, total, …}; '
-  'staging a row and matching it count as one each.';
+  'Returns the progress of an import: {import_id, state, revision, staged_through, matched_through, row_count, done, '
+  'total, …}. Staging a row and matching it count as one each in done and total.';

@@ -6,7 +6,7 @@ begin
     else jsonb_build_object('data', jsonb_build_object('import', app.describe_import(context, batch))) end;
 end
 $$;
-comment on function app.answer_preview is 'The preview of an import, or how far it is.';
+comment on function app.answer_preview is 'Returns the preview of an import, or its progress until it is ready.';
 
 create or replace function app.import_whole_file(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -14,7 +14,8 @@ declare
   batch app.import_batches := app.keep_import_file(context, arguments);
 begin
   batch := app.answer_import(context, batch, arguments - array['mapping', 'answers']);
-  -- Without rows it waits for an answer; of another revision, the account has learned one.
+  -- Without rows, the file waits for an answer. Staging ignores them at revision 2, when a learned answer requires
+  -- reading the file again.
   batch := case when arguments ? 'rows' then
     app.stage_import_rows(context, batch, arguments || jsonb_build_object('after', 0, 'revision', 1, 'is_last', true))
     else batch end;
@@ -24,7 +25,7 @@ begin
   return app.answer_preview(context, batch, arguments);
 end
 $$;
-comment on function app.import_whole_file is 'Step all: a short file from its text to the preview, in one call.';
+comment on function app.import_whole_file is 'Step all: takes a short file from its text to the preview in one call.';
 
 create or replace function app.run_import_step(context app.context, step text, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -46,7 +47,8 @@ begin
 end
 $$;
 comment on function app.run_import_step is
-  'One step of getting a file to its preview: start, open, keep, load, stage or match. Answers {upload} or {import}.';
+  'Runs one step of an import before its preview: start, open, keep, load, stage or match. Returns {upload} or '
+  '{import}.';
 
 create or replace function app.import_expenses(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -63,7 +65,7 @@ begin
     perform app.lock_imports(context.organization_id);
   end if;
   batch := app.find_import(context, arguments ->> 'import_id');
-  -- A call that is repeated answers what the first one did, unless that was undone in between.
+  -- A repeated call returns the result of the first one, unless that was undone in between.
   if batch.state = 'committed' then
     if exists (select from app.change_sets as s where s.id = batch.change_id and s.undone_by is not null) then
       perform app.fail('not_found.import_undone', field => 'import_id');
@@ -72,7 +74,7 @@ begin
   elsif batch.state = 'waiting' then
     perform app.fail('not_found.import_file', jsonb_build_object('expires_at', batch.expires_at), 'import_id');
   end if;
-  -- A commit that was refused may have asked what the last preview did not.
+  -- A rejected commit may have asked questions that the last preview did not have.
   if batch.state = 'ready' and arguments ? 'answers' then
     batch := app.refresh_import(context, batch);
   end if;
@@ -86,5 +88,5 @@ begin
 end
 $$;
 comment on function app.import_expenses is
-  'Tool import_expenses: data {upload}, {import} (how far it is), {preview}, and with expected_count {created, linked, '
-  'skipped, totals}. Only our own code names a step.';
+  'Tool import_expenses. Returns data {upload}, {import} (its progress), {preview}, or with expected_count {created, '
+  'linked, skipped, totals}. Only our own code passes a step.';

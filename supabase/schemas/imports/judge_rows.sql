@@ -30,9 +30,9 @@ begin
 end
 $$;
 comment on function app.judge_import_rows is
-  'The outcome of each row: left_out, skipped, bad, known (imported before, or a duplicate of the books), linked to a '
-  'record, pays (an open date of a bill), transfer (between own accounts), asked, closed (in a closed month), or new, '
-  'which is written.';
+  'Returns the outcome of each row: left_out, skipped, bad, known (imported before, or a duplicate), linked to a '
+  'record, pays (an open due date), transfer (between own accounts), asked, closed (in a closed month), or new. New '
+  'rows are written.';
 
 create or replace function app.list_effects(context app.context, batch app.import_batches)
 returns
@@ -40,7 +40,7 @@ returns
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
 begin
   return query
-    -- Joins would read the records of all organizations: each is looked up.
+    -- Lateral look-ups, because joins would read the records of all organizations.
     select r.line, 'pays', e.id, e.name, o.due_on, 0::bigint, case e.currency
         when r.draft ->> 'currency' then (r.draft ->> 'amount_minor')::bigint
         when r.item #>> '{charged,currency}'
@@ -87,8 +87,8 @@ begin
 end
 $$;
 comment on function app.list_effects is
-  'What committing an import does to the books besides new expenses: pays dates of bills, corrects estimates and what '
-  'was said without a tip, removes expenses that turn out to be transfers.';
+  'Returns the effects of a commit besides new expenses. It pays due dates of bills, corrects estimates and amounts '
+  'entered without a tip, and removes expenses that turn out to be transfers.';
 
 create or replace function app.count_import(context app.context, batch app.import_batches, on_duplicate text,
   after int default 0) returns jsonb
@@ -151,7 +151,7 @@ begin
         ) as p
       ),
       'last_line', (select max(j.line) from judged as j),
-      -- The first of each, to be listed.
+      -- The first lines of each outcome, for listing.
       'listed', (
         select coalesce(jsonb_object_agg(l.outcome, l.lines), '{}')
         from (
@@ -170,9 +170,9 @@ begin
 end
 $$;
 comment on function app.count_import is
-  'An import by outcomes of its rows: {outcomes: {outcome: count}, totals of all that is written, effects (see '
-  'app.list_effects), new (lines), in_books and in_books_count, page: the outcomes of the next lines after one, '
-  'last_line, listed: {outcome: the first lines}}.';
+  'Counts an import by the outcomes of its rows: {outcomes: {outcome: count}, totals of all that is written, effects '
+  '(see app.list_effects), new (lines), in_books and in_books_count, page (outcomes of the next lines), last_line, '
+  'listed: {outcome: first lines}}.';
 
 create or replace function app.import_questions(batch app.import_batches, lines jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -203,4 +203,4 @@ begin
 end
 $$;
 comment on function app.import_questions is
-  'What is open about a file and about these of its rows: [{id, about, options, default?}].';
+  'Returns the open questions about a file and about these rows: [{id, about, options, default?}].';

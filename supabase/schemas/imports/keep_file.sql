@@ -7,7 +7,7 @@ begin
   if arguments ? 'default_currency' then
     perform app.currency_exponent(arguments ->> 'default_currency', 'default_currency');
   end if;
-  -- Files are large: the oldest that nobody came back to make room.
+  -- Files are large, so delete the person's oldest unfinished imports.
   delete from app.import_batches as b
   where b.id in (
     select old.id from app.import_batches as old
@@ -26,7 +26,7 @@ begin
   return batch;
 end
 $$;
-comment on function app.start_import is 'Step start: an import that waits half an hour for its file.';
+comment on function app.start_import is 'Step start: creates an import that waits half an hour for its file.';
 
 create or replace function app.home_currency(context app.context, batch app.import_batches, account_id text)
   returns text
@@ -37,7 +37,8 @@ begin
   );
 end
 $$;
-comment on function app.home_currency is 'The currency of rows of an import that name none.';
+comment on function app.home_currency is
+  'Returns the currency of rows that name none: the given one, else that of the account or the organization.';
 
 create or replace function app.keep_import_file(context app.context, arguments jsonb) returns app.import_batches
 language plpgsql volatile set search_path = '' as $$
@@ -69,8 +70,9 @@ begin
 end
 $$;
 comment on function app.keep_import_file is
-  'Step keep: the text of a file and what reading it said, once for each import. Its revision is 2 when the account '
-  'has learned an answer that the call does not give, or its currency answers one, which asks for another reading.';
+  'Step keep: stores the text of a file and the result of reading it, once for each import. The revision is 2 when the '
+  'file must be read again: the account has learned an answer that the call does not give, or its currency settles the '
+  'decimal separator.';
 
 create or replace function app.load_import(context app.context, batch app.import_batches) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -84,4 +86,5 @@ begin
 end
 $$;
 comment on function app.load_import is
-  'Step load: how far an import is, and what reading its file again takes, {file, mapping, learned, home}.';
+  'Step load: returns the progress of an import, and the inputs for reading its file again: {file, mapping, learned, '
+  'home}.';

@@ -1,4 +1,4 @@
--- Header lines of statements that a person explained once, so that the next statement of the account asks nothing.
+-- Answers about statement layouts, by header line, so that the next statement of the account raises no questions.
 
 create or replace function app.learned_of(account_id text, header text) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -8,7 +8,8 @@ begin
   );
 end
 $$;
-comment on function app.learned_of is 'What a person answered about files of an account with this header line.';
+comment on function app.learned_of is
+  'Returns a person''s answers about files of an account with this header line; {} for none.';
 
 create or replace function app.remember_layout(context app.context, batch app.import_batches) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -37,8 +38,8 @@ begin
 end
 $$;
 comment on function app.remember_layout is
-  'Stores the answers about an import''s columns and conventions for its account and header line; the latest 20 header '
-  'lines per account.';
+  'Stores the answers about an import''s columns and conventions for its account and header line. Keeps the latest 20 '
+  'header lines per account.';
 
 create or replace function app.list_layouts(context app.context) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -55,7 +56,7 @@ begin
 end
 $$;
 comment on function app.list_layouts is
-  'The header lines that were explained, of accounts that the person sees: [{id, account, header, answers, '
+  'Returns the explained header lines of accounts that the person sees: [{id, account, header, answers, '
   'confirmed_at}].';
 
 create or replace function app.forget_layouts(context app.context, ids jsonb) returns void
@@ -74,4 +75,5 @@ begin
 end
 $$;
 comment on function app.forget_layouts is
-  'Deletes the answers about header lines, so that the next statement asks again.';
+  'Deletes the answers about header lines, so that the next statement asks again. Ends the tool with not_found for an '
+  'unknown id.';

@@ -1,5 +1,5 @@
--- Committing a statement stores each line once, with its payments. The matched date becomes paid, an estimate becomes
--- the bank's amount, and a foreign payment gets its charge.
+-- A commit stores each statement line once, with its payments. It also pays matched due dates, corrects estimates to
+-- the bank's amount, and adds charges to foreign payments.
 
 create or replace function app.pay_matched_date(context app.context, row_match jsonb, draft jsonb, line_minor bigint,
   line_currency text) returns text
@@ -17,7 +17,7 @@ begin
   end if;
   automatic := app.latest_payment(occurrence.id);
   if occurrence.status = 'paid' and automatic.source = 'autopay' then
-    -- Recorded by the calendar since.
+    -- Autopay recorded this payment after the preview.
     return automatic.id;
   elsif occurrence.status is distinct from 'open' then
     perform app.fail('expectation_mismatch.books_changed', field => 'import_id');
@@ -31,8 +31,8 @@ begin
 end
 $$;
 comment on function app.pay_matched_date is
-  'Pays the date of a bill with what the bank took for it, on the bank''s day; one in another currency with its own '
-  'amount. Answers the payment.';
+  'Pays the date of a bill with the bank''s amount on the bank''s day; in another currency, with the date''s own '
+  'amount. Returns the payment''s id. Ends the tool with expectation_mismatch when the date is no longer open.';
 
 create or replace function app.correct_matched(context app.context, payment_ids text[], line_minor bigint,
   line_currency text) returns void
@@ -53,7 +53,7 @@ begin
       perform app.correct_payment(bill, occurrence, line_minor, null, null);
     end if;
   elsif payment.currency = line_currency and cardinality(payment_ids) = 1 then
-    -- Somebody said that it is the same, with a tip.
+    -- A person confirmed the match; the difference is a tip.
     perform app.update_payments(context, array[payment.expense_id], jsonb_build_object(
       'amount', app.format_amount(line_minor, line_currency)
     ));
@@ -72,8 +72,8 @@ begin
 end
 $$;
 comment on function app.correct_matched is
-  'Corrects payments by their statement lines: the amount of an estimate, and the charge in another currency. Payments '
-  'in a closed month stay.';
+  'Corrects payments from their statement line: the amount of an estimate or without a tip, and the charge in another '
+  'currency. Leaves payments in a closed month alone.';
 
 create or replace function app.refuse_matched_twice(batch app.import_batches) returns void
 language plpgsql stable set search_path = '' as $$
@@ -86,7 +86,7 @@ begin
   where r.import_id = batch.id and not r.is_skipped
     and (r.match ->> 'state' = 'linked' or r.match ->> 'state' = 'transfer' and r.match ? 'half_id')
   group by coalesce(w.id, r.match ->> 'half_id', (r.match ->> 'bill_id') || (r.match ->> 'due_on'))
-  -- Several rows can be one expense, but no single row shows it.
+  -- Only answers are checked: matching itself may link several rows to one payment (app.match_sums).
   having count(*) > 1 and bool_or(r.match ? 'answer')
   order by 1
   limit 1;
@@ -96,9 +96,9 @@ begin
 end
 $$;
 comment on function app.refuse_matched_twice is
-  'Ends the tool when two rows were answered to be the same expense.';
+  'Ends the tool with invalid_argument when a person''s answer matches two rows to the same record.';
 
--- Hashed, not walked: of rows that were just staged the planner knows nothing.
+-- No nested loops: the planner has no statistics about newly staged rows.
 create or replace function app.write_statement_lines(context app.context, batch app.import_batches) returns int
 language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan'
   set enable_nestloop = 'off' as $$
@@ -111,7 +111,7 @@ begin
   select min((r.draft ->> 'paid_on')::date), max((r.draft ->> 'paid_on')::date) into first_day, last_day
   from app.import_rows as r
   where r.import_id = batch.id and r.draft is not null;
-  -- What can be read by now is a line of its own.
+  -- Rows that can be read now get lines of their own.
   delete from app.statement_lines as l
   where l.account_id = batch.account_id and l.organization_id = batch.organization_id and l.kind = 'unreadable'
     and exists (
@@ -119,11 +119,11 @@ begin
       where r.import_id = batch.id and r.error is null and coalesce(r.item -> 'as_read', r.item) ->> 'text' = l.text
     );
   with staged as materialized (
-    -- What is to be written once more is a line that is there.
+    -- A row that is written again keeps its existing line.
     select s.*, coalesce(s.match ->> 'line_id', l.id) as known_id,
       coalesce(s.match ->> 'line_id', l.id, app.new_id('lin')) as id
     from app.statement_rows(context, batch) as s
-    -- Kept by an import before the books could take it.
+    -- An earlier import stored this line when the books could not take it.
     left join app.statement_lines as l
       on l.account_id = batch.account_id and l.organization_id = batch.organization_id and l.booked_on = s.booked_on
         and l.amount_minor = s.amount_minor and l.currency = s.currency and l.direction = s.direction
@@ -148,7 +148,7 @@ begin
     where l.id = s.known_id and not s.is_skipped
     returning l.id
   ), paid as (
-    -- All at once: looked up for each row, the planner walks all payments where it takes them for few.
+    -- One join: expecting few rows, the planner would scan all payments for each.
     select s.id as line_id, p.id
     from staged as s
     cross join lateral jsonb_array_elements_text(s.match -> 'payment_ids') as k (id)
@@ -173,7 +173,7 @@ begin
   )
   select count(*) into missing
   from staged as s
-  -- A new row without an id is of a closed month: the bank has it, and the books do not.
+  -- A new row without an id is in a closed month: it has a line but no payment.
   where batch.account_id is not null and s.match is not null and not s.is_skipped
     and (s.match ->> 'state' <> 'new' or s.draft ? 'id') and s.match ->> 'state' <> 'transfer'
     and s.kind in ('expense', 'refund')
@@ -182,7 +182,8 @@ begin
 end
 $$;
 comment on function app.write_statement_lines is
-  'Writes the lines of an import''s rows and which payments they are; answers how many came to none.';
+  'Writes an import''s rows as statement lines and links their payments. Returns the number of lines that should have '
+  'a payment but don''t.';
 
 create or replace function app.lock_import_bills(batch app.import_batches) returns void
 language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
@@ -205,7 +206,7 @@ begin
 end
 $$;
 comment on function app.lock_import_bills is
-  'Locks the bills that an import''s rows are payments of, before the first payment is written.';
+  'Locks the bills and expenses that an import pays or corrects, before it writes the first payment.';
 
 create or replace function app.link_import_rows(context app.context, batch app.import_batches) returns void
 language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan'
@@ -215,7 +216,7 @@ declare
   payment_id text;
 begin
   perform app.refuse_matched_twice(batch);
-  -- Bills in one order, as everybody locks them.
+  -- Lock bills in the order that every writer uses.
   for matched in
     select s.line, s.draft, s.amount_minor, s.currency, s.match, array_agg(p.id) as ids
     from app.statement_rows(context, batch) as s
@@ -251,5 +252,6 @@ begin
 end
 $$;
 comment on function app.link_import_rows is
-  'Stores the rows of a committed import as lines of the account, linked with their payments: existing ones, newly '
-  'paid dates, and new expenses, whose draft has the id. Ends the tool when the books have changed since matching.';
+  'Stores the rows of a committed import as lines of the account, linked with their payments. These are existing '
+  'payments, newly paid dates, and new expenses, whose draft has the id. Ends the tool with expectation_mismatch when '
+  'the books have changed since matching.';

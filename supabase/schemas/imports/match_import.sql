@@ -5,7 +5,7 @@ begin
 end
 $$;
 comment on function app.oldest_running is
-  'The oldest transaction that had not ended: all before it are seen from here on.';
+  'Returns the id of the oldest running transaction. All earlier ones are visible from here on.';
 
 create or replace function app.list_recent_payments(context app.context, batch app.import_batches, since bigint)
   returns jsonb
@@ -27,7 +27,8 @@ begin
 end
 $$;
 comment on function app.list_recent_payments is
-  'Versions of payments around the days of an import that are seen although a transaction as old as theirs still runs.';
+  'Returns versions of visible payments near the days of an import that are not older than the transaction since: '
+  '["id:xmin"].';
 
 create or replace function app.match_import_page(context app.context, batch app.import_batches)
   returns app.import_batches
@@ -63,21 +64,21 @@ begin
   return batch;
 end
 $$;
-comment on function app.match_import_page is 'Step match: finds what the next page of rows is in the books.';
+comment on function app.match_import_page is 'Step match: matches the next page of rows with the books.';
 
 create or replace function app.find_changed_rows(context app.context, batch app.import_batches, is_published boolean)
   returns int[]
 language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan'
-  -- Of rows that were just staged the planner knows nothing.
+  -- The planner has no statistics about newly staged rows.
   set enable_nestloop = off as $$
 declare
   days constant int := 5;
-  -- Transactions are counted round and round: how many ago is all that can be compared.
+  -- Transaction ids wrap around, so only their ages can be compared.
   since constant bigint := pg_current_xact_id()::text::bigint - (batch.read ->> 'seen')::bigint;
   matched constant text[] := array(
     select jsonb_array_elements_text(r.match -> 'payment_ids') from app.import_rows as r
     where r.import_id = batch.id and r.match ? 'payment_ids'
-      -- What a transfer removes is deleted by now.
+      -- Payments removed as transfers are deleted by now.
       and not (is_published and r.match ->> 'state' = 'transfer')
   );
   recent constant text[] := array(select jsonb_array_elements_text(batch.read -> 'recent'));
@@ -98,7 +99,7 @@ begin
     select p.id from app.payments as p
     where p.organization_id = context.organization_id and p.paid_on between first_day and last_day
       and p.deleted_at is null and age(p.xmin) <= since and p.id || ':' || p.xmin <> all (recent)
-      -- Of imports this is the only one that is being published.
+      -- app.lock_imports keeps other imports from publishing now.
       and (not is_published or p.source <> 'import' and p.id <> all (matched))
   );
   return array(
@@ -122,8 +123,8 @@ begin
 end
 $$;
 comment on function app.find_changed_rows is
-  'The lines of an import that may be something else in the books than when they were matched, because of what others '
-  'wrote or deleted since; once it is published, without what itself wrote.';
+  'Returns the lines of an import whose match may be outdated, because others wrote or deleted payments since. Once '
+  'the import is published, its own writes don''t count.';
 
 create or replace function app.refresh_import(context app.context, batch app.import_batches)
   returns app.import_batches
@@ -140,12 +141,13 @@ begin
   return batch;
 end
 $$;
-comment on function app.refresh_import is 'Matches again what the books have changed for since.';
+comment on function app.refresh_import is 'Matches rows again where the books have changed since.';
 
 create or replace function app.match_lines(context app.context, batch app.import_batches, lines int[]) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- Of many, all between them: a match looks at what the other rows were matched with.
+  -- Above this number, all rows between the first and the last are matched again, because a match depends on those of
+  -- other rows.
   few constant int := 20;
   page_rows constant int := 2000;
   part record;
@@ -169,4 +171,4 @@ begin
   end loop;
 end
 $$;
-comment on function app.match_lines is 'Matches rows again, by their lines.';
+comment on function app.match_lines is 'Matches these lines again.';

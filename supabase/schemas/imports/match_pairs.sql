@@ -1,4 +1,4 @@
--- Which rows of an import may be which entries of the books, and how sure that is.
+-- Finds the pairs of import rows and book entries that may match, and rates their certainty.
 
 create type app.match_pair as (
   line int,
@@ -11,14 +11,14 @@ create type app.match_pair as (
   entry_name text
 );
 comment on type app.match_pair is
-  'A row and an entry that may be one. tier 1 to 4 is certain, the lowest most: the same name on the same day, the '
-  'same words, one name in the other, an amount that is about right or an exact foreign one; 6 to 8 is to be asked. '
+  'A row and an entry that may match. Tiers 1 to 4 are certain, 1 most of all: the same name on the same day, the same '
+  'words, one name within the other, and an approximate amount or an exact foreign one. Tiers 6 to 8 become questions. '
   'gap is in days.';
 
 create or replace function app.same_amount(one_minor bigint, other_minor bigint, percent int) returns boolean
 language sql immutable
   return abs(one_minor - other_minor) * 100::numeric <= percent * greatest(one_minor, other_minor)::numeric;
-comment on function app.same_amount is 'Whether two amounts differ by no more than so many percent of the larger.';
+comment on function app.same_amount is 'Whether two amounts differ by at most this percentage of the larger one.';
 
 create or replace function app.takes_tips(names text, category_id text) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -34,15 +34,15 @@ begin
 end
 $$;
 comment on function app.takes_tips is
-  'Whether an expense is one of a restaurant, a hotel or a taxi, by its names or category.';
+  'Whether the names or category of an expense suggest a restaurant, a hotel or a taxi.';
 
--- Hashed, not walked: under row-level security the planner takes rows and books for a handful.
+-- No nested loops: under row-level security the planner expects only a few rows and entries.
 create or replace function app.find_pairs(context app.context, batch app.import_batches, first int, last int)
   returns app.match_pair[]
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop = 'off' as $$
 declare
   days constant int := 5;
-  -- Further rows of one amount on one day are not distinguished.
+  -- Ignores further entries with the same amount on one day.
   most constant int := 50;
   exchange_percent constant int := 4;
   estimate_percent constant int := 10;
@@ -83,11 +83,11 @@ begin
       ) as e
       where e.nth <= most
     ), odd as materialized (
-      -- Not settled, or in another currency than some row.
+      -- Estimates, and entries in another currency than some row.
       select e.* from entries as e
       where e.is_open or cardinality(currencies) > 1 or e.currency <> currencies[1]
     ), spread as materialized (
-      -- Each row on the days around its own: days are hashed, ranges are not.
+      -- Repeats each row for the days around its own, because a hash join needs equal days.
       select p.*, p.day + g.step as near_day, case when p.in_currency = context.base_currency then p.minor else (
         app.value_in_base(context.base_currency, p.minor, p.in_currency, p.day)
       ).base_minor end as base_minor
@@ -111,7 +111,7 @@ begin
         and app.takes_tips(concat_ws(' ', x.name, x.payee), x.category_id)
     ), near as (
       select p.line, p.day, p.match_key, p.names, e.whole, true as is_exact, false as is_open, p.minor,
-        -- The price in its own currency, to the cent, which hardly anything else had in those days.
+        -- An exact price in its own currency is unlikely to be a coincidence within these days.
         p.charged_minor is not null and p.in_currency = p.currency and p.currency <> p.charged_currency
           and p.currency <> context.base_currency as is_foreign, false as is_tip
       from priced as p
@@ -165,7 +165,8 @@ begin
       select f.*, abs(f.day - (f.whole).day) as gap, f.day - (f.whole).day as later, f.names[1] as row_name, a.agree
       from free as f
       join (
-        -- All that the bank says has many words by chance: it counts where nothing else names anybody.
+        -- The bank's full text shares words by chance. It counts only if all words agree or no other name identifies
+        -- the payee.
         select n.id, max(case when n.counts or a.agree = 3 then a.agree else 0 end) as agree
         from named as n
         join agreeing as a on a.one = n.one and a.other = n.other
@@ -173,7 +174,7 @@ begin
       ) as a on a.id = f.id
     ), tiered as (
       select j.*, case
-        -- What was paid in a closed month is not written any more.
+        -- A date of a bill can't be paid in a closed month.
         when (j.whole).bill_id is not null and app.is_closed(context.organization_id, j.day) then null
         when j.is_linked then case when j.is_exact and j.agree > 1 and j.gap <= 3 then 6 end
         when j.is_tip then case when j.agree > 1 then 6 end
@@ -191,7 +192,7 @@ begin
     )
     select array_agg(
       (t.line, t.whole, t.tier, t.gap, t.gap
-        -- Banks book on the same day or the next working one, hardly before anybody paid.
+        -- Banks book on the same or the next working day, and hardly ever before the payment.
         + 10 * case when t.later < 0 then 2 - t.later else (array[0, 0, 1, 1, 3, 4])[t.later + 1] end
         -- Prefer a paid record to a due date.
         + case when (t.whole).bill_id is not null then 200 else 0 end, t.day, t.row_name,
@@ -204,5 +205,5 @@ begin
 end
 $$;
 comment on function app.find_pairs is
-  'The pairs of rows, which are not matched yet, with entries of five days before and after: of the same amount, about '
-  'the amount where it is an estimate, a foreign one at the rate of its day, or one with a tip.';
+  'Returns the pairs of unmatched rows with entries up to five days before or after. The amounts are equal, close to '
+  'an estimate, equal at the day''s exchange rate, or differ by a tip.';

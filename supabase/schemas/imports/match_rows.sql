@@ -1,5 +1,5 @@
--- Matches rows of a statement with the books: certain matches are linked, likely ones become questions, and the rest is
--- new. The strongest sign goes first, and nothing is matched twice.
+-- Matches rows of a statement with the books: certain matches are linked, likely ones become questions, and the other
+-- rows are new. The strongest evidence is used first, and no row or entry is matched twice.
 
 create or replace function app.describe_entry(entry app.book_entry) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -13,7 +13,7 @@ begin
 end
 $$;
 comment on function app.describe_entry is
-  'An entry as a candidate of a question: {id, name, date, amount, currency, payment_ids | bill_id, due_on}.';
+  'Returns an entry as a candidate of a question: {id, name, date, amount, currency, payment_ids | bill_id, due_on}.';
 
 create or replace function app.taken_entries(batch app.import_batches) returns text[]
 language plpgsql stable set search_path = '' as $$
@@ -28,14 +28,15 @@ begin
   );
 end
 $$;
-comment on function app.taken_entries is 'What rows of an import are linked with: payments, and dates of bills.';
+comment on function app.taken_entries is
+  'Returns the payments and due dates that rows of an import are already linked with.';
 
 create or replace function app.write_matches(batch app.import_batches, pairs app.match_pair[], chosen app.match_pair[])
   returns void
 language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan'
   set enable_nestloop = 'off' as $$
 declare
-  -- Alternatives for a row: equally close, unmatched, and with another name where the name is the certain sign.
+  -- Alternatives for a row: unmatched entries. For a certain pair, they must be as close and have another name.
   others constant app.match_pair[] := array(
     select p
     from unnest(pairs) as p
@@ -47,7 +48,7 @@ declare
 begin
   update app.import_rows as r
   set match = jsonb_strip_nulls(jsonb_build_object(
-    -- A list of no account has no lines to link: what repeats the books is known.
+    -- Without an account there are no lines to link, so a repeated record is known.
     'state', case when c.tier = 1 and batch.account_id is null then 'known' else 'linked' end, 'payment_ids',
     to_jsonb((c.entry).payment_ids), 'bill_id', (c.entry).bill_id,
     'due_on', (c.entry).due_on
@@ -74,8 +75,7 @@ begin
   where r.import_id = batch.id and r.line = found.line and r.match is null;
 end
 $$;
-comment on function app.write_matches is
-  'Writes the pairs that were taken: linked, or likely with what else may be meant.';
+comment on function app.write_matches is 'Stores the chosen pairs: linked, or likely with other candidates.';
 
 create or replace function app.match_import_rows(context app.context, batch app.import_batches, first int, last int)
   returns void
@@ -130,4 +130,4 @@ begin
 end
 $$;
 comment on function app.match_import_rows is
-  'Sets match for each row of some lines of an import: known, linked, transfer, likely or new.';
+  'Matches the rows between two lines of an import with the books, as known, linked, transfer, likely or new.';

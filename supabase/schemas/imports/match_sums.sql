@@ -1,4 +1,4 @@
--- One row of a statement that is several expenses of a day, and several rows of a day that are one expense.
+-- Matches one row with several expenses of a day, and several rows of a day with one expense.
 
 create type app.sum_item as (
   id text,
@@ -10,8 +10,7 @@ create type app.sum_item as (
   grouped_by text
 );
 comment on type app.sum_item is
-  'What may be a sum, or a part of one: a row of a statement, or a payment. grouped_by is the same for parts that may '
-  'belong together.';
+  'A statement row or a payment that may be a sum or part of one. Parts of one sum have the same grouped_by.';
 
 create or replace function app.list_sums(amounts bigint[]) returns table (places int[], total bigint)
 language plpgsql immutable set search_path = '' as $$
@@ -25,7 +24,7 @@ begin
       cross join generate_subscripts(amounts, 1) as i
       where i > s.places[cardinality(s.places)] and cardinality(s.places) < 4
     )
-    -- Of those with the same amounts one is as good as another.
+    -- Combinations of the same amounts are interchangeable.
     select min(s.places), s.total
     from sums as s
     where cardinality(s.places) > 1
@@ -34,14 +33,15 @@ begin
 end
 $$;
 comment on function app.list_sums is
-  'The sums of two to four of some amounts, each with the places of its parts; not those that different amounts make.';
+  'Returns the sums of two to four of these amounts, each with the places of its parts. Leaves out sums that different '
+  'amounts add up to.';
 
 create or replace function app.find_sums(wholes app.sum_item[], parts app.sum_item[])
   returns table (whole_id text, part_ids text[])
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop = 'off' as $$
 declare
   days constant int := 5;
-  -- Further rows of one payee on one day are not distinguished.
+  -- Larger groups of one payee and day are skipped.
   most constant int := 6;
   found record;
   used text[] := '{}';
@@ -77,11 +77,13 @@ begin
 end
 $$;
 comment on function app.find_sums is
-  'Which of the one are the sum of two to four of the others that are of one day not far away and called alike.';
+  'Returns the wholes that are the sum of two to four parts. The parts share a day within five days of the whole, and '
+  'their names agree with it.';
 
 create or replace function app.match_sums(context app.context, batch app.import_batches, first int, last int,
   taken text[]) returns void
--- Its caller turns nested loops off: the price of the one that remains here would outweigh which index is read.
+-- The caller turns nested loops off. One is needed here, and its penalty would hide the cost difference between
+-- indexes.
 language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan'
   set enable_nestloop = 'on' as $$
 declare
@@ -96,7 +98,7 @@ declare
     where r.import_id = batch.id and r.line between first and last and r.draft is not null and not r.is_skipped
       and r.match is null and r.kind in ('expense', 'refund')
   );
-  -- Values, not subqueries: the planner then knows how few days it is about.
+  -- Values instead of subqueries, so that the planner knows how few days there are.
   first_day constant date := (select min((l).day) from unnest(lines) as l) - days;
   last_day constant date := (select max((l).day) from unnest(lines) as l) + days;
   paid app.sum_item[];
@@ -133,5 +135,5 @@ begin
 end
 $$;
 comment on function app.match_sums is
-  'Rows that are several payments of a day to the same payee, and rows of a day that are one payment. taken are '
-  'payments that are matched already.';
+  'Links rows that are several payments of a day to the same payee, and rows of a day that are one payment. taken are '
+  'payments that are already matched.';

@@ -1,4 +1,4 @@
--- What an import does with the halves of transfers: left out, asked, and removed from the books.
+-- Handles the halves of transfers in an import: leaves them out, asks about them, or removes them from the books.
 
 create or replace function app.match_transfers(context app.context, batch app.import_batches, first int, last int)
   returns void
@@ -85,7 +85,7 @@ begin
 end
 $$;
 comment on function app.find_changed_halves is
-  'The lines of an import whose other half came, went or was taken since they were matched.';
+  'Returns the lines of an import whose other half appeared, disappeared or was taken since they were matched.';
 
 create or replace function app.remove_transfers(context app.context, batch app.import_batches) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -102,7 +102,7 @@ declare
   kept int;
   removed text[];
 begin
-  -- An undo that comes first takes a half along.
+  -- A concurrent undo may have deleted the line of a half.
   perform from app.statement_lines as l where l.id = any (halves) order by l.id for key share;
   get diagnostics kept = row_count;
   if wanted = '{}' or kept < cardinality(halves) then
@@ -122,7 +122,8 @@ begin
 end
 $$;
 comment on function app.remove_transfers is
-  'Deletes expenses that are halves of transfers; returns whether one of them, or a half''s line, has changed since.';
+  'Deletes expenses that are halves of transfers. Returns whether any of them, or a half''s line, has changed since '
+  'matching.';
 
 create or replace function app.describe_transfers(batch app.import_batches, lines jsonb, count int) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -141,4 +142,4 @@ begin
 end
 $$;
 comment on function app.describe_transfers is
-  'Halves of transfers as a kind of left-out rows: {kind, count, totals, lines}.';
+  'Returns the halves of transfers as a kind of left-out rows: [{kind, count, totals, lines}].';

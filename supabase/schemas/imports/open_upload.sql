@@ -3,7 +3,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   organization_id text;
 begin
-  -- Whoever has a link names only the import; whose books it is of, nobody else learns.
+  -- The link names only the import, so that nobody else learns whose books it belongs to.
   select b.organization_id into organization_id
   from app.import_batches as b
   where b.id = open_upload.import_id and b.actor_id = open_upload.user_id;
@@ -17,5 +17,5 @@ begin
 end
 $$;
 comment on function public.open_upload is
-  'What a signed-in person''s import is, for the page that takes its file: {outcome: ok | refused | unknown, result?}; '
+  'Returns a signed-in person''s import, for the page that takes its file: {outcome: ok | refused | unknown, result?}. '
   'result is the envelope of import_expenses with step open.';

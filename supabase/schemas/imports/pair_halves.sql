@@ -1,11 +1,11 @@
 -- Transfers between accounts of the same books. Each account's statement has one half: the same amount in the opposite
--- direction. No half is spending, whatever its text says.
+-- direction. Neither half is spending, whatever its text says.
 
 create or replace function app.list_free_halves(context app.context, batch app.import_batches, first_day date,
   last_day date) returns setof app.statement_lines
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
 declare
-  -- Further rows of one amount on one day are not distinguished.
+  -- Ignores further lines with the same amount on one day.
   most constant int := 5;
 begin
   return query
@@ -24,7 +24,7 @@ begin
           and o.kind in ('own_transfer', 'savings', 'top_up', 'card_payment', 'income', 'expense', 'refund')
           and o.other_half_id is null
           and not exists (select from app.statement_lines as other where other.other_half_id = o.id)
-          -- Who does not see all of the books knows only the statements that they imported themselves.
+          -- People who don't see all of the books use only statements that they imported themselves.
           and (identity.sees_everything() or exists (
             select from app.change_sets as s where s.id = o.change_id and s.actor_id = auth.uid()
           ))
@@ -34,7 +34,7 @@ begin
 end
 $$;
 comment on function app.list_free_halves is
-  'Lines of other accounts that may be one half of a transfer, and that no line is the other half of yet.';
+  'Returns lines of other accounts that may be half of a transfer and have no other half yet.';
 
 create or replace function app.list_removable(context app.context, line_id text) returns text[]
 language plpgsql stable set search_path = '' as $$
@@ -54,7 +54,8 @@ begin
 end
 $$;
 comment on function app.list_removable is
-  'The payment that a line is, where it may still be removed: no bill''s, no part of a split, in no closed month.';
+  'Returns the payment of a line, as an array, if the import may remove it; null for bills, parts of a split, merged '
+  'payments, closed months, and expenses of others under "own only".';
 
 create or replace function app.pair_halves(context app.context, batch app.import_batches, first int, last int)
 returns
@@ -110,7 +111,7 @@ begin
       where abs(s.booked_on - f.booked_on) <= days
         and not (s.is_spending and f.kind in ('expense', 'refund'))
         and not (s.kind = 'income' and f.kind = 'income')
-        -- A line that was imported before has found its half by then.
+        -- A line imported before was compared with these halves then.
         and (s.is_spending or not exists (
           select from app.statement_lines as l
           where l.account_id = batch.account_id and l.booked_on = s.booked_on and l.amount_minor = s.amount_minor
@@ -119,7 +120,7 @@ begin
     ), counted as (
       select p.*, count(*) filter (where p.is_spending and not p.is_named) over (partition by p.id) as rivals
       from pairs as p
-      -- Income of the same amount does not make a purchase a transfer.
+      -- Income of the same amount doesn't turn a purchase into a transfer.
       where not (p.is_booked and p.is_income)
     )
     select c.*, case when c.is_booked then app.list_removable(context, c.id) end as removes
@@ -136,7 +137,7 @@ begin
       and (not found.is_spending or found.is_named or found.rivals < 2);
     payment_ids := found.removes;
     used_lines := used_lines || line;
-    -- Several rows that may be the same half are all asked about.
+    -- Ask about all rows that may be the same half.
     if is_sure or found.is_booked then
       used_halves := used_halves || half_id;
     end if;
@@ -145,6 +146,5 @@ begin
 end
 $$;
 comment on function app.pair_halves is
-  'Rows that are certainly or possibly the other half of a transfer: spending with a line that isn''t spending, the '
-  'reverse (then payment_ids are not spending), or two that aren''t. Rows named like the other account come first, '
-  'then the nearest days.';
+  'Returns rows that are, or may be, the other half of a transfer. At most one half is spending; payment_ids are '
+  'payments that turn out not to be. Rows named like the other account come first, then the nearest days.';

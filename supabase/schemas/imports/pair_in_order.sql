@@ -1,13 +1,13 @@
--- Rows and entries that are alike are paired by their days: as many as possible, then the nearest. The coffee of each
--- day, booked a day later, must not take the one of the day after and leave the first and the last alone.
+-- Pairs similar rows and entries by day: as many as possible, then the nearest. Take a coffee a day, booked one day
+-- later: a greedy choice would pair each with the next day's and leave the first and the last unpaired.
 
 create or replace function app.pair_in_order(rows int, entries int, costs int[], skips int[]) returns int[]
 language plpgsql immutable set search_path = '' as $$
 declare
-  -- More than any better pairs can save.
+  -- The cost of an unpaired row, above any saving by better pairs.
   alone constant int := 10000;
   width constant int := entries + 1;
-  -- The least cost of the first so many rows with the first so many entries.
+  -- Minimum cost of pairing the first n rows with the first m entries, at [n * width + m + 1].
   least_costs int[] := array_fill(0, array[(rows + 1) * (entries + 1)]);
   pairs int[] := array_fill(null::int, array[rows]);
   i int := rows;
@@ -19,7 +19,7 @@ begin
   for n in 1..rows loop
     least_costs[n * width + 1] := n * alone;
     for m in 1..entries loop
-      -- Least passes over null, a pair that cannot be.
+      -- least() ignores null, the cost of an impossible pair.
       least_costs[n * width + m + 1] := least(
         least_costs[(n - 1) * width + m + 1] + alone, least_costs[n * width + m] + skips[m],
         least_costs[(n - 1) * width + m] + costs[(n - 1) * entries + m]
@@ -27,7 +27,7 @@ begin
     end loop;
   end loop;
   while i > 0 and j > 0 loop
-    -- Of equal rows the first ones are paired.
+    -- Among equal rows, pair the first ones.
     if least_costs[i * width + j + 1] = least_costs[(i - 1) * width + j + 1] + alone then
       i := i - 1;
     elsif least_costs[i * width + j + 1] = least_costs[i * width + j] + skips[j] then
@@ -42,5 +42,5 @@ begin
 end
 $$;
 comment on function app.pair_in_order is
-  'Of each row the entry it is paired with, or null: none crosses another, as many as possible, at the least cost. '
-  'costs are row by row, null cannot be paired; skips are what leaving an entry alone costs.';
+  'Returns the entry paired with each row, or null. Pairs don''t cross, are as many as possible, and have the lowest '
+  'cost. costs are row by row, null for impossible pairs; skips are the costs of unpaired entries.';

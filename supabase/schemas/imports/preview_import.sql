@@ -16,7 +16,7 @@ begin
 end
 $$;
 comment on function app.describe_left_out is
-  'What a file has besides spending, by kind, with the totals that name no currency in the one at home.';
+  'Returns the left-out rows of a file by kind. Totals without a currency are in the home currency.';
 
 create or replace function app.list_unknown_categories(context app.context, batch app.import_batches) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -44,13 +44,13 @@ begin
 end
 $$;
 comment on function app.list_unknown_categories is
-  'Category names in rows that the organization lacks, most frequent first: [{name, rows}].';
+  'Returns the categories in rows that the organization lacks, most frequent first: [{name, rows}].';
 
 create or replace function app.describe_unknown_categories(unknown jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   max_listed constant int := 20;
-  -- Each is compared with every category.
+  -- Each name is compared with every category.
   max_suggested constant int := 10;
 begin
   return jsonb_build_object(
@@ -69,8 +69,8 @@ begin
 end
 $$;
 comment on function app.describe_unknown_categories is
-  'The first of the unknown categories and how many there are, {unknown_categories: [{name, rows, suggestions?}], '
-  'unknown_categories_count}; for the very first what may have been meant.';
+  'Returns the first unknown categories and their number: {unknown_categories: [{name, rows, suggestions?}], '
+  'unknown_categories_count}. Only the first ten have suggestions.';
 
 create or replace function app.describe_import_rows(batch app.import_batches, lines jsonb)
   returns jsonb
@@ -98,7 +98,7 @@ begin
   );
 end
 $$;
-comment on function app.describe_import_rows is 'Rows in the format of a preview, with their matched records.';
+comment on function app.describe_import_rows is 'Returns rows in the format of a preview, with their matched records.';
 
 create or replace function app.describe_page(batch app.import_batches, page jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -115,9 +115,9 @@ begin
       ),
       'currency', coalesce(r.draft -> 'currency', r.item -> 'currency'),
       'is_refund', case r.kind when 'refund' then true end,
-      -- What it is in the books, where the person sees that.
+      -- The name of the matched record, if the person sees it.
       'of', (
-        -- Each id on its own: the index takes no expression of JSON under row-level security.
+        -- Extract the ids first: under row-level security, a JSON expression can't use the index.
         select e.name
         from (select r.match ->> 'bill_id' as bill_id, r.match #>> '{payment_ids,0}' as payment_id offset 0) as m
         cross join lateral (
@@ -135,8 +135,8 @@ begin
 end
 $$;
 comment on function app.describe_page is
-  'Each row of a page of lines with its outcome: [{line, as, date, name, amount, currency, of?}]; as is an outcome or '
-  'the kind of left-out row, and of names the matched or paid record.';
+  'Returns the rows of a page with their outcomes: [{line, as, date, name, amount, currency, of?}]. as is an outcome '
+  'or the kind of left-out row; of names the matched or paid record.';
 
 create or replace function app.describe_bad_rows(batch app.import_batches, counted jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -162,7 +162,7 @@ begin
 end
 $$;
 comment on function app.describe_bad_rows is
-  'The first rows that cannot be written and why: [{line, error}]; those of closed months are among them.';
+  'Returns the first rows that cannot be written, including those in closed months: [{line, error}].';
 
 create or replace function app.preview_import(context app.context, batch app.import_batches, arguments jsonb)
   returns jsonb
@@ -222,4 +222,5 @@ begin
 end
 $$;
 comment on function app.preview_import is
-  'What an import would write, with its questions and notes, {preview}. Writes nothing into the books.';
+  'Returns {preview}: the effect of an import, with its questions and notes. Writes nothing into the books. Ends the '
+  'tool with invalid_argument when no row is readable.';

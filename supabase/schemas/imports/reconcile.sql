@@ -1,4 +1,4 @@
--- reconcile: what the bank has and the books do not, and the other way round.
+-- reconcile: records that only the bank has, and records that only the books have.
 
 create or replace function app.sees_account(account app.accounts) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -9,8 +9,8 @@ begin
 end
 $$;
 comment on function app.sees_account is
-  'Whether the person sees a line of an account, or is importing one; an account''s name can be as private as its '
-  'lines. Like app.list_known_lines, skips the check for a person who imports its file.';
+  'Whether the person sees a line of an account or is importing a file for it. The name of an account can be as '
+  'private as its lines.';
 
 create or replace function app.require_account(context app.context, wanted text, field text) returns app.accounts
 language plpgsql stable set search_path = '' as $$
@@ -35,7 +35,7 @@ begin
 end
 $$;
 comment on function app.require_account is
-  'An account by its name or id; ends the tool with the names that the person sees.';
+  'Returns the account with a name or id. Ends the tool with not_found and the names that the person sees.';
 
 create or replace function app.sum_by_currency(amounts jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -49,7 +49,7 @@ begin
   );
 end
 $$;
-comment on function app.sum_by_currency is 'Amounts [{currency, minor}] added up: {"EUR": "12.00"}.';
+comment on function app.sum_by_currency is 'Adds up amounts [{currency, minor}] by currency: {"EUR": "12.00"}.';
 
 create or replace function app.reconcile(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
@@ -76,7 +76,7 @@ begin
     select l.*, paid.ids
     from app.statement_lines as l
     cross join lateral (
-      -- What was merged since stands as the record that it is part of.
+      -- A payment merged since counts as the one it was merged into.
       select array_agg(coalesce(p.merged_into, p.id)) as ids
       from app.statement_links as k
       join app.payments as p on p.id = k.payment_id
@@ -93,7 +93,7 @@ begin
     from app.statement_links as k join app.payments as p on p.id = k.payment_id
     where k.organization_id = context.organization_id
   ), loose as (
-    -- What nothing was charged for yet stands in its own currency.
+    -- A payment without a charge is listed in its own currency.
     select p.*, case when p.charged_currency = account_currency and p.currency <> account_currency then p.charged_minor
         else p.amount_minor end as minor,
       case when account_currency in (p.currency, p.charged_currency) then account_currency else p.currency end
@@ -113,7 +113,7 @@ begin
     join app.payments as p on p.id = l.id
     where l.currency in (p.currency, p.charged_currency)
     union all
-    -- What the books have in another currency alone agrees with what the bank took for it.
+    -- A payment recorded only in another currency counts with the amount on its line.
     select l.id, case l.direction when 'out' then l.amount_minor else -l.amount_minor end, l.currency
     from lines as l
     where not exists (
@@ -160,7 +160,7 @@ begin
   return jsonb_build_object('data', jsonb_build_object(
     'account', account.name, 'from', first_day, 'to', last_day, 'bank_only', coalesce(found.bank_only, '[]'),
     'books_only', coalesce(found.books_only, '[]'),
-    -- It is made of everything, also of what the person does not see.
+    -- The balance includes records that the person may not see.
     'balance', case when identity.sees_everything() then account.balance - 'change_id' end,
     'bank_only_count', found.bank_count, 'books_only_count', found.books_count, 'linked_count', found.linked_count,
     'totals', jsonb_build_object(
@@ -174,4 +174,5 @@ begin
 end
 $$;
 comment on function app.reconcile is
-  'Tool reconcile: data {account, from, to, bank_only, books_only, their counts, linked_count, balance?, totals}.';
+  'Tool reconcile. Returns data {account, from, to, bank_only, books_only, their counts, linked_count, balance?, '
+  'totals}.';

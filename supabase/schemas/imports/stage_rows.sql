@@ -4,7 +4,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   words constant text[] := app.descriptor_words(choose_by_known_payee.text);
   most constant int := 4;
-  -- What many shops are called; "Market Hall" is not Market.
+  -- Words in the names of many shops: "Market Hall" isn't "Market".
   generic constant text[] := array['market', 'super', 'supermarket', 'supermarkt', 'supermercado', 'hyper', 'shop',
     'store', 'laden', 'tienda', 'boutique', 'cafe', 'coffee', 'restaurant', 'ristorante', 'bistro', 'brasserie',
     'pizza', 'pizzeria', 'sushi', 'burger', 'bakery', 'backerei', 'boulangerie', 'panaderia', 'butcher', 'metzgerei',
@@ -13,7 +13,7 @@ declare
     'blue', 'house', 'haus', 'casa', 'club', 'school', 'schule', 'studio', 'salon', 'travel', 'books', 'food',
     'fresh', 'first', 'united', 'north', 'south', 'east', 'west', 'saint', 'world', 'euro', 'bank', 'dental',
     'zahnarzt', 'praxis', 'doctor', 'insurance', 'versicherung', 'rent', 'miete', 'water', 'power', 'energy'];
-  -- "NOBU BERLIN" is Nobu; three letters may be anybody.
+  -- "NOBU BERLIN" matches Nobu. Three letters are too few.
   names constant text[] := array(
     select array_to_string(words[1:n], ' ') from generate_series(1, least(cardinality(words), most)) as n
     where length(array_to_string(words[1:n], ' ')) > 3
@@ -27,7 +27,7 @@ begin
   select latest.category_id, 'payee_history' into choice
   from unnest(names) as n (name)
   cross join lateral (
-    -- One name at a time: for several, the planner may walk all expenses.
+    -- One name at a time: for several, the planner may scan all expenses.
     select c.id as category_id
     from app.expenses as e
     join app.categories as c on c.id = e.category_id and c.archived_at is null
@@ -41,7 +41,7 @@ begin
 end
 $$;
 comment on function app.choose_by_known_payee is
-  'The category of the known payee whose name begins a statement''s text; the previous choice if there is none.';
+  'Returns the category of the known payee whose name begins a statement''s text, else the previous choice.';
 
 create or replace function app.choose_import_categories(context app.context, batch app.import_batches, first int,
   last int) returns jsonb
@@ -59,7 +59,7 @@ begin
     cross join lateral (
       select k.id as category_id, k.source as category_source
       from app.choose_category(context, null, nullif(r.payee, ''), r.name, 'csv') as c
-      -- The bank's own words aren't keywords: "MOBILE PAYMENT 1234" is no phone bill.
+      -- The bank's own words aren't keywords: "MOBILE PAYMENT 1234" isn't a phone bill.
       cross join lateral (
         select case when r.subject is null or c.source not in ('keyword', 'payee_history') then c
           when r.subject = '' and r.payee = '' then (null, 'none')::app.category_choice
@@ -75,10 +75,10 @@ begin
 end
 $$;
 comment on function app.choose_import_categories is
-  'The category of each payee and name of these lines, looked for once: a statement names the same shops again and '
-  'again.';
+  'Returns the category of each payee and name in these lines. Each is looked up once, because a statement repeats the '
+  'same shops.';
 
--- Planned each time: of how many rows a page has, a plan kept for all knows nothing.
+-- Custom plans, because a generic plan doesn't know the number of rows in a page.
 create or replace function app.write_drafts(batch app.import_batches, lines int[], drafts jsonb[], errors jsonb[])
   returns void
 language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
@@ -88,7 +88,7 @@ begin
   where r.import_id = batch.id and r.line = d.line;
 end
 $$;
-comment on function app.write_drafts is 'Stores the drafts of these lines, or the errors.';
+comment on function app.write_drafts is 'Stores the drafts or errors of these lines.';
 
 create or replace function app.draft_import_rows(context app.context, batch app.import_batches, first int, last int)
   returns void
@@ -111,7 +111,7 @@ begin
       -- Categories are checked when the row is written; everything else must be valid now.
       - case when lower(app.clean_text(r.item ->> 'category')) <> all (known || 'uncategorized'::text)
         then 'category' else '' end
-      -- In the base currency an amount is its own value, whatever an account in another one was charged for it.
+      -- An amount in the base currency is its own value, whatever its account was charged.
       - case when r.item ->> 'currency' = context.base_currency then 'charged' else '' end as item
     from app.import_rows as r
     where r.import_id = batch.id and r.line between first and last and r.draft is null and r.error is null
@@ -140,7 +140,7 @@ begin
 end
 $$;
 comment on function app.draft_import_rows is
-  'Parses the rows of these lines that have no draft yet, each into one or the reason why it cannot be.';
+  'Parses the rows of these lines that have no draft yet. Each gets a draft or an error.';
 
 create or replace function app.account_currency(context app.context, account_id text) returns text
 language plpgsql stable set search_path = '' as $$
@@ -158,7 +158,7 @@ begin
 end
 $$;
 comment on function app.account_currency is
-  'What the account is kept in: as a file of it said, or as its earlier statements are; null where neither says one.';
+  'Returns the currency of an account, from its file or its earlier statements; null when neither tells.';
 
 create or replace function app.stage_import_rows(context app.context, batch app.import_batches, arguments jsonb)
   returns app.import_batches
@@ -171,7 +171,7 @@ declare
   home constant text := coalesce(known, context.base_currency);
   suggested jsonb;
 begin
-  -- Another caller went on with it, or an answer asks for another reading.
+  -- Another caller is ahead, or an answer requires reading the file again.
   if batch.state <> 'reading' or batch.staged_through <> after or arguments -> 'revision' <> batch.read -> 'revision'
     then
     return batch;
@@ -217,5 +217,5 @@ begin
 end
 $$;
 comment on function app.stage_import_rows is
-  'Step stage: a page of rows, {revision, after, through, rows, rows_bad, left_out_rows, is_last}, with the first one '
-  'what reading said of the whole, {read, row_count}. A page that does not follow what there is changes nothing.';
+  'Step stage: stores a page of rows {revision, after, through, rows, rows_bad, left_out_rows, is_last}. The first '
+  'page also has the result of reading the file, {read, row_count}. A page out of order changes nothing.';

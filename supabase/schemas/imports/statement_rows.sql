@@ -1,4 +1,4 @@
--- Rows of an import as the lines of a statement that they are.
+-- Rows of an import as lines of a statement.
 
 create or replace function app.statement_rows(context app.context, batch app.import_batches, days text[] default null)
 returns
@@ -10,7 +10,7 @@ declare
   home constant text := coalesce(
     batch.read ->> 'default_currency', app.account_currency(context, batch.account_id), context.base_currency
   );
-  -- Of a row without a readable day.
+  -- For rows without a readable day.
   last_day constant text := case when days is null then (
     select max(coalesce(r.draft ->> 'paid_on', substring(r.item ->> 'date' from '^\d{4}-\d\d-\d\d$')))
     from app.import_rows as r
@@ -25,14 +25,14 @@ begin
           case when r.error is not null then last_day end
         ) as day,
         left(coalesce(nullif(b.item ->> 'text', ''), b.item ->> 'name', r.kind), 500) as text,
-        -- What the account was charged is its line, whatever the price tag said.
+        -- The line has the amount charged to the account, whatever the price was.
         case when b.item #> '{charged,amount}' is not null then b.item -> 'charged' else b.item end as money,
         coalesce(
           case b.item ->> 'direction' when 'out' then 'out' when 'in' then 'refund' end,
           case r.kind when 'refund' then 'refund' end, 'out'
         ) as direction
       from app.import_rows as r
-      -- Corrected or not, the line is the bank's.
+      -- The line stays the bank's, even after a correction.
       cross join lateral (select coalesce(r.item -> 'as_read', r.item) as item) as b
       where r.import_id = batch.id
         and (days is null or coalesce(r.draft ->> 'paid_on', r.item ->> 'date') = any (days))
@@ -52,7 +52,7 @@ begin
       join app.currencies as c on c.code = n.currency
     )
     select v.line,
-      -- A half remains spending, because an undo may take the other half along.
+      -- A half of a transfer keeps its kind, because an undo may delete the other half.
       case when v.match ->> 'state' = 'transfer' and not v.match ? 'half_id' and v.kind in ('expense', 'refund')
           then 'own_transfer'
         when v.is_bad and v.amount_minor = 0 then 'unreadable'
@@ -63,13 +63,13 @@ begin
       v.is_skipped, v.match, v.draft
     from valued as v
     where v.day is not null and v.amount_minor <= 1000000000000000
-      -- Nothing moved.
+      -- Skip bad rows with an amount of zero: no money moved.
       and (not v.is_bad or v.money ->> 'amount' ~ '[1-9]' or not v.money ? 'amount');
 end
 $$;
 comment on function app.statement_rows is
-  'The rows of an import, for some days or all, as lines of its account, numbered among equal lines of a day. A row '
-  'without a readable amount is unreadable, on the file''s last day if it has none.';
+  'Returns the rows of an import, for some days or all, as lines of its account. Equal lines of a day are numbered. A '
+  'row without a readable amount is unreadable, and one without a day gets the file''s last day.';
 
 create or replace function app.match_known_rows(context app.context, batch app.import_batches, first int, last int)
   returns void
@@ -104,7 +104,7 @@ begin
     ) as l on l.booked_on = s.booked_on and l.amount_minor = s.amount_minor and l.currency = s.currency
       and l.direction = s.direction
     where l.text = s.text and l.nth = s.nth
-      -- In another export the bank says it in other words.
+      -- Another export of the bank may word the line differently.
       or l.text <> s.text and app.compare_names(app.descriptor_words(l.text), app.descriptor_words(s.text)) > 1
   ) as found
   where r.import_id = batch.id and r.line = found.line and r.line between first and last and r.draft is not null
@@ -112,5 +112,5 @@ begin
 end
 $$;
 comment on function app.match_known_rows is
-  'Rows that are lines which were committed before: the same account, day, amount and text, counted, or a line of that '
-  'day that is the same in other words.';
+  'Marks rows that an earlier commit stored as lines: the same account, day, amount and text, counted. A line of that '
+  'day with a similar text also counts.';

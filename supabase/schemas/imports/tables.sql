@@ -1,5 +1,4 @@
--- What imports keep: the accounts that statements are of, a file on its way into the books with its rows, and
--- afterwards the lines of statements with the payments that they are.
+-- Tables of imports: accounts, files with their rows until they are committed, and statement lines with their payments.
 
 create table app.accounts (
   id text collate "C" primary key default app.new_id('acc')
@@ -15,15 +14,15 @@ create table app.accounts (
   updated_at timestamptz not null default app.instant(),
   unique (id, organization_id)
 );
-comment on table app.accounts is 'The accounts and cards that statements are of.';
+comment on table app.accounts is 'Accounts and cards with imported statements.';
 comment on column app.accounts.key is
-  'How files say which account they are of: the hash of its number and the export''s name, never the number.';
+  'Identifies the account in files: a hash of its number, else of its name, never the number itself.';
 comment on column app.accounts.answers is
-  'What a person answered about its files, by the hash of their header line: {<hash>: {header, answers, at}}, with '
+  'A person''s answers about its files, by the hash of their header line: {<hash>: {header, answers, at}}, with '
   'answers such as {amount: "Txn Amt", negative_is_expense: false}.';
 comment on column app.accounts.balance is
-  'What its latest statement says it had: {from, to, opening?, closing, currency, proven?, change_id}; proven: the '
-  'lines lead from the one to the other.';
+  'The balances in its latest statement: {from, to, opening?, closing, currency, proven?, change_id}. proven: the '
+  'lines add up from the opening to the closing balance.';
 create unique index accounts_key_idx on app.accounts (organization_id, key);
 create unique index accounts_name_idx on app.accounts (organization_id, lower(name));
 create index accounts_currency_idx on app.accounts (currency);
@@ -49,14 +48,13 @@ create table app.import_batches (
   foreign key (account_id, organization_id) references app.accounts (id, organization_id)
 );
 comment on table app.import_batches is
-  'A file on its way into the books, for 24 hours: asked for, read, matched, ready, and what committing it answered.';
-comment on column app.import_batches.file is 'The file''s text, so that it can be read again after answers.';
+  'A file on its way into the books, kept for 24 hours, with its state and the result of its commit.';
+comment on column app.import_batches.file is 'The text of the file, for reading it again after answers.';
 comment on column app.import_batches.read is
-  'What reading it said of the whole: {name?, encoding?, mapping, default_currency?, answers, questions, warnings, '
+  'The result of reading the file: {name?, encoding?, mapping, default_currency?, answers, questions, warnings, '
   'left_out, balances?}.';
-comment on column app.import_batches.staged_through is 'The last line whose rows are in import_rows.';
-comment on column app.import_batches.result is
-  'What committing answered, so that a repeated call answers it again; null before.';
+comment on column app.import_batches.staged_through is 'The last line that is staged in import_rows.';
+comment on column app.import_batches.result is 'The result of the commit, for repeated calls; null before.';
 create index import_batches_organization_id_idx on app.import_batches (organization_id);
 create index import_batches_account_id_idx on app.import_batches (account_id, organization_id);
 create index import_batches_change_id_idx on app.import_batches (change_id);
@@ -72,22 +70,21 @@ create table app.import_rows (
   error jsonb,
   is_skipped boolean not null default false,
   match jsonb,
-  -- The organization second, as row-level security asks for it: so the foreign key needs no index of its own.
+  -- organization_id comes second, as row-level security filters by it. The foreign key then needs no index of its own.
   primary key (import_id, organization_id, line),
   foreign key (import_id, organization_id) references app.import_batches (id, organization_id) on delete cascade
 );
 -- Finds matched rows. Partial, because each pass of matching needs it and most rows are unmatched.
 create index import_rows_found_idx on app.import_rows (import_id, organization_id)
   where match ->> 'state' in ('known', 'linked', 'transfer');
-comment on table app.import_rows is
-  'A row of a file before it is in the books: seen by no answer but those of its import.';
+comment on table app.import_rows is 'A row of a file before it is in the books. Only answers about its import show it.';
 comment on column app.import_rows.kind is 'expense, refund, or the kind of left-out row.';
 comment on column app.import_rows.item is
-  'As read, an item of log_expenses with text, the bank''s words for it: {name, amount, currency, charged?, date, '
-  'payee?, category?, note?, url?, is_refund?, tax?, text?, balance?, may_be_own?, counter_account?, subject?}.';
-comment on column app.import_rows.draft is 'The item as app.parse_expense_item read it; null with an error.';
+  'The row as read: an item of log_expenses with the bank''s text. {name, amount, currency, charged?, date, payee?, '
+  'category?, note?, url?, is_refund?, tax?, text?, balance?, may_be_own?, counter_account?, subject?}.';
+comment on column app.import_rows.draft is 'The item as parsed by app.parse_expense_item; null with an error.';
 comment on column app.import_rows.match is
-  'What it is in the books: {state: known | linked | transfer | likely | new, payment_ids?, bill_id?, due_on?, '
+  'The match in the books: {state: known | linked | transfer | likely | new, payment_ids?, bill_id?, due_on?, '
   'half_id?, candidates?, answer?}.';
 
 create table app.statement_lines (
@@ -114,15 +111,15 @@ create table app.statement_lines (
     on delete set null (other_half_id)
 );
 comment on table app.statement_lines is
-  'Each line of a committed statement once, if it is spending or a refund, including skipped ones.';
-comment on column app.statement_lines.nth is 'Of several equal lines of a day the first, the second, and so on.';
+  'Each line of a committed statement once, including skipped, left-out and unreadable ones.';
+comment on column app.statement_lines.nth is 'The number of the line among equal lines of a day, from 1.';
 comment on column app.statement_lines.direction is 'As payments have it: refund is money that came in.';
 comment on column app.statement_lines.is_forgotten is
-  'Whether a payment that it was is gone for good, so that nobody knows any more from whom it is kept.';
+  'Whether a payment of the line was purged, so that its visibility can no longer be checked.';
 comment on column app.statement_lines.other_half_id is
-  'The line of another account that is the same transfer; only the later of the two names the other.';
-comment on column app.statement_lines.change_id is 'The change that brought it, whose undo takes it along.';
--- A line that comes again, in a file that overlaps, is the same one.
+  'The line of another account that is the same transfer. Only the later of the two refers to the other.';
+comment on column app.statement_lines.change_id is 'The change that added the line; undoing it deletes the line.';
+-- A line in two overlapping files is the same line.
 create unique index statement_lines_once_idx
   on app.statement_lines (account_id, booked_on, amount_minor, currency, direction, md5(text), nth);
 create index statement_lines_organization_id_idx on app.statement_lines (organization_id, booked_on);
@@ -140,7 +137,7 @@ create table app.statement_links (
   foreign key (payment_id, organization_id) references app.payments (id, organization_id) on delete cascade
 );
 comment on table app.statement_links is
-  'Which payments a line of a statement is: one, several of a day, or one with other lines.';
+  'The payments of statement lines. A line may be one payment, several of a day, or part of one.';
 create index statement_links_line_id_idx on app.statement_links (line_id, organization_id);
 create index statement_links_payment_id_idx on app.statement_links (payment_id, organization_id);
 
