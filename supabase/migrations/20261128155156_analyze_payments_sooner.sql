@@ -1,0 +1,6125 @@
+set local lock_timeout = '10s';
+set local statement_timeout = '60s';
+set local check_function_bodies = off;
+
+ALTER TABLE "app"."payments" SET (autovacuum_analyze_scale_factor=0.02);
+
+ALTER TABLE "identity"."organizations" ADD COLUMN "relabel_closed" boolean NOT NULL DEFAULT false;
+
+CREATE OR REPLACE FUNCTION app.answer_import(context app.context, batch app.import_batches, arguments jsonb)
+ RETURNS app.import_batches
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  skipped constant int[] := array(select s::int from jsonb_array_elements_text(arguments -> 'skip_lines') as s);
+  corrected constant int[] :=
+    array(select (c ->> 'line')::int from jsonb_array_elements(arguments -> 'corrections') as c);
+  is_staged constant boolean := batch.state in ('matching', 'ready');
+  found_id text := batch.account_id;
+  changes jsonb := '{}';
+  answers record;
+begin
+  if arguments ? 'answers' then
+    answers := app.read_answers(batch, arguments -> 'answers');
+    -- Kept apart from answers that the account remembers: later files take the currency from its lines.
+    changes := jsonb_strip_nulls(jsonb_build_object('default_currency', answers.of_file -> 'default_currency'))
+      || jsonb_build_object(
+      'answers', coalesce(batch.read -> 'answers', '{}') || (answers.of_file - 'default_currency'),
+      'row_answers', coalesce(batch.read -> 'row_answers', '{}') || answers.of_rows
+      );
+  end if;
+  if arguments ? 'account' then
+    found_id := app.find_account(context, arguments ->> 'account', coalesce(batch.read -> 'account', '{}'));
+    changes := changes || jsonb_build_object('account_given', arguments -> 'account');
+  end if;
+  if arguments ? 'mapping' then
+    changes := changes
+      || jsonb_build_object('given', coalesce(batch.read -> 'given', '{}') || (arguments -> 'mapping'));
+  end if;
+  if arguments ? 'rules' then
+    changes := changes || jsonb_build_object(
+      'rules', app.join_rules(context, coalesce(batch.read -> 'rules', '[]'), arguments -> 'rules')
+    );
+  end if;
+  if is_staged then
+    perform app.check_lines(batch, skipped, 'skip_lines');
+    perform app.check_lines(batch, corrected, 'corrections');
+  end if;
+  if arguments ? 'skip_lines' then
+    changes := changes || jsonb_build_object('skip_lines', to_jsonb(skipped));
+  end if;
+  if arguments ? 'corrections' then
+    changes := changes || jsonb_build_object('corrections', coalesce(batch.read -> 'corrections', '{}') || (
+      select coalesce(jsonb_object_agg(c ->> 'line', coalesce(batch.read #> array['corrections', c ->> 'line'], '{}')
+        || (c - 'line')), '{}') from jsonb_array_elements(arguments -> 'corrections') as c
+    ));
+  end if;
+  if changes = '{}' then
+    return batch;
+  end if;
+  -- These changes alter the meaning of the file, so it is read again.
+  if changes -> 'answers' is distinct from coalesce(batch.read -> 'answers', '{}') and changes ? 'answers'
+    or changes ? 'given' or changes ? 'default_currency' or found_id is distinct from batch.account_id then
+    update app.import_batches as b
+    set account_id = found_id,
+      read = b.read || changes || jsonb_build_object('revision', (b.read ->> 'revision')::int + 1),
+      state = 'reading', staged_through = 0, matched_through = 0
+    where b.id = batch.id
+    returning b.* into batch;
+    return batch;
+  end if;
+  update app.import_batches as b set read = b.read || changes where b.id = batch.id
+  returning b.* into batch;
+  if is_staged then
+    perform app.correct_import_rows(batch, 1, batch.staged_through);
+    perform app.draft_import_rows(context, batch, 1, batch.staged_through);
+    perform app.answer_import_rows(batch, 1, batch.staged_through);
+    perform app.match_lines(context, batch, array(
+      select r.line from app.import_rows as r
+      where r.import_id = batch.id and r.line <= batch.matched_through and r.draft is not null and r.match is null
+    ));
+  end if;
+  return batch;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.assign_pairs(pairs app.match_pair[])
+ RETURNS app.match_pair[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_nestloop TO 'off'
+AS $function$
+declare
+  -- Bounds the work on days with many equal rows.
+  most constant int := 300;
+  days constant int := 5;
+  chosen app.match_pair[];
+  crowded app.match_pair[];
+  members app.match_pair[];
+  part app.match_pair[];
+  lines int[];
+  keys text[];
+  costs int[];
+  skips int[];
+  found int[];
+begin
+  -- Most pairs have no rival.
+  chosen := array(
+    select p
+    from unnest(pairs) as p
+    join (
+      select (u).line from unnest(pairs) as u group by 1 having count(*) = 1
+    ) as l on l.line = (p).line
+    join (
+      select ((u).entry).key from unnest(pairs) as u group by 1 having count(*) = 1
+    ) as k on k.key = ((p).entry).key
+  );
+  crowded := array(
+    select p from unnest(pairs) as p
+    where not exists (select from unnest(chosen) as c where (c).line = (p).line)
+  );
+  for members in select g.members from app.group_pairs(crowded) as g order by g.label loop
+    loop
+      lines := array(select (m).line from unnest(members) as m group by 1 order by min((m).row_day), 1 limit most);
+      exit when lines = '{}';
+      part := array(select m from unnest(members) as m where (m).line = any (lines));
+      keys := array(
+        select ((m).entry).key from unnest(part) as m
+        group by 1 order by min(((m).entry).day), min(((m).entry).seq), 1
+      );
+      costs := array(
+        select min((m).cost)
+        from unnest(lines) with ordinality as l (line, i)
+        cross join unnest(keys) with ordinality as k (key, j)
+        left join unnest(part) as m on (m).line = l.line and ((m).entry).key = k.key
+        group by l.i, k.j
+        order by l.i, k.j
+      );
+      -- Leaving an old entry unmatched costs more, because the bank should have booked it by now.
+      skips := array(
+        select 60 * greatest(0, least(latest.row_day - min(((m).entry).day), days))
+        from unnest(keys) with ordinality as k (key, j)
+        join unnest(part) as m on ((m).entry).key = k.key
+        cross join (select max((m).row_day) as row_day from unnest(part) as m) as latest
+        group by k.j, latest.row_day
+        order by k.j
+      );
+      found := app.pair_in_order(cardinality(lines), cardinality(keys), costs, skips);
+      part := array(
+        select distinct on (l.line) m
+        from unnest(lines, found) as l (line, j)
+        join unnest(part) as m on (m).line = l.line and ((m).entry).key = keys[l.j]
+        order by l.line, (m).cost
+      );
+      chosen := chosen || part;
+      members := array(
+        select m from unnest(members) as m
+        where (m).line <> all (lines) and ((m).entry).key <> all (array(select ((p).entry).key from unnest(part) as p))
+      );
+    end loop;
+  end loop;
+  return chosen;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.books_begin(earlier app.period)
+ RETURNS date
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  first_on constant date :=
+    (select p.paid_on from app.payments as p where p.deleted_at is null order by p.paid_on limit 1);
+begin
+  -- Tolerate a gap of up to a tenth of the period.
+  return case when first_on > earlier.from_on + (earlier.to_on - earlier.from_on + 1) / 10 then first_on end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.capture_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  change text := nullif(current_setting('app.change_id', true), '');
+begin
+  -- An unchanged version means that only derived columns changed.
+  if change is not null and (tg_op <> 'UPDATE' or new.version <> old.version) then
+    insert into app.change_items (change_id, organization_id, table_name, row_id, before, after)
+    values (
+      change, coalesce(new.organization_id, old.organization_id), tg_table_name, coalesce(new.id, old.id),
+      case when tg_op <> 'INSERT' then to_jsonb(old) end,
+      case when tg_op <> 'DELETE' then to_jsonb(new) end
+    );
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.change_category(context app.context, change jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  action constant text := change ->> 'action';
+  wanted constant text := app.clean_text(change ->> 'name');
+  new_name constant text := app.clean_text(change ->> 'new_name');
+  category app.categories;
+  target app.categories;
+  moved int;
+  merged_id text;
+  merged_name text;
+  left_bills text[];
+  -- The limit of an import, because undo stores every moved expense.
+  max_moved constant int := 2000;
+begin
+  if wanted is null or lower(coalesce(case action when 'create' then wanted else new_name end, '')) = 'uncategorized'
+    then
+    perform app.fail('invalid_argument.category_without_name', field => 'category.name');
+  elsif action = 'rename' and new_name is null then
+    perform app.fail('invalid_argument.new_name_missing', jsonb_build_object('name', wanted), 'category.new_name');
+  elsif action = 'merge' and app.clean_text(change ->> 'into') is null then
+    perform app.fail('invalid_argument.merge_target_missing', jsonb_build_object('name', wanted), 'category.into');
+  end if;
+
+  case action
+    when 'create' then
+      category.id := app.find_category(context, wanted, 'category.name', true);
+    when 'rename' then
+      select * into target from app.categories as c
+        where c.organization_id = context.organization_id and lower(c.name) = lower(new_name);
+      select * into category from app.categories as c
+        where c.organization_id = context.organization_id and lower(c.name) = lower(wanted)
+        order by c.is_private desc limit 1;
+      if category.id is null and target.id is not null then
+        -- A repeated request: the category already has the new name.
+        category := target;
+      elsif target.id is not null and target.id <> category.id then
+        perform app.fail('duplicate.category', jsonb_build_object('name', target.name), 'category.new_name');
+      else
+        category := app.require_category(context, wanted, 'category.name');
+        update app.categories as c set name = new_name where c.id = category.id and c.name <> new_name;
+      end if;
+    when 'merge' then
+      category := app.require_category(context, wanted, 'category.name');
+      merged_id := category.id;
+      target := app.require_category(context, change ->> 'into', 'category.into');
+      if target.archived_at is not null or target.id = category.id then
+        perform app.fail(
+          'invalid_argument.cannot_merge', jsonb_build_object('name', category.name, 'into', target.name),
+          'category.into'
+        );
+      end if;
+      select count(*) into moved
+        from (select from app.expenses as e where e.category_id = category.id and e.deleted_at is null
+        limit max_moved + 1) as e;
+      if moved > max_moved then
+        perform app.fail('invalid_argument.too_many_to_merge', jsonb_build_object(
+          'most', max_moved, 'name', category.name, 'into', target.name
+        ), 'category.name');
+      end if;
+      perform from app.expenses as e where e.category_id = category.id and e.deleted_at is null
+      order by e.id for no key update;
+      update app.expenses as e set category_id = target.id where e.category_id = category.id and e.deleted_at is null;
+      get diagnostics moved = row_count;
+      -- A private and a shared category may each have a rule for the same words.
+      update app.payee_rules as r set deleted_at = context.at
+        where r.category_id = category.id and r.deleted_at is null and exists (
+          select from app.payee_rules as o
+          where o.category_id = target.id and o.words = r.words and o.deleted_at is null
+        );
+      update app.payee_rules as r set category_id = target.id
+        where r.category_id = category.id and r.deleted_at is null;
+      update app.categories as c set archived_at = context.at where c.id = category.id and c.archived_at is null;
+      merged_name := category.name;
+      category := target;
+    when 'archive' then
+      category := app.require_category(context, wanted, 'category.name');
+      update app.categories as c set archived_at = context.at where c.id = category.id and c.archived_at is null;
+      left_bills := array(
+        select e.name from app.expenses as e
+        where e.category_id = category.id and e.kind = 'bill' and e.status in ('active', 'paused')
+          and e.deleted_at is null order by e.recorded_seq
+      );
+    when 'make_private', 'make_shared' then
+      if not identity.may('settings:write') then
+        perform app.fail('forbidden_role.private_category', app.list_who_may('settings:write'));
+      end if;
+      category := app.require_category(context, wanted, 'category.name');
+      if exists (
+        select from app.categories as c
+        where c.organization_id = context.organization_id and lower(c.name) = lower(category.name)
+          and c.id <> category.id and c.is_private = (action = 'make_private')
+      ) then
+        perform app.fail('duplicate.category', jsonb_build_object('name', category.name), 'category.name');
+      end if;
+      update app.categories as c set is_private = (action = 'make_private')
+        where c.id = category.id and c.is_private <> (action = 'make_private');
+  end case;
+  return (
+    select jsonb_strip_nulls(jsonb_build_object(
+      'id', c.id, 'name', c.name, 'private', case when c.is_private then true end, 'archived',
+      case when c.archived_at is not null then true end, 'moved', moved,
+      'left_bills', to_jsonb(nullif(left_bills, '{}')),
+      'facts',
+      jsonb_build_object('action', action, 'name',
+        coalesce(merged_name, case action when 'rename' then wanted else c.name end), 'into', c.name, 'moved', moved,
+        'about', array_remove(array[c.id, merged_id], null))
+    ))
+    from app.categories as c
+    where c.id = category.id
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.change_payee_rules(context app.context, rules jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  -- Every logged or imported expense is compared with every rule.
+  max_rules constant int := 200;
+  rule jsonb;
+  place int;
+  wanted text;
+  category text;
+  field text;
+  found_id text;
+  kept_id text;
+  changed jsonb := '[]';
+begin
+  for rule, place in select r.value, r.ordinality - 1 from jsonb_array_elements(rules) with ordinality as r loop
+    wanted := app.clean_text(rule ->> 'payee');
+    category := app.clean_text(rule ->> 'category');
+    field := format('payee_rules[%s]', place);
+    if coalesce(app.payee_words(wanted), '') = '' then
+      perform app.fail('invalid_argument.rule_without_payee', field => field || '.payee');
+    end if;
+    if category is null then
+      update app.payee_rules as r set deleted_at = context.at
+      where r.organization_id = context.organization_id and r.words = app.payee_words(wanted)
+        and r.deleted_at is null;
+      if not found then
+        perform app.fail('not_found.payee_rule', jsonb_build_object('payee', wanted), field || '.payee');
+      end if;
+    else
+      found_id := app.find_category(context, category, field || '.category');
+      if found_id is null then
+        perform app.fail_without_category(category, field || '.category');
+      end if;
+      -- Keep one rule for these words, preferably one that already has this category.
+      select r.id into kept_id from app.payee_rules as r
+      where r.organization_id = context.organization_id and r.words = app.payee_words(wanted) and r.deleted_at is null
+      order by r.category_id = found_id desc, r.created_at, r.id
+      limit 1;
+      if kept_id is null then
+        insert into app.payee_rules as r (organization_id, payee, category_id)
+        values (context.organization_id, wanted, found_id);
+      end if;
+      update app.payee_rules as r set deleted_at = context.at
+      where r.organization_id = context.organization_id and r.words = app.payee_words(wanted)
+        and r.deleted_at is null and r.id <> kept_id;
+      update app.payee_rules as r set payee = wanted, category_id = found_id
+      where r.id = kept_id and (r.payee, r.category_id) is distinct from (wanted, found_id);
+    end if;
+    changed := changed || jsonb_strip_nulls(jsonb_build_object(
+      'payee', wanted, 'category', category,
+      'about', case when category is not null then array[found_id] end
+    ));
+  end loop;
+  if (select count(*) from app.payee_rules as r where r.deleted_at is null) > max_rules then
+    perform app.fail('invalid_argument.too_many_rules', jsonb_build_object('most', max_rules), 'payee_rules');
+  end if;
+  return changed;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.change_payment(context app.context, payment app.payments, changes jsonb)
+ RETURNS app.payments
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  old constant app.payments := payment;
+begin
+  -- A new currency without a new amount keeps the figure, if that currency has as many decimals.
+  payment.amount_minor := app.parse_amount(
+    coalesce(changes ->> 'amount', app.format_amount(payment.amount_minor, payment.currency)),
+    coalesce(changes ->> 'currency', payment.currency),
+    'set.amount'
+  );
+  payment.currency := coalesce(changes ->> 'currency', payment.currency);
+  payment.direction := case (changes ->> 'is_refund')::boolean when true then 'refund' when false then 'out'
+    else payment.direction end;
+  payment.paid_on := coalesce(app.parse_paid_on(context, changes ->> 'date', 'set.date'), payment.paid_on);
+  if changes ? 'charged' then
+    select c.minor, c.charged_currency into payment.charged_minor, payment.charged_currency
+    from app.parse_charged(context, changes -> 'charged', payment.currency, 'set.charged') as c;
+  elsif changes ? 'currency' and payment.currency in (payment.charged_currency, context.base_currency) then
+    payment.charged_minor := null;
+    payment.charged_currency := null;
+  end if;
+  if changes ?| array['tax', 'tax_percent'] then
+    select t.minor, t.rate into payment.tax_minor, payment.tax_percent
+    from app.parse_tax(changes, payment.amount_minor, payment.currency, 'set') as t;
+  elsif payment.tax_minor is not null
+    and (payment.amount_minor, payment.currency) <> (old.amount_minor, old.currency) then
+    -- A tax with a percentage keeps the percentage; any other keeps its amount.
+    select t.minor, t.rate into payment.tax_minor, payment.tax_percent
+    from app.parse_tax(
+      case when payment.tax_percent is not null then jsonb_build_object('tax_percent', payment.tax_percent)
+        else jsonb_build_object('tax', app.format_amount(payment.tax_minor, old.currency)) end,
+      payment.amount_minor, payment.currency, 'set'
+    ) as t;
+  end if;
+  payment.paid_by := coalesce(app.parse_payer(context, changes ->> 'paid_by', 'set.paid_by'), payment.paid_by);
+  if changes ? 'shared' then
+    payment.sharing :=
+      app.parse_sharing(context, changes -> 'shared', payment.amount_minor, payment.currency, 'set.shared');
+  elsif payment.sharing ->> 'how' = 'amounts'
+    and (payment.amount_minor, payment.currency) <> (old.amount_minor, old.currency) then
+    perform app.fail('invalid_argument.shares_do_not_add_up', jsonb_build_object(
+      'sum', app.format_amount(old.amount_minor, old.currency),
+      'amount', app.format_amount(payment.amount_minor, payment.currency), 'currency', payment.currency
+    ), 'set.shared');
+  end if;
+  if changes ?| array['shared', 'paid_by'] then
+    perform app.check_shared(payment.sharing, payment.paid_by, (
+      select e.category_id from app.expenses as e where e.id = payment.expense_id
+    ), 'set.shared');
+  end if;
+  select r.* into payment.reimbursement, payment.reimbursed_by, payment.reimbursed_on
+  from app.parse_reimbursement(
+    context, changes, 'set', payment.reimbursement, payment.reimbursed_by, payment.reimbursed_on
+  ) as r;
+  return payment;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.change_preferences(context app.context, arguments jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  reminders constant jsonb := coalesce(arguments -> 'reminders', '{}');
+  closed_through constant date := app.parse_closed_through(context, arguments ->> 'closed_through');
+  wanted constant jsonb := jsonb_strip_nulls(jsonb_build_object(
+    'timezone', btrim(arguments ->> 'timezone'), 'base_currency', arguments -> 'base_currency', 'own_only',
+    arguments -> 'own_only', 'relabel_closed', arguments -> 'relabel_closed', 'email_enabled',
+    reminders -> 'email_enabled',
+    'default_lead_days', reminders -> 'default_days_before', 'hide_amounts_in_email',
+    reminders -> 'hide_amounts_in_email',
+    'mails',
+    case when reminders ? 'my_mails' then jsonb_build_object(context.actor_id, reminders -> 'my_mails') end
+  )) || case when arguments ? 'closed_through' then jsonb_build_object('closed_through', closed_through)
+    else '{}' end;
+  before constant jsonb := app.read_preferences(context.organization_id);
+begin
+  if wanted = '{}' then
+    return '{}';
+  end if;
+  if context.role <> 'owner' and wanted - 'mails' - app.shared_preferences() <> '{}' then
+    perform app.fail('forbidden_role.owner_settings', app.list_who_may('organization:manage'));
+  elsif wanted ?| app.shared_preferences() and not identity.may('settings:write') then
+    perform app.fail('forbidden_role.settings', app.list_who_may('settings:write'));
+  end if;
+  if wanted ? 'timezone' and not identity.is_timezone(wanted ->> 'timezone') then
+    perform app.fail('invalid_argument.not_a_timezone', jsonb_build_object('value', left(wanted ->> 'timezone', 40)),
+      'timezone');
+  end if;
+  if wanted ? 'base_currency' then
+    perform app.currency_exponent(wanted ->> 'base_currency', 'base_currency');
+  end if;
+  if closed_through > coalesce((before ->> 'closed_through')::date, '-infinity') then
+    perform app.prepare_closing(context, closed_through);
+  end if;
+  perform app.write_preferences(context.organization_id, wanted);
+  return (
+    -- Reopening all months is a fact too, and facts are never null.
+    select coalesce(jsonb_object_agg(w.key, case
+      when w.key = 'mails' then reminders -> 'my_mails' when w.value = 'null' then '""' else w.value end), '{}')
+    from jsonb_each(wanted) as w
+    where not before -> w.key @> w.value
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.chart_spending(context app.context, arguments jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  chart constant text := coalesce(arguments ->> 'chart', 'by_category');
+  filter app.expense_filter := app.parse_expense_filter(context, arguments);
+  period constant app.period := app.parse_period(context, arguments, filter);
+  days constant int := period.to_on - period.from_on + 1;
+  earlier constant app.period := app.compared_period(period, 'previous_period', context.today);
+  books_begin constant date := app.books_begin(earlier);
+  -- Null when dates are given.
+  period_name constant text :=
+    case when not arguments ?| array['from', 'to'] then coalesce(arguments ->> 'period', 'this_month') end;
+  -- The step of the time axis: days for about six weeks, weeks for half a year, else months.
+  unit constant text := case when chart <> 'by_category' then
+    case when days <= 45 then 'day' when days <= 186 then 'week' else 'month' end
+  end;
+  -- Budgets apply to one whole month or calendar year only.
+  budgeted constant text := case when chart = 'by_category' then case app.whole_months(period)
+    when 1 then 'month' when 12 then case when extract(month from period.from_on) = 1 then 'year' end end end;
+  dimensions constant text[] := array_remove(array[case when chart <> 'over_time' then 'category' end, unit], null);
+  target constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
+  exponent constant int := app.currency_exponent(target, 'in_currency');
+  spending app.spending;
+  sums record;
+begin
+  filter.from_on := period.from_on;
+  filter.to_on := period.to_on;
+  spending := app.sum_spending(context, filter, earlier, null, dimensions, target);
+  select coalesce(sum(g.once_minor), 0) as minor, coalesce(sum(g.once_count), 0) as count,
+    coalesce(sum(g.once_earlier_minor), 0) as earlier_minor, array_agg(g) filter (where g.count > 0) as drawn
+  into sums
+  from unnest(spending.groups) as g;
+  spending.groups := sums.drawn;
+  return jsonb_build_object(
+    'data', jsonb_build_object(
+      'chart', chart,
+      'today', context.today,
+      'period', jsonb_build_object('from', period.from_on, 'to', period.to_on, 'name', period_name),
+      'currency', target,
+      'unit', unit,
+      'rows',
+      app.rank_spending(spending, dimensions, case chart when 'by_category' then 12 else 5 end, target, false),
+      'total',
+      jsonb_build_object('amount', app.format_minor(sums.minor, exponent), 'currency', target, 'count', sums.count),
+      'compared', case when sums.earlier_minor > 0 and books_begin is null then jsonb_build_object(
+        'from', earlier.from_on, 'to', earlier.to_on, 'amount', app.format_minor(sums.earlier_minor, exponent)
+      ) end,
+      'budgets', case when budgeted is not null then (
+        select jsonb_agg(b.value)
+        from jsonb_array_elements(app.describe_budgets(context, period.from_on, filter.category_ids)) as b
+        where b.value ->> 'per' = budgeted and b.value ->> 'currency' = target
+      ) end,
+      -- Explains a missing comparison.
+      'books_begin', case when sums.earlier_minor > 0 then books_begin end,
+      'unconverted', spending.unconverted
+    ),
+    'warnings', case
+      when spending.unconverted = '[]' then '[]'::jsonb
+      else jsonb_build_array(app.warning('rate_missing.of_chart', jsonb_build_object('into', target)))
+    end || app.warn_of_pending(spending.pending_since is not null, target, spending.pending_since)
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.chart_upcoming_bills(context app.context, arguments jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  filter constant app.expense_filter := app.parse_expense_filter(context, arguments);
+  -- 30 days from now unless dates are given: on the 30th, "this month" would show one day.
+  last_day constant date := coalesce(filter.to_on, greatest(filter.from_on, context.today) + 30);
+  target constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
+  into_exponent constant int := app.currency_exponent(target, 'in_currency');
+  into_rate constant app.rate := app.find_rate(target, context.today);
+  max_lines constant int := 60;
+  due record;
+  warnings jsonb := '[]';
+begin
+  if last_day > context.today + 3660 then
+    perform app.fail('date_out_of_range.chart_too_long', jsonb_build_object('date', last_day, 'years', 10), 'to');
+  end if;
+  with expected as materialized (
+    select x.expense_id, b.name, b.frequency = 'daily' as is_daily, x.due_on, x.currency, x.expected_minor,
+      x.is_estimate,
+      case x.currency when target then x.expected_minor
+        else app.convert_minor(x.expected_minor, rate.per_euro, c.exponent, into_rate.per_euro, into_exponent) end
+        as minor
+    from app.expected_in_period(context, filter.from_on, last_day) as x
+    join app.expenses as b on b.id = x.expense_id
+    join app.currencies as c on c.code = x.currency
+    left join lateral app.rates_as_of(x.currency, context.today) as rate on x.currency <> target
+    where filter.category_ids is null or coalesce(x.category_id, '') = any (filter.category_ids)
+  ), lines as (
+    -- Daily bills share one line: a month of breakfast rolls would bury the rent.
+    select e.expense_id, e.name, min(e.due_on) as due_on, max(e.due_on) as last_on, count(*) as dates,
+      sum(e.minor) as minor, bool_or(e.is_estimate) as is_estimate
+    from expected as e
+    where e.minor is not null
+    group by e.expense_id, e.name, e.due_on < context.today, case when not e.is_daily then e.due_on end
+  )
+  select
+    array(
+      select jsonb_build_object('bill_id', s.expense_id, 'label', s.name, 'x', s.due_on, 'to', s.last_on,
+        'dates', s.dates, 'y', app.format_minor(s.minor, into_exponent), 'is_estimate', s.is_estimate)
+      from lines as s
+      order by s.due_on, s.name, s.expense_id
+      limit max_lines
+    ) as shown,
+    (select coalesce(sum(e.minor), 0) from expected as e) as minor,
+    (select sum(e.minor) from expected as e where e.is_estimate) as estimated_minor,
+    array(select distinct e.name from expected as e where e.is_estimate and e.expected_minor is not null
+      order by e.name)
+      as estimated_names,
+    array(
+      select (e.currency, sum(e.expected_minor))::app.money_sum from expected as e
+      where e.is_estimate and e.expected_minor is not null group by e.currency
+    ) as estimated_sums,
+    (select count(*) from lines) as line_count,
+    (select coalesce(sum(l.dates), 0) from lines as l) as count,
+    (select coalesce(sum(l.dates), 0) from lines as l where l.due_on < context.today) as overdue_count,
+    (select min(l.due_on) from lines as l) as first_on,
+    array(select distinct e.name from expected as e where e.expected_minor is null order by e.name) as unknown_amounts,
+    (
+      select
+        coalesce(
+        jsonb_agg(
+        jsonb_build_object('currency', u.currency, 'amount', app.format_amount(u.minor, u.currency), 'count', u.count)
+        order by u.currency), '[]')
+      from (
+        select e.currency, sum(e.expected_minor) as minor, count(*) as count from expected as e
+        where e.minor is null and e.expected_minor is not null group by e.currency
+      ) as u
+    ) as unconverted
+  into due;
+  if due.unconverted <> '[]' then
+    warnings := warnings || app.warning('rate_missing.of_upcoming', jsonb_build_object('into', target));
+  end if;
+  warnings := warnings || app.warn_of_estimates(due.estimated_names, due.estimated_sums);
+  if due.unknown_amounts <> '{}' then
+    warnings := warnings || app.warning('amount_missing.to_come', jsonb_build_object('names', due.unknown_amounts));
+  end if;
+  if due.line_count > max_lines then
+    warnings := warnings || app.warning('truncated', jsonb_build_object('shown', max_lines, 'lines', due.line_count));
+  end if;
+  return jsonb_build_object(
+    'data', jsonb_build_object(
+      'chart', 'upcoming_bills',
+      'period',
+      jsonb_build_object('from', least(due.first_on, coalesce(filter.from_on, context.today)), 'to', last_day),
+      'today', context.today,
+      'currency', target,
+      'unit', 'day',
+      'lines', due.shown,
+      'total',
+      jsonb_build_object('amount', app.format_minor(due.minor, into_exponent), 'currency', target, 'count', due.count,
+        'overdue', due.overdue_count, 'estimated', app.format_minor(due.estimated_minor, into_exponent)),
+      'unconverted', due.unconverted,
+      'unknown_amounts', to_jsonb(due.unknown_amounts)
+    ),
+    'warnings', warnings
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.check_import_expected(batch app.import_batches, counted jsonb, arguments jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  count constant int := jsonb_array_length(counted -> 'new');
+  skipped constant int := app.count_in_books(counted);
+  is_count constant boolean := (arguments ->> 'expected_count')::numeric = count;
+begin
+  if is_count and app.same_totals(arguments -> 'expected_totals', counted -> 'totals') then
+    return;
+  end if;
+  perform app.fail(
+    'expectation_mismatch.of_import',
+    jsonb_build_object(
+      'count', count, 'totals', counted -> 'totals', 'skipped', skipped, 'details', jsonb_build_object(
+        'commit_with', jsonb_strip_nulls(jsonb_build_object(
+          'import_id', batch.id, 'expected_count', count, 'expected_totals', counted -> 'totals',
+          -- The error rolls back this call, so the next one must repeat its arguments.
+          'answers', arguments -> 'answers', 'skip_lines', arguments -> 'skip_lines',
+          'corrections', arguments -> 'corrections', 'rules', arguments -> 'rules'
+        )),
+        'skipped', skipped
+      )
+    ),
+    case when is_count then 'expected_totals' else 'expected_count' end
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.choose_by_known_payee(context app.context, said app.category_choice, text text)
+ RETURNS app.category_choice
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  words constant text[] := app.descriptor_words(choose_by_known_payee.text);
+  most constant int := 4;
+  -- Words in the names of many shops: "Market Hall" isn't "Market".
+  generic constant text[] := array['market', 'super', 'supermarket', 'supermarkt', 'supermercado', 'hyper', 'shop',
+    'store', 'laden', 'tienda', 'boutique', 'cafe', 'coffee', 'restaurant', 'ristorante', 'bistro', 'brasserie',
+    'pizza', 'pizzeria', 'sushi', 'burger', 'bakery', 'backerei', 'boulangerie', 'panaderia', 'butcher', 'metzgerei',
+    'hotel', 'hostel', 'motel', 'taxi', 'parking', 'parkhaus', 'pharmacy', 'pharmacie', 'apotheke', 'farmacia',
+    'kiosk', 'garage', 'tankstelle', 'station', 'city', 'stadt', 'central', 'grand', 'royal', 'golden', 'green',
+    'blue', 'house', 'haus', 'casa', 'club', 'school', 'schule', 'studio', 'salon', 'travel', 'books', 'food',
+    'fresh', 'first', 'united', 'north', 'south', 'east', 'west', 'saint', 'world', 'euro', 'bank', 'dental',
+    'zahnarzt', 'praxis', 'doctor', 'insurance', 'versicherung', 'rent', 'miete', 'water', 'power', 'energy'];
+  -- "NOBU BERLIN" matches Nobu. Three letters are too few.
+  names constant text[] := array(
+    select array_to_string(words[1:n], ' ') from generate_series(1, least(cardinality(words), most)) as n
+    where length(array_to_string(words[1:n], ' ')) > 3
+      and (n = cardinality(words) or array_to_string(words[1:n], ' ') <> all (generic))
+  );
+  choice app.category_choice;
+begin
+  if said.source not in ('keyword', 'none') or names = '{}' then
+    return said;
+  end if;
+  select latest.category_id, 'payee_history' into choice
+  from unnest(names) as n (name)
+  cross join lateral (
+    -- One name at a time: for several, the planner may scan all expenses.
+    select c.id as category_id
+    from app.expenses as e
+    join app.categories as c on c.id = e.category_id and c.archived_at is null
+    where e.organization_id = context.organization_id and e.match_key = n.name and e.deleted_at is null
+    order by e.recorded_seq desc
+    limit 1
+  ) as latest
+  order by length(n.name) desc
+  limit 1;
+  return case when found then choice else said end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.choose_category(context app.context, given text, payee text, name text, field text, create_missing boolean DEFAULT false)
+ RETURNS app.category_choice
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  -- Computed up front: under row-level security, an expression with coalesce can't use an index.
+  wanted_key constant text := lower(coalesce(choose_category.payee, choose_category.name));
+  choice app.category_choice;
+begin
+  if app.clean_text(given) is not null then
+    return (app.find_category(context, given, field, create_missing), 'given')::app.category_choice;
+  end if;
+  choice := (app.find_payee_rule(context, payee, name), 'payee_rule')::app.category_choice;
+  if choice.id is not null then
+    return choice;
+  end if;
+  select c.id, 'payee_history' into choice
+  from app.expenses as e
+  join app.categories as c on c.id = e.category_id and c.archived_at is null
+  where e.match_key = wanted_key and e.deleted_at is null
+    -- The category of a split part doesn't describe the whole payment.
+    and not exists (select from app.payments as p where p.expense_id = e.id and p.split_id is not null)
+  order by e.recorded_seq desc
+  limit 1;
+  if not found then
+    -- The name is a better hint than the payee, and a longer keyword better than a shorter one.
+    select c.id, 'keyword' into choice
+    from (values (choose_category.name, 1), (choose_category.payee, 2)) as texts (text, rank)
+    -- Find the matching keywords first: a plain join looks up the category of every keyword.
+    cross join lateral (
+      select k.keyword, k.category
+      from app.category_keywords as k
+      where k.keyword = any (array(
+        select unnest(array[word, rtrim(word, 's')])
+        from regexp_split_to_table(lower(texts.text), '[^[:alnum:]]+') as word
+      ))
+      offset 0
+    ) as k
+    join app.categories as c on lower(c.name) = lower(k.category) and c.archived_at is null
+    order by texts.rank, length(k.keyword) desc, k.keyword
+    limit 1;
+  end if;
+  if not found then
+    choice.source := 'none';
+  end if;
+  return choice;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.choose_import_categories(context app.context, batch app.import_batches, first integer, last integer)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select coalesce(jsonb_object_agg(r.payee || chr(10) || r.name, to_jsonb(chosen)), '{}')
+    from (
+      select distinct coalesce(app.clean_text(i.item ->> 'payee'), '') as payee,
+        coalesce(app.clean_text(i.item ->> 'name'), '') as name, i.item ->> 'subject' as subject
+      from app.import_rows as i
+      where i.import_id = batch.id and i.line between first and last and i.draft is null and i.error is null
+        and i.kind in ('expense', 'refund')
+    ) as r
+    cross join lateral (
+      select k.id as category_id, k.source as category_source
+      from app.choose_category(context, null, nullif(r.payee, ''), r.name, 'csv') as c
+      -- The bank's own words aren't keywords: "MOBILE PAYMENT 1234" isn't a phone bill.
+      cross join lateral (
+        select case when r.subject is null or c.source not in ('keyword', 'payee_history') then c
+          when r.subject = '' and r.payee = '' then (null, 'none')::app.category_choice
+          when c.source = 'keyword' then app.choose_category(context, null, nullif(r.payee, ''), r.subject, 'csv')
+          else c end as choice
+        offset 0
+      ) as s
+      cross join lateral app.choose_by_known_payee(
+        context, s.choice, coalesce(nullif(r.payee, ''), r.subject, r.name)
+      ) as k
+    ) as chosen
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.commit_import(context app.context, batch app.import_batches, arguments jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  counted jsonb;
+  lines int[];
+  written jsonb;
+  answer jsonb;
+begin
+  perform app.lock_import_bills(batch);
+  batch := app.refresh_import(context, batch);
+  counted := app.count_import(context, batch, arguments ->> 'on_duplicate');
+  if coalesce(batch.read -> 'questions', '[]') <> '[]' or counted #> '{outcomes,asked}' is not null then
+    perform app.fail('needs_answer.import', jsonb_build_object('details', jsonb_build_object(
+      'questions', app.import_questions(batch, coalesce(counted #> '{listed,asked}', '[]'))
+    )), 'answers');
+  end if;
+  perform app.give_categories(context, batch, arguments);
+  perform app.check_import_expected(batch, counted, arguments);
+  perform app.change_payee_rules(context, coalesce(batch.read -> 'rules', '[]'));
+  lines := array(select l::int from jsonb_array_elements_text(counted -> 'new') as l);
+  written := app.publish_rows(context, batch, lines);
+
+  perform app.link_import_rows(context, batch);
+  -- Lock the books last, so that other writers wait only briefly. Rows written so far are new or were locked one by
+  -- one.
+  perform app.lock_books_last(context.organization_id);
+  if app.find_changed_rows(context, batch, true) <> '{}' then
+    perform app.fail('expectation_mismatch.books_changed', field => 'import_id');
+  end if;
+  perform app.remember_layout(context, batch);
+  perform app.keep_balance(batch);
+
+  answer := jsonb_build_object(
+    'data', jsonb_build_object(
+      'created', cardinality(lines),
+      'linked', coalesce((counted #>> '{outcomes,linked}')::int, 0) + coalesce((counted #>> '{outcomes,pays}')::int, 0),
+      'skipped', coalesce((counted #>> '{outcomes,known}')::int, 0), 'totals', counted -> 'totals'
+    ) || (counted -> 'effects'),
+    'warnings', app.warn_of_drafts(context, written)
+  );
+  if cardinality(lines) > 0 or exists (
+    select from app.change_items as i where i.change_id = current_setting('app.change_id', true)
+  ) then
+    answer := answer || jsonb_build_object('change_id', current_setting('app.change_id'));
+  end if;
+  delete from app.import_rows as r where r.import_id = batch.id;
+  update app.import_batches as b
+  set state = 'committed', result = answer, change_id = answer ->> 'change_id', file = null, read = '{}'
+  where b.id = batch.id;
+  return answer || jsonb_build_object('facts', jsonb_build_object(
+    'count', cardinality(lines), 'totals_by_currency', counted -> 'totals',
+    'names', jsonb_path_query_array(written, '$[0 to 3].name')
+  ) || app.summarize_effects(counted -> 'effects'));
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.compared_period(period app.period, compare text, today date)
+ RETURNS app.period
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+declare
+  earlier app.period := app.earlier_period(period, compare);
+begin
+  if today >= period.from_on and today < period.to_on then
+    -- Align days of the month, and month ends with month ends. Dates on the 1st or the last day then fall into both
+    -- periods or neither.
+    earlier.to_on :=
+      least(earlier.to_on, greatest((today - earlier.shift)::date, (today + 1 - earlier.shift)::date - 1));
+  end if;
+  return earlier;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.confirm_records(context app.context, arguments jsonb, ids text[], action text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  max_count constant int := 20;
+  max_total constant int := 1000;
+  weight constant jsonb := app.weigh_records(ids);
+  total constant text := app.format_amount((weight ->> 'minor')::numeric, context.base_currency);
+  wanted constant jsonb := jsonb_build_object('count', weight -> 'count', 'total', total);
+begin
+  if not arguments ? 'filter' and (action = 'update' or (
+    -- Deleting a bill with payments changes totals.
+    not (starts_with(ids[1], 'bill_') and (weight ->> 'count')::int > 1)
+    and (weight ->> 'count')::int <= max_count and total::numeric <= max_total and weight ->> 'unknown' is null
+  )) then
+    return null;
+  end if;
+  if coalesce((arguments ->> 'dry_run')::boolean, false) or (
+    (arguments #>> '{confirm,count}')::int = (weight ->> 'count')::int
+    and (arguments #>> '{confirm,total}')::numeric = total::numeric
+  ) then
+    return wanted;
+  end if;
+  perform app.fail('confirmation_required', jsonb_build_object(
+    'action', action, 'count', weight -> 'count', 'amount', total, 'currency', context.base_currency,
+    'unknown', weight -> 'unknown',
+    'details', jsonb_build_object('confirm', wanted, 'currency', context.base_currency)
+  ), 'confirm');
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.correct_import_rows(batch app.import_batches, first integer, last integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  skipped constant int[] := array(
+    select s::int from jsonb_array_elements_text(coalesce(batch.read -> 'skip_lines', '[]')) as s
+  );
+begin
+  update app.import_rows as r set is_skipped = r.line = any (skipped)
+  where r.import_id = batch.id and r.line between first and last and r.is_skipped <> (r.line = any (skipped));
+  update app.import_rows as r
+  set item = corrected.item, draft = null, match = null,
+    error = case when not corrected.item ?& array['name', 'amount', 'date'] then r.error end
+  from jsonb_each(coalesce(batch.read -> 'corrections', '{}')) as c (line, correction)
+  join app.import_rows as given on given.import_id = batch.id and given.line = c.line::int
+  cross join lateral (
+    select given.item - case when c.correction ?| array['amount', 'currency'] then 'charged' else '' end
+      -- Keep the row as the bank wrote it, which identifies its line.
+      || jsonb_build_object('as_read', coalesce(given.item -> 'as_read', given.item)) || c.correction as item
+  ) as corrected
+  where r.import_id = batch.id and r.line = given.line and r.line between first and last;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.correct_matched(context app.context, payment_ids text[], line_minor bigint, line_currency text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  payment app.payments;
+  bill app.expenses;
+  occurrence app.expense_occurrences;
+begin
+  select * into payment from app.payments as p where p.id = payment_ids[1];
+  if app.is_closed(context.organization_id, payment.paid_on) then
+    return;
+  end if;
+  if payment.is_estimate and cardinality(payment_ids) = 1 and payment.currency = line_currency then
+    select * into bill from app.expenses as e where e.id = payment.expense_id for no key update;
+    select * into occurrence from app.expense_occurrences as o where o.id = payment.occurrence_id;
+    if occurrence.paid_minor = payment.amount_minor then
+      perform app.correct_payment(bill, occurrence, line_minor, null, null);
+    end if;
+  elsif payment.currency = line_currency and cardinality(payment_ids) = 1 then
+    -- A person confirmed the match; the difference is a tip.
+    perform app.update_payments(context, array[payment.expense_id], jsonb_build_object(
+      'amount', app.format_amount(line_minor, line_currency)
+    ));
+  elsif payment.currency <> line_currency and payment.currency <> context.base_currency then
+    update app.payments as p
+    set charged_minor = s.minor, charged_currency = line_currency
+    from (
+      select array_agg(p.id order by p.id) as ids,
+        app.spread_minor(line_minor, array_agg(p.amount_minor order by p.id)) as shares
+      from app.payments as p
+      where p.id = any (payment_ids)
+    ) as w
+    cross join lateral unnest(w.ids, w.shares) as s (id, minor)
+    where p.id = s.id and (p.charged_minor, p.charged_currency) is distinct from (s.minor, line_currency);
+  end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.count_import(context app.context, batch app.import_batches, on_duplicate text, after integer DEFAULT 0)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  page_rows constant int := 50;
+  most constant int := 100;
+begin
+  return (
+    with judged as materialized (
+      select * from app.judge_import_rows(context, batch, on_duplicate)
+    ), effects as materialized (
+      select e.*
+      from app.list_effects(context, batch) as e
+      join judged as j on j.line = e.line and j.outcome <> 'new'
+    )
+    select jsonb_build_object(
+      'outcomes',
+      (select coalesce(jsonb_object_agg(o.outcome, o.count), '{}')
+        from (select j.outcome, count(*) as count from judged as j group by j.outcome) as o),
+      'totals', (
+        select coalesce(jsonb_object_agg(s.currency, app.format_amount(s.net, s.currency)), '{}')
+        from (
+          select w.currency, sum(w.net) as net
+          from (
+            select j.currency, case j.direction when 'out' then j.amount_minor else -j.amount_minor end as net
+            from judged as j
+            where j.outcome = 'new'
+            union all
+            select e.currency, e.after_minor - e.before_minor from effects as e
+          ) as w
+          group by w.currency
+        ) as s
+      ),
+      'effects', (
+        select coalesce(jsonb_object_agg(g.effect, g.list), '{}')
+        from (
+          select e.effect, jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+            'line', e.line, case e.effect when 'pays' then 'bill_id' else 'id' end, e.id, 'name', e.name,
+            case e.effect when 'pays' then 'due_on' else 'date' end, e.on_day,
+            'amount',
+            app.format_amount(case e.effect when 'removes' then e.before_minor else e.after_minor end, e.currency),
+            'was', case e.effect when 'corrects' then app.format_amount(e.before_minor, e.currency) end,
+            'currency', e.currency
+          )) order by e.line) as list
+          from effects as e
+          group by e.effect
+        ) as g
+      ),
+      'new', (select coalesce(jsonb_agg(j.line order by j.line), '[]') from judged as j where j.outcome = 'new'),
+      'in_books', (
+        select coalesce(jsonb_agg(b.line order by b.line), '[]')
+        from (select j.line from judged as j where j.is_in_books order by j.line limit most) as b
+      ),
+      'in_books_count', (select count(*) from judged as j where j.is_in_books),
+      'page', (
+        select coalesce(jsonb_agg(jsonb_build_array(p.line, p.outcome) order by p.line), '[]')
+        from (
+          select j.line, j.outcome from judged as j where j.line > count_import.after order by j.line limit page_rows
+        ) as p
+      ),
+      'last_line', (select max(j.line) from judged as j),
+      -- The first lines of each outcome, for listing.
+      'listed', (
+        select coalesce(jsonb_object_agg(l.outcome, l.lines), '{}')
+        from (
+          select p.outcome, jsonb_agg(p.line order by p.line) as lines
+          from (
+            select j.outcome, j.line, row_number() over (partition by j.outcome order by j.line) as place
+            from judged as j
+            where j.outcome <> 'left_out'
+          ) as p
+          where p.place <= most
+          group by p.outcome
+        ) as l
+      )
+    )
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.delete_records(context app.context, arguments jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  ids constant text[] := app.find_records(context, arguments);
+  names text[];
+  payments jsonb;
+  confirmed jsonb;
+  warnings jsonb := '[]';
+begin
+  if cardinality(ids) > 1 and exists (select from unnest(ids) as id where starts_with(id, 'bill_')) then
+    perform app.fail('invalid_argument.bill_among_others', field => 'ids');
+  end if;
+  perform app.require_records(context, ids);
+  -- People see the records that they share, but may delete only those that they recorded or look after.
+  if identity.sees_own_only() and exists (
+    select from app.expenses as e
+    where e.id = any (ids) and (select auth.uid()) not in (e.created_by, e.assignee_id) is not false
+  ) then
+    perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'), 'ids');
+  end if;
+  if starts_with(ids[1], 'bill_') then
+    perform app.refresh_bill(ids[1], context.today);
+  end if;
+  perform app.check_expected(context, ids, coalesce(arguments -> 'expected', '[]'));
+  confirmed := app.confirm_records(context, arguments, ids, 'delete');
+
+  if starts_with(ids[1], 'bill_') then
+    select
+      jsonb_build_object('count', coalesce(sum(s.count), 0), 'totals',
+      coalesce(jsonb_object_agg(s.currency, app.format_amount(s.net, s.currency)), '{}'))
+    into payments
+    from (
+      select p.currency, count(*) as count,
+        sum(case p.direction when 'out' then p.amount_minor else -p.amount_minor end) as net
+      from app.payments as p
+      where p.expense_id = ids[1] and p.deleted_at is null
+      group by p.currency
+    ) as s;
+    if payments ->> 'count' <> '0' then
+      warnings := warnings || app.warning('payments_deleted', payments);
+    end if;
+  end if;
+  update app.payments as p set deleted_at = context.at where p.expense_id = any (ids) and p.deleted_at is null;
+  update app.expenses as e set deleted_at = context.at where e.id = any (ids);
+  warnings := warnings || app.warn_of_parts(ids);
+  names := array(select e.name from app.expenses as e where e.id = any (ids) order by array_position(ids, e.id));
+  return jsonb_build_object(
+    'data', jsonb_build_object(
+      'deleted', app.first_few((
+        select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+          'id', e.id, 'name', e.name, 'payee', e.payee,
+          'amount', app.format_amount(p.amount_minor, p.currency), 'currency', p.currency, 'date', p.paid_on,
+          'payments', payments
+        )) order by array_position(ids, e.id))
+        from app.expenses as e
+        left join app.payments as p
+          on p.expense_id = e.id and p.deleted_at = context.at and not starts_with(e.id, 'bill_')
+        where e.id = any (ids)
+      )),
+      'count', cardinality(ids),
+      'restorable_until', ((context.at + app.kept_for('deleted_records')) at time zone context.timezone)::date,
+      'confirm', case when (arguments ->> 'dry_run')::boolean then confirmed end
+    ),
+    'warnings', warnings || app.warn_of_unfound(context, arguments),
+    'facts', jsonb_strip_nulls(jsonb_build_object(
+      'count', cardinality(names), 'names', to_jsonb(names[:4]), 'reason', app.clean_text(arguments ->> 'reason')
+    ))
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.describe_page(batch app.import_batches, page jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+      'line', r.line, 'as', case p.value ->> 1 when 'left_out' then r.kind else p.value ->> 1 end,
+      'date', coalesce(r.draft -> 'paid_on', r.item -> 'date'), 'name',
+      coalesce(r.draft -> 'name', r.item -> 'name', r.item -> 'text'),
+      'amount', app.format_amount(
+        coalesce((r.draft ->> 'amount_minor')::bigint,
+          app.statement_minor(r.item ->> 'amount', r.item ->> 'currency'))::numeric,
+        coalesce(r.draft ->> 'currency', r.item ->> 'currency')
+      ),
+      'currency', coalesce(r.draft -> 'currency', r.item -> 'currency'),
+      'is_refund', case r.kind when 'refund' then true end,
+      -- The name of the matched record, if the person sees it.
+      'of', (
+        -- Extract the ids first: under row-level security, a JSON expression can't use the index.
+        select e.name
+        from (select r.match ->> 'bill_id' as bill_id, r.match #>> '{payment_ids,0}' as payment_id offset 0) as m
+        cross join lateral (
+          select m.bill_id as id where m.bill_id is not null
+          union all
+          select paid.expense_id from app.payments as paid where m.bill_id is null and paid.id = m.payment_id
+          offset 0
+        ) as known
+        cross join lateral (select x.name from app.expenses as x where x.id = known.id offset 0) as e
+      )
+    )) order by r.line), '[]')
+    from jsonb_array_elements(page) as p
+    join app.import_rows as r on r.import_id = batch.id and r.line = (p.value ->> 0)::int
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.describe_payments(context app.context, payment_ids text[], sort_column text)
+ RETURNS jsonb[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  return array(
+    select jsonb_build_object(
+      'id', case when starts_with(p.expense_id, 'bill_') then p.id else p.expense_id end,
+      'kind', app.kind_of_payment(p.direction, p.expense_id),
+      'date', p.paid_on, 'name', e.name, 'payee', e.payee, 'category', category.name, 'tags', nullif(e.tags, '{}'),
+      'note', case when starts_with(p.expense_id, 'bill_') then p.note else e.note end, 'url', e.url,
+      'amount', app.format_minor(p.amount_minor, c.exponent), 'currency', p.currency,
+      'charged', case when p.charged_minor is not null then jsonb_build_object(
+        'amount', app.format_amount(p.charged_minor, p.charged_currency), 'currency', p.charged_currency
+      ) end,
+      'tax', app.format_minor(p.tax_minor, c.exponent), 'tax_percent', trim_scale(p.tax_percent),
+      'reimbursement', p.reimbursement, 'reimbursed_by', p.reimbursed_by, 'reimbursed_on', p.reimbursed_on,
+      'split_id', app.shown_split_id(p), 'base_amount', app.format_minor(p.base_minor, base.exponent),
+      'is_estimate', nullif(p.is_estimate, false),
+      'shared', case when p.sharing is not null then app.describe_shares(p.id) end,
+      'bill_id', case when starts_with(p.expense_id, 'bill_') then p.expense_id end,
+      -- An expense and its payment appear as one row, so their changes count together.
+      'version', case when starts_with(p.expense_id, 'bill_') then p.version else e.version + p.version - 1 end,
+      -- The position in the sort order, for cursors.
+      'key', jsonb_build_array(
+        case sort_column when 'paid_on' then to_jsonb(p.paid_on) when 'sort_minor' then to_jsonb(p.sort_minor)
+          when 'recorded_seq' then to_jsonb(p.recorded_seq)
+          else to_jsonb(p.amount_minor) end,
+        p.recorded_seq
+      ),
+      'pending_on', case when not p.is_final and p.base_minor is not null then p.paid_on end
+    )
+    from unnest(payment_ids) with ordinality as ids (id, place)
+    join app.payments as p on p.id = ids.id
+    join app.expenses as e on e.id = p.expense_id
+    join app.currencies as c on c.code = p.currency
+    join app.currencies as base on base.code = context.base_currency
+    left join app.categories as category on category.id = p.category_id
+    order by ids.place
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.describe_unknown_categories(unknown jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  max_listed constant int := 20;
+  -- Each name is compared with every category.
+  max_suggested constant int := 10;
+begin
+  return jsonb_build_object(
+    'unknown_categories', (
+      select coalesce(jsonb_agg(
+        u.value
+          || case when u.ordinality <= max_suggested
+          then jsonb_build_object('suggestions', app.suggest_categories(u.value ->> 'name')) else '{}' end
+        order by u.ordinality
+      ), '[]')
+      from jsonb_array_elements(unknown) with ordinality as u
+      where u.ordinality <= max_listed
+    ),
+    'unknown_categories_count', jsonb_array_length(unknown)
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.descriptor_words(value text)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+declare
+  -- Payment processors and kinds of booking, which stand before the payee's name.
+  processors constant text :=
+    '^(paypal|pp|ppl|sq|square|sumup|zettle|izettle|iz|tst|sp|stripe|klarna|mollie|adyen|payu)'
+    || '( europe)?( s ?a ?r ?l)?( et cie)?( s ?c ?a)? ?[*:.] ?';
+  bookings constant text := '^((pos|ec|visa|debit|card|purchase|payment|contactless|kartenzahlung|lastschrift|paiement|'
+    || 'carte|cb|compra|pagamento|betaling) )+';
+  -- Words that subscriptions and rides add to a name.
+  extras constant text[] := array['subscr', 'subscription', 'membership', 'plus', 'premium', 'pro', 'abo', 'monthly',
+    'trip', 'ride', 'rides', 'online', 'order', 'bestellung', 'invoice', 'rechnung', 'bill'];
+  plain text := translate(lower(normalize(left(value, 500), nfkd)), 'ß''’&', 's');
+  words text[];
+  kept text[] := '{}';
+  word text;
+begin
+  plain := regexp_replace(plain, '[\u0300-\u036f]+', '', 'g');
+  plain := regexp_replace(btrim(plain), bookings, '');
+  plain := regexp_replace(regexp_replace(plain, '\s+', ' ', 'g'), processors, '');
+  plain := regexp_replace(plain, '^paypal .* (einkauf bei|purchase at|achat chez|compra en|aankoop bij) ', '');
+  -- The top-level domain of a web address isn't part of a name.
+  plain := regexp_replace(plain, '\.(com|net|org|io|co|app|de|fr|es|it|nl|at|ch|uk|eu|in)\M', ' ', 'g');
+  words := array_remove(regexp_split_to_array(plain, '[^[:alnum:]]+'), '');
+  if words[1] = 'the' and cardinality(words) > 1 then
+    words := words[2:];
+  end if;
+  -- Numbers belong to branches, cards and bookings. Short words after the first are countries or legal forms.
+  foreach word in array words loop
+    exit when cardinality(kept) = 8;
+    if word !~ '[0-9]' and (kept = '{}' or length(word) > 2 and word <> all (extras)) then
+      kept := kept || word;
+    end if;
+  end loop;
+  return case when kept = '{}' then words[1:8] else kept end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.draft_import_rows(context app.context, batch app.import_batches, first integer, last integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  known constant text[] := array(
+    select lower(c.name) from app.categories as c
+    where c.organization_id = context.organization_id and c.archived_at is null
+  );
+  chosen constant jsonb := app.choose_import_categories(context, batch, first, last);
+  lines int[] := '{}';
+  drafts jsonb[] := '{}';
+  errors jsonb[] := '{}';
+  draft jsonb;
+  problem text;
+  row record;
+begin
+  for row in
+    select r.line, r.item
+      -- Categories are checked when the row is written; everything else must be valid now.
+      - case when lower(app.clean_text(r.item ->> 'category')) <> all (known || 'uncategorized'::text)
+        then 'category' else '' end
+      -- An amount in the base currency is its own value, whatever its account was charged.
+      - case when r.item ->> 'currency' = context.base_currency then 'charged' else '' end as item
+    from app.import_rows as r
+    where r.import_id = batch.id and r.line between first and last and r.draft is null and r.error is null
+      and r.kind in ('expense', 'refund')
+    order by r.line
+  loop
+    draft := null;
+    problem := null;
+    begin
+      draft := case when app.clean_text(row.item ->> 'category') is not null
+        then app.parse_expense_item(context, row.item, 'csv', false)
+        else app.parse_expense_item(context, row.item || '{"category": "Uncategorized"}', 'csv', false)
+          || jsonb_strip_nulls(chosen -> (
+            coalesce(app.clean_text(row.item ->> 'payee'), '') || chr(10) || app.clean_text(row.item ->> 'name')
+          ))
+      end || jsonb_build_object('place', row.line);
+    exception when sqlstate 'EX001' then
+      get stacked diagnostics problem = pg_exception_detail;
+    end;
+    lines := lines || row.line;
+    drafts := drafts || draft;
+    errors := errors || problem::jsonb;
+  end loop;
+  perform app.write_drafts(batch, lines, drafts, errors);
+  perform app.apply_import_rules(context, batch, first, last);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.draft_parts(draft jsonb)
+ RETURNS SETOF jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  -- A part takes its own category and note, never those of the whole. Only the first part keeps the external id.
+  return query
+    select draft - 'parts' - case p.ordinality when 1 then array['category_id', 'note']
+      else array['category_id', 'note', 'external_id'] end || p.value
+    from jsonb_array_elements(draft -> 'parts') with ordinality as p
+    where draft ? 'parts'
+    union all
+    select draft where not draft ? 'parts';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.earlier_period(period app.period, compare text)
+ RETURNS app.period
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+declare
+  shift constant interval := case compare when 'same_period_last_year' then interval '1 year'
+    when 'previous_period' then period.shift end;
+begin
+  return case when shift is not null then (
+    (period.from_on - shift)::date,
+    least(
+      period.from_on - 1,
+      case
+        -- A whole step ends the day before this period, even if the 31st shifts into a shorter month.
+        when (period.from_on + shift)::date = period.to_on + 1 then period.from_on - 1
+        -- Month ends shift to month ends, and the whole of February stays whole in leap years.
+        when extract(day from period.from_on) = 1
+          then greatest((period.to_on - shift)::date, (period.to_on + 1 - shift)::date - 1)
+        else (period.to_on - shift)::date
+      end
+    ),
+    shift
+  )::app.period end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.export_books(part text, after jsonb, at_most integer)
+ RETURNS TABLE(key jsonb, shown jsonb)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  organization constant text := identity.current_organization_id();
+  last_id constant text := after #>> '{}';
+begin
+  case part
+    when 'categories' then return query
+      select to_jsonb(c.id), jsonb_build_object(
+        'id', c.id, 'name', c.name, 'is_private', c.is_private, 'archived_at', c.archived_at, 'version', c.version,
+        'created_at', c.created_at, 'updated_at', c.updated_at
+      )
+      from app.categories as c
+      where c.organization_id = organization and (last_id is null or c.id > last_id)
+      order by c.id
+      limit at_most;
+    when 'expenses' then return query
+      select to_jsonb(e.id), jsonb_build_object(
+        'id', e.id, 'name', e.name, 'payee', e.payee, 'category', category.name, 'category_id', e.category_id,
+        'tags', e.tags, 'note', e.note, 'url', e.url, 'source', e.source, 'external_id', e.external_id,
+        'created_by', person.email, 'version', e.version, 'created_at', e.created_at, 'updated_at', e.updated_at
+      )
+      from app.expenses as e
+      left join app.categories as category on category.id = e.category_id
+      left join identity.profiles as person on person.user_id = e.created_by
+      where e.organization_id = organization and e.kind = 'one_off' and e.deleted_at is null
+        and (last_id is null or e.id > last_id)
+      order by e.id
+      limit at_most;
+    when 'occurrences' then return query
+      select jsonb_build_array(o.expense_id, o.scheduled_on), jsonb_build_object(
+        'id', o.id, 'bill_id', o.expense_id, 'bill', e.name, 'scheduled_on', o.scheduled_on, 'due_on', o.due_on,
+        'expected_amount', app.format_minor(o.expected_minor, c.exponent),
+        'paid_amount', app.format_minor(o.paid_minor, c.exponent), 'currency', o.currency,
+        'amount_source', o.amount_source, 'status', o.status, 'snoozed_until', o.snoozed_until,
+        'closed_at', o.closed_at, 'version', o.version, 'created_at', o.created_at, 'updated_at', o.updated_at
+      )
+      from app.expense_occurrences as o
+      join app.expenses as e on e.id = o.expense_id
+      join app.currencies as c on c.code = o.currency
+      where e.organization_id = organization and e.kind = 'bill' and e.deleted_at is null
+        and o.organization_id = organization
+        and (after is null or e.id >= (after ->> 0))
+        and (after is null or (o.expense_id, o.scheduled_on) > ((after ->> 0), (after ->> 1)::date))
+      order by o.expense_id, o.scheduled_on
+      limit at_most;
+    when 'settlements' then return query
+      select to_jsonb(t.id), jsonb_build_object(
+        'id', t.id, 'date', t.paid_on, 'from', app.member_name(t.from_id), 'to', app.member_name(t.to_id),
+        'amount', app.format_minor(t.amount_minor, c.exponent), 'currency', t.currency, 'note', t.note,
+        'version', t.version, 'created_at', t.created_at, 'updated_at', t.updated_at
+      )
+      from app.settlements as t
+      join app.currencies as c on c.code = t.currency
+      where t.organization_id = organization and t.deleted_at is null and (last_id is null or t.id > last_id)
+      order by t.id
+      limit at_most;
+    when 'payee_rules' then return query
+      select to_jsonb(r.id), jsonb_build_object(
+        'id', r.id, 'payee', r.payee, 'category', category.name, 'category_id', r.category_id, 'version', r.version,
+        'created_at', r.created_at, 'updated_at', r.updated_at
+      )
+      from app.payee_rules as r
+      join app.categories as category on category.id = r.category_id
+      where r.organization_id = organization and r.deleted_at is null and (last_id is null or r.id > last_id)
+      order by r.id
+      limit at_most;
+    when 'budgets' then return query
+      select to_jsonb(b.id), jsonb_build_object(
+        'id', b.id, 'category', category.name, 'category_id', b.category_id, 'per', b.per,
+        'amount', app.format_minor(b.amount_minor, c.exponent), 'currency', b.currency,
+        'carries_over', b.carries_over, 'starts_on', b.starts_on,
+        'opening_amount', app.format_minor(b.opening_minor, c.exponent), 'version', b.version,
+        'created_at', b.created_at, 'updated_at', b.updated_at
+      )
+      from app.budgets as b
+      join app.currencies as c on c.code = b.currency
+      left join app.categories as category on category.id = b.category_id
+      where b.organization_id = organization and b.deleted_at is null and (last_id is null or b.id > last_id)
+        -- Skip budgets of hidden categories, which they would reveal.
+        and (b.category_id is null or category.id is not null)
+      order by b.id
+      limit at_most;
+    when 'exchange_rates' then return query
+      select jsonb_build_array(u.rate_on, u.from_currency, u.source, u.rate), jsonb_build_object(
+        'from_currency', u.from_currency, 'to_currency', u.to_currency, 'rate_on', u.rate_on, 'source', u.source,
+        'rate', trim_scale(u.rate)::text
+      )
+      from (
+        select distinct coalesce(p.charged_currency, p.currency) as from_currency, p.base_currency as to_currency,
+          p.fx_rate_on as rate_on, p.fx_source as source, p.fx_rate as rate
+        from app.payments as p
+        where p.organization_id = organization and p.deleted_at is null and p.fx_rate is not null
+      ) as u
+      where after is null or (u.rate_on, u.from_currency, u.source, u.rate)
+        > ((after ->> 0)::date, (after ->> 1), (after ->> 2), (after ->> 3)::numeric)
+      order by u.rate_on, u.from_currency, u.source, u.rate
+      limit at_most;
+  end case;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.export_organization(part text, after jsonb, at_most integer)
+ RETURNS TABLE(key jsonb, shown jsonb)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  organization constant text := identity.current_organization_id();
+begin
+  case part
+    when 'settings' then return query
+      select to_jsonb(o.id), jsonb_build_object(
+        'id', o.id, 'name', o.name, 'base_currency', o.base_currency, 'timezone', p.timezone,
+        'closed_through', o.closed_through, 'own_only', o.own_only, 'relabel_closed', o.relabel_closed,
+        'plan', identity.effective_plan(o, app.instant()), 'trial_ends_at', o.trial_ends_at,
+        'created_at', o.created_at
+      )
+      from identity.organizations as o
+      join identity.profiles as p on p.user_id = o.owner_id
+      where o.id = organization and after is null;
+    when 'members' then return query
+      select to_jsonb(m.user_id), jsonb_build_object(
+        'email', p.email, 'role', m.role, 'sees_private', m.sees_private, 'mails', m.mails, 'since', m.created_at
+      )
+      from identity.memberships as m
+      join identity.profiles as p on p.user_id = m.user_id
+      where m.organization_id = organization and (after is null or m.user_id > (after #>> '{}')::uuid)
+      order by m.user_id
+      limit at_most;
+    when 'changes' then return query
+      select to_jsonb(s.recorded_seq), jsonb_build_object(
+        'id', s.id, 'at', s.created_at, 'by', p.email, 'client', s.client_name, 'tool', s.tool, 'facts', s.facts,
+        'undoes', s.undoes, 'undone_by', s.undone_by
+      )
+      from app.change_sets as s
+      left join identity.profiles as p on p.user_id = s.actor_id
+      where s.organization_id = organization and (after is null or s.recorded_seq > (after #>> '{}')::bigint)
+      order by s.recorded_seq
+      limit at_most;
+  end case;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.export_statements(part text, after jsonb, at_most integer)
+ RETURNS TABLE(key jsonb, shown jsonb)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  organization constant text := identity.current_organization_id();
+  last_id constant text := after #>> '{}';
+begin
+  case part
+    when 'accounts' then return query
+      select to_jsonb(a.id), jsonb_build_object(
+        'id', a.id, 'name', a.name, 'kind', a.kind, 'currency', a.currency, 'answers', a.answers,
+        'balance', case when (select identity.sees_everything()) then a.balance end, 'created_at', a.created_at,
+        'updated_at', a.updated_at
+      )
+      from app.accounts as a
+      where a.organization_id = organization and (last_id is null or a.id > last_id) and app.sees_account(a)
+      order by a.id
+      limit at_most;
+    when 'statement_lines' then return query
+      select jsonb_build_array(l.booked_on, l.id), jsonb_build_object(
+        'id', l.id, 'account_id', l.account_id, 'account', a.name, 'booked_on', l.booked_on, 'text', l.text,
+        'kind', case when l.kind in ('expense', 'refund') and (l.other_half_id is not null
+          or exists (select from app.statement_lines as o where o.other_half_id = l.id)) then 'own_transfer'
+          else l.kind end,
+        'amount', app.format_minor(case l.direction when 'out' then 1 else -1 end * l.amount_minor, c.exponent),
+        'currency', l.currency, 'is_skipped', l.is_skipped,
+        -- offset 0: on tables without statistics, a join reads all payments for each line.
+        'payment_ids', array(
+          select k.payment_id
+          from app.statement_links as k
+          cross join lateral (select p.deleted_at from app.payments as p where p.id = k.payment_id offset 0) as p
+          where k.line_id = l.id and p.deleted_at is null
+          order by k.payment_id
+        ),
+        'change_id', l.change_id, 'created_at', l.created_at
+      )
+      from app.statement_lines as l
+      join app.accounts as a on a.id = l.account_id
+      join app.currencies as c on c.code = l.currency
+      where l.organization_id = organization
+        and (after is null or (l.booked_on, l.id) > ((after ->> 0)::date, (after ->> 1)))
+      order by l.booked_on, l.id
+      limit at_most;
+    when 'provider_links' then return query
+      select to_jsonb(k.id), jsonb_build_object(
+        'id', k.id, 'bill_id', k.expense_id, 'bill', e.name, 'provider', k.provider_key,
+        'provider_name', k.provider_name, 'account', k.account_label, 'status', k.status,
+        'last_success_period', k.last_success_period, 'asked_at', k.asked_at,
+        'created_at', k.created_at, 'updated_at', k.updated_at
+      )
+      from app.expenses as e
+      join app.provider_links as k on k.expense_id = e.id
+      where e.organization_id = organization and e.kind = 'bill' and e.deleted_at is null
+        and k.organization_id = organization and (last_id is null or k.id > last_id)
+      order by k.id
+      limit at_most;
+    when 'provider_statements' then return query
+      select to_jsonb(s.id), jsonb_build_object(
+        'id', s.id, 'link_id', s.link_id, 'bill_id', k.expense_id, 'period', s.period,
+        'amount', app.format_minor(s.amount_minor, c.exponent), 'currency', s.currency, 'due_on', s.due_on,
+        'status', s.status, 'reason', s.reason, 'usual_amount', app.format_minor(s.usual_minor, c.exponent),
+        'occurrence_id', s.occurrence_id, 'fetched_at', s.fetched_at
+      )
+      from app.expenses as e
+      join app.provider_links as k on k.expense_id = e.id
+      join app.provider_statements as s on s.link_id = k.id
+      join app.currencies as c on c.code = s.currency
+      where e.organization_id = organization and e.kind = 'bill' and e.deleted_at is null
+        and k.organization_id = organization and s.organization_id = organization
+        and (last_id is null or s.id > last_id)
+      order by s.id
+      limit at_most;
+  end case;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.fail_without_category(name text, field text, is_filter boolean DEFAULT true)
+ RETURNS void
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  most constant int := 40;
+  suggestions constant text[] := app.suggest_categories(name);
+begin
+  perform app.fail('category_not_found', jsonb_build_object(
+    'name', name,
+    -- The argument or tool that can create the category, if the caller may create one here.
+    'make_by',
+    case when is_filter then null when starts_with(field, 'items') then 'create_missing_categories'
+      else 'update_settings' end,
+    'details', jsonb_build_object('suggestions', suggestions) || case
+      -- Names in another language resemble none, so list the existing categories instead.
+      when suggestions = '{}' then jsonb_build_object('categories', array(
+        select c.name from app.categories as c where c.archived_at is null order by lower(c.name) limit most
+      ))
+      else '{}' end
+  ), field);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.find_account(context app.context, given text, facts jsonb)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  wanted constant text := app.clean_text(given);
+  number constant text := nullif(upper(regexp_replace(facts ->> 'number', '[^[:alnum:]]+', '', 'g')), '');
+  export constant text := app.clean_text(left(facts ->> 'name', 40));
+  key_of_file constant text := app.account_key(context, coalesce(number, lower(export)));
+  key_of_name constant text := app.account_key(context, 'named ' || lower(wanted));
+  account app.accounts;
+begin
+  select * into account from app.accounts as a
+  where a.organization_id = context.organization_id
+    and case when wanted is null then a.key = key_of_file
+      else a.id = wanted or lower(a.name) = lower(wanted) end;
+  if found then
+    -- The account's next file is then recognized by its number.
+    update app.accounts as a set key = key_of_file, updated_at = context.at
+    where a.id = account.id and a.key = key_of_name and number is not null
+      and not exists (
+        select from app.accounts as other
+        where other.organization_id = context.organization_id and other.key = key_of_file
+      );
+    return account.id;
+  elsif wanted ~ '^acc_[0-9a-z]+$' then
+    perform app.fail('not_found.account', jsonb_build_object('id', wanted), 'account');
+  elsif wanted is not null then
+    return app.make_account(context, wanted, key_of_name, facts);
+  elsif key_of_file is not null then
+    -- Most formats already include the end of the number in the name.
+    return app.make_account(
+      context,
+      case when strpos(upper(export), right(number, 4)) > 0 then export
+        else concat_ws(' ', export, '…' || right(number, 4)) end,
+      key_of_file, facts
+    );
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.find_changed_rows(context app.context, batch app.import_batches, is_published boolean)
+ RETURNS integer[]
+ LANGUAGE plpgsql
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_nestloop TO 'off'
+AS $function$
+declare
+  days constant int := 5;
+  -- Transaction ids wrap around, so only their ages can be compared.
+  since constant bigint := pg_current_xact_id()::text::bigint - (batch.read ->> 'seen')::bigint;
+  matched constant text[] := array(
+    select jsonb_array_elements_text(r.match -> 'payment_ids') from app.import_rows as r
+    where r.import_id = batch.id and r.match ? 'payment_ids'
+      -- Payments removed as transfers are deleted by now.
+      and not (is_published and r.match ->> 'state' = 'transfer')
+  );
+  recent constant text[] := array(select jsonb_array_elements_text(batch.read -> 'recent'));
+  first_day date;
+  last_day date;
+  touched text[];
+  changed text[];
+begin
+  select min((r.draft ->> 'paid_on')::date) - days, max((r.draft ->> 'paid_on')::date) + days into first_day, last_day
+  from app.import_rows as r
+  where r.import_id = batch.id;
+  touched := array(
+    select p.id from app.payments as p
+    where p.id = any (matched) and (p.deleted_at is not null
+      or not is_published and age(p.xmin) <= since and p.id || ':' || p.xmin <> all (recent))
+  );
+  changed := array(
+    select p.id from app.payments as p
+    where p.organization_id = context.organization_id and p.paid_on between first_day and last_day
+      and p.deleted_at is null and age(p.xmin) <= since and p.id || ':' || p.xmin <> all (recent)
+      -- app.lock_imports keeps other imports from publishing now.
+      and (not is_published or p.source <> 'import' and p.id <> all (matched))
+  );
+  return array(
+    select r.line
+    from app.import_rows as r
+    where touched <> '{}' and r.import_id = batch.id and r.match -> 'payment_ids' ?| touched
+    union
+    select r.line
+    from app.import_rows as r
+    join app.payments as p
+      on p.id = any (changed) and p.amount_minor = (r.draft ->> 'amount_minor')::bigint
+        and p.currency = r.draft ->> 'currency'
+        and p.paid_on between (r.draft ->> 'paid_on')::date - days and (r.draft ->> 'paid_on')::date + days
+    where changed <> '{}' and r.import_id = batch.id
+    union
+    select r.line
+    from app.import_rows as r
+    join app.payments as p on p.id = any (changed) and p.expense_id = r.match ->> 'bill_id'
+    where changed <> '{}' and r.import_id = batch.id
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.find_filter_categories(names jsonb, field text)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  ids text[];
+  category_id text;
+  wanted text;
+begin
+  for wanted in select app.clean_text(n) from jsonb_array_elements_text(names) as n loop
+    -- Include archived categories, whose spending stays in the books.
+    select c.id into category_id from app.categories as c where lower(c.name) = lower(wanted)
+    order by c.is_private desc limit 1;
+    if category_id is null and lower(wanted) <> 'uncategorized' then
+      perform app.fail_without_category(wanted, field);
+    end if;
+    ids := ids || coalesce(category_id, '');
+  end loop;
+  return ids;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.find_member(context app.context, wanted text, field text)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  near jsonb;
+begin
+  if wanted is null or lower(wanted) = 'me' then
+    return case when wanted is not null then context.actor_id end;
+  end if;
+  select jsonb_agg(jsonb_build_object('id', m.user_id, 'email', m.email) order by m.email) into near
+  from (
+    select m.user_id, m.email, rank() over (order by lower(m.email) <> lower(wanted)) as place
+    from (select m.user_id, app.member_name(m.user_id) as email from identity.memberships as m) as m
+    where strpos(lower(m.email), lower(wanted)) > 0
+  ) as m
+  where m.place = 1;
+  if near is null then
+    -- "Benjamin" means ben@… if only one address fits.
+    select jsonb_agg(jsonb_build_object('id', m.user_id, 'email', m.email)) into near
+    from (select m.user_id, app.member_name(m.user_id) as email from identity.memberships as m) as m
+    where length(split_part(m.email, '@', 1)) >= 3 and starts_with(lower(wanted), lower(split_part(m.email, '@', 1)))
+      and strpos(wanted, '@') = 0;
+  end if;
+  if jsonb_array_length(near) = 1 then
+    return near #>> '{0,id}';
+  end if;
+  perform app.fail('not_found.member', jsonb_build_object(
+    'member', wanted,
+    'details', jsonb_build_object('members', coalesce(
+      jsonb_path_query_array(near, '$[*].email'),
+      (select jsonb_agg(app.member_name(m.user_id) order by m.created_at) from identity.memberships as m)
+    ))
+  ), field);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.find_pairs(context app.context, batch app.import_batches, first integer, last integer)
+ RETURNS app.match_pair[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_nestloop TO 'off'
+AS $function$
+declare
+  days constant int := 5;
+  -- Ignores further entries with the same amount on one day.
+  most constant int := 50;
+  exchange_percent constant int := 4;
+  estimate_percent constant int := 10;
+  tip_percent constant int := 30;
+  first_day date;
+  last_day date;
+  currencies text[];
+begin
+  select min(r.draft ->> 'paid_on')::date - days, max(r.draft ->> 'paid_on')::date + days,
+    array_agg(distinct coalesce(r.item #>> '{charged,currency}', r.draft ->> 'currency'))
+  into first_day, last_day, currencies
+  from app.import_rows as r
+  where r.import_id = batch.id and r.line between first and last and r.draft is not null and r.match is null
+    and not r.is_skipped;
+  return (
+    with staged as materialized (
+      select r.line, d.paid_on as day, d.direction, d.amount_minor, d.currency, d.match_key,
+        app.statement_minor(r.item #>> '{charged,amount}', r.item #>> '{charged,currency}') as charged_minor,
+        r.item #>> '{charged,currency}' as charged_currency,
+        array_remove(array[d.payee, d.name, r.item ->> 'text'], null) as names
+      from app.import_rows as r
+      cross join lateral jsonb_to_record(r.draft) as d (
+        paid_on date, direction text, amount_minor bigint, currency text, match_key text, name text, payee text
+      )
+      where r.import_id = batch.id and r.line between first and last and r.draft is not null and r.match is null
+        and not r.is_skipped and r.kind in ('expense', 'refund')
+    ), priced as materialized (
+      select s.*, s.amount_minor as minor, s.currency as in_currency from staged as s
+      union all
+      select s.*, s.charged_minor, s.charged_currency from staged as s where s.charged_minor is not null
+    ), entries as materialized (
+      select e.*, (e.entry).*, e.entry as whole
+      from (
+        select l as entry, row_number() over (
+          partition by (l).day, (l).amount_minor, (l).currency, (l).direction order by (l).seq
+        ) as nth
+        from app.list_entries(context, first_day, last_day) as l
+      ) as e
+      where e.nth <= most
+    ), odd as materialized (
+      -- Estimates, and entries in another currency than some row.
+      select e.* from entries as e
+      where e.is_open or cardinality(currencies) > 1 or e.currency <> currencies[1]
+    ), spread as materialized (
+      -- Repeats each row for the days around its own, because a hash join needs equal days.
+      select p.*, p.day + g.step as near_day, case when p.in_currency = context.base_currency then p.minor else (
+        app.value_in_base(context.base_currency, p.minor, p.in_currency, p.day)
+      ).base_minor end as base_minor
+      from priced as p
+      cross join generate_series(-days, days) as g (step)
+      where p.minor = coalesce(p.charged_minor, p.amount_minor) and exists (select from odd)
+    ), tipped as materialized (
+      select e.*
+      from entries as e
+      cross join lateral (
+        select x.name, x.payee, x.category_id from app.expenses as x
+        where x.id = e.expense_id and x.kind = 'one_off'
+        offset 0
+      ) as x
+      cross join lateral (
+        select from app.payments as q
+        where q.id = e.key and q.sharing ->> 'how' is distinct from 'amounts' and q.currency = e.currency
+        offset 0
+      ) as q
+      where e.direction = 'out' and not e.is_open and not app.is_closed(context.organization_id, e.day)
+        and app.takes_tips(concat_ws(' ', x.name, x.payee), x.category_id)
+    ), near as (
+      select p.line, p.day, p.match_key, p.names, e.whole, true as is_exact, false as is_open, p.minor,
+        -- An exact price in its own currency is unlikely to be a coincidence within these days.
+        p.charged_minor is not null and p.in_currency = p.currency and p.currency <> p.charged_currency
+          and p.currency <> context.base_currency as is_foreign, false as is_tip
+      from priced as p
+      join entries as e on e.amount_minor = p.minor and e.currency = p.in_currency and e.direction = p.direction
+      where abs(p.day - e.day) <= days
+      union all
+      select v.line, v.day, v.match_key, v.names, e.whole, false, e.is_open and e.currency = v.in_currency, v.minor,
+        false, false
+      from spread as v
+      join odd as e on e.day = v.near_day and e.direction = v.direction
+      where e.is_open and e.currency = v.in_currency and e.amount_minor <> v.minor
+          and app.same_amount(e.amount_minor, v.minor, 50)
+        or e.currency <> v.in_currency and app.same_amount(e.base_minor, v.base_minor, exchange_percent)
+      union all
+      select p.line, p.day, p.match_key, p.names, t.whole, false, false, p.minor, false, true
+      from priced as p
+      cross join generate_series(-days, days) as g (step)
+      join tipped as t on t.day = p.day + g.step and t.currency = p.in_currency and t.direction = p.direction
+      where p.minor > t.amount_minor and p.minor * 100 <= t.amount_minor * (100 + tip_percent)
+    ), free as materialized (
+      select n.*, row_number() over () as id, x.name, x.payee, x.match_key as entry_key, link.is_linked
+      from near as n
+      cross join lateral (
+        select x.name, x.payee, x.match_key from app.expenses as x where x.id = (n.whole).expense_id offset 0
+      ) as x
+      cross join lateral (
+        select coalesce(bool_or(l.account_id = batch.account_id), false) as is_own,
+          count(*) > 0 and batch.account_id is not null as is_linked
+        from app.statement_links as k
+        cross join lateral (select l.account_id from app.statement_lines as l where l.id = k.line_id offset 0) as l
+        where k.payment_id = any ((n.whole).payment_ids)
+        offset 0
+      ) as link
+      where not link.is_own
+    ), named as materialized (
+      select f.id, one.text as one, other.text as other, one.place < cardinality(f.names) or cardinality(f.names) = 1
+        or f.names[1] ~* '^(paypal|klarna)' as counts
+      from free as f
+      cross join lateral unnest(f.names) with ordinality as one (text, place)
+      cross join lateral unnest(array[f.name, f.payee]) as other (text)
+      where other.text is not null
+    ), words as materialized (
+      select t.text, app.descriptor_words(t.text) as words
+      from (select n.one as text from named as n union select n.other from named as n) as t
+    ), agreeing as materialized (
+      select c.one, c.other, app.compare_names(a.words, b.words) as agree
+      from (select distinct n.one, n.other from named as n) as c
+      join words as a on a.text = c.one
+      join words as b on b.text = c.other
+    ), judged as (
+      select f.*, abs(f.day - (f.whole).day) as gap, f.day - (f.whole).day as later, f.names[1] as row_name, a.agree
+      from free as f
+      join (
+        -- The bank's full text shares words by chance. It counts only if all words agree or no other name identifies
+        -- the payee.
+        select n.id, max(case when n.counts or a.agree = 3 then a.agree else 0 end) as agree
+        from named as n
+        join agreeing as a on a.one = n.one and a.other = n.other
+        group by n.id
+      ) as a on a.id = f.id
+    ), tiered as (
+      select j.*, case
+        -- A date of a bill can't be paid in a closed month.
+        when (j.whole).bill_id is not null and app.is_closed(context.organization_id, j.day) then null
+        when j.is_linked then case when j.is_exact and j.agree > 1 and j.gap <= 3 then 6 end
+        when j.is_tip then case when j.agree > 1 then 6 end
+        when j.is_exact and j.gap = 0 and j.match_key = j.entry_key then 1
+        when j.is_exact and j.agree = 3 then 2
+        when j.is_exact and j.agree = 2 then 3
+        when j.is_open and j.agree > 1
+          then case when app.same_amount((j.whole).amount_minor, j.minor, estimate_percent) then 4 else 6 end
+        when not j.is_exact and not j.is_open and j.agree > 1 or j.is_foreign then 4
+        when j.is_exact and j.agree = 1 then 7
+        when j.is_exact and not (j.whole).is_frequent and j.later between -1 and 3
+            or not j.is_exact and not j.is_open and j.agree = 1 then 8
+      end as tier
+      from judged as j
+    )
+    select array_agg(
+      (t.line, t.whole, t.tier, t.gap, t.gap
+        -- Banks book on the same or the next working day, and hardly ever before the payment.
+        + 10 * case when t.later < 0 then 2 - t.later else (array[0, 0, 1, 1, 3, 4])[t.later + 1] end
+        -- Prefer a paid record to a due date.
+        + case when (t.whole).bill_id is not null then 200 else 0 end, t.day, t.row_name,
+        t.entry_key)::app.match_pair
+      order by t.tier, t.line, t.gap, (t.whole).seq
+    )
+    from tiered as t
+    where t.tier is not null
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.find_payee_rule(context app.context, payee text, name text)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  by_payee constant text := app.payee_words(payee) || ' ';
+  by_name constant text := app.payee_words(name) || ' ';
+begin
+  return (
+    select c.id
+    from app.payee_rules as r
+    join app.categories as c on c.id = r.category_id and c.archived_at is null
+    where r.organization_id = context.organization_id and r.deleted_at is null
+      and (starts_with(by_payee, r.words || ' ') or starts_with(by_name, r.words || ' '))
+    -- Prefer the private category: a person who can't see it made the other rule for these words.
+    order by length(r.words) desc, r.words, c.is_private desc, r.created_at desc, r.id
+    limit 1
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.find_records(context app.context, arguments jsonb)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  filter app.expense_filter;
+  max_found constant int := 500;
+  found_ids text[];
+begin
+  if (arguments ? 'ids') = (arguments ? 'filter') or arguments -> 'filter' = '{}' then
+    perform app.fail('invalid_argument.ids_or_filter', field => 'ids');
+  end if;
+  if arguments ? 'ids' then
+    return array(select jsonb_array_elements_text(arguments -> 'ids'));
+  end if;
+  filter := app.parse_expense_filter(context, arguments -> 'filter');
+  -- Find, lock and find again: concurrent changes may have moved records out of the filter.
+  for turn in 1..2 loop
+    -- Bill payments take their fields from the bill.
+    found_ids := array(
+      select p.expense_id from app.find_payments(filter) as p where not starts_with(p.expense_id, 'bill_')
+      order by p.paid_on desc, p.recorded_seq desc limit max_found + 1
+    );
+    perform from app.expenses as e where e.id = any (found_ids) order by e.id for no key update;
+  end loop;
+  if found_ids = '{}' then
+    perform app.fail('not_found.by_filter', field => 'filter');
+  end if;
+  if cardinality(found_ids) > max_found then
+    perform app.fail('invalid_argument.too_many_records', jsonb_build_object('most', max_found), 'filter');
+  end if;
+  return found_ids;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.find_same_payment(draft jsonb)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    -- Include bill payments: logging the rent after marking it paid would count it twice.
+    select app.shown_id(p.kept_id)
+    from (
+      (
+        select p.id as kept_id, p.recorded_seq
+        from app.payments as p
+        join app.expenses as e on e.id = p.expense_id
+        where p.paid_on = (draft ->> 'paid_on')::date and p.amount_minor = (draft ->> 'amount_minor')::bigint
+          and p.currency = draft ->> 'currency' and p.direction = draft ->> 'direction'
+          and p.deleted_at is null and e.match_key = draft ->> 'match_key'
+        order by p.recorded_seq desc
+        limit 1
+      )
+      union all
+      select p.kept_id, p.recorded_seq
+      from app.former_payments((draft ->> 'paid_on')::date) as p
+      -- A lateral look-up, because a join would sum the day's splits again for each expense of this name.
+      cross join lateral (select e.match_key from app.expenses as e where e.id = p.expense_id offset 0) as e
+      where p.amount_minor = (draft ->> 'amount_minor')::bigint
+        and p.currency = draft ->> 'currency' and p.direction = draft ->> 'direction'
+        and e.match_key = draft ->> 'match_key'
+      union all
+      (
+        -- The same expense without its payee, or a bank row of the same day or up to five days later.
+        select p.id, p.recorded_seq
+        from (
+          -- Ordered like the index by day: in a plan made on an empty table, other indexes look as cheap.
+          select near.* from app.payments as near
+          where near.paid_on between (draft ->> 'paid_on')::date and (draft ->> 'paid_on')::date + 5
+            and near.amount_minor = (draft ->> 'amount_minor')::bigint
+            and near.currency = draft ->> 'currency' and near.direction = draft ->> 'direction'
+            and near.deleted_at is null and near.split_id is null
+          order by near.paid_on, near.recorded_seq offset 0
+        ) as p
+        cross join lateral (
+          select one.name, one.payee from app.expenses as one
+          where one.id = p.expense_id and one.kind = 'one_off'
+          offset 0
+        ) as e
+        where case when p.source = 'import'
+            then app.names_agree(draft ->> 'name', draft ->> 'payee', e.name, e.payee, true)
+            else p.paid_on = (draft ->> 'paid_on')::date and lower(e.name) = lower(draft ->> 'name')
+              and (e.payee is null or not draft ? 'payee') end
+        order by p.recorded_seq desc
+        limit 1
+      )
+    ) as p
+    order by p.recorded_seq desc
+    limit 1
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.find_sums(wholes app.sum_item[], parts app.sum_item[])
+ RETURNS TABLE(whole_id text, part_ids text[])
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_nestloop TO 'off'
+AS $function$
+declare
+  days constant int := 5;
+  -- Larger groups of one payee and day are skipped.
+  most constant int := 6;
+  found record;
+  used text[] := '{}';
+begin
+  for found in
+    with crowds as materialized (
+      select (p).day, (p).currency, (p).direction, array_agg((p).id order by (p).id) as ids,
+        array_agg((p).amount_minor order by (p).id) as amounts, array_agg(distinct (p).name) as names
+      from unnest(parts) as p
+      group by (p).day, (p).currency, (p).direction, (p).grouped_by
+      having count(*) between 2 and most
+    ), sums as materialized (
+      select c.day, c.currency, c.direction, c.names, s.total, array(select c.ids[p] from unnest(s.places) as p) as ids
+      from crowds as c
+      cross join lateral app.list_sums(c.amounts) as s
+    )
+    select (w).id as whole, s.ids
+    from unnest(wholes) as w
+    join sums as s on s.total = (w).amount_minor and s.currency = (w).currency and s.direction = (w).direction
+    where abs((w).day - s.day) <= days and not exists (
+      select from unnest(s.names) as n
+      where app.compare_names(app.descriptor_words(n), app.descriptor_words((w).name)) < 2
+    )
+    order by (w).day, (w).id, abs((w).day - s.day), cardinality(s.ids), s.ids
+  loop
+    if not used && (found.whole || found.ids) then
+      used := used || found.whole || found.ids;
+      whole_id := found.whole;
+      part_ids := found.ids;
+      return next;
+    end if;
+  end loop;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.find_tax_rate(amount_minor bigint, tax_minor bigint)
+ RETURNS numeric
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+declare
+  rate constant numeric := round(tax_minor * 1000::numeric / nullif(amount_minor - tax_minor, 0)) / 10;
+begin
+  -- Small amounts fit several rates, and receipts with two rates fit none. No country charges more than 27%.
+  if tax_minor > 0 and rate between 0.1 and 30 and app.tax_of(amount_minor, rate) = tax_minor
+    and app.tax_of(amount_minor, rate - 0.1) <> tax_minor and app.tax_of(amount_minor, rate + 0.1) <> tax_minor then
+    return rate;
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.group_pairs(pairs app.match_pair[])
+ RETURNS TABLE(label integer, members app.match_pair[])
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_nestloop TO 'off'
+AS $function$
+declare
+  lines int[] := array(select (p).line from unnest(pairs) as p);
+  keys constant text[] := array(select ((p).entry).key from unnest(pairs) as p);
+  labels int[] := lines;
+  spread int[];
+begin
+  -- Pairs that share a row or an entry belong together. Each round spreads the labels one step further.
+  for round in 1..400 loop
+    spread := array(
+      select min(e.label) over (partition by e.line)
+      from (
+        select u.place, u.line, min(u.label) over (partition by u.key) as label
+        from unnest(lines, keys, labels) with ordinality as u (line, key, label, place)
+      ) as e
+      order by e.place
+    );
+    exit when spread = labels;
+    labels := spread;
+  end loop;
+  return query
+    select l.label, array_agg(p.pair order by (p.pair).row_day, (p.pair).line)
+    from unnest(labels) with ordinality as l (label, place)
+    join (select u as pair, row_number() over () as place from unnest(pairs) as u) as p on p.place = l.place
+    group by l.label;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.import_expenses(context app.context, arguments jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  step constant text := arguments ->> 'step';
+  batch app.import_batches;
+begin
+  if step = 'all' then
+    return app.import_whole_file(context, arguments);
+  elsif step is not null then
+    return jsonb_build_object('data', app.run_import_step(context, step, arguments));
+  end if;
+  if arguments ? 'expected_count' then
+    perform app.lock_imports(context.organization_id);
+  end if;
+  batch := app.find_import(context, arguments ->> 'import_id');
+  -- A repeated call returns the result of the first one, unless that was undone in between.
+  if batch.state = 'committed' then
+    if exists (select from app.change_sets as s where s.id = batch.change_id and s.undone_by is not null) then
+      perform app.fail('not_found.import_undone', field => 'import_id');
+    end if;
+    return batch.result || '{"replayed": true}';
+  elsif batch.state = 'waiting' then
+    perform app.fail('not_found.import_file', jsonb_build_object('expires_at', batch.expires_at), 'import_id');
+  end if;
+  -- A rejected commit may have asked questions that the last preview did not have.
+  if batch.state = 'ready' and arguments ? 'answers' then
+    batch := app.refresh_import(context, batch);
+  end if;
+  batch := app.answer_import(context, batch, arguments);
+  if batch.state = 'ready' and arguments ? 'expected_count' then
+    return app.commit_import(context, batch, arguments);
+  elsif batch.state = 'ready' then
+    batch := app.refresh_import(context, batch);
+  end if;
+  return app.answer_preview(context, batch, arguments);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.import_whole_file(context app.context, arguments jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  batch app.import_batches := app.keep_import_file(context, arguments);
+begin
+  batch := app.answer_import(context, batch, arguments - array['mapping', 'answers']);
+  -- Without rows, the file waits for an answer. Staging ignores them at revision 2, when a learned answer requires
+  -- reading the file again.
+  batch := case when arguments ? 'rows' then
+    app.stage_import_rows(context, batch, arguments || jsonb_build_object('after', 0, 'revision', 1, 'is_last', true))
+    else batch end;
+  while batch.state = 'matching' loop
+    batch := app.match_import_page(context, batch);
+  end loop;
+  return app.answer_preview(context, batch, arguments);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.is_long(tool text, arguments jsonb)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  many constant int := 1000;
+  target_id text := arguments ->> 'change_id';
+begin
+  if tool <> 'undo_change' then
+    return tool = 'import_expenses';
+  end if;
+  if target_id is null then
+    -- The latest change of this connection, as in app.find_latest_change.
+    target_id := app.find_own_latest((auth.jwt() ->> 'grant_id')::uuid);
+  end if;
+  -- The undo of an import waits for imports first, because a commit locks lines whose other halves it has.
+  return exists (select from app.change_sets as s where s.id = target_id and s.tool = 'import_expenses')
+    or exists (select from app.change_items as i where i.change_id = target_id offset many);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.is_relabeling(before jsonb, after jsonb)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  -- Generated columns are still null in a before trigger.
+  ignored constant text[] := '{note,tags,category_id,version,updated_at,match_key,sort_minor}';
+begin
+  return before - ignored = after - ignored
+    -- Members' totals leave out private categories.
+    and not exists (
+      select from app.categories as c
+      where c.id in (before ->> 'category_id', after ->> 'category_id')
+        and c.is_private and before -> 'category_id' <> after -> 'category_id'
+    );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.keep_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  if current_user not in ('authenticated', 'service_role') then
+    return coalesce(new, old);
+  end if;
+  if tg_op = 'DELETE' then
+    return case when not old.is_emptied and not exists (
+      select from app.change_items as i where i.change_id = old.id
+    ) then old end;
+  end if;
+  -- Each column can be set once. Only undone_by can change again: undoing the undo clears it.
+  if (old.is_emptied or old.facts <> '{}') and new.facts <> old.facts
+    or (old.is_emptied or old.moved is not null) and new.moved is distinct from old.moved
+    or old.undoes is not null and new.undoes is distinct from old.undoes
+    or new.undone_by is distinct from old.undone_by and not exists (
+      select from app.change_sets as s
+      where case when new.undone_by is null then s.id = old.undone_by and s.undone_by is not null
+        else s.id = new.undone_by and s.undoes = old.id end
+    ) then
+    raise exception using errcode = 'insufficient_privilege', message = 'change_is_kept';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.link_import_rows(context app.context, batch app.import_batches)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_nestloop TO 'off'
+AS $function$
+declare
+  matched record;
+  payment_id text;
+begin
+  perform app.refuse_matched_twice(batch);
+  -- Lock bills in the order that every writer uses.
+  for matched in
+    select s.line, s.draft, s.amount_minor, s.currency, s.match, array_agg(p.id) as ids
+    from app.statement_rows(context, batch) as s
+    left join lateral jsonb_array_elements_text(s.match -> 'payment_ids') as k (id) on true
+    left join app.payments as p on p.id = k.id
+    where not s.is_skipped and s.match ->> 'state' = 'linked'
+    group by s.line, s.draft, s.amount_minor, s.currency, s.match
+    having s.match ? 'bill_id' or bool_or(p.is_estimate or p.currency <> s.currency
+      or s.match ? 'answer' and p.amount_minor <> s.amount_minor)
+    order by s.match ->> 'bill_id', s.line
+  loop
+    if matched.match ? 'bill_id' then
+      payment_id := app.pay_matched_date(
+        context, matched.match, matched.draft, matched.amount_minor, matched.currency
+      );
+      matched.ids := array[payment_id];
+      update app.import_rows as r
+      set match = matched.match || jsonb_build_object('payment_ids', matched.ids)
+      where r.import_id = batch.id and r.line = matched.line;
+    end if;
+    perform app.correct_matched(context, matched.ids, matched.amount_minor, matched.currency);
+  end loop;
+  perform app.refresh_bill(b.id, context.today)
+  from (
+    select distinct r.match ->> 'bill_id' as id from app.import_rows as r
+    where r.import_id = batch.id and r.match ? 'bill_id' and not r.is_skipped
+    order by 1
+  ) as b;
+
+  if app.remove_transfers(context, batch) or app.write_statement_lines(context, batch) > 0 then
+    perform app.fail('expectation_mismatch.books_changed', field => 'import_id');
+  end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.list_calendar(show_amounts boolean, at timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET role TO 'authenticated'
+ SET jit TO 'off'
+AS $function$
+declare
+  context constant app.context := app.read_context(at);
+  -- Bounded, because an app reads the whole feed each time.
+  most_overdue constant int := 100;
+  most_to_come constant int := 500;
+  last_day date := context.today + 365;
+  nearer_day date;
+begin
+  if context.organization_id is null then
+    return null;
+  end if;
+  -- Stop before a whole year if many bills fill the feed: 5 times as fast with 5,000 bills.
+  foreach nearer_day in array array[context.today + 31, context.today + 92] loop
+    if (select sum(f.dates) from app.future_counts(context, nearer_day) as f) > most_to_come then
+      last_day := nearer_day;
+      exit;
+    end if;
+  end loop;
+  return (
+    with open_dates as (
+      select o.expense_id, o.due_on, o.remaining_minor, o.currency, o.is_by_rule
+      from app.open_occurrences(context) as o
+      union all
+      select f.expense_id, f.due_on, f.expected_minor, f.currency, true
+      from app.future_occurrences(context, last_day) as f
+      where f.due_on <= last_day
+    ), days as (
+      -- The weekend rule may move several dates of a bill to one day; merge them.
+      select d.expense_id, d.due_on, count(*) as dates, sum(d.remaining_minor) as known_minor,
+        count(*) filter (where d.remaining_minor is null) as unknown, bool_or(d.is_by_rule) as is_by_rule,
+        min(d.currency) as currency, count(distinct d.currency) > 1 as is_mixed,
+        d.due_on < context.today as is_overdue,
+        row_number() over (
+          partition by d.due_on < context.today order by abs(d.due_on - context.today), d.expense_id
+        ) as place
+      from open_dates as d
+      group by d.expense_id, d.due_on
+    ), shown as (
+      select d.*, b.name, b.autopay, greatest(b.updated_at, kept.changed_at) as changed_at,
+        -- Amounts in two currencies cannot be added.
+        case when d.unknown = 0 and not d.is_mixed then d.known_minor
+          when not d.is_mixed and d.currency = b.currency then coalesce(d.known_minor, 0) + d.unknown * usual.minor end
+          as minor,
+        d.unknown > 0 or b.amount_mode = 'estimated' and d.is_by_rule as is_estimate
+      from (
+        select * from days as d
+        where d.place <= case when d.is_overdue then most_overdue else most_to_come end
+      ) as d
+      join app.expenses as b on b.id = d.expense_id
+      cross join lateral app.usual_amount(b.id, b.amount_minor, b.currency) as usual
+      left join lateral (
+        select max(o.updated_at) as changed_at
+        from app.expense_occurrences as o
+        where o.organization_id = context.organization_id and o.expense_id = d.expense_id and o.due_on = d.due_on
+          -- The index is on scheduled_on, which the weekend rule moves by two days at most.
+          and o.scheduled_on between d.due_on - 4 and d.due_on + 4
+      ) as kept on true
+    )
+    select jsonb_build_object(
+      'organization', context.organization_name,
+      'country', (select p.country from identity.profiles as p where p.user_id = context.actor_id),
+      'is_cut', last_day < context.today + 365
+        or exists (select from days as d where d.place > most_to_come and not d.is_overdue),
+      'dates', coalesce(jsonb_agg(jsonb_build_object(
+        'bill_id', s.expense_id, 'name', s.name, 'due_on', s.due_on, 'dates', s.dates, 'autopay', s.autopay,
+        'changed_at', s.changed_at
+      ) || case when show_amounts and s.minor is not null then jsonb_build_object(
+        'amount', app.format_amount(s.minor, s.currency), 'currency', s.currency, 'is_estimate', s.is_estimate
+      ) else '{}' end order by s.due_on, s.name, s.expense_id), '[]')
+    )
+    from shown as s
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.list_effects(context app.context, batch app.import_batches)
+ RETURNS TABLE(line integer, effect text, id text, name text, on_day date, before_minor bigint, after_minor bigint, currency text)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+begin
+  return query
+    -- Lateral look-ups, because joins would read the records of all organizations.
+    select r.line, 'pays', e.id, e.name, o.due_on, 0::bigint, case e.currency
+        when r.draft ->> 'currency' then (r.draft ->> 'amount_minor')::bigint
+        when r.item #>> '{charged,currency}'
+          then app.statement_minor(r.item #>> '{charged,amount}', r.item #>> '{charged,currency}')
+        else o.expected_minor - o.paid_minor
+      end, e.currency
+    from app.import_rows as r
+    cross join lateral (select b.* from app.expenses as b where b.id = r.match ->> 'bill_id' offset 0) as e
+    cross join lateral (
+      select d.* from app.expense_occurrences as d
+      where d.expense_id = e.id and d.due_on = (r.match ->> 'due_on')::date
+      limit 1
+    ) as o
+    where r.import_id = batch.id and r.match ->> 'state' = 'linked' and r.match ? 'bill_id' and not r.is_skipped
+    union all
+    select s.line, 'corrects', app.shown_id(p.id), e.name, p.paid_on, p.amount_minor, s.minor, p.currency
+    from (
+      select r.line, r.match,
+        coalesce(r.item #>> '{charged,currency}', r.draft ->> 'currency') as currency,
+        coalesce(app.statement_minor(r.item #>> '{charged,amount}', r.item #>> '{charged,currency}'),
+          (r.draft ->> 'amount_minor')::bigint) as minor
+      from app.import_rows as r
+      where r.import_id = batch.id and r.match ->> 'state' = 'linked' and not r.is_skipped
+        and jsonb_array_length(r.match -> 'payment_ids') = 1
+    ) as s
+    cross join lateral (
+      select q.* from app.payments as q
+      where q.id = s.match #>> '{payment_ids,0}' and (q.is_estimate or s.match ? 'answer' and q.occurrence_id is null)
+      offset 0
+    ) as p
+    cross join lateral (select b.name from app.expenses as b where b.id = p.expense_id offset 0) as e
+    where p.currency = s.currency and p.amount_minor <> s.minor
+      and (p.occurrence_id is null or p.amount_minor = (
+        select d.paid_minor from app.expense_occurrences as d where d.id = p.occurrence_id
+      ))
+      and not app.is_closed(context.organization_id, p.paid_on)
+    union all
+    select r.line, 'removes', app.shown_id(p.id), e.name, p.paid_on,
+      case p.direction when 'out' then p.amount_minor else -p.amount_minor end, 0::bigint, p.currency
+    from app.import_rows as r
+    cross join lateral (select o.* from app.payments as o where o.id = r.match #>> '{payment_ids,0}' offset 0) as p
+    cross join lateral (select b.name from app.expenses as b where b.id = p.expense_id offset 0) as e
+    where r.import_id = batch.id and r.match ->> 'state' = 'transfer' and r.match ? 'half_id';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.list_expenses(context app.context, arguments jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET random_page_cost TO '1.1'
+AS $function$
+declare
+  filter constant app.expense_filter := app.parse_expense_filter(context, arguments);
+  is_csv constant boolean := coalesce(arguments ->> 'format' = 'csv', false);
+  is_by_amount constant boolean := coalesce(arguments ->> 'sort' = 'amount', false);
+  -- Amounts in one currency sort by amount, those in several by value.
+  is_by_day constant boolean := coalesce(arguments ->> 'sort', 'date') = 'date';
+  sort_column constant text :=
+    case when is_by_day then 'paid_on' when not is_by_amount then 'recorded_seq' when filter.currency is null
+    then 'sort_minor'
+    else 'amount_minor' end;
+  is_ascending constant boolean := coalesce(arguments ->> 'order' = 'asc', false);
+  page_size constant int := coalesce((arguments ->> 'limit')::int, case when is_csv then 500 else 25 end);
+  scope constant jsonb := jsonb_build_array(context.organization_id, 'list_expenses', arguments - 'cursor' - 'limit');
+  key constant jsonb :=
+    app.read_cursor(scope, arguments ->> 'cursor', case when is_by_day then 'date'::regtype else 'bigint' end);
+  sums app.payment_sum[];
+  payment_ids text[];
+  page jsonb[];
+  next_cursor text;
+  cursors text[];
+  total_count bigint;
+  totals jsonb;
+  pending_since date;
+begin
+  if app.is_plain(filter) and is_by_day and not is_ascending then
+    sums := app.sum_plain_payments(filter);
+    payment_ids := app.list_plain_payments(filter, key, page_size);
+  else
+    -- Built from fixed words only: an order that an index can follow cannot be a parameter. Text and tag matches are
+    -- materialized, since only each row can tell them. Other matches are counted in one index and paged along another.
+    execute format(
+      $query$
+        with matching as %5$s (
+          select p.*, p.%1$s as sort_key from app.find_payments($1) as p
+        )
+        select
+          array(
+            select (
+              m.currency, count(*), sum(case m.direction when 'out' then m.amount_minor else -m.amount_minor end),
+              count(m.tax_minor), sum(case m.direction when 'out' then m.tax_minor else -m.tax_minor end)
+            )::app.payment_sum
+            from matching as m
+            group by m.currency
+          ),
+          array(
+            select m.payment_id
+            from matching as m
+            where $2 is null or (m.sort_key, m.recorded_seq) %3$s (($2 ->> 0)::%4$s, ($2 ->> 1)::bigint)
+            order by m.sort_key %2$s, m.recorded_seq %2$s
+            limit $3 + 1
+          )
+      $query$,
+      sort_column,
+      case when is_ascending then 'asc' else 'desc' end,
+      case when is_ascending then '>' else '<' end,
+      case when is_by_day then 'date' else 'bigint' end,
+      case when num_nonnulls(filter.payee, filter.words) > 0 or filter.tags <> '{}' then 'materialized'
+        else 'not materialized' end
+    ) into sums, payment_ids using filter, key, page_size;
+  end if;
+  select coalesce(sum(s.count), 0),
+    coalesce(jsonb_object_agg(s.currency, app.format_amount(s.net_minor, s.currency)), '{}')
+  into total_count, totals
+  from unnest(sums) as s;
+
+  page := app.describe_payments(context, payment_ids[:page_size], sort_column);
+  if cardinality(payment_ids) > page_size then
+    next_cursor := app.write_cursor(scope, page[page_size] -> 'key');
+  end if;
+  cursors := array(select app.write_cursor(scope, r -> 'key') from unnest(page) as r);
+  pending_since := (select min((r ->> 'pending_on')::date) from unnest(page) as r);
+  return jsonb_build_object(
+    'data', jsonb_build_object(case when is_csv then 'csv' else 'rows' end, (
+      select coalesce(jsonb_agg(r.shown - array['key', 'pending_on'] order by r.place), '[]')
+      from unnest(page) with ordinality as r (shown, place)
+    ), 'tax_by_currency', app.describe_tax(sums),
+      'no_match', case when total_count = 0 and key is null then app.find_near_matches(filter) end),
+    'next_cursor', next_cursor, 'total_count', total_count, 'totals_by_currency', totals,
+    'page', jsonb_build_object('list', case when is_csv then 'csv' else 'rows' end, 'cursors', cursors),
+    -- Without limit and cursor, the file holds every match. Fixed dates keep it the same on any day.
+    'file', case when is_csv and not arguments ?| array['limit', 'cursor'] then jsonb_build_object(
+      'user_id', context.actor_id,
+      'filter', jsonb_strip_nulls((arguments - 'format') || jsonb_build_object(
+        'from', filter.from_on, 'to', filter.to_on
+      ))
+    ) end,
+    'warnings', app.warn_of_pending(pending_since is not null, context.base_currency, pending_since)
+      || app.warn_of_unvalued(filter)
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.list_free_halves(context app.context, batch app.import_batches, first_day date, last_day date)
+ RETURNS SETOF app.statement_lines
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  -- Ignores further lines with the same amount on one day.
+  most constant int := 5;
+begin
+  return query
+    select l.*
+    from app.statement_lines as l
+    where l.id in (
+      select f.id
+      from (
+        select o.id, row_number() over (
+            partition by o.booked_on, o.amount_minor, o.currency, o.direction, o.kind in ('expense', 'refund', 'income')
+            order by o.id
+        ) as nth
+        from app.statement_lines as o
+        where o.organization_id = context.organization_id and o.booked_on between first_day and last_day
+          and o.account_id is distinct from batch.account_id and not o.is_skipped and not o.is_forgotten
+          and o.kind in ('own_transfer', 'savings', 'top_up', 'card_payment', 'income', 'expense', 'refund')
+          and o.other_half_id is null
+          and not exists (select from app.statement_lines as other where other.other_half_id = o.id)
+          -- People who don't see all of the books use only statements that they imported themselves.
+          and (identity.sees_everything() or exists (
+            select from app.change_sets as s where s.id = o.change_id and s.actor_id = auth.uid()
+          ))
+      ) as f
+      where f.nth <= most
+    );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.list_known_lines(account_id text, first date, last date)
+ RETURNS SETOF app.statement_lines
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  return query
+    select l.* from app.statement_lines as l
+    where l.account_id = list_known_lines.account_id and l.organization_id = identity.current_organization_id()
+      and l.booked_on between list_known_lines.first and list_known_lines.last
+      -- Lines that the books rejected, as in a closed month, can still be imported.
+      and (l.kind not in ('expense', 'refund', 'unreadable') or l.is_skipped or l.is_forgotten
+        or l.other_half_id is not null
+        or exists (select from app.statement_lines as o where o.other_half_id = l.id)
+        or exists (select from app.statement_links as k where k.line_id = l.id));
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.list_plain_payments(filter app.expense_filter, key jsonb, page_size integer)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+AS $function$
+declare
+  from_on constant date := coalesce(filter.from_on, '-infinity');
+  to_on constant date := coalesce(filter.to_on, 'infinity');
+  wanted_currency constant text := filter.currency;
+  wanted_kind constant text := filter.kind;
+  category_ids constant text[] := filter.category_ids;
+  not_category_ids constant text[] := filter.not_category_ids;
+  -- Give the index one upper bound, or it may start at the wrong one: the key of the page, or the last day on the first
+  -- page.
+  is_first constant boolean := coalesce((key ->> 0)::date > to_on, true);
+  after_on constant date := case when is_first then to_on else (key ->> 0)::date end;
+  after_seq constant bigint := case when is_first then 9223372036854775807 else (key ->> 1)::bigint end;
+begin
+  return array(
+    select p.id
+    from app.payments as p
+    where p.deleted_at is null and p.paid_on >= from_on and (p.paid_on, p.recorded_seq) < (after_on, after_seq)
+      and (wanted_currency is null or p.currency = wanted_currency)
+      and (wanted_kind is null or wanted_kind = app.kind_of_payment(p.direction, p.expense_id))
+      and (category_ids is null or coalesce(p.category_id, '') = any (category_ids))
+      and (not_category_ids is null or coalesce(p.category_id, '') <> all (not_category_ids))
+    order by p.paid_on desc, p.recorded_seq desc
+    limit page_size + 1
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.list_sums(amounts bigint[])
+ RETURNS TABLE(places integer[], total bigint)
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return query
+    with recursive sums as (
+      select array[i] as places, amounts[i] as total from generate_subscripts(amounts, 1) as i
+      union all
+      select s.places || i, s.total + amounts[i]
+      from sums as s
+      cross join generate_subscripts(amounts, 1) as i
+      where i > s.places[cardinality(s.places)] and cardinality(s.places) < 4
+    )
+    -- Combinations of the same amounts are interchangeable.
+    select min(s.places), s.total
+    from sums as s
+    where cardinality(s.places) > 1
+    group by s.total
+    having count(distinct array(select amounts[p] from unnest(s.places) as p order by 1)) = 1;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.log_expenses(context app.context, arguments jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  is_duplicate_allowed constant boolean := coalesce(arguments ->> 'on_duplicate' = 'allow', false);
+  drafts jsonb[] := app.parse_expense_items(
+    context, arguments -> 'items', coalesce((arguments ->> 'create_missing_categories')::boolean, false)
+  );
+  last_closed constant date := (
+    select o.closed_through from identity.organizations as o where o.id = context.organization_id
+  );
+  -- Ids assigned by this call, by external id.
+  own_ids jsonb := '{}';
+  closed jsonb := '[]';
+  known_id text;
+  existing_id text;
+  bill jsonb;
+  written jsonb;
+  totals jsonb;
+begin
+  perform app.refresh_passed_bills(context);
+  -- Compare with the books before the call: two equal items in one call are two expenses. An external id is unique,
+  -- even within a call.
+  for i in 1..cardinality(drafts) loop
+    known_id := case when drafts[i] ->> 'external_id' is not null
+      then coalesce(app.find_external(drafts[i] ->> 'external_id'), own_ids ->> (drafts[i] ->> 'external_id')) end;
+    existing_id := coalesce(known_id, app.find_same_payment(drafts[i]));
+    if existing_id is not null and not is_duplicate_allowed then
+      drafts[i] := drafts[i] || jsonb_build_object('existing_id', existing_id);
+      continue;
+    end if;
+    bill := case when known_id is null then app.find_likely_bill(context, drafts[i]) end;
+    if bill is not null and not is_duplicate_allowed then
+      drafts[i] := drafts[i] || jsonb_build_object('bill', bill);
+      continue;
+    elsif bill is not null then
+      drafts[i] := drafts[i] || '{"stands_alone": true}';
+    end if;
+    if (drafts[i] ->> 'paid_on')::date <= last_closed then
+      closed := closed || jsonb_build_object(
+        'index', i - 1, 'status', 'invalid', 'name', drafts[i] -> 'name', 'error', jsonb_build_object(
+          'code', 'month_closed', 'params', app.closed_month((drafts[i] ->> 'paid_on')::date),
+          'field', format('items[%s].date', i - 1)
+        )
+      );
+    end if;
+    drafts[i] := app.identify_parts(drafts[i] || jsonb_build_object('id', app.new_id('exp')));
+    if known_id is not null then
+      drafts[i] := drafts[i] - 'external_id';
+    elsif drafts[i] ? 'external_id' then
+      own_ids := own_ids || jsonb_build_object(drafts[i] ->> 'external_id', drafts[i] -> 'id');
+    end if;
+  end loop;
+  if closed <> '[]' then
+    perform app.fail_items(closed, cardinality(drafts));
+  end if;
+
+  written := jsonb_path_query_array(to_jsonb(drafts), '$[*] ? (exists(@.id))');
+  perform app.write_expenses(context, (
+    select coalesce(jsonb_agg(part order by d.ordinality), '[]')
+    from jsonb_array_elements(written) with ordinality as d
+    cross join lateral app.draft_parts(d.value) as part
+  ), 'assistant');
+  totals := app.total_drafts(written);
+  return jsonb_build_object(
+    'data', jsonb_build_object(
+      'results', app.describe_drafts(context, to_jsonb(drafts), coalesce((arguments ->> 'dry_run')::boolean, false)),
+      'totals_by_currency', totals
+    ),
+    'warnings', app.warn_of_drafts(context, to_jsonb(drafts)),
+    'facts', jsonb_build_object(
+      'count', jsonb_array_length(written),
+      -- Names of the first few items are enough for readers.
+      'written', (
+        select
+          coalesce(jsonb_agg(jsonb_build_object('name', d -> 'name', 'is_refund', d ->> 'direction' = 'refund')), '[]')
+        from jsonb_array_elements(jsonb_path_query_array(written, '$[0 to 3]')) as d
+      ),
+      'totals_by_currency', totals
+    )
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.make_account(context app.context, name text, key text, facts jsonb)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  max_accounts constant int := 100;
+  account_id text;
+begin
+  if (select count(*) from app.accounts as a where a.organization_id = context.organization_id) >= max_accounts then
+    perform app.fail('invalid_argument.too_many_accounts', jsonb_build_object('most', max_accounts), 'account');
+  end if;
+  for i in 1..max_accounts + 1 loop
+    insert into app.accounts (organization_id, name, key, kind, currency)
+    select context.organization_id,
+      case i when 1 then left(make_account.name, 60) else left(make_account.name, 54) || format(' (%s)', i) end,
+      make_account.key, case when facts ->> 'kind' = 'card' then 'card' else 'account' end,
+      (select c.code from app.currencies as c where c.code = facts ->> 'currency')
+    -- Another account may have the key or the name.
+    on conflict do nothing;
+    select a.id into account_id from app.accounts as a
+    where a.organization_id = context.organization_id and a.key = make_account.key;
+    exit when found;
+  end loop;
+  return account_id;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.match_known_rows(context app.context, batch app.import_batches, first integer, last integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_nestloop TO 'off'
+AS $function$
+declare
+  days constant text[] := array(
+    select distinct r.draft ->> 'paid_on' from app.import_rows as r
+    where r.import_id = batch.id and r.line between first and last and r.draft is not null
+  );
+begin
+  update app.import_rows as r
+  set match = jsonb_build_object('state', case when found.is_transfer then 'transfer' else 'known' end,
+    'line_id', found.id, 'payment_ids', array(
+    select k.payment_id from app.statement_links as k join app.payments as p on p.id = k.payment_id
+    where k.line_id = found.id and p.deleted_at is null
+    ))
+  from (
+    select s.line, l.id, l.kind = 'own_transfer' or l.other_half_id is not null or exists (
+        select from app.statement_lines as o where o.other_half_id = l.id
+    ) as is_transfer,
+      row_number() over (partition by s.line order by l.text = s.text desc, l.nth = s.nth desc, l.nth, l.id)
+        as choice,
+      row_number() over (partition by l.id order by l.text = s.text desc, l.nth = s.nth desc, s.line)
+        as turn
+    from app.statement_rows(context, batch, days) as s
+    join (
+      select k.* from app.list_known_lines(
+        batch.account_id, (select min(d::date) from unnest(days) as d), (select max(d::date) from unnest(days) as d)
+      ) as k
+      offset 0
+    ) as l on l.booked_on = s.booked_on and l.amount_minor = s.amount_minor and l.currency = s.currency
+      and l.direction = s.direction
+    where l.text = s.text and l.nth = s.nth
+      -- Another export of the bank may word the line differently.
+      or l.text <> s.text and app.compare_names(app.descriptor_words(l.text), app.descriptor_words(s.text)) > 1
+  ) as found
+  where r.import_id = batch.id and r.line = found.line and r.line between first and last and r.draft is not null
+    and not r.is_skipped and r.match is null and found.choice = 1 and found.turn = 1;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.match_lines(context app.context, batch app.import_batches, lines integer[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  -- Above this number, all rows between the first and the last are matched again, because a match depends on those of
+  -- other rows.
+  few constant int := 20;
+  page_rows constant int := 2000;
+  part record;
+begin
+  update app.import_rows as r set match = null where r.import_id = batch.id and r.line = any (lines);
+  for part in
+    select min(r.line) as first, max(r.line) as last
+    from (
+      select chosen.line, row_number() over (order by chosen.line) - 1 as place
+      from app.import_rows as chosen
+      where chosen.import_id = batch.id
+        and case when cardinality(lines) <= few then chosen.line = any (lines)
+          else chosen.line between (select min(l) from unnest(lines) as l) and (select max(l) from unnest(lines) as l)
+        end
+    ) as r
+    group by r.place / case when cardinality(lines) <= few then 1 else page_rows end
+    order by 1
+  loop
+    perform app.match_import_rows(context, batch, part.first, part.last);
+    perform app.answer_import_rows(batch, part.first, part.last);
+  end loop;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.match_sums(context app.context, batch app.import_batches, first integer, last integer, taken text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_nestloop TO 'on'
+AS $function$
+declare
+  days constant int := 5;
+  lines app.sum_item[] := array(
+    select (r.line::text, d.paid_on, d.amount_minor, d.currency, d.direction,
+      coalesce(d.payee, d.name), split_part(lower(coalesce(d.payee, d.name)), ' ', 1))::app.sum_item
+    from app.import_rows as r
+    cross join lateral jsonb_to_record(r.draft) as d (
+      paid_on date, amount_minor bigint, currency text, direction text, name text, payee text
+    )
+    where r.import_id = batch.id and r.line between first and last and r.draft is not null and not r.is_skipped
+      and r.match is null and r.kind in ('expense', 'refund')
+  );
+  -- Values instead of subqueries, so that the planner knows how few days there are.
+  first_day constant date := (select min((l).day) from unnest(lines) as l) - days;
+  last_day constant date := (select max((l).day) from unnest(lines) as l) + days;
+  paid app.sum_item[];
+begin
+  if lines = '{}' then
+    return;
+  end if;
+  paid := array(
+    select (p.id, p.paid_on, p.amount_minor, p.currency, p.direction,
+      coalesce(e.payee, e.name), e.match_key)::app.sum_item
+    from app.payments as p
+    cross join lateral (select e.name, e.payee, e.match_key from app.expenses as e where e.id = p.expense_id offset 0)
+      as e
+    where p.organization_id = context.organization_id and p.deleted_at is null and p.split_id is null
+      and not p.is_estimate
+      and p.paid_on between first_day and last_day
+      and not exists (select from app.statement_links as k where k.payment_id = p.id)
+      and p.id <> all (taken)
+  );
+  update app.import_rows as r
+  set match = jsonb_build_object('state', 'linked', 'payment_ids', s.part_ids)
+  from app.find_sums(lines, paid) as s
+  where r.import_id = batch.id and r.line = s.whole_id::int;
+  update app.import_rows as r
+  set match = jsonb_build_object('state', 'linked', 'payment_ids', jsonb_build_array(s.whole_id))
+  from app.find_sums(
+    paid, array(
+      select l from unnest(lines) as l
+      where exists (select from app.import_rows as o
+        where o.import_id = batch.id and o.line = (l).id::int and o.match is null)
+    )
+  ) as s
+  where r.import_id = batch.id and r.line = any (s.part_ids::int[]);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.name_parties(ids uuid[])
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  -- Security definer: people see only members' profiles, but a debt keeps the name of a former member known.
+  return (
+    select coalesce(jsonb_object_agg(n.id, coalesce(
+      n.email, case when n.nameless > 1 then 'former member ' || left(n.id::text, 4) end
+    )), '{}')
+    from (
+      select i.id, p.email, count(*) filter (where p.email is null) over () as nameless
+      from (select distinct unnest(ids) as id) as i
+      left join identity.profiles as p on p.user_id = i.id
+      where exists (
+        select from app.payment_shares as s
+        where s.organization_id = identity.current_organization_id() and i.id in (s.member_id, s.paid_by)
+      ) or exists (
+        select from app.settlements as t
+        where t.organization_id = identity.current_organization_id() and i.id in (t.from_id, t.to_id)
+      )
+    ) as n
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.pair_halves(context app.context, batch app.import_batches, first integer, last integer)
+ RETURNS TABLE(line integer, half_id text, is_spending boolean, is_sure boolean, payment_ids text[])
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_nestloop TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  days constant int := 5;
+  most constant int := 5000;
+  first_day date;
+  last_day date;
+  halves app.statement_lines[];
+  found record;
+  used_lines int[] := '{}';
+  used_halves text[] := '{}';
+begin
+  select min(d.day)::date - days, max(d.day)::date + days into first_day, last_day
+  from (
+    select substring(coalesce(r.draft ->> 'paid_on', r.item ->> 'date') from '^\d{4}-\d\d-\d\d$') as day
+    from app.import_rows as r
+    where r.import_id = batch.id and r.line between first and last and r.error is null
+  ) as d;
+  halves := array(select l from app.list_free_halves(context, batch, first_day, last_day) as l);
+  if halves = '{}' then
+    return;
+  end if;
+  for found in
+    with taken as materialized (
+      select r.match ->> 'half_id' as id from app.import_rows as r
+      where r.import_id = batch.id and r.match ? 'half_id'
+    ), free as materialized (
+      select (h).*, a.name as account_name
+      from unnest(halves) as h
+      join app.accounts as a on a.id = (h).account_id
+      where (h).id not in (select t.id from taken as t)
+    ), staged as materialized (
+      select s.*, s.kind in ('expense', 'refund') as is_spending
+      from app.statement_rows(context, batch, array(
+        select d::date::text from generate_series(first_day, last_day, interval '1 day') as d
+      )) as s
+      where not s.is_skipped
+        and case when s.kind in ('expense', 'refund')
+          then s.draft is not null and s.line between first and last
+            and (s.match is null or s.match = '{"state": "new"}')
+          else s.match is null and s.kind in ('own_transfer', 'savings', 'top_up', 'card_payment', 'income') end
+    ), pairs as materialized (
+      select s.line, s.is_spending, f.id,
+        exists (select from app.statement_links as k where k.line_id = f.id) as is_booked,
+        s.kind = 'income' or f.kind = 'income' as is_income, abs(s.booked_on - f.booked_on) as gap,
+        app.compare_names(app.descriptor_words(f.account_name), app.descriptor_words(s.text)) > 0 as is_named
+      from staged as s
+      join free as f on f.amount_minor = s.amount_minor and f.currency = s.currency and f.direction <> s.direction
+      where abs(s.booked_on - f.booked_on) <= days
+        and not (s.is_spending and f.kind in ('expense', 'refund'))
+        and not (s.kind = 'income' and f.kind = 'income')
+        -- A line imported before was compared with these halves then.
+        and (s.is_spending or not exists (
+          select from app.statement_lines as l
+          where l.account_id = batch.account_id and l.booked_on = s.booked_on and l.amount_minor = s.amount_minor
+            and l.currency = s.currency and l.direction = s.direction and l.text = s.text
+        ))
+    ), counted as (
+      select p.*, count(*) filter (where p.is_spending and not p.is_named) over (partition by p.id) as rivals
+      from pairs as p
+      -- Income of the same amount doesn't turn a purchase into a transfer.
+      where not (p.is_booked and p.is_income)
+    )
+    select c.*, case when c.is_booked then app.list_removable(context, c.id) end as removes
+    from counted as c
+    order by c.is_spending or c.is_booked, c.is_named desc, c.is_booked, c.is_income, c.gap, c.line, c.id
+    limit most
+  loop
+    continue when found.line = any (used_lines) or found.id = any (used_halves)
+      or found.is_booked and found.removes is null;
+    line := found.line;
+    half_id := found.id;
+    is_spending := found.is_spending;
+    is_sure := not found.is_booked and not (found.is_spending and found.is_income)
+      and (not found.is_spending or found.is_named or found.rivals < 2);
+    payment_ids := found.removes;
+    used_lines := used_lines || line;
+    -- Ask about all rows that may be the same half.
+    if is_sure or found.is_booked then
+      used_halves := used_halves || half_id;
+    end if;
+    return next;
+  end loop;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.pair_in_order(rows integer, entries integer, costs integer[], skips integer[])
+ RETURNS integer[]
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+declare
+  -- The cost of an unpaired row, above any saving by better pairs.
+  alone constant int := 10000;
+  width constant int := entries + 1;
+  -- Minimum cost of pairing the first n rows with the first m entries, at [n * width + m + 1].
+  least_costs int[] := array_fill(0, array[(rows + 1) * (entries + 1)]);
+  pairs int[] := array_fill(null::int, array[rows]);
+  i int := rows;
+  j int := entries;
+begin
+  for m in 1..entries loop
+    least_costs[m + 1] := least_costs[m] + skips[m];
+  end loop;
+  for n in 1..rows loop
+    least_costs[n * width + 1] := n * alone;
+    for m in 1..entries loop
+      -- least() ignores null, the cost of an impossible pair.
+      least_costs[n * width + m + 1] := least(
+        least_costs[(n - 1) * width + m + 1] + alone, least_costs[n * width + m] + skips[m],
+        least_costs[(n - 1) * width + m] + costs[(n - 1) * entries + m]
+      );
+    end loop;
+  end loop;
+  while i > 0 and j > 0 loop
+    -- Among equal rows, pair the first ones.
+    if least_costs[i * width + j + 1] = least_costs[(i - 1) * width + j + 1] + alone then
+      i := i - 1;
+    elsif least_costs[i * width + j + 1] = least_costs[i * width + j] + skips[j] then
+      j := j - 1;
+    else
+      pairs[i] := j;
+      i := i - 1;
+      j := j - 1;
+    end if;
+  end loop;
+  return pairs;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.parse_closed_through(context app.context, month text)
+ RETURNS date
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  if month ~ '^--(0[1-9]|1[0-2])$' then
+    -- Without a year, the latest such month that has ended.
+    month := extract(year from context.today)::int - (right(month, 2)::int >= extract(month from context.today))::int
+      || right(month, 3);
+  end if;
+  if month = '' then
+    return null;
+  elsif month !~ '^(199\d|20\d\d)-(0[1-9]|1[0-2])$' or month >= app.month_name(context.today) then
+    perform app.fail('date_out_of_range.month_not_over', jsonb_build_object('month', left(month, 40)),
+      'closed_through');
+  end if;
+  return ((month || '-01')::date + interval '1 month')::date - 1;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.parse_expense_filter(context app.context, arguments jsonb)
+ RETURNS app.expense_filter
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  filter app.expense_filter;
+  base_exponent int;
+begin
+  filter.from_on := app.parse_date(context, arguments ->> 'from', 'from', true);
+  filter.to_on := app.parse_date(context, arguments ->> 'to', 'to', true);
+  if filter.from_on > filter.to_on then
+    perform app.fail('invalid_argument.period_backwards',
+      jsonb_build_object('from', filter.from_on, 'to', filter.to_on), 'to');
+  end if;
+  filter.words := app.word_patterns(arguments ->> 'query');
+  filter.payee := lower(app.clean_text(arguments ->> 'payee'));
+  filter.kind := arguments ->> 'kind';
+  filter.reimbursement := arguments ->> 'reimbursement';
+  filter.currency := arguments ->> 'currency';
+  filter.amount_currency := coalesce(filter.currency, context.base_currency);
+  base_exponent := app.currency_exponent(filter.amount_currency, 'currency');
+  filter.min_minor := (arguments ->> 'min_amount')::numeric * 10::numeric ^ base_exponent;
+  filter.max_minor := (arguments ->> 'max_amount')::numeric * 10::numeric ^ base_exponent;
+  if filter.min_minor > filter.max_minor then
+    perform app.fail('invalid_argument.amounts_backwards', field => 'max_amount');
+  end if;
+  -- Two bounds find an amount as charged, in any currency. A single bound compares values, since 1,280 JPY isn't more
+  -- than 1,000 EUR.
+  if num_nonnulls(filter.min_minor, filter.max_minor) = 2 then
+    filter.own_bounds := (
+      select jsonb_object_agg(c.code, jsonb_build_array(
+        filter.min_minor * 10::numeric ^ (c.exponent - base_exponent),
+        filter.max_minor * 10::numeric ^ (c.exponent - base_exponent)
+      ))
+      from app.currencies as c
+    );
+  end if;
+  filter.tags := array(select lower(t) from unnest(nullif(app.clean_tags(arguments -> 'tags', 'tags'), '{}')) as t);
+  filter.category_ids := app.find_filter_categories(arguments -> 'categories', 'categories');
+  filter.not_category_ids := app.find_filter_categories(arguments -> 'not_categories', 'not_categories');
+  filter.member_id := app.find_member(context, app.clean_text(arguments ->> 'member'), 'member');
+  filter.borne_by := app.find_member(context, app.clean_text(arguments ->> 'borne_by'), 'borne_by');
+  filter.recorded_by := app.find_member(context, app.clean_text(arguments ->> 'recorded_by'), 'recorded_by');
+  return filter;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.parse_period(context app.context, arguments jsonb, filter app.expense_filter)
+ RETURNS app.period
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  period app.period;
+begin
+  -- Allow dates that merely repeat the period.
+  if arguments ? 'period' and num_nonnulls(filter.from_on, filter.to_on) > 0 then
+    period := app.named_period(arguments ->> 'period', context.today);
+    if coalesce(filter.from_on, period.from_on) = period.from_on and coalesce(filter.to_on, period.to_on) = period.to_on
+    then
+      return period;
+    end if;
+    perform app.fail('invalid_argument.period_and_dates', field => 'period');
+  end if;
+  if num_nonnulls(filter.from_on, filter.to_on) = 0 then
+    return app.named_period(coalesce(arguments ->> 'period', 'this_month'), context.today);
+  end if;
+  period.to_on := coalesce(filter.to_on, greatest(context.today, filter.from_on));
+  period.from_on := coalesce(
+    filter.from_on,
+    (select p.paid_on from app.payments as p where p.deleted_at is null and p.paid_on <= filter.to_on order by p.paid_on
+      limit 1),
+    filter.to_on
+  );
+  if period.to_on - period.from_on > 3660 then
+    perform app.fail(
+      'date_out_of_range.period_too_long', jsonb_build_object('from', period.from_on, 'to', period.to_on, 'years', 10),
+      'from'
+    );
+  end if;
+  period.shift := app.step_of_days(period.from_on, period.to_on, context.today);
+  return period;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.parse_tax(given jsonb, amount_minor bigint, currency text, field text, OUT minor bigint, OUT rate numeric)
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  right_minor bigint;
+begin
+  rate := round((given ->> 'tax_percent')::numeric, 3);
+  minor := case when given ->> 'tax' ~ '^0+(\.0+)?$' then 0
+    else app.parse_amount(given ->> 'tax', currency, parse_tax.field || '.tax') end;
+  if minor > amount_minor then
+    perform app.fail('invalid_argument.tax_above_amount', jsonb_build_object(
+      'tax', app.format_amount(minor, currency), 'amount', app.format_amount(amount_minor, currency),
+      'currency', currency
+    ), parse_tax.field || '.tax');
+  end if;
+  if rate is null then
+    rate := app.find_tax_rate(amount_minor, minor);
+    minor := nullif(minor, 0);
+    return;
+  end if;
+  right_minor := app.tax_of(amount_minor, rate);
+  if minor <> right_minor then
+    perform app.fail('invalid_argument.tax_contradicts', jsonb_build_object(
+      'rate', trim_scale(rate), 'tax', app.format_amount(minor, currency),
+      'right', app.format_amount(right_minor, currency), 'amount', app.format_amount(amount_minor, currency),
+      'currency', currency,
+      -- The caller gave a net amount; this is the gross one.
+      'whole', case when minor = app.scale_minor(amount_minor, rate, 100)
+        then app.format_amount(amount_minor + minor, currency) end
+    ), parse_tax.field || '.tax');
+  end if;
+  minor := right_minor;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.pay_matched_date(context app.context, row_match jsonb, draft jsonb, line_minor bigint, line_currency text)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  bill app.expenses;
+  occurrence app.expense_occurrences;
+  automatic app.payments;
+begin
+  perform from app.expenses as e where e.id = row_match ->> 'bill_id' for no key update;
+  perform app.refresh_bill(row_match ->> 'bill_id', context.today);
+  select * into bill from app.expenses as e where e.id = row_match ->> 'bill_id' and e.deleted_at is null;
+  if found then
+    occurrence := app.find_occurrence(bill, (row_match ->> 'due_on')::date, 'import_id');
+  end if;
+  automatic := app.latest_payment(occurrence.id);
+  if occurrence.status = 'paid' and automatic.source = 'autopay' then
+    -- Autopay recorded this payment after the preview.
+    return automatic.id;
+  elsif occurrence.status is distinct from 'open' then
+    perform app.fail('expectation_mismatch.books_changed', field => 'import_id');
+  end if;
+  return (
+    app.settle_occurrence(context, bill, occurrence, case bill.currency
+      when draft ->> 'currency' then (draft ->> 'amount_minor')::bigint
+      when line_currency then line_minor
+    end, (draft ->> 'paid_on')::date, null, null)
+  ).id;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.prepare_closing(context app.context, closed_through date)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  waiting record;
+begin
+  -- Record automatic payments up to today first, since they belong to the month. Lock bills before the organization, as
+  -- every writer does.
+  perform app.refresh_bill(b.id, context.today)
+  from (
+    select e.id from app.expenses as e
+    where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active' and e.autopay
+      and e.deleted_at is null and e.next_due < context.today
+    order by e.id
+  ) as b;
+  perform from identity.organizations as o where o.id = context.organization_id for no key update;
+  -- Final values change only with the base currency.
+  select count(*) as count, min(p.paid_on) as since into waiting
+  from app.payments as p
+  where not p.is_final and p.paid_on <= closed_through and p.deleted_at is null;
+  if waiting.count > 0 then
+    perform app.fail('values_pending', jsonb_build_object(
+      'count', waiting.count, 'since', waiting.since, 'month', app.month_name(closed_through)
+    ), 'closed_through');
+  end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.propagate_category()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  update app.payments as p set category_id = new.category_id
+    where p.expense_id = new.id and p.category_id is distinct from new.category_id
+      -- Bill payments in closed months keep their category.
+      and not (new.kind = 'bill' and app.is_closed(p.organization_id, p.paid_on));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.publish_rows(context app.context, batch app.import_batches, lines integer[])
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  page_rows constant int := 2000;
+  page int[];
+  drafts jsonb;
+  -- The fields that the answer and its warnings need.
+  written jsonb := '[]';
+begin
+  for place in 1..cardinality(lines) by page_rows loop
+    page := lines[place : place + page_rows - 1];
+    with given as (
+      update app.import_rows as r
+      set draft = r.draft || jsonb_build_object('id', app.new_id('exp'))
+          -- A person confirmed that the row is new, although it resembles a record.
+          || case when r.match ? 'answer' then '{"stands_alone": true}' else '{}'::jsonb end,
+        match = jsonb_strip_nulls(jsonb_build_object('state', 'new', 'line_id', r.match -> 'line_id'))
+      where r.import_id = batch.id and r.line between page[1] and page[cardinality(page)] and r.line = any (page)
+      returning r.line, r.draft
+    )
+    select jsonb_agg(g.draft order by g.line) into drafts from given as g;
+    perform app.write_expenses(context, drafts, 'import');
+    written := written || (
+      select jsonb_agg(jsonb_build_object(
+        'place', d -> 'place', 'id', d -> 'id', 'name', d -> 'name', 'paid_on', d -> 'paid_on'
+      ))
+      from jsonb_array_elements(drafts) as d
+    );
+  end loop;
+  return written;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.rank_spending(spending app.spending, dimensions text[], top integer, target text, is_compared boolean)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  times constant text[] := array['month', 'week', 'day'];
+  is_time_1 constant boolean := dimensions[1] = any (times);
+  is_time_2 constant boolean := coalesce(dimensions[2] = any (times), false);
+  exponent constant int := app.currency_exponent(target, 'in_currency');
+  rest constant jsonb := '{"none": "rest"}';
+  category_names constant jsonb := case when 'category' = any (dimensions)
+    then (select jsonb_object_agg(c.id, c.name) from app.categories as c) end;
+begin
+  return (
+    with named as materialized (
+      select g.*, app.group_label(dimensions[1], g.key_1, g.spelling_1, category_names) as name_1,
+        case when dimensions[2] is not null
+          then app.group_label(dimensions[2], g.key_2, g.spelling_2, category_names) end as name_2
+      from unnest(spending.groups) as g
+    ),
+    heads as (
+      -- Groups are ranked by everything but time: periods form a sequence and are never folded.
+      select n.*,
+        concat_ws(E'\n', case when not is_time_1 then n.name_1 #>> '{}' end,
+        case when not is_time_2 then n.name_2 #>> '{}' end) collate "C" as head
+      from named as n
+    ),
+    placed as (
+      select p.*, dense_rank() over (order by p.head_minor desc, p.head) > top as is_rest
+      from (select h.*, sum(h.minor) over (partition by h.head) as head_minor from heads as h) as p
+    ),
+    folded as (
+      select p.is_rest, f.name_1, f.name_2,
+        max(p.head_minor) filter (where not p.is_rest) as head_minor, min(p.head) filter (where not p.is_rest) as head,
+        sum(p.minor) as minor, sum(p.count) as count, sum(p.upcoming_minor) as upcoming_minor,
+        sum(p.earlier_minor) as earlier_minor
+      from placed as p
+      cross join lateral (
+        select case when p.is_rest and not is_time_1 then null else p.name_1 end as name_1,
+          case when p.is_rest and not is_time_2 then null else p.name_2 end as name_2
+      ) as f
+      group by p.is_rest, f.name_1, f.name_2
+    ),
+    ordered as (
+      select f.*, row_number() over (order by
+        case when is_time_1 then f.name_1 #>> '{}' end, f.is_rest,
+        case when not is_time_1 then f.head_minor end desc, case when not is_time_1 then f.head end,
+        case when is_time_2 then f.name_2 #>> '{}' end, f.minor desc, f.head
+      ) as place
+      from folded as f
+    )
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'group', case
+        when s.name_1 is null and s.name_2 is null then jsonb_build_array(rest)
+        when cardinality(dimensions) = 1 then jsonb_build_array(s.name_1)
+        else jsonb_build_array(coalesce(s.name_1, rest), coalesce(s.name_2, rest))
+      end,
+      'amount', app.format_minor(s.minor, exponent),
+      'count', s.count,
+      'upcoming', app.format_minor(s.upcoming_minor, exponent),
+      'previous', case when is_compared then app.format_minor(s.earlier_minor, exponent) end,
+      'change_percent',
+      case when is_compared then round((s.minor - s.earlier_minor) * 100 / nullif(abs(s.earlier_minor), 0), 1) end
+    ) order by s.place), '[]')
+    from ordered as s
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.rates_snapshot(day date)
+ RETURNS date
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  -- Every source quotes USD.
+  rate constant app.rate := app.find_rate('USD', day);
+begin
+  return case when rate.source = 'snapshot' then rate.rate_on end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.read_activity_page(filter jsonb, before bigint, timezone text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET role TO 'authenticated'
+ SET jit TO 'off'
+AS $function$
+declare
+  rows_at_once constant int := 20;
+  -- The most changes that a search scans for one page.
+  most_looked constant int := 2000;
+  organization constant text := identity.current_organization_id();
+  page record;
+begin
+  if organization is null then
+    return null;
+  end if;
+  with looked as (
+    select s.* from app.change_sets as s
+    where s.organization_id = organization and (before is null or s.recorded_seq < before)
+      and (filter ->> 'id' is null or s.id = filter ->> 'id')
+      and (filter ->> 'by' is null or s.actor_id = (filter ->> 'by')::uuid)
+      and (filter ->> 'app' is null or s.client_name = filter ->> 'app')
+      and (filter ->> 'tool' is null or s.tool = filter ->> 'tool')
+      and (filter ->> 'from' is null or s.created_at >= (filter ->> 'from')::timestamp at time zone timezone)
+      and (filter ->> 'to' is null
+        or s.created_at < ((filter ->> 'to')::date + 1)::timestamp at time zone timezone)
+    order by s.recorded_seq desc
+    limit case when filter ->> 'query' is null then rows_at_once else most_looked end
+  ), found as (
+    select l.* from looked as l
+    where filter ->> 'query' is null or exists (
+      select from jsonb_path_query(l.facts, 'strict $.**') as told (value)
+      where jsonb_typeof(told.value) = 'string' and strpos(lower(told.value #>> '{}'), lower(filter ->> 'query')) > 0
+    )
+    order by l.recorded_seq desc
+    limit rows_at_once
+  )
+  select
+    (
+      select jsonb_agg(app.describe_activity(s, case when filter ->> 'id' is null then 10 else 100 end)
+      order by f.recorded_seq desc)
+      from found as f join app.change_sets as s on s.id = f.id) as changes,
+    case when (select count(*) from found) = rows_at_once then (select min(f.recorded_seq) from found as f)
+      when (select count(*) from looked) = most_looked then (select min(l.recorded_seq) from looked as l) end as next
+  into page;
+  return jsonb_build_object('changes', coalesce(page.changes, '[]'), 'next', page.next::text) || case
+    when before is not null then '{}'
+    else jsonb_build_object(
+      'reads', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'day', r.day, 'by', app.member_name(r.user_id), 'client_name', app.plain_words(r.client_name, 60), 'count',
+          r.count
+        ) order by r.day desc, r.count desc), '[]')
+        from (
+          select t.day, t.user_id, t.client_name, sum(t.count) as count from app.tool_reads as t
+          where t.organization_id = organization and t.day > app.instant()::date - 30
+          group by t.day, t.user_id, t.client_name
+          order by t.day desc
+          limit 100
+        ) as r
+      ),
+      'people', (
+        select jsonb_agg(jsonb_build_object('id', m.user_id, 'name', app.member_name(m.user_id))
+          order by m.created_at, m.user_id)
+        from identity.memberships as m
+        where m.organization_id = organization
+      ),
+      'apps', (
+        select coalesce(jsonb_agg(distinct c.client_name), '[]')
+        from (
+          select s.client_name from app.change_sets as s
+          where s.organization_id = organization
+          order by s.recorded_seq desc
+          limit most_looked
+        ) as c
+        where c.client_name is not null
+      )
+    )
+  end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.read_budgets(context app.context, day date, category_ids text[] DEFAULT NULL::text[])
+ RETURNS SETOF app.budget_state
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  everything constant app.expense_filter := app.parse_expense_filter(context, '{}');
+begin
+  return query
+    with live as (
+      select b as budget, b.currency, b.category_id, b.per, b.amount_minor, b.carries_over, b.opening_minor,
+        c.name as category,
+        date_trunc(b.per, day)::date as from_on,
+        (date_trunc(b.per, day) + ('1 ' || b.per)::interval)::date - 1 as to_on,
+        date_trunc(b.per, b.starts_on)::date as counted_from
+      from app.budgets as b
+      left join app.categories as c on c.id = b.category_id
+      where b.deleted_at is null and c.archived_at is null
+        and (category_ids is null or b.category_id = any (category_ids))
+        -- Earlier settings are not stored, so before its first change a budget reports the current limit.
+        and (date_trunc(b.per, day) >= b.starts_on
+          or b.starts_on <= (b.created_at at time zone context.timezone)::date)
+    ),
+    -- Sum each period once, however many budgets it has.
+    windows as (
+      select l.currency, l.from_on, l.to_on from live as l
+      union
+      select l.currency, l.counted_from, l.from_on - 1 from live as l
+      where l.carries_over and l.counted_from < l.from_on
+    ),
+    sums as materialized (
+      select w.currency, w.from_on, w.to_on, s.groups, s.is_partial
+      from windows as w
+      cross join lateral
+        jsonb_populate_record(everything, jsonb_build_object('from_on', w.from_on, 'to_on', w.to_on)) as f
+      cross join lateral app.sum_spending(context, f, null, null, array['category'], w.currency) as s
+    ),
+    spent as (
+      select l.budget, s.to_on < l.from_on as is_past, s.is_partial and (
+          -- In the base currency, the category of each unconverted payment is known.
+          l.category_id is null or l.currency <> context.base_currency or exists (
+            select from app.payments as p
+            where p.category_id = l.category_id and p.paid_on between s.from_on and s.to_on and p.base_minor is null
+              and p.deleted_at is null
+          )
+      ) as is_partial, (
+          select coalesce(sum(g.minor), 0) from unnest(s.groups) as g
+          where l.category_id is null or g.key_1 = l.category_id
+      ) as minor
+      from live as l
+      join sums as s on s.currency = l.currency
+        and (s.from_on, s.to_on) in ((l.from_on, l.to_on), (l.counted_from, l.from_on - 1))
+    )
+    select l.budget, l.category, l.from_on, l.to_on, carried.minor, s.minor,
+      l.amount_minor + coalesce(carried.minor, 0),
+      s.is_partial
+    from live as l
+    cross join lateral (
+      select sum(s.minor) filter (where not s.is_past) as minor,
+        coalesce(sum(s.minor) filter (where s.is_past), 0) as past_minor, bool_or(s.is_partial) as is_partial
+      from spent as s where (s.budget).id = (l.budget).id
+    ) as s
+    cross join lateral (
+      select case when l.carries_over and l.counted_from <= l.from_on then l.opening_minor + l.amount_minor * (
+        case l.per when 'year' then extract(year from l.from_on) - extract(year from l.counted_from)
+        else app.month_of(l.from_on) - app.month_of(l.counted_from) end
+      ) - s.past_minor end as minor
+    ) as carried;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.read_preferences(organization_id text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select jsonb_build_object(
+      'id', o.id, 'timezone', p.timezone, 'base_currency', o.base_currency, 'own_only', o.own_only,
+      'relabel_closed', o.relabel_closed, 'email_enabled', p.email_enabled,
+      'default_lead_days', p.default_lead_days, 'hide_amounts_in_email', p.hide_amounts_in_email, 'closed_through',
+      o.closed_through,
+      'mails', (select jsonb_object_agg(m.user_id, m.mails) from identity.memberships as m where m.organization_id
+        = o.id)
+    )
+    from identity.organizations as o
+    join identity.profiles as p on p.user_id = o.owner_id
+    where o.id = read_preferences.organization_id
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.read_security_events(organization_id text, user_id uuid)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  most constant int := 50;
+  sees_all constant boolean := identity.member_may(organization_id, user_id, 'members:manage');
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'at', e.at, 'event', e.event, 'by', p.email, 'detail', e.detail || case when e.detail ? 'client_name'
+        then jsonb_build_object('client_name', app.plain_words(e.detail ->> 'client_name', 60)) else '{}' end
+    ) order by e.at desc, e.id desc), '[]')
+    from (
+      select * from identity.audit_events as e
+      where e.organization_id = read_security_events.organization_id
+        and (sees_all or e.actor_id = read_security_events.user_id)
+        or e.actor_id = read_security_events.user_id and e.organization_id is null
+      order by e.at desc, e.id desc
+      limit most
+    ) as e
+    -- Name current members only.
+    left join identity.memberships as m
+      on m.organization_id = read_security_events.organization_id and m.user_id = e.actor_id
+    left join identity.profiles as p on p.user_id = m.user_id
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.read_settings(context app.context)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select jsonb_build_object(
+      'timezone', p.timezone, 'base_currency', context.base_currency,
+      'reminders', jsonb_build_object(
+        'email_enabled', own.email_enabled, 'email',
+        case when own.reminder_email_confirmed_at is not null then own.reminder_email else own.email end,
+        'default_days_before', p.default_lead_days, 'hide_amounts_in_email', own.hide_amounts_in_email,
+        'my_mails', (select m.mails from identity.memberships as m
+          where m.organization_id = context.organization_id and m.user_id = context.actor_id)
+      )
+    ) || case when o.closed_through is null then '{}'
+      else jsonb_build_object('closed_through', app.month_name(o.closed_through)) end
+      || case when o.own_only then '{"own_only":true}' else '{}' end::jsonb
+      || case when o.relabel_closed then '{"relabel_closed":true}' else '{}' end::jsonb
+    from identity.profiles as p
+    join identity.organizations as o on o.id = context.organization_id
+    -- Only the person sees their own mail settings.
+    join identity.profiles as own on own.user_id = context.actor_id
+    where p.user_id = context.owner_id
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.reconcile(context app.context, arguments jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  most constant int := 100;
+  account constant app.accounts := app.require_account(context, arguments ->> 'account', 'account');
+  first_day date := app.parse_date(context, arguments ->> 'from', 'from');
+  last_day date := app.parse_date(context, arguments ->> 'to', 'to');
+  account_currency constant text := coalesce(account.currency, (
+    select l.currency from app.statement_lines as l where l.account_id = account.id
+    group by l.currency order by count(*) desc, l.currency limit 1
+  ), context.base_currency);
+  bank jsonb;
+  books jsonb;
+  found record;
+begin
+  select coalesce(first_day, min(l.booked_on)), coalesce(last_day, max(l.booked_on)) into first_day, last_day
+  from app.statement_lines as l
+  where l.account_id = account.id;
+  if last_day < first_day then
+    perform app.fail('invalid_argument.period_backwards', jsonb_build_object('from', first_day, 'to', last_day), 'to');
+  end if;
+  with lines as materialized (
+    select l.*, paid.ids
+    from app.statement_lines as l
+    cross join lateral (
+      -- A payment merged since counts as the one it was merged into.
+      select array_agg(coalesce(p.merged_into, p.id)) as ids
+      from app.statement_links as k
+      join app.payments as p on p.id = k.payment_id
+      where k.line_id = l.id and (p.deleted_at is null
+        or exists (select from app.payments as o where o.id = p.merged_into and o.deleted_at is null))
+      offset 0
+    ) as paid
+    where l.account_id = account.id and l.booked_on between first_day and last_day
+      and l.kind in ('expense', 'refund', 'unreadable')
+      and l.other_half_id is null
+      and not exists (select from app.statement_lines as o where o.other_half_id = l.id)
+  ), linked as (
+    select p.id, coalesce(p.merged_into, p.id) as standing
+    from app.statement_links as k join app.payments as p on p.id = k.payment_id
+    where k.organization_id = context.organization_id
+  ), loose as (
+    -- A payment without a charge is listed in its own currency.
+    select p.*, case when p.charged_currency = account_currency and p.currency <> account_currency then p.charged_minor
+        else p.amount_minor end as minor,
+      case when account_currency in (p.currency, p.charged_currency) then account_currency else p.currency end
+        as in_currency
+    from app.payments as p
+
+    where p.organization_id = context.organization_id and p.paid_on between first_day and last_day
+      and p.deleted_at is null
+      and (account_currency in (p.currency, p.charged_currency) or p.charged_currency is null)
+      and p.id not in (select l.id from linked as l union all select l.standing from linked as l)
+  ), counted (id, minor, currency) as (
+    select p.id, case
+        when p.currency = l.currency then p.amount_minor
+        when p.charged_currency = l.currency then p.charged_minor
+      end * case p.direction when 'out' then 1 else -1 end as minor, l.currency
+    from (select distinct u.id, l.currency from lines as l cross join lateral unnest(l.ids) as u (id)) as l
+    join app.payments as p on p.id = l.id
+    where l.currency in (p.currency, p.charged_currency)
+    union all
+    -- A payment recorded only in another currency counts with the amount on its line.
+    select l.id, case l.direction when 'out' then l.amount_minor else -l.amount_minor end, l.currency
+    from lines as l
+    where not exists (
+      select from app.payments as p where p.id = any (l.ids) and l.currency in (p.currency, p.charged_currency)
+    ) and l.ids is not null
+  )
+  select
+    (
+      select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+        'date', b.booked_on, 'text', b.text, 'amount',
+        case when b.kind <> 'unreadable' then app.format_amount(b.amount_minor, b.currency) end,
+        'currency', b.currency, 'kind', b.kind, 'skipped', nullif(b.is_skipped, false)
+      )) order by b.booked_on, b.id)
+      from (select * from lines as l where l.ids is null order by l.booked_on, l.id limit most) as b
+    ) as bank_only,
+    (select count(*) from lines as l where l.ids is null) as bank_count,
+    (
+      select jsonb_agg(jsonb_build_object(
+        'id', app.shown_id(b.id), 'date', b.paid_on, 'name', e.name, 'amount',
+        app.format_amount(b.minor, b.in_currency),
+        'currency', b.in_currency, 'is_refund', case b.direction when 'refund' then true end
+      ) order by b.paid_on, b.recorded_seq)
+      from (select * from loose as p order by p.paid_on, p.recorded_seq limit most) as b
+      cross join lateral (select e.name from app.expenses as e where e.id = b.expense_id offset 0) as e
+    ) as books_only,
+    (select count(*) from loose) as books_count,
+    (select count(*) from lines as l where l.ids is not null) as linked_count,
+    (
+      select jsonb_agg(jsonb_build_object('currency', l.currency, 'minor',
+        case l.direction when 'out' then l.amount_minor else -l.amount_minor end))
+      from lines as l
+    ) as bank,
+    (
+      select jsonb_agg(jsonb_build_object('currency', a.currency, 'minor', a.minor))
+      from (
+        select c.currency, c.minor from counted as c
+        union all
+        select p.in_currency, case p.direction when 'out' then p.minor else -p.minor end from loose as p
+      ) as a
+    ) as books
+  into found;
+  bank := coalesce(found.bank, '[]');
+  books := coalesce(found.books, '[]');
+  return jsonb_build_object('data', jsonb_build_object(
+    'account', account.name, 'from', first_day, 'to', last_day, 'bank_only', coalesce(found.bank_only, '[]'),
+    'books_only', coalesce(found.books_only, '[]'),
+    -- The balance includes records that the person may not see.
+    'balance', case when identity.sees_everything() then account.balance - 'change_id' end,
+    'bank_only_count', found.bank_count, 'books_only_count', found.books_count, 'linked_count', found.linked_count,
+    'totals', jsonb_build_object(
+      'bank', app.sum_by_currency(bank), 'books', app.sum_by_currency(books),
+      'difference', app.sum_by_currency(bank || (
+        select coalesce(jsonb_agg(b || jsonb_build_object('minor', -(b ->> 'minor')::bigint)), '[]')
+        from jsonb_array_elements(books) as b
+      ))
+    )
+  ));
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.refuse_closed_month()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  organization_id constant text := coalesce(new.organization_id, old.organization_id);
+  days date[];
+  organization record;
+  day date;
+  is_relabeling boolean := false;
+begin
+  if tg_table_name = 'expenses' then
+    -- Look up by expense first: without statistics, the planner expects few undeleted payments and reads all of them.
+    days := array(
+      select p.paid_on
+      from (select p.* from app.payments as p where p.expense_id = new.id offset 0) as p
+      where p.deleted_at is null
+    );
+  else
+    if tg_op <> 'INSERT' and old.deleted_at is null then
+      days := days || old.paid_on;
+    end if;
+    if tg_op <> 'DELETE' and new.deleted_at is null then
+      days := days || new.paid_on;
+    end if;
+  end if;
+  if days <> '{}' then
+    select o.closed_through, o.relabel_closed into organization from identity.organizations as o
+    where o.id = organization_id for share;
+    select min(d) into day from unnest(days) as d where d <= organization.closed_through;
+    if day is not null then
+      is_relabeling := tg_op = 'UPDATE' and app.is_relabeling(to_jsonb(old), to_jsonb(new));
+      if not (is_relabeling and organization.relabel_closed) then
+        perform app.fail('month_closed', app.closed_month(day)
+          || case when is_relabeling then '{"is_label":true}' else '{}' end::jsonb);
+      end if;
+    end if;
+  end if;
+  return coalesce(new, old);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.refuse_income(item jsonb, field text)
+ RETURNS void
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  -- A refunded salary in any other category belongs to an employer, so it isn't income. Tax refunds reduce expenses.
+  earned constant text :=
+    '\m(salary|salaries|wages|pay ?check|gehalt|lohn|salaire|sueldo|salario|stipendio|n[oó]mina)\M';
+  income constant text := '^(income|earnings|einkommen|einnahmen?|revenus?|ingresos?|entrate)$';
+  category constant text := lower(app.clean_text(item ->> 'category'));
+begin
+  if category ~ income or (item ->> 'is_refund')::boolean and lower(item ->> 'name') ~ earned
+    and coalesce(category ~ earned, true) then
+    perform app.fail('invalid_argument.income', jsonb_build_object('name', app.clean_text(item ->> 'name')), field);
+  end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.refuse_matched_twice(batch app.import_batches)
+ RETURNS void
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  twice record;
+begin
+  select array_agg(r.line order by r.line) as lines into twice
+  from app.import_rows as r
+  left join lateral jsonb_array_elements_text(r.match -> 'payment_ids') as w (id) on true
+  where r.import_id = batch.id and not r.is_skipped
+    and (r.match ->> 'state' = 'linked' or r.match ->> 'state' = 'transfer' and r.match ? 'half_id')
+  group by coalesce(w.id, r.match ->> 'half_id', (r.match ->> 'bill_id') || (r.match ->> 'due_on'))
+  -- Only answers are checked: matching itself may link several rows to one payment (app.match_sums).
+  having count(*) > 1 and bool_or(r.match ? 'answer')
+  order by 1
+  limit 1;
+  if found then
+    perform app.fail('invalid_argument.matched_twice', jsonb_build_object('lines', twice.lines), 'answers');
+  end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.remove_transfers(context app.context, batch app.import_batches)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  wanted constant text[] := array(
+    select jsonb_array_elements_text(r.match -> 'payment_ids') as id from app.import_rows as r
+    where r.import_id = batch.id and r.match ->> 'state' = 'transfer' and r.match ? 'half_id'
+    order by 1
+  );
+  halves constant text[] := array(
+    select r.match ->> 'half_id' from app.import_rows as r
+    where r.import_id = batch.id and r.match ->> 'state' = 'transfer' and r.match ? 'half_id'
+  );
+  kept int;
+  removed text[];
+begin
+  -- A concurrent undo may have deleted the line of a half.
+  perform from app.statement_lines as l where l.id = any (halves) order by l.id for key share;
+  get diagnostics kept = row_count;
+  if wanted = '{}' or kept < cardinality(halves) then
+    return kept < cardinality(halves);
+  end if;
+  perform from app.expenses as e
+  where e.id in (select p.expense_id from app.payments as p where p.id = any (wanted))
+  order by e.id for no key update;
+  with gone as (
+    update app.payments as p set deleted_at = context.at
+    where p.id = any (wanted) and p.deleted_at is null and p.split_id is null and p.merged_into is null
+    returning p.expense_id
+  )
+  select array_agg(g.expense_id) into removed from gone as g;
+  update app.expenses as e set deleted_at = context.at where e.id = any (removed) and e.deleted_at is null;
+  return coalesce(cardinality(removed), 0) < cardinality(wanted);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.require_records(context app.context, ids text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  missing text[];
+  deleted text[];
+begin
+  -- Jobs write concurrently, so lock the affected rows first.
+  perform from app.expenses as e where e.id = any (ids) order by e.id for no key update;
+  missing := array(
+    select wanted.id
+    from unnest(ids) with ordinality as wanted (id, place)
+    where not exists (select from app.expenses as e where e.id = wanted.id and e.deleted_at is null)
+    order by wanted.place
+  );
+  if missing = '{}' then
+    return;
+  end if;
+  deleted :=
+    array(select e.name from app.expenses as e where e.id = any (missing) order by array_position(missing, e.id));
+  perform app.fail('not_found.records', jsonb_build_object(
+    'missing', missing, 'asked', cardinality(ids), 'deleted', deleted, 'organization', context.organization_name,
+    'details', jsonb_build_object('ids', missing)
+  ), 'ids');
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.same_word(one text, other text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+declare
+  short constant text := case when length(one) < length(other) then one else other end;
+  long constant text := case when length(one) < length(other) then other else one end;
+begin
+  return one = other
+    -- Truncated or without vowels: "netfli", "amzn".
+    or length(short) >= 5 and starts_with(long, short)
+    or length(short) >= 4 and left(long, 1) || regexp_replace(substr(long, 2), '[aeiou]', '', 'g') = short
+    or length(short) >= 6 and left(short, 2) = left(long, 2) and app.text_likeness(one, other) >= 0.75;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.shared_preferences()
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE
+RETURN ARRAY['base_currency'::text, 'closed_through'::text, 'own_only'::text, 'relabel_closed'::text];
+
+CREATE OR REPLACE FUNCTION app.show_spending_chart(context app.context, arguments jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  -- The contract fills in a default period even when dates are given; dates win.
+  meant constant jsonb := case when arguments ?| array['from', 'to'] then arguments - 'period' else arguments end;
+begin
+  return case when arguments ->> 'chart' = 'upcoming_bills' then app.chart_upcoming_bills(context, meant)
+    else app.chart_spending(context, meant) end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.split_payment(context app.context, ids text[], changes jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  is_reimbursement constant boolean := changes ?| array['reimbursement', 'reimbursed_by', 'reimbursed_on'];
+  whole app.payments;
+  expense app.expenses;
+  parts jsonb;
+  rates numeric[];
+  drafts jsonb;
+begin
+  select p.* into strict whole from app.payments as p where p.expense_id = ids[1] and p.deleted_at is null;
+  select e.* into strict expense from app.expenses as e where e.id = ids[1];
+  select sum(p.amount_minor), sum(p.tax_minor), sum(p.charged_minor), array_agg(distinct p.tax_percent)
+  into whole.amount_minor, whole.tax_minor, whole.charged_minor, rates
+  from app.payments as p
+  where p.expense_id = any (ids) and p.deleted_at is null;
+  whole.tax_percent := case when cardinality(rates) = 1 then rates[1] end;
+  whole := app.change_payment(context, whole, changes);
+  parts := app.parse_split(context, changes -> 'split', to_jsonb(whole) || jsonb_build_object(
+    'category_id', expense.category_id, 'note', null
+  ), 'set.split', false);
+  whole.split_id := case when jsonb_array_length(parts) > 1 then coalesce(whole.split_id, app.new_id('spl')) end;
+
+  update app.expenses as e
+  set category_id = p.value ->> 'category_id', note = coalesce(p.value ->> 'note', e.note)
+  from jsonb_array_elements(parts) with ordinality as p
+  where e.id = ids[p.ordinality];
+  update app.payments as p
+  set amount_minor = part.amount_minor, currency = whole.currency, paid_on = whole.paid_on,
+    direction = whole.direction, charged_minor = part.charged_minor, charged_currency = whole.charged_currency,
+    tax_minor = part.tax_minor, tax_percent = whole.tax_percent, split_id = whole.split_id,
+    -- Each part keeps its own payer, shares and reimbursement unless the caller changes them.
+    paid_by = case when changes ? 'paid_by' then whole.paid_by else p.paid_by end,
+    sharing = case when changes ? 'shared' then whole.sharing else p.sharing end,
+    reimbursement = case when is_reimbursement then whole.reimbursement else p.reimbursement end,
+    reimbursed_by = case when is_reimbursement then whole.reimbursed_by else p.reimbursed_by end,
+    reimbursed_on = case when is_reimbursement then whole.reimbursed_on else p.reimbursed_on end
+  from jsonb_array_elements(parts) with ordinality as v
+  cross join lateral jsonb_populate_record(null::app.payments, v.value) as part
+  where p.expense_id = ids[v.ordinality] and p.deleted_at is null;
+  update app.payments as p set deleted_at = context.at
+  where p.expense_id = any (ids[jsonb_array_length(parts) + 1:]) and p.deleted_at is null;
+  update app.expenses as e set deleted_at = context.at
+  where e.id = any (ids[jsonb_array_length(parts) + 1:]);
+
+  select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+    'name', expense.name, 'payee', expense.payee, 'tags', expense.tags, 'note', expense.note, 'url', expense.url,
+    'created_by', expense.created_by, 'direction', whole.direction, 'currency', whole.currency,
+    'charged_currency', whole.charged_currency, 'paid_on', whole.paid_on, 'tax_percent', whole.tax_percent,
+    'reimbursement', whole.reimbursement, 'reimbursed_by', whole.reimbursed_by,
+    'reimbursed_on', whole.reimbursed_on, 'split_id', whole.split_id, 'paid_by', whole.paid_by, 'recorded_by',
+    whole.recorded_by,
+    'sharing', whole.sharing
+  )) || p.value || jsonb_build_object('id', app.new_id('exp')) order by p.ordinality) into drafts
+  from jsonb_array_elements(parts) with ordinality as p
+  where p.ordinality > cardinality(ids);
+  if drafts is not null then
+    perform app.write_expenses(context, drafts, whole.source);
+    -- The bank's line covers all parts, so link the new ones too.
+    insert into app.statement_links (line_id, payment_id, organization_id)
+    select distinct k.line_id, p.id, k.organization_id
+    from app.statement_links as k
+    join app.payments as linked on linked.id = k.payment_id and linked.expense_id = any (ids)
+    cross join app.payments as p
+    where p.expense_id in (select d ->> 'id' from jsonb_array_elements(drafts) as d);
+  end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.stage_import_rows(context app.context, batch app.import_batches, arguments jsonb)
+ RETURNS app.import_batches
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  after constant int := (arguments ->> 'after')::int;
+  through constant int := (arguments ->> 'through')::int;
+  new_read jsonb := batch.read || coalesce(arguments -> 'read', '{}');
+  known constant text := coalesce(batch.read ->> 'default_currency', app.account_currency(context, batch.account_id));
+  home constant text := coalesce(known, context.base_currency);
+  suggested jsonb;
+begin
+  -- Another caller is ahead, or an answer requires reading the file again.
+  if batch.state <> 'reading' or batch.staged_through <> after or arguments -> 'revision' <> batch.read -> 'revision'
+    then
+    return batch;
+  end if;
+  if after = 0 then
+    delete from app.import_rows as r where r.import_id = batch.id;
+    if known is null and jsonb_path_exists(arguments -> 'rows', '$[*] ? (!exists(@.currency))') then
+      new_read := jsonb_set(new_read, '{mapping,assumed}', coalesce(new_read #> '{mapping,assumed}', '[]')
+        || jsonb_build_object('code', 'currency_assumed', 'params', jsonb_build_object('currency', home)));
+      suggested := new_read -> 'suggests';
+      if not suggested @> to_jsonb(home) then
+        suggested := jsonb_path_query_array(suggested, '$[0 to 4]');
+        new_read := jsonb_set(new_read, '{questions}', new_read -> 'questions' || jsonb_build_object(
+          'id', 'default_currency', 'about', jsonb_build_object('home', home, 'suggested', suggested),
+          'options', suggested || to_jsonb(home)
+        ));
+      end if;
+    end if;
+  end if;
+  insert into app.import_rows (import_id, organization_id, line, kind, item)
+  select batch.id, context.organization_id, (i ->> 'line')::int,
+    case when (i ->> 'is_refund')::boolean then 'refund' else 'expense' end,
+    i || jsonb_build_object('currency', app.currency_of_sign(coalesce(i ->> 'currency', home), home))
+  from jsonb_array_elements(arguments -> 'rows') as i;
+  insert into app.import_rows (import_id, organization_id, line, item, error)
+  select batch.id, context.organization_id, (b ->> 'line')::int, b - array['line', 'error'] || jsonb_build_object(
+    'currency', app.currency_of_sign(coalesce(b ->> 'currency', home), home)
+  ), b -> 'error'
+  from jsonb_array_elements(arguments -> 'rows_bad') as b;
+  insert into app.import_rows (import_id, organization_id, line, kind, item)
+  select batch.id, context.organization_id, (i ->> 'line')::int, i ->> 'kind',
+    i || jsonb_build_object('currency', app.currency_of_sign(coalesce(i ->> 'currency', home), home))
+  from jsonb_array_elements(arguments -> 'left_out_rows') as i;
+  update app.import_batches as b
+  set read = new_read, staged_through = through, matched_through = 0,
+    row_count = coalesce((arguments ->> 'row_count')::int, b.row_count),
+    state = case when (arguments ->> 'is_last')::boolean then 'matching' else 'reading' end
+  where b.id = batch.id
+  returning b.* into batch;
+  perform app.correct_import_rows(batch, after + 1, through);
+  perform app.draft_import_rows(context, batch, after + 1, through);
+  return batch;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.start_import(context app.context, arguments jsonb)
+ RETURNS app.import_batches
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  max_kept constant int := 20;
+  batch app.import_batches;
+begin
+  if arguments ? 'default_currency' then
+    perform app.currency_exponent(arguments ->> 'default_currency', 'default_currency');
+  end if;
+  -- Files are large, so delete the person's oldest unfinished imports.
+  delete from app.import_batches as b
+  where b.id in (
+    select old.id from app.import_batches as old
+    where old.actor_id = context.actor_id and old.state <> 'committed'
+    order by old.created_at desc, old.id
+    offset max_kept - 1
+  );
+  insert into app.import_batches (organization_id, actor_id, state, read, expires_at)
+  values (
+    context.organization_id, context.actor_id, 'waiting', jsonb_strip_nulls(jsonb_build_object(
+      'account_given', arguments -> 'account', 'default_currency', arguments -> 'default_currency'
+    )),
+    context.at + interval '30 minutes'
+  )
+  returning * into batch;
+  return batch;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.statement_rows(context app.context, batch app.import_batches, days text[] DEFAULT NULL::text[])
+ RETURNS TABLE(line integer, kind text, booked_on date, text text, direction text, amount_minor bigint, currency text, nth bigint, is_skipped boolean, match jsonb, draft jsonb)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+#variable_conflict use_column
+declare
+  home constant text := coalesce(
+    batch.read ->> 'default_currency', app.account_currency(context, batch.account_id), context.base_currency
+  );
+  -- For rows without a readable day.
+  last_day constant text := case when days is null then (
+    select max(coalesce(r.draft ->> 'paid_on', substring(r.item ->> 'date' from '^\d{4}-\d\d-\d\d$')))
+    from app.import_rows as r
+    where r.import_id = batch.id
+  ) end;
+begin
+  return query
+    with staged as (
+      select r.line, r.kind, r.is_skipped, r.match, r.draft, r.error is not null as is_bad,
+        coalesce(
+          substring(b.item ->> 'date' from '^\d{4}-\d\d-\d\d$'), r.draft ->> 'paid_on',
+          case when r.error is not null then last_day end
+        ) as day,
+        left(coalesce(nullif(b.item ->> 'text', ''), b.item ->> 'name', r.kind), 500) as text,
+        -- The line has the amount charged to the account, whatever the price was.
+        case when b.item #> '{charged,amount}' is not null then b.item -> 'charged' else b.item end as money,
+        coalesce(
+          case b.item ->> 'direction' when 'out' then 'out' when 'in' then 'refund' end,
+          case r.kind when 'refund' then 'refund' end, 'out'
+        ) as direction
+      from app.import_rows as r
+      -- The line stays the bank's, even after a correction.
+      cross join lateral (select coalesce(r.item -> 'as_read', r.item) as item) as b
+      where r.import_id = batch.id
+        and (days is null or coalesce(r.draft ->> 'paid_on', r.item ->> 'date') = any (days))
+    ), named as (
+      select s.*, case when c.code ~ '^[A-Z]{3}$' then c.code else app.currency_of_sign(c.code, home) end as currency
+      from staged as s
+      cross join lateral (
+        select coalesce(nullif(s.money ->> 'currency', ''), s.draft ->> 'currency', home) as code
+      ) as c
+    ), valued as (
+      select n.*, coalesce(
+        case when n.money ->> 'amount' ~ '^\d{1,12}(\.\d{1,4})?$'
+          then trunc((n.money ->> 'amount')::numeric * 10::numeric ^ c.exponent)::bigint end,
+        (n.draft ->> 'amount_minor')::bigint, case when n.is_bad then 0 end
+      ) as amount_minor
+      from named as n
+      join app.currencies as c on c.code = n.currency
+    )
+    select v.line,
+      -- A half of a transfer keeps its kind, because an undo may delete the other half.
+      case when v.match ->> 'state' = 'transfer' and not v.match ? 'half_id' and v.kind in ('expense', 'refund')
+          then 'own_transfer'
+        when v.is_bad and v.amount_minor = 0 then 'unreadable'
+          else v.kind end, v.day::date, v.text, v.direction, v.amount_minor, v.currency,
+      row_number() over (
+        partition by v.day, v.amount_minor, v.currency, v.direction, v.text order by v.line
+      ),
+      v.is_skipped, v.match, v.draft
+    from valued as v
+    where v.day is not null and v.amount_minor <= 1000000000000000
+      -- Skip bad rows with an amount of zero: no money moved.
+      and (not v.is_bad or v.money ->> 'amount' ~ '[1-9]' or not v.money ? 'amount');
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.step_of_days(from_on date, to_on date, today date)
+ RETURNS interval
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+declare
+  next_on constant date := to_on + 1;
+  borders constant int := (extract(year from next_on) - extract(year from from_on)) * 12
+    + extract(month from next_on) - extract(month from from_on);
+  is_whole constant boolean := from_on + make_interval(months => borders) = next_on;
+  months constant int := borders + case when is_whole then 0 else 1 end;
+begin
+  return case
+    when extract(day from from_on) <> 1 and not is_whole then make_interval(days => next_on - from_on)
+    -- A year to date. January alone counts as a month to date, and complete past months as months.
+    when extract(doy from from_on) = 1 and months between 2 and 12 and (not is_whole or to_on = today)
+      then interval '1 year'
+    -- Monthly due dates then fall into both periods equally often.
+    else make_interval(months => months)
+  end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.suggest_categories(name text)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return array(
+    select l.name
+    -- The limit bounds the comparisons: one call may ask about many names.
+    from (select a.name from app.categories as a where a.archived_at is null order by a.created_at desc, a.id limit 200)
+      as c
+    cross join lateral (
+      select c.name, app.text_likeness(c.name, suggest_categories.name) as likeness, exists (
+        select from app.category_keywords as k
+        where k.category = c.name
+          and k.keyword = any (regexp_split_to_array(lower(suggest_categories.name), '[^[:alnum:]]+'))
+      ) as is_meant
+      offset 0
+    ) as l
+    -- Below 0.4, names merely share some letters.
+    where l.is_meant or l.likeness >= 0.4
+    order by l.is_meant desc, l.likeness desc, l.name
+    limit 3
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.sum_cells(context app.context, filter app.expense_filter, earlier app.period, expected jsonb, dimensions text[], target text)
+ RETURNS app.spending_cell[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET random_page_cost TO '1.1'
+ SET enable_mergejoin TO 'off'
+ SET enable_sort TO 'off'
+AS $function$
+declare
+  is_tagged constant boolean := 'tag' = any (dimensions);
+  -- Stored values are in the base currency only.
+  is_base constant boolean := target = context.base_currency;
+  bearer constant uuid := filter.borne_by;
+  is_by_bearer constant boolean := 'borne_by' = any (dimensions);
+  earlier_filter app.expense_filter := filter;
+  cells app.spending_cell[];
+begin
+  earlier_filter.from_on := earlier.from_on;
+  earlier_filter.to_on := earlier.to_on;
+  with payments as not materialized (
+    select 'current' as part, p.paid_on as on_day, p.paid_on as rate_on, p.currency,
+      case p.direction when 'out' then 1 else -1 end as sign,
+      app.part_of(p.amount_minor, share.minor, p.amount_minor) as amount_minor,
+      -- The bank's charge replaces the amount wherever a rate is needed.
+      app.part_of(case when p.currency = target then p.amount_minor when is_base then p.base_minor
+        when p.charged_currency = target then p.charged_minor end, share.minor, p.amount_minor) as value_minor,
+      case when not is_base and p.currency <> target and p.charged_currency is distinct from target
+        then coalesce(p.charged_currency, p.currency) end as rated_currency,
+      case when not is_base then app.part_of(coalesce(p.charged_minor, p.amount_minor), share.minor, p.amount_minor)
+      end as rated_minor,
+      case when is_base then p.fx_source end as fx_source, case when is_base then p.fx_rate_on end as fx_rate_on,
+      is_base and not p.is_final and p.base_minor is not null as is_pending,
+      p.category_id, coalesce(p.payee, p.name) as payee, case when is_tagged then p.tags end as tags,
+      p.paid_by as member_id, p.recorded_by as recorder_id, coalesce(share.member_id, p.paid_by) as bearer_id
+    from app.find_payments(filter) as p
+    left join lateral (
+      select s.member_id, abs(s.minor) as minor from app.payment_shares as s
+      where (bearer is not null or is_by_bearer) and s.payment_id = p.payment_id and s.minor <> 0
+        and (bearer is null or s.member_id = bearer)
+      offset 0
+    ) as share on true
+    union all
+    select 'earlier', (p.paid_on + earlier.shift)::date, p.paid_on, p.currency,
+      case p.direction when 'out' then 1 else -1 end, app.part_of(p.amount_minor, share.minor, p.amount_minor),
+      app.part_of(case when p.currency = target then p.amount_minor when is_base then p.base_minor
+        when p.charged_currency = target then p.charged_minor end, share.minor, p.amount_minor),
+      case when not is_base and p.currency <> target and p.charged_currency is distinct from target
+        then coalesce(p.charged_currency, p.currency) end,
+      case when not is_base
+        then app.part_of(coalesce(p.charged_minor, p.amount_minor), share.minor, p.amount_minor) end,
+      case when is_base then p.fx_source end, case when is_base then p.fx_rate_on end,
+      is_base and not p.is_final and p.base_minor is not null,
+      p.category_id, coalesce(p.payee, p.name), case when is_tagged then p.tags end, p.paid_by,
+      p.recorded_by, coalesce(share.member_id, p.paid_by)
+    from app.find_payments(earlier_filter) as p
+    left join lateral (
+      select s.member_id, abs(s.minor) as minor from app.payment_shares as s
+      where (bearer is not null or is_by_bearer) and s.payment_id = p.payment_id and s.minor <> 0
+        and (bearer is null or s.member_id = bearer)
+      offset 0
+    ) as share on true
+    where earlier.from_on is not null
+    union all
+    -- Future dates have no rate yet, so use today's.
+    select 'upcoming', x.due_on, least(x.due_on, context.today), x.currency, 1, x.expected_minor,
+      case when x.currency = target then x.expected_minor end, case when x.currency <> target then x.currency end,
+      x.expected_minor, null, null, false,
+      e.category_id, coalesce(e.payee, e.name), case when is_tagged then e.tags end, app.expected_payer(e),
+      null, null
+    from jsonb_to_recordset(expected) as x (expense_id text, due_on date, expected_minor bigint, currency text)
+    join app.expenses as e on e.id = x.expense_id
+    where expected is not null and x.expected_minor is not null
+  ),
+  -- One of the two halves is empty, which the planner recognizes.
+  moves as (
+    select p.*, null as tag, true as is_first from payments as p where not is_tagged
+    union all
+    select p.*, t.tag, coalesce(t.position, 1) = 1 from payments as p
+      left join lateral unnest(p.tags) with ordinality as t (tag, position) on true where is_tagged
+  )
+  select array_agg(c) into cells
+  from (
+    select c.part, c.is_first, c.key_1, c.key_2, min(c.spelling_1 collate "C"), min(c.spelling_2 collate "C"),
+      c.currency, sum(c.sign * c.amount_minor), count(*), sum(c.sign * c.value_minor), count(c.value_minor),
+      coalesce(sum(c.sign * c.amount_minor) filter (where c.value_minor is null), 0),
+      c.fx_source, max(c.fx_rate_on), min(c.pending_on), c.rated_currency, c.rate_on,
+      array_agg(c.sign * c.rated_minor) filter (where c.rated_currency is not null)
+    from (
+      select m.part, m.is_first, m.currency, case when m.is_pending then m.rate_on end as pending_on,
+        app.group_key(dimensions[1], m.category_id, m.payee, m.tag, m.on_day, m.currency, m.member_id,
+          m.recorder_id, m.bearer_id) as key_1,
+        app.group_key(dimensions[2], m.category_id, m.payee, m.tag, m.on_day, m.currency, m.member_id,
+          m.recorder_id, m.bearer_id) as key_2,
+        case dimensions[1] when 'payee' then m.payee when 'tag' then m.tag end as spelling_1,
+        case dimensions[2] when 'payee' then m.payee when 'tag' then m.tag end as spelling_2,
+        case when m.rated_currency is not null then m.rate_on end as rate_on,
+        m.rated_currency, m.rated_minor, m.sign, m.amount_minor, m.value_minor, m.fx_source, m.fx_rate_on
+      from moves as m
+    ) as c
+    group by c.part, c.is_first, c.key_1, c.key_2, c.currency, c.rated_currency, c.rate_on, c.fx_source
+  ) as c;
+  return cells;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.sum_plain_cells(filter app.expense_filter, earlier app.period, dimensions text[], target text)
+ RETURNS app.spending_cell[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+AS $function$
+declare
+  is_by_time constant boolean := dimensions && array['month', 'week', 'day'];
+  wanted_currency constant text := filter.currency;
+  wanted_kind constant text := filter.kind;
+  category_ids constant text[] := filter.category_ids;
+  not_category_ids constant text[] := filter.not_category_ids;
+begin
+  return array(
+    select (
+      w.part, true,
+      app.group_key(dimensions[1], s.category_id, null, null, s.on_day, s.currency, null, null, null),
+      app.group_key(dimensions[2], s.category_id, null, null, s.on_day, s.currency, null, null, null),
+      null, null, s.currency, d.sign * s.minor, s.count,
+      d.sign * case when s.currency = target then s.minor else s.base_minor end,
+      case when s.currency = target then s.count else s.base_count end,
+      case when s.currency = target then 0 else coalesce(d.sign * s.valueless_minor, 0) end,
+      s.fx_source, s.fx_rate_on, s.pending_since, null, null, null
+    )::app.spending_cell
+    from (
+      values ('current', filter.from_on, filter.to_on, interval '0'),
+        ('earlier', earlier.from_on, earlier.to_on, earlier.shift)
+    ) as w (part, from_on, to_on, shift)
+    -- Summed separately for each part, so that the index finds its days.
+    cross join lateral (
+      select p.category_id, p.currency, p.direction, p.fx_source,
+        case when is_by_time then (p.paid_on + w.shift)::date end as on_day,
+        sum(p.amount_minor) as minor, count(*) as count, sum(p.base_minor) as base_minor,
+        count(p.base_minor) as base_count, sum(p.amount_minor) filter (where p.base_minor is null) as valueless_minor,
+        max(p.fx_rate_on) as fx_rate_on,
+        min(p.paid_on) filter (where not p.is_final and p.base_minor is not null) as pending_since
+      from app.payments as p
+      where p.deleted_at is null and p.paid_on between w.from_on and w.to_on
+        and (wanted_currency is null or p.currency = wanted_currency)
+        and (wanted_kind is null or wanted_kind = app.kind_of_payment(p.direction, p.expense_id))
+        and (category_ids is null or coalesce(p.category_id, '') = any (category_ids))
+        and (not_category_ids is null or coalesce(p.category_id, '') <> all (not_category_ids))
+      group by 1, 2, 3, 4, 5
+    ) as s
+    cross join lateral (select case s.direction when 'out' then 1 else -1 end as sign) as d
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.sum_spending(context app.context, filter app.expense_filter, earlier app.period, expected jsonb, dimensions text[], target text)
+ RETURNS app.spending
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_nestloop TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+declare
+  cells constant app.spending_cell[] := case
+    when app.is_plain(filter) and target = context.base_currency and expected is null
+      and dimensions <@ array['category', 'currency', 'month', 'week', 'day']
+      then app.sum_plain_cells(filter, earlier, dimensions, target)
+    else app.sum_cells(context, filter, earlier, expected, dimensions, target) end;
+  spending app.spending;
+begin
+  with cells as materialized (
+    select * from unnest(cells)
+  ),
+  rated_days as materialized (
+    select c.rated_currency, c.rate_on, bool_or(c.part <> 'upcoming') as is_paid
+    from cells as c
+    where c.rated_currency is not null
+    group by c.rated_currency, c.rate_on
+  ),
+  rates as materialized (
+    select d.rated_currency, d.rate_on, t.per_euro * 10::numeric ^ into_currency.exponent as numerator,
+      f.per_euro * 10::numeric ^ c.exponent as denominator,
+      least(f.rate_on, t.rate_on) as as_of, array[f.source, t.source] as sources,
+      d.is_paid and (
+        'snapshot' in (f.source, t.source)
+        or least(f.rate_on, t.rate_on) < d.rate_on
+        and not exists (select from app.fx_days as s where s.day = d.rate_on and s.settled_at is not null)
+      ) as is_pending
+    from rated_days as d
+    join app.currencies as c on c.code = d.rated_currency
+    join app.currencies as into_currency on into_currency.code = target
+    cross join lateral app.rates_as_of(d.rated_currency, d.rate_on) as f
+    cross join lateral app.rates_as_of(target, d.rate_on) as t
+  ),
+  valued as materialized (
+    select c.*, r.numerator, r.denominator,
+      case when r.numerator is not null then c.count else c.value_count end as valued_count
+    from cells as c
+    left join rates as r on r.rated_currency = c.rated_currency and r.rate_on = c.rate_on
+  ),
+  unconverted as (
+    select v.currency, sum(v.valueless_minor) as minor, sum(v.count - v.valued_count) as count
+    from valued as v
+    where v.part <> 'earlier' and v.is_first and v.valued_count < v.count
+    group by v.currency
+  ),
+  sums as (
+    select v.key_1, v.key_2, v.part, v.is_first, v.spelling_1, v.spelling_2,
+      -- A payment without a rate is missing from both the sum and its count.
+      case when v.rated_currency is null then v.value_minor else (
+        select sum(sign(n.minor) * app.scale_minor(abs(n.minor), v.numerator, v.denominator))
+        from unnest(v.rated_amounts) as n (minor)
+      ) end as minor,
+      v.valued_count as count
+    from valued as v
+  ),
+  groups as (
+    select s.key_1, s.key_2, min(s.spelling_1 collate "C") as spelling_1, min(s.spelling_2 collate "C") as spelling_2,
+      coalesce(sum(s.minor) filter (where s.part <> 'earlier'), 0) as minor,
+      coalesce(sum(s.count) filter (where s.part <> 'earlier'), 0) as count,
+      sum(s.minor) filter (where s.part = 'upcoming') as upcoming_minor,
+      coalesce(sum(s.minor) filter (where s.part = 'earlier'), 0) as earlier_minor,
+      coalesce(sum(s.count) filter (where s.part = 'earlier'), 0) as earlier_count,
+      coalesce(sum(s.minor) filter (where s.part <> 'earlier' and s.is_first), 0) as once_minor,
+      coalesce(sum(s.count) filter (where s.part <> 'earlier' and s.is_first), 0) as once_count,
+      sum(s.minor) filter (where s.part = 'upcoming' and s.is_first) as once_upcoming_minor,
+      coalesce(sum(s.minor) filter (where s.part = 'earlier' and s.is_first), 0) as once_earlier_minor
+    from sums as s
+    group by s.key_1, s.key_2
+  )
+  select
+    array(select g::app.spending_group from groups as g where g.count > 0 or g.earlier_count > 0),
+    (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'currency', u.currency, 'amount', app.format_minor(u.minor, c.exponent), 'count', u.count
+      ) order by u.currency), '[]')
+      from unconverted as u join app.currencies as c on c.code = u.currency
+    ),
+    exists (select from valued as v where v.valued_count < v.count),
+    array(
+      select distinct s.name
+      from (
+        select unnest(r.sources) as name from rates as r
+        union all
+        select unnest(string_to_array(c.fx_source, '+')) from cells as c
+      ) as s
+      where s.name is not null order by s.name
+    ),
+    greatest((select max(r.as_of) from rates as r), (select max(c.fx_rate_on) from cells as c)),
+    least(
+      (select min(c.pending_since) from cells as c), (select min(r.rate_on) from rates as r where r.is_pending)
+    )
+  into spending;
+  return spending;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.summarize_spending(context app.context, arguments jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  filter app.expense_filter := app.parse_expense_filter(context, arguments);
+  period constant app.period := app.parse_period(context, arguments, filter);
+  -- With upcoming dates a period is complete, so compare it with a complete one.
+  earlier constant app.period :=
+    case when (arguments ->> 'include_upcoming')::boolean then app.earlier_period(period, arguments ->> 'compare')
+    else app.compared_period(period, arguments ->> 'compare', context.today) end;
+  is_compared constant boolean := earlier.from_on is not null;
+  books_begin constant date := case when is_compared then app.books_begin(earlier) end;
+  -- Any other filter makes the rows incomparable with budgets.
+  is_about_categories constant boolean := filter.tags = '{}' and num_nonnulls(
+    filter.words, filter.payee, filter.member_id, filter.borne_by, filter.recorded_by, filter.not_category_ids,
+    filter.min_minor,
+    filter.max_minor,
+    filter.currency, filter.kind, filter.reimbursement
+  ) = 0;
+  dimensions constant text[] := array(
+    select d.value
+      from jsonb_array_elements_text(coalesce(arguments -> 'group_by', '["category"]')) with ordinality as d
+    group by d.value order by min(d.ordinality)
+  );
+  target constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
+  exponent constant int := app.currency_exponent(target, 'in_currency');
+  expected jsonb;
+  unknown_amounts text[];
+  estimated record;
+  spending app.spending;
+  -- With borne_by, a shared payment is in several groups, so totals are summed without that dimension.
+  overall app.spending;
+  rows jsonb;
+  warnings jsonb := '[]';
+  total jsonb;
+begin
+  filter.from_on := period.from_on;
+  filter.to_on := period.to_on;
+  -- People who see only their own records don't see the shares of others.
+  if 'borne_by' = any (dimensions) and identity.sees_own_only() then
+    filter.borne_by := coalesce(filter.borne_by, context.actor_id);
+  end if;
+  if (filter.borne_by is not null or dimensions && array['borne_by', 'recorded_by'])
+    and (arguments ->> 'include_upcoming')::boolean then
+    perform app.fail('invalid_argument.upcoming_unshared', field => 'include_upcoming');
+  end if;
+  if (arguments ->> 'include_upcoming')::boolean and coalesce(filter.kind, 'bill_payment') = 'bill_payment'
+    and coalesce(filter.reimbursement, 'none') = 'none' then
+    expected := app.list_expected(context, filter);
+    select array_agg(distinct x.name) into unknown_amounts
+    from jsonb_to_recordset(expected) as x (name text, expected_minor bigint)
+    where x.expected_minor is null;
+    with estimates as (
+      select x.*
+      from jsonb_to_recordset(expected) as x (name text, expected_minor bigint, currency text, is_estimate boolean)
+      where x.is_estimate and x.expected_minor is not null
+    )
+    select array(select distinct x.name from estimates as x order by x.name) as names,
+      array(
+        select (x.currency, sum(x.expected_minor))::app.money_sum from estimates as x group by x.currency
+      ) as sums
+    into estimated;
+  end if;
+  spending := app.sum_spending(context, filter, earlier, expected, dimensions, target);
+  overall := case when 'borne_by' = any (dimensions)
+    then app.sum_spending(context, filter, earlier, expected, array['currency'], target) else spending end;
+  rows := app.rank_spending(spending, dimensions, coalesce((arguments ->> 'top')::int, 20), target, is_compared);
+  if jsonb_array_length(rows) > 1000 then
+    perform app.fail('invalid_argument.too_many_rows', jsonb_build_object('count', jsonb_array_length(rows)),
+      'group_by');
+  end if;
+
+  if books_begin is not null then
+    rows :=
+      (select coalesce(jsonb_agg(r.value - 'change_percent' order by r.ordinality), '[]')
+      from jsonb_array_elements(rows) with ordinality as r);
+    warnings := warnings || app.warning(
+      'books_begin', jsonb_build_object('on', books_begin, 'from', earlier.from_on, 'to', earlier.to_on)
+    );
+  elsif is_compared and period.to_on > context.today
+    and not coalesce((arguments ->> 'include_upcoming')::boolean, false) then
+    warnings := warnings || app.warning(
+      'period_running', jsonb_build_object('until', period.to_on, 'from', earlier.from_on, 'to', earlier.to_on)
+    );
+  end if;
+
+  select jsonb_build_object(
+    'amount', app.format_minor(coalesce(sum(g.once_minor), 0), exponent), 'currency', target, 'count',
+    coalesce(sum(g.once_count), 0),
+    'upcoming', app.format_minor(sum(g.once_upcoming_minor), exponent),
+    'previous', case when is_compared then app.format_minor(coalesce(sum(g.once_earlier_minor), 0), exponent) end,
+    'change_percent', case when is_compared and books_begin is null then
+      round((sum(g.once_minor) - sum(g.once_earlier_minor)) * 100 / nullif(abs(sum(g.once_earlier_minor)), 0), 1)
+    end,
+    'average', app.average_spending(context, period, dimensions, sum(g.once_minor), exponent)
+  ) into total
+  from unnest(overall.groups) as g;
+  if 'tag' = any (dimensions) and exists (select from unnest(spending.groups) as g where g.count > g.once_count) then
+    warnings := warnings || app.warning('tags_overlap');
+  end if;
+  if spending.is_partial then
+    warnings := warnings || app.warning('rate_missing.of_payments', jsonb_build_object('into', target));
+  end if;
+  if expected is not null then
+    warnings := warnings || app.warn_of_estimates(estimated.names, estimated.sums);
+  end if;
+  if unknown_amounts is not null then
+    warnings := warnings || app.warning('amount_missing.to_come', jsonb_build_object('names', unknown_amounts));
+  end if;
+
+  warnings := warnings || app.warn_of_unsettled(context, filter)
+    || app.warn_of_pending(spending.pending_since is not null, target, spending.pending_since)
+    || app.warn_of_unvalued(filter)
+    || case when is_compared and books_begin is null then app.warn_of_borders(filter, period, earlier) else '[]' end;
+
+  return jsonb_build_object(
+    'data', jsonb_build_object(
+      'period', jsonb_build_object('from', period.from_on, 'to', period.to_on) || case when is_compared then
+        jsonb_build_object('previous', jsonb_build_object('from', earlier.from_on, 'to', earlier.to_on)) else '{}' end,
+      'rows', rows,
+      'total', total,
+      'budgets', case when is_about_categories then
+        app.describe_budgets(context, greatest(period.from_on, least(context.today, period.to_on)), filter.category_ids)
+      end,
+      'fx', jsonb_build_object(
+        'sources', spending.sources, 'as_of', spending.as_of
+      ),
+      'unconverted', spending.unconverted,
+      'tax_by_currency', case when filter.borne_by is null then app.tax_in(filter) end,
+      'no_match', case when rows = '[]' then app.find_near_matches(filter) end
+    ),
+    'warnings', warnings
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.take_over(kept app.payments, gone app.payments)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  source app.expenses;
+begin
+  select * into source from app.expenses as e where e.id = gone.expense_id;
+  update app.expenses as e
+  set note = coalesce(e.note, source.note), url = coalesce(e.url, source.url),
+    category_id = coalesce(e.category_id, source.category_id),
+    tags = app.clean_tags(to_jsonb(e.tags) || to_jsonb(source.tags), 'merge_into')
+  where e.id = kept.expense_id and e.kind = 'one_off';
+  update app.payments as p set note = coalesce(p.note, source.note)
+  from app.expenses as e
+  where p.id = kept.id and e.id = p.expense_id and e.kind = 'bill';
+  -- If the currencies differ, the other record's amount is what the bank charged.
+  update app.payments as p
+  set charged_minor = case when gone.currency <> p.currency then gone.amount_minor else gone.charged_minor end,
+    charged_currency = case when gone.currency <> p.currency then gone.currency else gone.charged_currency end
+  -- The bank charges a split as a whole, so its parts can't take over a charge.
+  where p.id = kept.id and p.charged_minor is null and p.split_id is null and p.currency <> p.base_currency
+    and (gone.currency <> p.currency or gone.charged_minor is not null);
+  update app.payments as p
+  set reimbursement = gone.reimbursement, reimbursed_by = gone.reimbursed_by, reimbursed_on = gone.reimbursed_on
+  where p.id = kept.id and p.occurrence_id is null and p.reimbursement is null and gone.reimbursement is not null;
+  update app.payments as p set tax_minor = gone.tax_minor, tax_percent = gone.tax_percent
+  where p.id = kept.id and p.occurrence_id is null and p.tax_minor is null and gone.tax_minor is not null
+    and (p.amount_minor, p.currency) = (gone.amount_minor, gone.currency);
+  update app.payments as p set paid_by = gone.paid_by, sharing = gone.sharing
+  where p.id = kept.id and p.sharing is null and gone.sharing is not null;
+  update app.payments as p set merged_into = kept.id where p.merged_into = gone.id;
+  update app.payments as p set merged_into = kept.id, deleted_at = app.instant() where p.id = gone.id;
+  update app.expenses as e set deleted_at = app.instant() where e.id = gone.expense_id;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.text_likeness(one text, other text)
+ RETURNS numeric
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+declare
+  a constant text := lower(one);
+  b constant text := lower(other);
+begin
+  if strpos(' ' || a, ' ' || b) > 0 or strpos(' ' || b, ' ' || a) > 0 then
+    return 1;
+  end if;
+  -- Dice's coefficient over pairs of adjacent letters, word ends included.
+  return (
+    with one_pairs
+      as (select distinct substr(' ' || a || ' ', i, 2) as pair from generate_series(1, length(a) + 1) as i),
+      other_pairs as (select distinct substr(' ' || b || ' ', i, 2) as pair from generate_series(1, length(b) + 1) as i)
+    select 2.0 * count(*) / ((select count(*) from one_pairs) + (select count(*) from other_pairs))
+    from one_pairs join other_pairs using (pair)
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.update_expenses(context app.context, arguments jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  -- merge_expenses reads its own ids.
+  asked constant text[] :=
+    case when not arguments ? 'merge_into' then app.find_records(context, arguments) end;
+  changes constant jsonb := coalesce(arguments -> 'set', '{}');
+  is_split constant boolean := changes ? 'split' and cardinality(asked) = 1;
+  -- Splitting a part again replaces its whole split.
+  ids constant text[] := case when is_split then coalesce(nullif(app.find_split(asked[1]), '{}'), asked) else asked end;
+  removed_tags constant text[] := array(
+    select lower(t) from unnest(app.clean_tags(arguments -> 'remove_tags', 'remove_tags')) as t
+  );
+  confirmed jsonb;
+  new_category_id text;
+  before jsonb;
+  stale record;
+  updated jsonb;
+  changed text[];
+begin
+  if arguments ? 'merge_into' then
+    return app.merge_expenses(context, arguments);
+  end if;
+  perform app.check_update(arguments, asked);
+  perform app.require_records(context, ids);
+  confirmed := app.confirm_records(context, arguments, ids, 'update');
+  select b.* into stale from app.read_expenses(asked) as b
+    where b.version <> (arguments ->> 'expected_version')::numeric;
+  if found then
+    perform app.fail('stale_version', jsonb_build_object(
+      'name', stale.name, 'version', stale.version,
+      'details', jsonb_build_object('id', stale.id, 'version', stale.version, 'current', stale.fields)
+    ), 'expected_version');
+  end if;
+  if changes ? 'category' then
+    new_category_id := app.find_category(context, changes ->> 'category', 'set.category');
+  end if;
+  if changes ?| array['is_refund', 'category', 'name'] then
+    perform app.refuse_income(b.fields || changes, 'set') from app.read_expenses(asked) as b;
+  end if;
+
+  select jsonb_object_agg(b.id, b.fields) into before from app.read_expenses(ids) as b;
+  update app.expenses as e
+  set name = coalesce(app.clean_text(changes ->> 'name'), e.name),
+    payee = case when changes ? 'payee' then app.clean_text(changes ->> 'payee') else e.payee end,
+    category_id = case when changes ? 'category' then new_category_id else e.category_id end,
+    note = case when changes ? 'note' then nullif(btrim(changes ->> 'note'), '') else e.note end,
+    url = case when changes ? 'url' then app.parse_url(changes ->> 'url', 'set.url') else e.url end,
+    tags = app.clean_tags((
+      select coalesce(jsonb_agg(t.value order by t.ordinality), '[]')
+      from jsonb_array_elements_text(coalesce(changes -> 'tags', to_jsonb(e.tags))) with ordinality as t
+      where lower(app.clean_text(t.value)) <> all (removed_tags)
+    ) || coalesce(arguments -> 'add_tags', '[]'), 'add_tags')
+  where e.id = any (ids);
+  if is_split then
+    perform app.split_payment(context, ids, changes);
+  elsif changes - array['name', 'category', 'payee', 'note', 'url', 'tags'] <> '{}' then
+    perform app.update_payments(context, ids, changes);
+  end if;
+
+  select
+    jsonb_agg((
+      -- These fields identify the expense, so they appear even when unchanged.
+      select coalesce(jsonb_object_agg(f.key, f.value), '{}')
+      from jsonb_each(a.fields) as f
+      where f.key in ('name', 'amount', 'currency', 'date') and not new.fields ? f.key
+    ) || jsonb_build_object('id', a.id, 'before', old.fields, 'after', new.fields, 'version', a.version)
+      order by array_position(ids, a.id)),
+    array_agg(a.name order by array_position(ids, a.id)) filter (where old.fields <> new.fields)
+  into updated, changed
+  from app.read_expenses(ids) as a
+  cross join lateral (
+    select coalesce(jsonb_object_agg(f.key, f.value), '{}') as fields
+    from jsonb_each(before -> a.id) as f where f.value is distinct from a.fields -> f.key
+  ) as old
+  cross join lateral (
+    select coalesce(jsonb_object_agg(f.key, f.value), '{}') as fields
+    from jsonb_each(a.fields) as f where f.value is distinct from before -> a.id -> f.key
+  ) as new;
+  return jsonb_build_object(
+    'data', jsonb_build_object(
+      'updated', app.first_few(updated),
+      'split', case when is_split then app.describe_split(app.find_split(ids[1])) end,
+      'count', coalesce(cardinality(changed), 0),
+      'confirm', case when (arguments ->> 'dry_run')::boolean then confirmed end
+    ),
+    'warnings', app.warn_of_unfound(context, arguments),
+    'facts', jsonb_build_object('count', cardinality(changed), 'names', to_jsonb(changed[:4]), 'fields', (
+      select jsonb_agg(distinct key)
+      from jsonb_array_elements(updated) as u
+      cross join jsonb_object_keys((u -> 'before') || (u -> 'after')) as key
+      -- Shares change with the amount and the payer; name them only when the caller changed them.
+      where key <> 'shared' or changes ? 'shared'
+    ))
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.value_in_base(base_currency text, amount_minor bigint, currency text, paid_on date, charged_minor bigint DEFAULT NULL::bigint, charged_currency text DEFAULT NULL::text)
+ RETURNS app.base_value
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  -- Prefer the bank's charge, except when the entered amount needs no conversion and is exact.
+  is_charge constant boolean := currency <> base_currency and charged_minor is not null;
+  from_currency constant text := case when is_charge then charged_currency else currency end;
+  from_minor constant bigint := case when is_charge then charged_minor else amount_minor end;
+  value record;
+  is_final boolean;
+begin
+  if from_currency = base_currency then
+    return (base_currency, from_minor, null, null, null, true)::app.base_value;
+  end if;
+  -- One query, because a change of the base currency values every payment.
+  select app.convert_minor(from_minor, f.per_euro, c.exponent, t.per_euro, base.exponent) as minor,
+    t.per_euro / f.per_euro as rate, least(f.rate_on, t.rate_on) as rate_on,
+    case when f.source <> t.source then least(f.source, t.source) || '+' || greatest(f.source, t.source)
+      else coalesce(f.source, t.source) end as source
+  into value
+  from app.currencies as c
+  cross join app.currencies as base
+  cross join lateral app.rates_as_of(c.code, paid_on) as f
+  cross join lateral app.rates_as_of(base.code, paid_on) as t
+  where c.code = from_currency and base.code = value_in_base.base_currency;
+  is_final := coalesce(value.source not like '%snapshot%', true) and (
+    coalesce(value.rate_on = paid_on, false)
+    or exists (select from app.fx_days as d where d.day = paid_on and d.settled_at is not null)
+  );
+  -- Treat a value beyond the range of the column as unknown.
+  if value.minor <= 1000000000000000000 then
+    return (base_currency, value.minor, value.rate, value.rate_on, value.source, is_final)::app.base_value;
+  end if;
+  return (base_currency, null, null, null, null, is_final)::app.base_value;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.value_payment()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  value app.base_value;
+begin
+  if tg_op = 'INSERT' then
+    -- Another organization is invisible here. Row-level security rejects such a payment next.
+    new.base_currency := coalesce(
+      (select o.base_currency from identity.organizations as o where o.id = new.organization_id), new.currency
+    );
+  elsif old.is_final and (new.amount_minor, new.currency, new.charged_minor, new.charged_currency, new.paid_on,
+    new.base_currency) is not distinct from (old.amount_minor, old.currency, old.charged_minor, old.charged_currency,
+      old.paid_on, old.base_currency) then
+    return new;
+  end if;
+  value := app.value_in_base(
+    new.base_currency, new.amount_minor, new.currency, new.paid_on, new.charged_minor, new.charged_currency
+  );
+  new.base_minor := value.base_minor;
+  new.fx_rate := value.fx_rate;
+  new.fx_rate_on := value.fx_rate_on;
+  new.fx_source := value.fx_source;
+  new.is_final := value.is_final;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.warn_of_unsettled(context app.context, filter app.expense_filter)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  warnings jsonb := '[]';
+  estimates jsonb;
+  awaited text[];
+begin
+  select jsonb_build_object('count', sum(s.count), 'totals_by_currency',
+    jsonb_object_agg(s.currency, app.format_amount(s.minor, s.currency))) into estimates
+  from (
+    select p.currency, count(*) as count, sum(p.amount_minor) as minor
+    -- These rows are few and have an index of their own.
+    from (
+      select p.* from app.payments as p
+      where p.organization_id = context.organization_id and p.is_estimate and p.deleted_at is null
+        and p.paid_on between filter.from_on and filter.to_on
+      offset 0
+    ) as p
+    join app.expenses as e on e.id = p.expense_id
+    where (filter.currency is null or p.currency = filter.currency)
+      and (filter.member_id is null or p.paid_by = filter.member_id) and filter.recorded_by is null
+      and app.is_amount_within(filter, p.amount_minor, p.currency, p.base_minor, p.base_currency)
+      and app.matches_filter(filter, p.category_id, e.tags, e.match_key, e.name, e.payee, e.note, p.note)
+    group by p.currency
+  ) as s
+  where coalesce(filter.kind, 'bill_payment') = 'bill_payment';
+  if (estimates ->> 'count')::int > 0 then
+    warnings := warnings || app.warning('amount_estimated', estimates);
+  end if;
+  select array_agg(distinct e.name) into awaited
+  from (
+    -- Find the few bills that may wait, before computing the amounts of all automatic bills.
+    select distinct o.expense_id
+    from app.expense_occurrences as o
+    where o.organization_id = context.organization_id and o.status = 'open' and o.expected_minor is null
+      and o.due_on < context.today and o.due_on between filter.from_on and filter.to_on
+  ) as open
+  cross join lateral (select e.* from app.expenses as e where e.id = open.expense_id offset 0) as e
+  cross join lateral app.usual_amount(e.id, e.amount_minor, e.currency) as usual
+  cross join lateral app.awaited_dates(e.id, e.autopay, e.next_due, usual.minor, context.today) as a
+  where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
+    and e.deleted_at is null and e.autopay and e.amount_mode = 'variable'
+    and coalesce(filter.kind, 'bill_payment') = 'bill_payment'
+    and num_nonnulls(filter.member_id, filter.recorded_by, filter.min_minor, filter.max_minor) = 0
+    and (filter.currency is null or e.currency = filter.currency)
+    and app.matches_filter(filter, e.category_id, e.tags, e.match_key, e.name, e.payee, e.note, null)
+    and exists (select from unnest(a.dates) as day where day between filter.from_on and filter.to_on);
+  if awaited is not null then
+    warnings := warnings || app.warning('amount_awaited', jsonb_build_object('names', awaited));
+  end if;
+  return warnings;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.weigh_records(ids text[])
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select jsonb_build_object(
+      -- A bill counts as one record plus one for each payment; an expense and its payment count as one.
+      'count', case when starts_with(ids[1], 'bill_') then 1 + count(*) else cardinality(ids) end,
+      'minor', coalesce(sum(p.minor), 0),
+      'unknown', array_agg(distinct p.currency) filter (where p.minor is null)
+    )
+    from (
+      select p.currency, p.base_minor as minor
+      from app.payments as p
+      where p.expense_id = any (ids) and p.deleted_at is null
+    ) as p
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.write_matches(batch app.import_batches, pairs app.match_pair[], chosen app.match_pair[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_nestloop TO 'off'
+AS $function$
+declare
+  -- Alternatives for a row: unmatched entries. For a certain pair, they must be as close and have another name.
+  others constant app.match_pair[] := array(
+    select p
+    from unnest(pairs) as p
+    join unnest(chosen) as c on (c).line = (p).line
+    where ((p).entry).key <> ((c).entry).key
+      and ((c).tier > 5 or (p).gap <= (c).gap and (p).entry_name <> (c).entry_name)
+      and not exists (select from unnest(chosen) as o where ((o).entry).key = ((p).entry).key)
+  );
+begin
+  update app.import_rows as r
+  set match = jsonb_strip_nulls(jsonb_build_object(
+    -- Without an account there are no lines to link, so a repeated record is known.
+    'state', case when c.tier = 1 and batch.account_id is null then 'known' else 'linked' end, 'payment_ids',
+    to_jsonb((c.entry).payment_ids), 'bill_id', (c.entry).bill_id,
+    'due_on', (c.entry).due_on
+  ))
+  from unnest(chosen) as c
+  where r.import_id = batch.id and r.line = c.line and c.tier < 6
+    and not exists (select from unnest(others) as o where (o).line = c.line);
+  update app.import_rows as r
+  set match = jsonb_build_object('state', 'likely', 'candidates', found.candidates)
+  from (
+    select p.line, jsonb_agg(app.describe_entry(p.entry) order by p.place) as candidates
+    from (
+      select a.line, a.entry, row_number() over (partition by a.line order by a.turn, a.gap, (a.entry).seq) as place
+      from (
+        select (c).line, (c).entry, (c).gap, 1 as turn from unnest(chosen) as c
+        where (c).tier > 5 or exists (select from unnest(others) as o where (o).line = (c).line)
+        union all
+        select (o).line, (o).entry, (o).gap, 2 from unnest(others) as o
+      ) as a
+    ) as p
+    where p.place <= 3
+    group by p.line
+  ) as found
+  where r.import_id = batch.id and r.line = found.line and r.match is null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.write_preferences(organization_id text, wanted jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  before constant jsonb := app.read_preferences(organization_id);
+  change constant text := nullif(current_setting('app.change_id', true), '');
+  after jsonb;
+begin
+  -- Row-level security skips updates without the right, so the result is compared below. A new base currency cascades
+  -- to every payment and revalues it.
+  update identity.profiles as p
+  set timezone = coalesce(wanted ->> 'timezone', p.timezone),
+    email_enabled = coalesce((wanted ->> 'email_enabled')::boolean, p.email_enabled),
+    default_lead_days = coalesce((wanted ->> 'default_lead_days')::smallint, p.default_lead_days),
+    hide_amounts_in_email = coalesce((wanted ->> 'hide_amounts_in_email')::boolean, p.hide_amounts_in_email),
+    updated_at = app.instant()
+  from identity.organizations as o
+  where o.id = write_preferences.organization_id and p.user_id = o.owner_id and p.user_id = (select auth.uid())
+    and not before @> wanted;
+  update identity.organizations as o set base_currency = wanted ->> 'base_currency', updated_at = app.instant()
+  where o.id = write_preferences.organization_id and o.base_currency <> wanted ->> 'base_currency';
+  update identity.organizations as o
+  set own_only = coalesce((wanted ->> 'own_only')::boolean, o.own_only),
+    relabel_closed = coalesce((wanted ->> 'relabel_closed')::boolean, o.relabel_closed), updated_at = app.instant()
+  where o.id = write_preferences.organization_id
+    and (o.own_only <> (wanted ->> 'own_only')::boolean or o.relabel_closed <> (wanted ->> 'relabel_closed')::boolean);
+  update identity.memberships as m set mails = wanted -> 'mails' ->> m.user_id::text
+  where m.organization_id = write_preferences.organization_id and m.user_id = (select auth.uid())
+    and m.mails <> wanted -> 'mails' ->> m.user_id::text;
+  update identity.organizations as o
+  set closed_through = (wanted ->> 'closed_through')::date, updated_at = app.instant()
+  where o.id = write_preferences.organization_id and wanted ? 'closed_through'
+    and o.closed_through is distinct from (wanted ->> 'closed_through')::date;
+  after := app.read_preferences(organization_id);
+  if wanted ? 'mails' and not after -> 'mails' @> (wanted -> 'mails') then
+    perform app.fail('forbidden_role.mails');
+  end if;
+  if not after @> (wanted - 'mails') then
+    if after @> (wanted - app.shared_preferences()) then
+      perform app.fail('forbidden_role.settings', app.list_who_may('settings:write'));
+    end if;
+    perform app.fail('forbidden_role.owner_settings', app.list_who_may('organization:manage'));
+  end if;
+  if change is not null and after <> before then
+    insert into app.change_items (change_id, organization_id, table_name, row_id, before, after)
+    select change, write_preferences.organization_id, 'settings', write_preferences.organization_id,
+      jsonb_object_agg(b.key, app.narrow_mails(b.value, b.key, wanted)),
+      jsonb_object_agg(b.key, app.narrow_mails(after -> b.key, b.key, wanted))
+    from jsonb_each(before) as b
+    where b.value is distinct from after -> b.key;
+  end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.write_statement_lines(context app.context, batch app.import_batches)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_nestloop TO 'off'
+AS $function$
+declare
+  change constant text := nullif(current_setting('app.change_id', true), '');
+  first_day date;
+  last_day date;
+  missing int;
+begin
+  select min((r.draft ->> 'paid_on')::date), max((r.draft ->> 'paid_on')::date) into first_day, last_day
+  from app.import_rows as r
+  where r.import_id = batch.id and r.draft is not null;
+  -- Rows that can be read now get lines of their own.
+  delete from app.statement_lines as l
+  where l.account_id = batch.account_id and l.organization_id = batch.organization_id and l.kind = 'unreadable'
+    and exists (
+      select from app.import_rows as r
+      where r.import_id = batch.id and r.error is null and coalesce(r.item -> 'as_read', r.item) ->> 'text' = l.text
+    );
+  with staged as materialized (
+    -- A row that is written again keeps its existing line.
+    select s.*, coalesce(s.match ->> 'line_id', l.id) as known_id,
+      coalesce(s.match ->> 'line_id', l.id, app.new_id('lin')) as id
+    from app.statement_rows(context, batch) as s
+    -- An earlier import stored this line when the books could not take it.
+    left join app.statement_lines as l
+      on l.account_id = batch.account_id and l.organization_id = batch.organization_id and l.booked_on = s.booked_on
+        and l.amount_minor = s.amount_minor and l.currency = s.currency and l.direction = s.direction
+        and l.text = s.text and l.nth = s.nth and not l.is_skipped and not l.is_forgotten
+        and not exists (select from app.statement_links as k where k.line_id = l.id)
+    where s.match ->> 'state' is distinct from 'known'
+  ), written as (
+    insert into app.statement_lines (
+      id, organization_id, account_id, booked_on, text, kind, direction, amount_minor, currency, nth, is_skipped,
+      other_half_id, change_id
+    )
+    select s.id, batch.organization_id, batch.account_id, s.booked_on, s.text, s.kind, s.direction, s.amount_minor,
+      s.currency, s.nth, s.is_skipped, s.match ->> 'half_id', change
+    from staged as s
+    where batch.account_id is not null and s.known_id is null
+    on conflict do nothing
+    returning id
+  ), counted as (
+    update app.statement_lines as l
+    set is_skipped = false, other_half_id = coalesce(l.other_half_id, s.match ->> 'half_id')
+    from staged as s
+    where l.id = s.known_id and not s.is_skipped
+    returning l.id
+  ), paid as (
+    -- One join: expecting few rows, the planner would scan all payments for each.
+    select s.id as line_id, p.id
+    from staged as s
+    cross join lateral jsonb_array_elements_text(s.match -> 'payment_ids') as k (id)
+    join app.payments as p on p.id = k.id
+    where s.match ->> 'state' = 'linked' and not s.is_skipped
+    union all
+    select s.id, p.id
+    from staged as s
+    cross join lateral (
+      select s.draft ->> 'id' union select part ->> 'id' from jsonb_array_elements(s.draft -> 'parts') as part
+    ) as d (id)
+    join app.payments as p
+      on p.expense_id = d.id and p.organization_id = batch.organization_id
+        and p.paid_on between first_day and last_day and p.deleted_at is null
+    where s.match ->> 'state' = 'new' and not s.is_skipped
+  ), linked as (
+    insert into app.statement_links (line_id, payment_id, organization_id)
+    select w.id, p.id, batch.organization_id
+    from (select id from written union all select id from counted) as w
+    join paid as p on p.line_id = w.id
+    returning line_id
+  )
+  select count(*) into missing
+  from staged as s
+  -- A new row without an id is in a closed month: it has a line but no payment.
+  where batch.account_id is not null and s.match is not null and not s.is_skipped
+    and (s.match ->> 'state' <> 'new' or s.draft ? 'id') and s.match ->> 'state' <> 'transfer'
+    and s.kind in ('expense', 'refund')
+    and not exists (select from linked as l where l.line_id = s.id);
+  return missing;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.create_calendar(user_id uuid, organization_id text, token_hash text, at timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  if not identity.organization_has_feature(organization_id, 'ai:connector', at) then
+    return '{"outcome":"refused"}';
+  end if;
+  insert into identity.calendar_feeds as f (organization_id, user_id, token_hash, created_at)
+  select m.organization_id, m.user_id, decode(create_calendar.token_hash, 'hex'), at
+  from identity.memberships as m
+  where m.organization_id = create_calendar.organization_id and m.user_id = create_calendar.user_id
+  -- Of two concurrent requests the later wins, because the browser shows its address.
+  on conflict on constraint calendar_feeds_pkey do update
+    set token_hash = excluded.token_hash, show_amounts = false, created_at = excluded.created_at
+    where f.created_at <= excluded.created_at;
+  if not found then
+    return '{"outcome":"refused"}';
+  end if;
+  perform identity.record_event('calendar.created', user_id, organization_id, '{}', at);
+  return '{"outcome":"created"}';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.open_upload(user_id uuid, import_id text, at timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  organization_id text;
+begin
+  -- The link names only the import, so that nobody else learns whose books it belongs to.
+  select b.organization_id into organization_id
+  from app.import_batches as b
+  where b.id = open_upload.import_id and b.actor_id = open_upload.user_id;
+  if not found then
+    return '{"outcome": "unknown"}';
+  end if;
+  return public.run_page_tool(
+    open_upload.user_id, organization_id, 'import_expenses',
+    jsonb_build_object('step', 'open', 'import_id', open_upload.import_id), at
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.pay_due_date(user_id uuid, organization_id text, bill_id text, due_on date, shown text, amount text, idempotency_key text, at timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  bill jsonb;
+  is_open boolean;
+  due text;
+begin
+  -- Check membership first, so that a stranger cannot hold the lock.
+  if not exists (
+    select from identity.memberships as m
+    where m.organization_id = pay_due_date.organization_id and m.user_id = pay_due_date.user_id
+  ) then
+    return '{"outcome": "unknown"}';
+  end if;
+  -- If the person presses twice, the second request waits here and sees the first one's payment.
+  perform app.lock_books(organization_id);
+  bill := public.run_page_tool(user_id, organization_id, 'list_bills', jsonb_build_object('bill_id', bill_id), at);
+  if bill ->> 'outcome' <> 'ok' or not (bill #>> '{result,ok}')::boolean then
+    return '{"outcome": "unknown"}';
+  end if;
+  bill := bill #> '{result,data,bills,0}';
+  select true, d.amount into is_open, due
+  from (
+    select (o ->> 'due_on')::date as due_on, o ->> 'amount' as amount
+    from jsonb_array_elements(bill -> 'overdue') as o
+    union all
+    select (a #>> '{}')::date, null from jsonb_array_elements(bill -> 'awaiting_amount') as a
+    union all
+    select (bill ->> 'next_due')::date, coalesce(bill ->> 'remaining', bill ->> 'amount')
+  ) as d
+  where d.due_on = pay_due_date.due_on
+  limit 1;
+  if is_open is null then
+    -- The date was paid, skipped or moved after the page was shown. The tool would correct the existing payment
+    -- instead.
+    return '{"outcome": "already"}';
+  elsif due is distinct from shown then
+    return '{"outcome": "changed"}';
+  end if;
+  return public.run_page_tool(user_id, organization_id, 'mark_bill_paid', jsonb_strip_nulls(jsonb_build_object(
+    'bill_id', bill_id, 'due_on', due_on, 'amount', amount, 'idempotency_key', idempotency_key
+  )), at);
+exception when sqlstate 'EX001' then
+  return '{"outcome": "busy"}';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.ping()
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return jsonb_build_object('schema', 2);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.read_books(user_id uuid, organization_id text, month_on date, searched text, cursor text, paid text, at timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  latest constant jsonb := '{"limit": 20}';
+  mine jsonb;
+  chosen record;
+  first_day date;
+  state jsonb;
+  bills jsonb;
+  spending jsonb;
+  balances jsonb;
+  expenses jsonb;
+begin
+  select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'name', o.name) order by m.created_at, o.id), '[]')
+  into mine
+  from identity.memberships as m
+  join identity.organizations as o on o.id = m.organization_id
+  where m.user_id = read_books.user_id and identity.is_active(m.user_id, read_books.at);
+  select o.id, o.name, o.base_currency, reader.country, (read_books.at at time zone owner.timezone)::date as today
+  into chosen
+  from identity.memberships as m
+  join identity.organizations as o on o.id = m.organization_id
+  join identity.profiles as owner on owner.user_id = o.owner_id
+  join identity.profiles as reader on reader.user_id = m.user_id
+  where m.user_id = read_books.user_id and mine <> '[]'
+    and o.id = coalesce(read_books.organization_id, mine #>> '{0,id}');
+  if not found then
+    return jsonb_build_object('outcome', 'unknown', 'organizations', mine);
+  end if;
+  state := identity.describe_state(chosen.id, user_id, at);
+  first_day := date_trunc('month', coalesce(month_on, chosen.today));
+  perform app.act_as(user_id, chosen.id);
+  -- Searches and later pages show expenses only.
+  if searched is null and cursor is null then
+    bills := app.run_tool('list_bills', '{"due_within_days": 30, "limit": 100}', at);
+    spending := app.run_tool('summarize_spending', jsonb_build_object(
+      'from', first_day, 'to', (first_day + interval '1 month' - interval '1 day')::date
+    ), at);
+    balances := app.run_tool('get_context', '{"include": ["balances"]}', at);
+  end if;
+  expenses := app.run_tool('list_expenses', latest || jsonb_strip_nulls(jsonb_build_object(
+    'query', searched, 'cursor', cursor
+  )), at);
+  if expenses is null then
+    return jsonb_build_object('outcome', 'unknown', 'organizations', mine);
+  end if;
+  return jsonb_build_object(
+    'outcome', 'found', 'organizations', mine, 'organization', jsonb_build_object('id', chosen.id, 'name', chosen.name),
+    'base_currency', chosen.base_currency, 'country', chosen.country, 'today', chosen.today, 'month', first_day,
+    'state', state, 'may_write', (state ->> 'writes')::boolean and (state ->> 'takes_changes')::boolean,
+    'may_export', identity.member_may(chosen.id, user_id, 'books:export'),
+    'bills', bills, 'spending', spending, 'balances', balances,
+    'expenses', expenses,
+    -- Only a change that this person made within the last day.
+    'paid', (
+      select jsonb_build_object('change_id', s.id, 'facts', s.facts, 'is_undone', s.undone_by is not null)
+      from app.change_sets as s
+      where s.id = read_books.paid and s.organization_id = chosen.id and s.actor_id = read_books.user_id
+        and s.tool = 'mark_bill_paid' and s.created_at > at - interval '1 day'
+    )
+  );
+end
+$function$;
+
+COMMENT ON COLUMN "app"."accounts"."answers" IS 'A person''s answers about its files, by the hash of their header line: {<hash>: {header, answers, at}}, with answers such as {amount: "Txn Amt", negative_is_expense: false}.';
+
+COMMENT ON COLUMN "app"."accounts"."balance" IS 'The balances in its latest statement: {from, to, opening?, closing, currency, proven?, change_id}. proven: the lines add up from the opening to the closing balance.';
+
+COMMENT ON COLUMN "app"."accounts"."key" IS 'Identifies the account in files: a hash of its number, else of its name, never the number itself.';
+
+COMMENT ON COLUMN "app"."budgets"."opening_minor" IS 'The carry-over when the current settings began; negative when overspent. A new limit doesn''t change earlier months.';
+
+COMMENT ON COLUMN "app"."expense_occurrences"."currency" IS 'Copied from the bill, without a foreign key of its own: checking it again slows down the job that creates occurrences by a tenth.';
+
+COMMENT ON COLUMN "app"."expense_occurrences"."expected_minor" IS 'Null until the amount of a variable bill is known.';
+
+COMMENT ON COLUMN "app"."expense_occurrences"."paid_minor" IS 'Derived: payments less refunds, so that reading the open amount needs no join.';
+
+COMMENT ON COLUMN "app"."expense_occurrences"."scheduled_on" IS 'The date by the schedule alone; it identifies the occurrence.';
+
+COMMENT ON COLUMN "app"."expenses"."anchor_on" IS 'First scheduled date. Every later date is computed from this one, never from the previous date.';
+
+COMMENT ON COLUMN "app"."expenses"."assignee_id" IS 'The member who looks after the bill and also gets its reminders. Ignored once they are no longer a member.';
+
+COMMENT ON COLUMN "app"."expenses"."earlier_minor" IS 'The amount of a paused or cancelled bill until price_from, if a later price was set. An active bill keeps it in its dates, which a pause deletes.';
+
+COMMENT ON COLUMN "app"."expenses"."external_id" IS 'The caller''s own id for the expense, unique per source, author and category.';
+
+COMMENT ON COLUMN "app"."expenses"."match_key" IS 'The payee, or the name without one, in lower case: equal keys mean the same expense. A column, because an index on an expression isn''t used under row-level security.';
+
+COMMENT ON COLUMN "app"."expenses"."month_days" IS 'Days of the month, -1 for the last, or weekdays of the month (app.month_weekday). Null means the day of anchor_on.';
+
+COMMENT ON COLUMN "app"."expenses"."next_due" IS 'Derived, kept by app.refresh_bill: due date of the earliest open occurrence on or after today in the owner''s zone.';
+
+COMMENT ON COLUMN "app"."expenses"."payer_id" IS 'The member who pays the bill by default; payments record who actually paid.';
+
+COMMENT ON COLUMN "app"."expenses"."price_from" IS 'The due date from which amount_minor applies; see earlier_minor.';
+
+COMMENT ON COLUMN "app"."expenses"."recorded_seq" IS 'Increases with every record, whatever the clock says; orders records by when they were recorded.';
+
+COMMENT ON COLUMN "app"."expenses"."remind_again" IS 'Days before the due date for further reminders, largest first; each is less than remind_days_before.';
+
+COMMENT ON COLUMN "app"."expenses"."sharing" IS 'How future payments of a bill are shared (app.is_sharing). Amounts act as proportions when a different total is paid.';
+
+COMMENT ON COLUMN "app"."expenses"."tracked_from" IS 'Scheduled dates before this day are not tracked: they are neither open nor overdue.';
+
+COMMENT ON COLUMN "app"."expenses"."url" IS 'A link to the receipt or the order: http or https, without user name or password.';
+
+COMMENT ON COLUMN "app"."fx_days"."attempts" IS 'Number of days on which the rates were requested; several attempts on one day count once.';
+
+COMMENT ON COLUMN "app"."import_batches"."file" IS 'The text of the file, for reading it again after answers.';
+
+COMMENT ON COLUMN "app"."import_batches"."read" IS 'The result of reading the file: {name?, encoding?, mapping, default_currency?, answers, questions, warnings, left_out, balances?}.';
+
+COMMENT ON COLUMN "app"."import_batches"."result" IS 'The result of the commit, for repeated calls; null before.';
+
+COMMENT ON COLUMN "app"."import_batches"."staged_through" IS 'The last line that is staged in import_rows.';
+
+COMMENT ON COLUMN "app"."import_rows"."draft" IS 'The item as parsed by app.parse_expense_item; null with an error.';
+
+COMMENT ON COLUMN "app"."import_rows"."item" IS 'The row as read: an item of log_expenses with the bank''s text. {name, amount, currency, charged?, date, payee?, category?, note?, url?, is_refund?, tax?, text?, balance?, may_be_own?, counter_account?, subject?}.';
+
+COMMENT ON COLUMN "app"."import_rows"."match" IS 'The match in the books: {state: known | linked | transfer | likely | new, payment_ids?, bill_id?, due_on?, half_id?, candidates?, answer?}.';
+
+COMMENT ON COLUMN "app"."payments"."base_minor" IS 'Derived, like all base_ and fx_ columns: the value in the organization''s base currency, used in every answer and total. Null without a rate, never converted 1:1.';
+
+COMMENT ON COLUMN "app"."payments"."category_id" IS 'Derived: the category of the expense or bill, so that one index serves totals by category.';
+
+COMMENT ON COLUMN "app"."payments"."charged_minor" IS 'The amount that the bank charged in another currency, if given. The value is then derived from it.';
+
+COMMENT ON COLUMN "app"."payments"."is_estimate" IS 'Recorded automatically with the amount known so far; a statement or a person corrects it.';
+
+COMMENT ON COLUMN "app"."payments"."is_final" IS 'Derived: whether the value is final. It isn''t while the day''s rate is unpublished or not fetched.';
+
+COMMENT ON COLUMN "app"."payments"."merged_into" IS 'The payment that this duplicate was merged into. This one is deleted, but still recognized when it is logged or imported again.';
+
+COMMENT ON COLUMN "app"."payments"."recorded_by" IS 'The person who recorded it; null for an automatic payment.';
+
+COMMENT ON COLUMN "app"."payments"."recorded_seq" IS 'Increases with every payment recorded; orders the payments of a day.';
+
+COMMENT ON COLUMN "app"."payments"."reimbursement" IS 'Whether somebody repays the payment: open until they do, then done. It still counts as spending; money that came back is a refund.';
+
+COMMENT ON COLUMN "app"."payments"."sharing" IS 'How the payment is shared (app.is_sharing); app.payment_shares holds the amount of each member.';
+
+COMMENT ON COLUMN "app"."payments"."sort_minor" IS 'Sort key for payments in several currencies: their value.';
+
+COMMENT ON COLUMN "app"."payments"."split_id" IS 'Common to all parts of one payment split over several categories; the parts add up to it.';
+
+COMMENT ON COLUMN "app"."payments"."stands_alone" IS 'A person confirmed that this isn''t the payment it resembles, so paying a bill does not link it.';
+
+COMMENT ON COLUMN "app"."payments"."tax_minor" IS 'The tax included in the amount, in the same direction.';
+
+COMMENT ON COLUMN "app"."payments"."tax_percent" IS 'In percent of the net amount; null when several rates or none apply.';
+
+COMMENT ON COLUMN "app"."statement_lines"."change_id" IS 'The change that added the line; undoing it deletes the line.';
+
+COMMENT ON COLUMN "app"."statement_lines"."is_forgotten" IS 'Whether a payment of the line was purged, so that its visibility can no longer be checked.';
+
+COMMENT ON COLUMN "app"."statement_lines"."nth" IS 'The number of the line among equal lines of a day, from 1.';
+
+COMMENT ON COLUMN "app"."statement_lines"."other_half_id" IS 'The line of another account that is the same transfer. Only the later of the two refers to the other.';
+
+COMMENT ON COLUMN "identity"."organizations"."relabel_closed" IS 'Whether notes, tags and categories may change in closed months (app.is_relabeling).';
+
+COMMENT ON FUNCTION "app"."account_currency"(app.context, text) IS 'Returns the currency of an account, from its file or its earlier statements; null when neither tells.';
+
+COMMENT ON FUNCTION "app"."account_key"(app.context, text) IS 'Returns the SHA-256 (hex) of the organization and a name: the number of an account, else its name in the export or the name that a person gave it.';
+
+COMMENT ON FUNCTION "app"."answer_import_rows"(app.import_batches, integer, integer) IS 'Applies a person''s answers to rows whose question still has that option.';
+
+COMMENT ON FUNCTION "app"."answer_preview"(app.context, app.import_batches, jsonb) IS 'Returns the preview of an import, or its progress until it is ready.';
+
+COMMENT ON FUNCTION "app"."apply_import_rules"(app.context, app.import_batches, integer, integer) IS 'Gives rows the categories of the payee rules that came with their import, unless the file gives a category.';
+
+COMMENT ON FUNCTION "app"."assign_pairs"(app.match_pair[]) IS 'Returns the chosen pairs, with each row and each entry used once.';
+
+COMMENT ON FUNCTION "app"."average_spending"(app.context, app.period, text[], numeric, integer) IS 'Returns the average per month, week or day, whichever groups the answer, from the first payment until today: {per, amount, of, since}. of is the number of units. Returns null when the answer isn''t grouped by time.';
+
+COMMENT ON FUNCTION "app"."books_begin"(app.period) IS 'Returns the day of the first payment when it is too late for a comparison with an earlier period, else null.';
+
+COMMENT ON FUNCTION "app"."bump_version"() IS 'Increments the version. Triggers call it only when a column that isn''t derived changes.';
+
+COMMENT ON FUNCTION "app"."change_budget"(app.context, jsonb) IS 'Sets or removes the budget of a category, or of all spending, in the base currency. Returns its facts: {action, category?, per, about?, amount?, currency?}.';
+
+COMMENT ON FUNCTION "app"."change_category"(app.context, jsonb) IS 'Creates, renames, merges (at most 2,000 expenses) or archives a category, makes it private or shares it. Returns {id, name, private?, archived?, moved?, left_bills?, facts}. Archived categories keep their spending; deleted expenses keep their category.';
+
+COMMENT ON FUNCTION "app"."change_payee_rules"(app.context, jsonb) IS 'Saves payee rules, and removes those given without a category. Returns their facts: [{payee, category?, about?}].';
+
+COMMENT ON FUNCTION "app"."change_payment"(app.context, app.payments, jsonb) IS 'Returns the payment of a one-off expense with the requested changes. Does not write it.';
+
+COMMENT ON FUNCTION "app"."change_preferences"(app.context, jsonb) IS 'Sets the preferences in the arguments of update_settings. Returns those that changed, as {name: new value}.';
+
+COMMENT ON FUNCTION "app"."charge_payment"(app.context, app.payments, jsonb) IS 'Stores the amount that the bank charged for a payment, if given. Returns the payment.';
+
+COMMENT ON FUNCTION "app"."chart_spending"(app.context, jsonb) IS 'Returns a chart of spending by category, over time, or both, with rows of app.rank_spending.';
+
+COMMENT ON FUNCTION "app"."chart_upcoming_bills"(app.context, jsonb) IS 'Returns a chart of overdue and upcoming bill dates at today''s rates.';
+
+COMMENT ON FUNCTION "app"."check_expected"(app.context, text[], jsonb) IS 'Ends the tool with expectation_mismatch when an amount or date differs from the one shown to the person. For a bill, these are its amount and next due date.';
+
+COMMENT ON FUNCTION "app"."check_import_expected"(app.import_batches, jsonb, jsonb) IS 'Ends the tool with expectation_mismatch when the count or totals of an import differ from the expected ones.';
+
+COMMENT ON FUNCTION "app"."check_lines"(app.import_batches, integer[], text) IS 'Ends the tool with invalid_argument when a line isn''t one of the imported rows.';
+
+COMMENT ON FUNCTION "app"."check_update"(jsonb, text[]) IS 'Ends the tool with invalid_argument when the arguments break a rule that the schema of update_expenses can''t express.';
+
+COMMENT ON FUNCTION "app"."choose_by_known_payee"(app.context, app.category_choice, text) IS 'Returns the category of the known payee whose name begins a statement''s text, else the previous choice.';
+
+COMMENT ON FUNCTION "app"."choose_category"(app.context, text, text, text, text, boolean) IS 'Returns the given category, else that of a payee rule, else the latest with the same payee (or the same name, without a payee), else that of a keyword, else none.';
+
+COMMENT ON FUNCTION "app"."choose_import_categories"(app.context, app.import_batches, integer, integer) IS 'Returns the category of each payee and name in these lines. Each is looked up once, because a statement repeats the same shops.';
+
+COMMENT ON FUNCTION "app"."closed_month"(date) IS 'Returns error parameters for a day in a closed month: {month, reopened_by}. The second is the last month that can stay closed.';
+
+COMMENT ON FUNCTION "app"."commit_import"(app.context, app.import_batches, jsonb) IS 'Publishes an import in one change and deletes its staged rows. Returns data {created, linked, skipped, totals} with the effects on existing records.';
+
+COMMENT ON FUNCTION "app"."compare_names"(text[], text[]) IS 'Returns how well two names agree, by their words: 3 all words, 2 all of the shorter name''s, 1 some, 0 none.';
+
+COMMENT ON FUNCTION "app"."compared_period"(app.period, text, date) IS 'Returns the period to compare spending with. For a running period, it covers the same elapsed days.';
+
+COMMENT ON FUNCTION "app"."confirm_records"(app.context, jsonb, text[], text) IS 'Returns the confirmation {count, total} that the caller must repeat, or null when none is required. Every filter and every large deletion requires one; action is update or delete. Ends the tool with confirmation_required when it is missing or different.';
+
+COMMENT ON FUNCTION "app"."convert_minor"(numeric, numeric, integer, numeric, integer) IS 'Converts minor units between two currencies, with both rates per euro; null without a rate.';
+
+COMMENT ON FUNCTION "app"."correct_import_rows"(app.import_batches, integer, integer) IS 'Skips and corrects rows as their import says. An unreadable row becomes readable once its name, amount and date are given.';
+
+COMMENT ON FUNCTION "app"."correct_matched"(app.context, text[], bigint, text) IS 'Corrects payments from their statement line: the amount of an estimate or without a tip, and the charge in another currency. Leaves payments in a closed month alone.';
+
+COMMENT ON FUNCTION "app"."count_import"(app.context, app.import_batches, text, integer) IS 'Counts an import by the outcomes of its rows: {outcomes: {outcome: count}, totals of all that is written, effects (see app.list_effects), new (lines), in_books and in_books_count, page (outcomes of the next lines), last_line, listed: {outcome: first lines}}.';
+
+COMMENT ON FUNCTION "app"."count_in_books"(jsonb) IS 'Returns the number of rows that are already in the books.';
+
+COMMENT ON FUNCTION "app"."count_read"(jsonb, text, timestamp with time zone) IS 'Counts a read. Comes last in its transaction, for the same reason as app.count_request.';
+
+COMMENT ON FUNCTION "app"."count_values"(text) IS 'Counts the organization''s payments: {moved, without_rate, pending}. moved counts all, without_rate those without a value in the base currency, pending those that wait for a rate.';
+
+COMMENT ON FUNCTION "app"."create_default_categories"(text, timestamp with time zone) IS 'Creates the initial categories of a new organization: those that have keywords.';
+
+COMMENT ON FUNCTION "app"."currency_of_sign"(text, text) IS 'Returns the currency of an ambiguous sign: the home currency if it uses the sign, else the best-known one. Returns other text unchanged.';
+
+COMMENT ON FUNCTION "app"."delete_records"(app.context, jsonb) IS 'Tool delete_records. Returns data {deleted, count, restorable_until, confirm?}. deleted lists only the first few if there are many; confirm {count, total} is the confirmation that a preview requires. Payments are deleted and restored with their expense; bills report payments {count, totals}.';
+
+COMMENT ON FUNCTION "app"."describe_activity"(app.change_sets, integer) IS 'Returns a change for the activity page: {id, at, change, tool, by, is_automatic, client_name, is_emptied, undone_by, undoes, proposal_id, approved_by, effects?, effects_count?}, with the first effects only.';
+
+COMMENT ON FUNCTION "app"."describe_bad_rows"(app.import_batches, jsonb) IS 'Returns the first rows that cannot be written, including those in closed months: [{line, error}].';
+
+COMMENT ON FUNCTION "app"."describe_budgets"(app.context, date, text[]) IS 'Returns app.read_budgets in the format of the contract: [{category?, per, from, to, amount, currency, carried?, spent, left, used_percent?, is_partial?}], or null for none.';
+
+COMMENT ON FUNCTION "app"."describe_drafts"(app.context, jsonb, boolean) IS 'Returns the outcome of each item of log_expenses.';
+
+COMMENT ON FUNCTION "app"."describe_entry"(app.book_entry) IS 'Returns an entry as a candidate of a question: {id, name, date, amount, currency, payment_ids | bill_id, due_on}.';
+
+COMMENT ON FUNCTION "app"."describe_import"(app.context, app.import_batches) IS 'Returns the progress of an import: {import_id, state, revision, staged_through, matched_through, row_count, done, total, …}. Staging a row and matching it count as one each in done and total.';
+
+COMMENT ON FUNCTION "app"."describe_import_rows"(app.import_batches, jsonb) IS 'Returns rows in the format of a preview, with their matched records.';
+
+COMMENT ON FUNCTION "app"."describe_left_out"(jsonb, text) IS 'Returns the left-out rows of a file by kind. Totals without a currency are in the home currency.';
+
+COMMENT ON FUNCTION "app"."describe_page"(app.import_batches, jsonb) IS 'Returns the rows of a page with their outcomes: [{line, as, date, name, amount, currency, of?}]. as is an outcome or the kind of left-out row; of names the matched or paid record.';
+
+COMMENT ON FUNCTION "app"."describe_payments"(app.context, text[], text) IS 'Returns rows of list_expenses in the order of the ids, each with its sort key and the day whose rate it waits for.';
+
+COMMENT ON FUNCTION "app"."describe_split"(text[]) IS 'Returns the parts of a split as tools report them.';
+
+COMMENT ON FUNCTION "app"."describe_tax"(app.payment_sum[]) IS 'Returns the tax by currency: {currency: {amount, count}}; null when no payment states one.';
+
+COMMENT ON FUNCTION "app"."describe_transfers"(app.import_batches, jsonb, integer) IS 'Returns the halves of transfers as a kind of left-out rows: [{kind, count, totals, lines}].';
+
+COMMENT ON FUNCTION "app"."describe_unknown_categories"(jsonb) IS 'Returns the first unknown categories and their number: {unknown_categories: [{name, rows, suggestions?}], unknown_categories_count}. Only the first ten have suggestions.';
+
+COMMENT ON FUNCTION "app"."descriptor_words"(text) IS 'Returns the distinguishing words of a name, at most eight, in lower case: without accents, payment processor, numbers and codes.';
+
+COMMENT ON FUNCTION "app"."draft_import_rows"(app.context, app.import_batches, integer, integer) IS 'Parses the rows of these lines that have no draft yet. Each gets a draft or an error.';
+
+COMMENT ON FUNCTION "app"."draft_parts"(jsonb) IS 'Returns the drafts to write for a draft: its parts, or the draft itself.';
+
+COMMENT ON FUNCTION "app"."earlier_period"(app.period, text) IS 'Returns the period to compare with: the previous one, or the same days a year earlier; null for none.';
+
+COMMENT ON FUNCTION "app"."expected_payer"(app.expenses) IS 'Returns the member whom the payment of a bill will name as payer; null when autopay has no payer.';
+
+COMMENT ON FUNCTION "app"."export_books"(text, jsonb, integer) IS 'Returns a page of categories, one-off expenses, due dates, settlements, payee rules, budgets, or the rates that valued payments.';
+
+COMMENT ON FUNCTION "app"."export_organization"(text, jsonb, integer) IS 'Returns a page of the settings, the members by address, or the changes with their facts.';
+
+COMMENT ON FUNCTION "app"."export_payments"(jsonb, date, date, integer) IS 'Returns the payments of a period, oldest first, with fields of their expense or bill. All totals are sums of these rows.';
+
+COMMENT ON FUNCTION "app"."export_statements"(text, jsonb, integer) IS 'Returns a page of accounts, statement lines with the ids of their payments, provider links, or provider statements.';
+
+COMMENT ON FUNCTION "app"."fail_items"(jsonb, integer) IS 'Ends the call with the error of its first invalid item. invalid is [{index, status: invalid, name, error}], and details.results lists all of it.';
+
+COMMENT ON FUNCTION "app"."fail_without_category"(text, text, boolean) IS 'Ends the tool with category_not_found and similar categories, or the existing ones if none is similar. Filters never create a category.';
+
+COMMENT ON FUNCTION "app"."find_account"(app.context, text, jsonb) IS 'Returns the account given by id or name, else the one that the file names, created if new. Returns null without either: a list of expenses has no account. Ends the tool with not_found for an unknown id.';
+
+COMMENT ON FUNCTION "app"."find_category"(app.context, text, text, boolean) IS 'Returns the id of the category with this name, ignoring case and preferring a private one; null for Uncategorized or a blank name. Creates a missing category on request, else ends the tool with category_not_found.';
+
+COMMENT ON FUNCTION "app"."find_changed_halves"(app.context, app.import_batches) IS 'Returns the lines of an import whose other half appeared, disappeared or was taken since they were matched.';
+
+COMMENT ON FUNCTION "app"."find_changed_rows"(app.context, app.import_batches, boolean) IS 'Returns the lines of an import whose match may be outdated, because others wrote or deleted payments since. Once the import is published, its own writes don''t count.';
+
+COMMENT ON FUNCTION "app"."find_external"(text) IS 'Returns the expense with this external id, or the record that it was merged into; null when there is none.';
+
+COMMENT ON FUNCTION "app"."find_filter_categories"(jsonb, text) IS 'Returns the ids of the categories that a filter names; null when it names none.';
+
+COMMENT ON FUNCTION "app"."find_import"(app.context, text) IS 'Returns an import of the person, locked until the step ends. Ends the tool with not_found when it is expired or another person''s, and with busy after 2 seconds.';
+
+COMMENT ON FUNCTION "app"."find_kept"(app.context, jsonb, text[]) IS 'Returns the payment to keep, of a one-off expense or a bill, and locks all rows involved. Ends the tool when it is missing or the records can''t be merged.';
+
+COMMENT ON FUNCTION "app"."find_member"(app.context, text, text) IS 'Returns the member with this address, or the only one whose address contains the text; null for null. Ends the tool with not_found and candidates.';
+
+COMMENT ON FUNCTION "app"."find_near_matches"(app.expense_filter) IS 'Returns suggestions when a filter finds nothing: matches in other months, similar payees and categories, and matches in other currencies. Returns null when there are none.';
+
+COMMENT ON FUNCTION "app"."find_own_latest"(uuid) IS 'Returns the person''s latest change through a connection, even if its subject has been hidden from them since. Otherwise "undo that" would revert an earlier change.';
+
+COMMENT ON FUNCTION "app"."find_pairs"(app.context, app.import_batches, integer, integer) IS 'Returns the pairs of unmatched rows with entries up to five days before or after. The amounts are equal, close to an estimate, equal at the day''s exchange rate, or differ by a tip.';
+
+COMMENT ON FUNCTION "app"."find_payee_rule"(app.context, text, text) IS 'Returns the category of the longest rule that a payee or name begins with; null when no rule applies.';
+
+COMMENT ON FUNCTION "app"."find_payments"(app.expense_filter) IS 'Returns the undeleted payments that match a filter, each with its expense or bill.';
+
+COMMENT ON FUNCTION "app"."find_rate"(text, date) IS 'Returns the rate of a currency as of a day; all null when none is known.';
+
+COMMENT ON FUNCTION "app"."find_records"(app.context, jsonb) IS 'Returns the ids of the records to change: the given ids, or the one-off expenses that match a filter of list_expenses, latest first and locked. Ends the tool with not_found when none match, and with invalid_argument above 500.';
+
+COMMENT ON FUNCTION "app"."find_same_payment"(jsonb) IS 'Returns the expense or bill payment with the same day, amount, currency, direction and payee (or name, without a payee). Also matches a similarly named bank row up to five days later. Returns null when there is none.';
+
+COMMENT ON FUNCTION "app"."find_split"(text) IS 'Returns the expense ids of all parts of an expense''s split, or its own id alone.';
+
+COMMENT ON FUNCTION "app"."find_sums"(app.sum_item[], app.sum_item[]) IS 'Returns the wholes that are the sum of two to four parts. The parts share a day within five days of the whole, and their names agree with it.';
+
+COMMENT ON FUNCTION "app"."find_tax_rate"(bigint, bigint) IS 'Returns the rate in percent, with one decimal, that gives this tax; null when none or several do.';
+
+COMMENT ON FUNCTION "app"."first_few"(jsonb) IS 'Returns the first few rows if there are many; all of them would fill the conversation.';
+
+COMMENT ON FUNCTION "app"."forget_layouts"(app.context, jsonb) IS 'Deletes the answers about header lines, so that the next statement asks again. Ends the tool with not_found for an unknown id.';
+
+COMMENT ON FUNCTION "app"."forget_line"() IS 'Marks a statement line as forgotten when a payment linked to it is purged.';
+
+COMMENT ON FUNCTION "app"."former_payments"(date) IS 'Returns payments in a form that statements still use and the books don''t: merged payments, and splits as one payment. Each comes with the payment that replaced it.';
+
+COMMENT ON FUNCTION "app"."give_categories"(app.context, app.import_batches, jsonb) IS 'Creates the missing categories of an import and assigns them to its rows. Ends the tool with category_not_found when the caller did not ask to create them.';
+
+COMMENT ON FUNCTION "app"."group_key"(text, text, text, text, date, text, uuid, uuid, uuid) IS 'Returns the key that groups a payment: an id where there is one, the Monday of a week, or null for no value.';
+
+COMMENT ON FUNCTION "app"."group_label"(text, text, text, jsonb) IS 'Returns the label of a group: a category''s name, a member''s address, or one typed spelling. {none: dimension} means no value, {none: "former_member"} a former member.';
+
+COMMENT ON FUNCTION "app"."group_pairs"(app.match_pair[]) IS 'Returns pairs in groups, so that no two groups share a row or an entry.';
+
+COMMENT ON FUNCTION "app"."guard_private"() IS 'Rejects making a category private or public, by a call or an undo, without the right settings:write.';
+
+COMMENT ON FUNCTION "app"."has_items"(text) IS 'Whether a change wrote anything, including rows hidden from the person.';
+
+COMMENT ON FUNCTION "app"."hold_organization"(text) IS 'Takes the lock on the organization that recording a payment takes. Callers that lock a provider link call this first: ending a plan locks the organization before its links.';
+
+COMMENT ON FUNCTION "app"."home_currency"(app.context, app.import_batches, text) IS 'Returns the currency of rows that name none: the given one, else that of the account or the organization.';
+
+COMMENT ON FUNCTION "app"."identify_parts"(jsonb) IS 'Returns a draft whose parts have ids. The first part gets the id of the draft.';
+
+COMMENT ON FUNCTION "app"."import_expenses"(app.context, jsonb) IS 'Tool import_expenses. Returns data {upload}, {import} (its progress), {preview}, or with expected_count {created, linked, skipped, totals}. Only our own code passes a step.';
+
+COMMENT ON FUNCTION "app"."import_questions"(app.import_batches, jsonb) IS 'Returns the open questions about a file and about these rows: [{id, about, options, default?}].';
+
+COMMENT ON FUNCTION "app"."import_whole_file"(app.context, jsonb) IS 'Step all: takes a short file from its text to the preview in one call.';
+
+COMMENT ON FUNCTION "app"."is_amount_within"(app.expense_filter, bigint, text, bigint, text) IS 'Whether an amount is within a filter''s bounds, by its value in the filter''s currency or as charged.';
+
+COMMENT ON FUNCTION "app"."is_closed"(text, date) IS 'Whether a day lies in a closed month. For callers that skip such days instead of failing.';
+
+COMMENT ON FUNCTION "app"."is_party"(app.expenses, uuid) IS 'Whether a member pays or shares a bill by its current settings, which apply to later payments only.';
+
+COMMENT ON FUNCTION "app"."is_plain"(app.expense_filter) IS 'Whether a filter has only days, categories, a currency or a kind, which the index of payments by day contains.';
+
+COMMENT ON FUNCTION "app"."is_relabeling"(jsonb, jsonb) IS 'Whether an update of a payment or expense changes only its note, tags or category, and leaves every monthly total as it was.';
+
+COMMENT ON FUNCTION "app"."join_rules"(app.context, jsonb, jsonb) IS 'Returns the payee rules of an import with the given ones, which replace rules for the same words. Ends the tool when a rule has no payee or an unknown category.';
+
+COMMENT ON FUNCTION "app"."judge_import_rows"(app.context, app.import_batches, text) IS 'Returns the outcome of each row: left_out, skipped, bad, known (imported before, or a duplicate), linked to a record, pays (an open due date), transfer (between own accounts), asked, closed (in a closed month), or new. New rows are written.';
+
+COMMENT ON FUNCTION "app"."keep_balance"(app.import_batches) IS 'Stores the account''s balances from its statement, unless a later statement is known.';
+
+COMMENT ON FUNCTION "app"."keep_change"() IS 'Lets a change record its effects once, and be deleted only while it has no items.';
+
+COMMENT ON FUNCTION "app"."keep_import_file"(app.context, jsonb) IS 'Step keep: stores the text of a file and the result of reading it, once for each import. The revision is 2 when the file must be read again: the account has learned an answer that the call does not give, or its currency settles the decimal separator.';
+
+COMMENT ON FUNCTION "app"."kind_of_payment"(text, text) IS 'Returns refund, bill_payment or one_off.';
+
+COMMENT ON FUNCTION "app"."learned_of"(text, text) IS 'Returns a person''s answers about files of an account with this header line; {} for none.';
+
+COMMENT ON FUNCTION "app"."leave_split"(text[]) IS 'Detaches payments from their split if the person sees no other part. Call it before changing a part alone.';
+
+COMMENT ON FUNCTION "app"."link_import_rows"(app.context, app.import_batches) IS 'Stores the rows of a committed import as lines of the account, linked with their payments. These are existing payments, newly paid dates, and new expenses, whose draft has the id. Ends the tool with expectation_mismatch when the books have changed since matching.';
+
+COMMENT ON FUNCTION "app"."list_calendar"(boolean, timestamp with time zone) IS 'Returns overdue dates and those due within a year, in the organization of the request''s claims, nearest first: {organization, country, is_cut, dates: [{bill_id, name, due_on, dates, autopay, changed_at, amount?, currency?, is_estimate?}]}. Returns null without a membership.';
+
+COMMENT ON FUNCTION "app"."list_effects"(app.context, app.import_batches) IS 'Returns the effects of a commit besides new expenses. It pays due dates of bills, corrects estimates and amounts entered without a tip, and removes expenses that turn out to be transfers.';
+
+COMMENT ON FUNCTION "app"."list_entries"(app.context, date, date) IS 'Returns the payments of some days in every form that a statement may show, and the open due dates of bills.';
+
+COMMENT ON FUNCTION "app"."list_expected"(app.context, app.expense_filter) IS 'Returns the upcoming dates of bills that match a filter: rows of app.expected_in_period with the bill''s name; null for none.';
+
+COMMENT ON FUNCTION "app"."list_expenses"(app.context, jsonb) IS 'Tool list_expenses. Returns data {rows, tax_by_currency?, no_match?}, or {csv} in place of rows for a file, with totals of all matches. page has a cursor for each row, for presenters that can show only some. file has the user and filter for a complete file.';
+
+COMMENT ON FUNCTION "app"."list_free_halves"(app.context, app.import_batches, date, date) IS 'Returns lines of other accounts that may be half of a transfer and have no other half yet.';
+
+COMMENT ON FUNCTION "app"."list_hidden_categories"() IS 'Returns the ids of private categories that the person may not see. Policies call it once per statement; a subquery in each policy made every statement slower to plan.';
+
+COMMENT ON FUNCTION "app"."list_known_lines"(text, date, date) IS 'Returns the lines of an account that are already handled, including hidden ones. A person who has the file sees the line anyway, and it must not be imported twice. The matched record is not revealed.';
+
+COMMENT ON FUNCTION "app"."list_layouts"(app.context) IS 'Returns the explained header lines of accounts that the person sees: [{id, account, header, answers, confirmed_at}].';
+
+COMMENT ON FUNCTION "app"."list_line_payments"(text) IS 'Returns the ids of the payments linked to a statement line.';
+
+COMMENT ON FUNCTION "app"."list_open_dates"(app.context, date) IS 'Returns the unpaid due dates of bills up to a day: [{name, due_on}]; null for none.';
+
+COMMENT ON FUNCTION "app"."list_payee_rules"() IS 'Returns the organization''s payee rules: [{payee, category}].';
+
+COMMENT ON FUNCTION "app"."list_plain_payments"(app.expense_filter, jsonb, integer) IS 'Returns the ids of the next page for a filter that passes app.is_plain, latest first, plus one more to detect a further page.';
+
+COMMENT ON FUNCTION "app"."list_recent_payments"(app.context, app.import_batches, bigint) IS 'Returns versions of visible payments near the days of an import that are not older than the transaction since: ["id:xmin"].';
+
+COMMENT ON FUNCTION "app"."list_removable"(app.context, text) IS 'Returns the payment of a line, as an array, if the import may remove it; null for bills, parts of a split, merged payments, closed months, and expenses of others under "own only".';
+
+COMMENT ON FUNCTION "app"."list_shared_expenses"() IS 'Returns the ids of the expenses and bills that the person has a share in.';
+
+COMMENT ON FUNCTION "app"."list_subjects"(app.change_sets) IS 'Returns the ids of the expenses, categories and settlements that a change concerns, before and after it. Includes records that others were merged into, and categories that its facts mention.';
+
+COMMENT ON FUNCTION "app"."list_sums"(bigint[]) IS 'Returns the sums of two to four of these amounts, each with the places of its parts. Leaves out sums that different amounts add up to.';
+
+COMMENT ON FUNCTION "app"."list_unknown_categories"(app.context, app.import_batches) IS 'Returns the categories in rows that the organization lacks, most frequent first: [{name, rows}].';
+
+COMMENT ON FUNCTION "app"."list_who_may"(text) IS 'Returns the people to ask for an action beyond one''s role: {who: up to two addresses of the owner and a manager with the right}.';
+
+COMMENT ON FUNCTION "app"."load_import"(app.context, app.import_batches) IS 'Step load: returns the progress of an import, and the inputs for reading its file again: {file, mapping, learned, home}.';
+
+COMMENT ON FUNCTION "app"."lock_import_bills"(app.import_batches) IS 'Locks the bills and expenses that an import pays or corrects, before it writes the first payment.';
+
+COMMENT ON FUNCTION "app"."lock_imports"(text) IS 'Lets one transaction at a time publish an import in an organization; other writes continue. Ends the tool with busy after 2 seconds.';
+
+COMMENT ON FUNCTION "app"."log_expenses"(app.context, jsonb) IS 'Tool log_expenses. Returns data {results, totals_by_currency}; the totals cover written items.';
+
+COMMENT ON FUNCTION "app"."make_account"(app.context, text, text, jsonb) IS 'Returns the account with a key, created under an unused name if missing. Ends the tool with invalid_argument at 100 accounts.';
+
+COMMENT ON FUNCTION "app"."match_import_page"(app.context, app.import_batches) IS 'Step match: matches the next page of rows with the books.';
+
+COMMENT ON FUNCTION "app"."match_import_rows"(app.context, app.import_batches, integer, integer) IS 'Matches the rows between two lines of an import with the books, as known, linked, transfer, likely or new.';
+
+COMMENT ON FUNCTION "app"."match_known_rows"(app.context, app.import_batches, integer, integer) IS 'Marks rows that an earlier commit stored as lines: the same account, day, amount and text, counted. A line of that day with a similar text also counts.';
+
+COMMENT ON FUNCTION "app"."match_lines"(app.context, app.import_batches, integer[]) IS 'Matches these lines again.';
+
+COMMENT ON FUNCTION "app"."match_options"(jsonb) IS 'Returns the possible answers about a likely match: "same" or the id of a candidate, and "new".';
+
+COMMENT ON FUNCTION "app"."match_sums"(app.context, app.import_batches, integer, integer, text[]) IS 'Links rows that are several payments of a day to the same payee, and rows of a day that are one payment. taken are payments that are already matched.';
+
+COMMENT ON FUNCTION "app"."matches_filter"(app.expense_filter, text, text[], text, text, text, text, text) IS 'Whether an expense or bill matches a filter.';
+
+COMMENT ON FUNCTION "app"."member_sees"(app.expenses, identity.memberships) IS 'Whether a member sees an expense or bill, for pages that the service reads on their behalf. Applies the same conditions as the policies.';
+
+COMMENT ON FUNCTION "app"."merge_expenses"(app.context, jsonb) IS 'Tool update_expenses with merge_into. Returns data {updated, count, merged}: the changes to the kept record, and the deleted records as they were.';
+
+COMMENT ON FUNCTION "app"."month_name"(date) IS 'Returns the month of a day as YYYY-MM.';
+
+COMMENT ON FUNCTION "app"."named_period"(text, date) IS 'Returns the period that a word such as last_month means on a day. this_ and last_ mean whole weeks, months, quarters or years; last_30_days and the like end on that day.';
+
+COMMENT ON FUNCTION "app"."narrow_mails"(jsonb, text, jsonb) IS 'Returns the value of a preference; of mails, only those of the members that a change concerns.';
+
+COMMENT ON FUNCTION "app"."oldest_running"() IS 'Returns the id of the oldest running transaction. All earlier ones are visible from here on.';
+
+COMMENT ON FUNCTION "app"."pair_halves"(app.context, app.import_batches, integer, integer) IS 'Returns rows that are, or may be, the other half of a transfer. At most one half is spending; payment_ids are payments that turn out not to be. Rows named like the other account come first, then the nearest days.';
+
+COMMENT ON FUNCTION "app"."pair_in_order"(integer, integer, integer[], integer[]) IS 'Returns the entry paired with each row, or null. Pairs don''t cross, are as many as possible, and have the lowest cost. costs are row by row, null for impossible pairs; skips are the costs of unpaired entries.';
+
+COMMENT ON FUNCTION "app"."parse_charged"(app.context, jsonb, text, text) IS 'Returns the amount in minor units and the currency that the bank charged, from {amount, currency}; null without an amount. Ends the tool with invalid_argument when the payment needs no conversion.';
+
+COMMENT ON FUNCTION "app"."parse_closed_through"(app.context, text) IS 'Returns the last day of the last month to close; null for a blank argument, which closes none. Ends the tool with date_out_of_range when the month has not ended.';
+
+COMMENT ON FUNCTION "app"."parse_expense_filter"(app.context, jsonb) IS 'Returns the filter from the arguments of list_expenses or summarize_spending.';
+
+COMMENT ON FUNCTION "app"."parse_expense_item"(app.context, jsonb, text, boolean) IS 'Returns one item as a draft. field is its path in the arguments, for errors.';
+
+COMMENT ON FUNCTION "app"."parse_expense_items"(app.context, jsonb, boolean) IS 'Returns all items as drafts; ends the call when any is invalid.';
+
+COMMENT ON FUNCTION "app"."parse_paid_on"(app.context, text, text) IS 'Returns the day of a payment. Allows 10 years back, and one day ahead for people in time zones ahead of the owner''s; otherwise ends the tool with date_out_of_range.';
+
+COMMENT ON FUNCTION "app"."parse_period"(app.context, jsonb, app.expense_filter) IS 'Returns the requested period, by default this month. from alone ends today; to alone starts at the first payment.';
+
+COMMENT ON FUNCTION "app"."parse_reimbursement"(app.context, jsonb, text, text, text, date) IS 'Returns a reimbursement from {reimbursement?, reimbursed_by?, reimbursed_on?}. A name alone means open, a day means done. Missing arguments keep their values; done without a day means today. Ends the tool with invalid_argument on a contradiction.';
+
+COMMENT ON FUNCTION "app"."parse_split"(app.context, jsonb, jsonb, text, boolean) IS 'Returns the parts of a draft with their own fields: [{amount_minor, category_id?, note?, tax_minor?, charged_minor?}]. One part may omit its amount and gets the rest. Ends the tool with invalid_argument when the amounts don''t add up.';
+
+COMMENT ON FUNCTION "app"."parse_tax"(jsonb, bigint, text, text) IS 'Returns the tax in an amount and its rate from {tax?, tax_percent?}, deriving one from the other. Zero tax without a rate means none. Ends the tool with invalid_argument when they contradict each other.';
+
+COMMENT ON FUNCTION "app"."parse_url"(text, text) IS 'Returns a link argument; null when blank. Ends the tool with invalid_argument when it isn''t an http(s) link.';
+
+COMMENT ON FUNCTION "app"."part_of"(bigint, bigint, bigint) IS 'Returns an amount times share / whole; the amount itself without a share.';
+
+COMMENT ON FUNCTION "app"."pay_matched_date"(app.context, jsonb, jsonb, bigint, text) IS 'Pays the date of a bill with the bank''s amount on the bank''s day; in another currency, with the date''s own amount. Returns the payment''s id. Ends the tool with expectation_mismatch when the date is no longer open.';
+
+COMMENT ON FUNCTION "app"."payee_words"(text) IS 'Returns the words of a payee or name in lower case, without accents and punctuation, separated by single spaces.';
+
+COMMENT ON FUNCTION "app"."prepare_closing"(app.context, date) IS 'Records due automatic payments, then locks the organization against other writers. Ends the tool with values_pending while a value in these months waits for its daily rate.';
+
+COMMENT ON FUNCTION "app"."preview_import"(app.context, app.import_batches, jsonb) IS 'Returns {preview}: the effect of an import, with its questions and notes. Writes nothing into the books. Ends the tool with invalid_argument when no row is readable.';
+
+COMMENT ON FUNCTION "app"."publish_rows"(app.context, app.import_batches, integer[]) IS 'Writes rows of an import as expenses, page by page, and adds their ids to the drafts. Returns [{place, id, name, paid_on}].';
+
+COMMENT ON FUNCTION "app"."rank_spending"(app.spending, text[], integer, text, boolean) IS 'Returns rows of summarize_spending: the largest groups, the others as {none: "rest"}, and periods in chronological order.';
+
+COMMENT ON FUNCTION "app"."rates_as_of"(text, date) IS 'Returns the rate of a currency as of a day in one row, or no row when none is known.';
+
+COMMENT ON FUNCTION "app"."rates_snapshot"(date) IS 'Returns the day of the snapshot that replaces the rates as of a day; null when real rates are known.';
+
+COMMENT ON FUNCTION "app"."read_activity_page"(jsonb, bigint, text) IS 'Returns a page of the organization''s activity: {changes, next?}, and on the first page {reads, people, apps}. filter: {id?, by?, app?, tool?, from?, to?, query?}, with days in the time zone. Returns null without an active membership.';
+
+COMMENT ON FUNCTION "app"."read_answers"(app.import_batches, jsonb) IS 'Splits answers {id: option} into those about the whole file and those about rows, by line. Ends the tool with invalid_argument for an unknown question or option.';
+
+COMMENT ON FUNCTION "app"."read_budgets"(app.context, date, text[]) IS 'Returns the budgets of these categories in the month or year of a day. Null returns all budgets, including the one for all spending. Omits budgets that had other settings then.';
+
+COMMENT ON FUNCTION "app"."read_expenses"(text[]) IS 'Returns one-off expenses as list_expenses shows them, with their versions.';
+
+COMMENT ON FUNCTION "app"."read_export_page"(text, jsonb, date, date) IS 'Returns a page of one part of the books, as the person in the request''s claims sees it: {rows, next, latest_change}. Returns null without an active membership.';
+
+COMMENT ON FUNCTION "app"."read_kept"(text) IS 'Returns the fields of a record that a merge reports.';
+
+COMMENT ON FUNCTION "app"."read_preferences"(text) IS 'Returns the preferences of the owner, the organization and its members'' mails that update_settings can change, as one row with the organization''s id.';
+
+COMMENT ON FUNCTION "app"."read_security_events"(text, uuid) IS 'Returns the latest events of accounts and grants: the person''s own, and all of the organization''s for people with the right members:manage.';
+
+COMMENT ON FUNCTION "app"."reconcile"(app.context, jsonb) IS 'Tool reconcile. Returns data {account, from, to, bank_only, books_only, their counts, linked_count, balance?, totals}.';
+
+COMMENT ON FUNCTION "app"."refresh_import"(app.context, app.import_batches) IS 'Matches rows again where the books have changed since.';
+
+COMMENT ON FUNCTION "app"."refuse_alteration"() IS 'Raises insufficient_privilege for items of any other than the current change, and for a read count that rises by more than one or falls.';
+
+COMMENT ON FUNCTION "app"."refuse_closed_month"() IS 'Rejects changes to payments in a closed month, and to their expenses, with month_closed. Allows relabeling if the organization does.';
+
+COMMENT ON FUNCTION "app"."refuse_income"(jsonb, text) IS 'Ends the tool with invalid_argument when an item is income: it has an income category, or is a salary sent as a refund.';
+
+COMMENT ON FUNCTION "app"."refuse_matched_twice"(app.import_batches) IS 'Ends the tool with invalid_argument when a person''s answer matches two rows to the same record.';
+
+COMMENT ON FUNCTION "app"."refuse_reader"(text) IS 'Ends a writing tool with forbidden_role when the person''s role is read-only.';
+
+COMMENT ON FUNCTION "app"."remember_layout"(app.context, app.import_batches) IS 'Stores the answers about an import''s columns and conventions for its account and header line. Keeps the latest 20 header lines per account.';
+
+COMMENT ON FUNCTION "app"."remove_transfers"(app.context, app.import_batches) IS 'Deletes expenses that are halves of transfers. Returns whether any of them, or a half''s line, has changed since matching.';
+
+COMMENT ON FUNCTION "app"."require_account"(app.context, text, text) IS 'Returns the account with a name or id. Ends the tool with not_found and the names that the person sees.';
+
+COMMENT ON FUNCTION "app"."require_category"(app.context, text, text) IS 'Returns the category with a name, archived or not. Ends the tool with category_not_found when there is none.';
+
+COMMENT ON FUNCTION "app"."require_records"(app.context, text[]) IS 'Locks expenses and bills by id. Ends the tool with not_found when one is missing.';
+
+COMMENT ON FUNCTION "app"."run_import_step"(app.context, text, jsonb) IS 'Runs one step of an import before its preview: start, open, keep, load, stage or match. Returns {upload} or {import}.';
+
+COMMENT ON FUNCTION "app"."same_amount"(bigint, bigint, integer) IS 'Whether two amounts differ by at most this percentage of the larger one.';
+
+COMMENT ON FUNCTION "app"."same_totals"(jsonb, jsonb) IS 'Whether two sets of totals have the same amounts, however many zeros they are written with.';
+
+COMMENT ON FUNCTION "app"."same_word"(text, text) IS 'Whether two words of names match, allowing for the spelling on statements.';
+
+COMMENT ON FUNCTION "app"."scale_minor"(numeric, numeric, numeric) IS 'Returns an amount times a fraction, rounded half up.';
+
+COMMENT ON FUNCTION "app"."sees_account"(app.accounts) IS 'Whether the person sees a line of an account or is importing a file for it. The name of an account can be as private as its lines.';
+
+COMMENT ON FUNCTION "app"."sees_change"(app.change_sets) IS 'Whether the person sees everything that a change concerns. Its facts name all of it, so a change is shown completely or not at all. After its contents are purged, only its author sees it.';
+
+COMMENT ON FUNCTION "app"."sees_expense"(text) IS 'Whether the person sees an expense or bill. Policies on dependent rows use it where few rows are read. A subquery there would slow down every statement, even for people who see everything.';
+
+COMMENT ON FUNCTION "app"."sees_line"(app.statement_lines) IS 'Whether the person sees all payments of a line. If a payment was purged, only the importer of the line sees it. The same holds for a line without payments where members see only their own records.';
+
+COMMENT ON FUNCTION "app"."settle_match"(jsonb, jsonb) IS 'Returns a match with a person''s answer applied. The candidates stay, so that the answer can change.';
+
+COMMENT ON FUNCTION "app"."shared_preferences"() IS 'Returns the preferences that belong to the organization rather than its owner. Changing them requires the right settings:write.';
+
+COMMENT ON FUNCTION "app"."show_spending_chart"(app.context, jsonb) IS 'Tool show_spending_chart. Returns data {chart, today, period, currency, unit?, rows or lines, total, compared?, budgets?, books_begin?, unconverted}, from which the presenter builds the series.';
+
+COMMENT ON FUNCTION "app"."shown_id"(text) IS 'Returns the id that people see for a payment: that of a one-off expense, or the payment''s own for a bill.';
+
+COMMENT ON FUNCTION "app"."shown_split_id"(app.payments) IS 'Returns the split id of a payment if the person sees another part of it. Otherwise the id would reveal hidden parts.';
+
+COMMENT ON FUNCTION "app"."split_payment"(app.context, text[], jsonb) IS 'Splits a one-off expense, or an existing split again, into the parts in changes. Existing records keep their ids, missing ones are added, and surplus ones are deleted. A single part ends the split.';
+
+COMMENT ON FUNCTION "app"."spread_minor"(bigint, bigint[]) IS 'Distributes an amount by weights: each share is rounded down, and the remainder goes to the largest fractions. Returns null for null.';
+
+COMMENT ON FUNCTION "app"."stage_import_rows"(app.context, app.import_batches, jsonb) IS 'Step stage: stores a page of rows {revision, after, through, rows, rows_bad, left_out_rows, is_last}. The first page also has the result of reading the file, {read, row_count}. A page out of order changes nothing.';
+
+COMMENT ON FUNCTION "app"."start_import"(app.context, jsonb) IS 'Step start: creates an import that waits half an hour for its file.';
+
+COMMENT ON FUNCTION "app"."statement_rows"(app.context, app.import_batches, text[]) IS 'Returns the rows of an import, for some days or all, as lines of its account. Equal lines of a day are numbered. A row without a readable amount is unreadable, and one without a day gets the file''s last day.';
+
+COMMENT ON FUNCTION "app"."step_of_days"(date, date, date) IS 'Returns the distance between a period and the one to compare it with. A year to date shifts by a year, and whole months from any day by as many months. A period that starts on the 1st shifts by the months it touches, any other by its days.';
+
+COMMENT ON FUNCTION "app"."suggest_categories"(text) IS 'Returns up to three categories similar to an unknown name, the most likely first.';
+
+COMMENT ON FUNCTION "app"."sum_by_currency"(jsonb) IS 'Adds up amounts [{currency, minor}] by currency: {"EUR": "12.00"}.';
+
+COMMENT ON FUNCTION "app"."sum_cells"(app.context, app.expense_filter, app.period, jsonb, text[], text) IS 'Returns the cells of any question; expected as in app.sum_spending.';
+
+COMMENT ON FUNCTION "app"."sum_plain_cells"(app.expense_filter, app.period, text[], text) IS 'Returns cells in the base currency, for a question that the index of payments by day can answer.';
+
+COMMENT ON FUNCTION "app"."sum_plain_payments"(app.expense_filter) IS 'Returns the sums by currency for a filter that passes app.is_plain.';
+
+COMMENT ON FUNCTION "app"."sum_spending"(app.context, app.expense_filter, app.period, jsonb, text[], text) IS 'Returns the sums of payments in the target currency, grouped by up to two dimensions. expected holds rows of app.expected_in_period, or null.';
+
+COMMENT ON FUNCTION "app"."summarize_effects"(jsonb) IS 'Returns the effects of an import for the list of changes: {pays?, corrects?, removes?: {count, first}}.';
+
+COMMENT ON FUNCTION "app"."summarize_spending"(app.context, jsonb) IS 'Tool summarize_spending. Returns data {period, rows, total, budgets?, fx, unconverted, tax_by_currency?, no_match?}.';
+
+COMMENT ON FUNCTION "app"."take_over"(app.payments, app.payments) IS 'Merges one payment into another, which takes over missing fields and earlier merges.';
+
+COMMENT ON FUNCTION "app"."taken_entries"(app.import_batches) IS 'Returns the payments and due dates that rows of an import are already linked with.';
+
+COMMENT ON FUNCTION "app"."takes_tips"(text, text) IS 'Whether the names or category of an expense suggest a restaurant, a hotel or a taxi.';
+
+COMMENT ON FUNCTION "app"."tax_in"(app.expense_filter) IS 'Returns the tax in the payments that match a filter, by currency; null for none.';
+
+COMMENT ON FUNCTION "app"."tax_of"(bigint, numeric) IS 'Returns the tax included in an amount, in minor units, at a rate in percent.';
+
+COMMENT ON FUNCTION "app"."text_likeness"(text, text) IS 'Returns how similar two names are, from 0 to 1; 1 when a word of one begins with the other.';
+
+COMMENT ON FUNCTION "app"."total_drafts"(jsonb) IS 'Returns net sums by currency, with refunds subtracted: {"EUR": "12.00"}.';
+
+COMMENT ON FUNCTION "app"."update_expenses"(app.context, jsonb) IS 'Tool update_expenses. Returns data {updated, split?, count, confirm?, merged?}: the changed fields before and after, of the first few records only if there are many. count is the number of changed records; confirm is what a preview asks the caller to repeat.';
+
+COMMENT ON FUNCTION "app"."update_payments"(app.context, text[], jsonb) IS 'Updates the payments of one-off expenses. Properties shared by all parts of a split change in all of them.';
+
+COMMENT ON FUNCTION "app"."update_settings"(app.context, jsonb) IS 'Tool update_settings. Returns data {settings, category?, budgets?, payee_rules?, revalued?, layouts?}.';
+
+COMMENT ON FUNCTION "app"."value_in_base"(text, bigint, text, date, bigint, text) IS 'Returns the value of a payment in the base currency at the rate of its day. All value columns of app.payments come from this function.';
+
+COMMENT ON FUNCTION "app"."warn_of_borders"(app.expense_filter, app.period, app.period) IS 'Returns a warning about bills that were paid in one of two compared periods and due outside it, up to a week apart.';
+
+COMMENT ON FUNCTION "app"."warn_of_drafts"(app.context, jsonb) IS 'Returns warnings about duplicates, likely bills, future days, and amounts without a final value in the base currency.';
+
+COMMENT ON FUNCTION "app"."warn_of_parts"(text[]) IS 'Returns a warning when other parts of a deleted record''s split remain.';
+
+COMMENT ON FUNCTION "app"."warn_of_pending"(boolean, text, date) IS 'Returns a warning that values in a currency will change, because rates since a day are not published yet or come from a snapshot.';
+
+COMMENT ON FUNCTION "app"."warn_of_unfound"(app.context, jsonb) IS 'Returns warnings about payments that the filter could not compare.';
+
+COMMENT ON FUNCTION "app"."warn_of_unsettled"(app.context, app.expense_filter) IS 'Returns warnings about amounts in a period that will change: automatic payments recorded with an estimate, and automatic payments missing from the total because their amount is unknown.';
+
+COMMENT ON FUNCTION "app"."warn_of_unvalued"(app.expense_filter) IS 'Returns a warning about payments that cannot be compared with a filter''s amounts because no rate is known.';
+
+COMMENT ON FUNCTION "app"."weigh_records"(text[]) IS 'Returns {count, minor, unknown}: the number of records, the sum of their values in minor units of the base currency, and the currencies without a value.';
+
+COMMENT ON FUNCTION "app"."whole_months"(app.period) IS 'Returns the number of calendar months in a period; null unless it consists of whole months.';
+
+COMMENT ON FUNCTION "app"."write_drafts"(app.import_batches, integer[], jsonb[], jsonb[]) IS 'Stores the drafts or errors of these lines.';
+
+COMMENT ON FUNCTION "app"."write_expenses"(app.context, jsonb, text) IS 'Inserts drafts that have an id, each as an expense and its payment, in order. Only this function creates one-off expenses; undo restores stored rows.';
+
+COMMENT ON FUNCTION "app"."write_matches"(app.import_batches, app.match_pair[], app.match_pair[]) IS 'Stores the chosen pairs: linked, or likely with other candidates.';
+
+COMMENT ON FUNCTION "app"."write_preferences"(text, jsonb) IS 'Sets the given preferences, and stores the changed ones for undo. Ends the tool with forbidden_role when the person may not set one of them.';
+
+COMMENT ON FUNCTION "app"."write_statement_lines"(app.context, app.import_batches) IS 'Writes an import''s rows as statement lines and links their payments. Returns the number of lines that should have a payment but don''t.';
+
+COMMENT ON FUNCTION "public"."change_calendar"(uuid, text, boolean, timestamp with time zone) IS 'Shows or hides the amounts in a person''s calendar. Returns {"outcome":"changed"} or {"outcome":"unknown"}.';
+
+COMMENT ON FUNCTION "public"."create_calendar"(uuid, text, text, timestamp with time zone) IS 'Creates a calendar address without amounts and ends the previous one. Returns {"outcome":"created"}, or {"outcome":"refused"} without membership or feature, and for the earlier of two concurrent requests.';
+
+COMMENT ON FUNCTION "public"."end_calendar"(uuid, text, timestamp with time zone) IS 'Ends a person''s calendar address. Returns {"outcome":"ended"} or {"outcome":"unknown"}.';
+
+COMMENT ON FUNCTION "public"."open_export"(uuid, text, text, timestamp with time zone) IS 'Whether a person may export an organization''s books: {outcome: ok | refused | unknown, organization?: {name, today, state}}. Adds the request to the audit trail.';
+
+COMMENT ON FUNCTION "public"."open_upload"(uuid, text, timestamp with time zone) IS 'Returns a signed-in person''s import, for the page that takes its file: {outcome: ok | refused | unknown, result?}. result is the envelope of import_expenses with step open.';
+
+COMMENT ON FUNCTION "public"."pay_due_date"(uuid, text, text, date, text, text, text, timestamp with time zone) IS 'Pays the due date that a page showed. Returns the result of public.run_page_tool for mark_bill_paid, or {outcome: unknown | already | changed | busy}. already: the date is not open; changed: its amount differs from the one shown (null when none was).';
+
+COMMENT ON FUNCTION "public"."read_activity"(uuid, text, jsonb, text, timestamp with time zone) IS 'Returns a page of the activity of one of a person''s organizations, the first when null: {outcome: found | unknown, organizations, organization, country, timezone, state, may_write, changes, next, reads?, people?, apps?, events?}.';
+
+COMMENT ON FUNCTION "public"."read_books"(uuid, text, date, text, text, text, timestamp with time zone) IS 'Returns one of a person''s organizations at a glance, the first when null: {outcome: found | unknown, organizations, organization, base_currency, country, today, month, state, may_write, may_export, bills?, spending?, balances?, expenses, paid?}. bills, spending, balances and expenses are the envelopes of list_bills, summarize_spending, get_context and list_expenses.';
+
+COMMENT ON FUNCTION "public"."read_calendar"(text, jsonb, timestamp with time zone) IS 'Returns the calendar for the SHA-256 (hex) of an address''s token, read as its owner under row-level security: {outcome: ok | unknown | limited, calendar?, retry_after?}. Each read checks membership, suspension and plan, and fails like an unknown token without them. limits: {"caller": quotas of wrong tokens, "feed": {"at_most","seconds"}}.';
+
+COMMENT ON FUNCTION "public"."read_export"(uuid, text, text, jsonb, date, date, timestamp with time zone) IS 'Returns a page of an export, read as the person under row-level security: {outcome: ok | refused, page?}. Each page checks the rights again. Works on every plan.';
+
+COMMENT ON TABLE "app"."accounts" IS 'Accounts and cards with imported statements.';
+
+COMMENT ON TABLE "app"."budgets" IS 'A limit on the spending of each month or year in one category, or in all when category_id is null.';
+
+COMMENT ON TABLE "app"."categories" IS 'Spending categories, in the organization''s own words.';
+
+COMMENT ON TABLE "app"."category_keywords" IS 'A word in an expense''s name or payee that suggests a category, if the organization has one of that name.';
+
+COMMENT ON TABLE "app"."fx_days" IS 'Days whose rates were requested. A settled day gets no more rates; if it has none, the latest earlier rates apply.';
+
+COMMENT ON TABLE "app"."fx_rates" IS 'The amount of a currency that one euro bought on a day, by source. Rows are never updated in place.';
+
+COMMENT ON TABLE "app"."import_batches" IS 'A file on its way into the books, kept for 24 hours, with its state and the result of its commit.';
+
+COMMENT ON TABLE "app"."import_rows" IS 'A row of a file before it is in the books. Only answers about its import show it.';
+
+COMMENT ON TABLE "app"."payments" IS 'Money paid or refunded. All totals are sums of this table.';
+
+COMMENT ON TABLE "app"."statement_lines" IS 'Each line of a committed statement once, including skipped, left-out and unreadable ones.';
+
+COMMENT ON TABLE "app"."statement_links" IS 'The payments of statement lines. A line may be one payment, several of a day, or part of one.';
+
+COMMENT ON TABLE "app"."tool_reads" IS 'The number of calls of a reading tool by a grant, per UTC day.';
+
+COMMENT ON TYPE "app"."base_value" IS 'The value of a payment in the organization''s base currency: the rate with its day and source, and whether the value is final. An amount in the base currency needs no rate.';
+
+COMMENT ON TYPE "app"."book_entry" IS 'A record that a statement row can match; each key is matched once. is_open: the amount is an estimate. is_frequent: a bill every few days, which is close to any date.';
+
+COMMENT ON TYPE "app"."budget_state" IS 'A budget in one of its months or years. available_minor is the limit plus any carry-over; is_partial means that some payments cannot be converted.';
+
+COMMENT ON TYPE "app"."category_choice" IS 'A category, or null for none, and its source: given, payee_rule, payee_history, keyword or none.';
+
+COMMENT ON TYPE "app"."expense_filter" IS 'A parsed filter. words are patterns for folded text; other text is in lower case. An empty category id means Uncategorized. Amounts are minor units of amount_currency, compared with the value of each payment; own_bounds holds them as [least, most] in minor units of every currency.';
+
+COMMENT ON TYPE "app"."match_pair" IS 'A row and an entry that may match. Tiers 1 to 4 are certain, 1 most of all: the same name on the same day, the same words, one name within the other, and an approximate amount or an exact foreign one. Tiers 6 to 8 become questions. gap is in days.';
+
+COMMENT ON TYPE "app"."payment_sum" IS 'Sums of the payments in one currency, with refunds subtracted, and the tax of those that state one.';
+
+COMMENT ON TYPE "app"."period" IS 'A range of days, both ends included. shift is the distance to the previous period; in an earlier period, its own distance from the period compared.';
+
+COMMENT ON TYPE "app"."rate" IS 'The amount of a currency that one euro buys, with its source and day. The euro itself has no source.';
+
+COMMENT ON TYPE "app"."spending" IS 'All groups, the amounts that could not be converted, and whether any period has such amounts. Also the sources and day of the rates, and the first day whose values are not final.';
+
+COMMENT ON TYPE "app"."spending_group" IS 'Sums of one group in minor units of the target currency. Earlier sums belong to the period compared with; upcoming sums are included in minor.';
+
+COMMENT ON TYPE "app"."sum_item" IS 'A statement row or a payment that may be a sum or part of one. Parts of one sum have the same grouped_by.';
+
+REVOKE ALL ON FUNCTION "app"."is_relabeling"(jsonb, jsonb) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."is_relabeling"(jsonb, jsonb) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ("relabel_closed") ON TABLE "identity"."organizations" FROM "authenticated";
+
+GRANT UPDATE ("relabel_closed") ON TABLE "identity"."organizations" TO "authenticated";
