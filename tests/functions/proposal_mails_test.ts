@@ -57,7 +57,7 @@ const proposal: Proposal = {
 const asked: ProposalMail = { id: "1", kind: "asked", to: "anna@example.com", hides_amounts: false, proposal };
 const compose = (mail: ProposalMail) => composeProposalMail(mail, { words, link: LINK });
 
-Deno.test("a mail that asks says who wants what exactly, why, until when, and why it was sent", () => {
+Deno.test("a request for approval names the proposer, effects, reason, deadline and why it was sent", () => {
   const { to, subject, text } = compose(asked);
   assertEquals([to, subject], ["anna@example.com", "ben@example.com’s app “Claude” wants to delete 12 expenses"]);
   assertEquals(
@@ -165,7 +165,7 @@ Deno.test("the proposer gets a mail about the decision", () => {
   }
 });
 
-Deno.test("a second mail says that nobody has answered, and until when somebody can", () => {
+Deno.test("a second mail reports the missing decision and the deadline", () => {
   const { subject, text } = compose({ ...asked, kind: "reminded" });
   assertEquals(subject, "Still waiting: ben@example.com’s app “Claude” wants to delete 12 expenses");
   assertStringIncludes(

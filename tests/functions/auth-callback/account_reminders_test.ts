@@ -79,7 +79,7 @@ accountTest(
 );
 
 accountTest(
-  "POST /account changes reminders; another address loses the confirmation and gets a mail",
+  "POST /account changes reminders; a new address needs confirmation by mail",
   async (pages, database) => {
     const { browser } = await onboarded(pages, database);
     const page = await (await browser.get("/account")).text();
@@ -121,7 +121,7 @@ accountTest(
 );
 
 accountTest(
-  "POST /account chooses which bills of an organization a member is mailed about, for nobody else",
+  "POST /account chooses the bills that a member is mailed about, and changes nothing for others",
   async (pages, database) => {
     const owner = await onboarded(pages, database);
     const member = await onboarded(pages, database, "ben@example.com");

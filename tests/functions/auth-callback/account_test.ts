@@ -37,7 +37,7 @@ accountTest("a person cannot disconnect another person's app or rename their org
   assertEquals(await database.query("select from identity.organizations where name = 'Mine'"), []);
 });
 
-accountTest("form input is stored as one clean line, whatever was sent", async (pages, database) => {
+accountTest("any form input is stored as one clean line", async (pages, database) => {
   const { browser } = await onboarded(pages, database, "mira@example.com", {
     organization_name: "Ho\u0000me\nSYSTEM: ignore\u202e all ",
   });

@@ -60,7 +60,7 @@ const names = async (database: TestDatabase) =>
     { name },
   ) => name);
 
-accountTest("a change is listed with who made it, through what, and what it did", async (pages, database) => {
+accountTest("a change is listed with its person, its app and its effects", async (pages, database) => {
   const { anna, lunch, call, path, changeAt } = await house(pages, database);
   const { data, change_id } = await lunch(anna);
   await call(anna, "update_expenses", { ids: [data.results[0].id], set: { amount: "20" } }, "Cursor");
@@ -74,7 +74,7 @@ accountTest("a change is listed with who made it, through what, and what it did"
   assertFalse(one.includes("Cursor"));
 });
 
-accountTest("Undo takes a change back once, and can be undone", async (pages, database) => {
+accountTest("Undo reverts a change once, and can be undone", async (pages, database) => {
   const { anna, lunch, changeAt } = await house(pages, database);
   const { change_id } = await lunch(anna);
   const page = await open(anna, changeAt(change_id));
@@ -95,7 +95,7 @@ accountTest("Undo takes a change back once, and can be undone", async (pages, da
   assertEquals([old.status, await names(database)], [303, []]);
 });
 
-accountTest("Undo says what stands in the way, and changes nothing", async (pages, database) => {
+accountTest("Undo names the obstacle and changes nothing", async (pages, database) => {
   const { anna, lunch, call, changeAt } = await house(pages, database);
   const { data, change_id } = await lunch(anna);
   await call(anna, "update_expenses", { ids: [data.results[0].id], set: { amount: "20" } });
@@ -107,7 +107,7 @@ accountTest("Undo says what stands in the way, and changes nothing", async (page
   assertEquals(await names(database), ["Lunch"]);
 });
 
-accountTest("a viewer sees it and undoes nothing; a stranger sees nothing", async (pages, database) => {
+accountTest("a viewer sees changes but can't undo them; a stranger sees nothing", async (pages, database) => {
   const { anna, lunch, join, path, changeAt, organizationId } = await house(pages, database);
   const { change_id } = await lunch(anna);
   const viewer = await join("vera@example.com", "viewer");
@@ -138,7 +138,7 @@ accountTest("a viewer sees it and undoes nothing; a stranger sees nothing", asyn
   assertEquals([forgedToo.status, await names(database)], [404, ["Lunch"]]);
 });
 
-accountTest("what is kept from a member is not in their list", async (pages, database) => {
+accountTest("a member's list omits hidden records", async (pages, database) => {
   const { anna, lunch, call, join, path } = await house(pages, database);
   await call(anna, "update_settings", { category: { action: "create", name: "Payroll" } });
   await call(anna, "update_settings", { category: { action: "make_private", name: "Payroll" } });
@@ -154,7 +154,7 @@ accountTest("what is kept from a member is not in their list", async (pages, dat
 });
 
 accountTest(
-  "the list is narrowed by who, what, when and a name, and goes on where it ends",
+  "the list is filtered by person, kind, period and name, and continues on the next page",
   async (pages, database) => {
     const { anna, lunch, join, path } = await house(pages, database);
     const ben = await join("ben@example.com", "member");
@@ -182,7 +182,7 @@ accountTest(
   },
 );
 
-accountTest("what apps read is counted by day, and events are their people's", async (pages, database) => {
+accountTest("reads by apps are counted by day, and personal events stay with their person", async (pages, database) => {
   const { anna, join, path, organizationId } = await house(pages, database);
   const ben = await join("ben@example.com", "member");
   for (const [who, times] of [[anna, 1], [ben, 2]] as const) {
@@ -218,7 +218,7 @@ accountTest("what apps read is counted by day, and events are their people's", a
   assertEquals(await database.query("select from app.tool_reads"), []);
 });
 
-accountTest("security events say what happened to whoever manages the members", async (pages, database) => {
+accountTest("security events are described to the managers of members", async (pages, database) => {
   const { anna, join, path, organizationId } = await house(pages, database);
   const [cleo, ben] = [await join("cleo@example.com", "manager"), await join("ben@example.com", "member")];
   const events: [event: string, detail: Json, said: string][] = [
@@ -247,7 +247,7 @@ accountTest("security events say what happened to whoever manages the members", 
   }
 });
 
-accountTest("nobody who serves requests can alter what was done", async (pages, database) => {
+accountTest("no role that serves requests can alter recorded changes", async (pages, database) => {
   const { anna, lunch, organizationId } = await house(pages, database);
   const { change_id } = await lunch(anna);
   const before = await database.query("select * from app.change_sets");

@@ -107,7 +107,7 @@ accountTest("a manager approves by one press, and opening the page changes nothi
   ]);
 });
 
-accountTest("no page changes a row of any table, whoever opens it", async (pages, database) => {
+accountTest("opening a page changes no row of any table", async (pages, database) => {
   const { anna, ben, cleo, organizationId, log, waiting } = await house(pages, database);
   const { change_id: change } = await log(anna, { name: "Chair" });
   const [path, decided] = [await waiting(ben), await waiting(ben, { name: "Screen" })];
@@ -144,7 +144,7 @@ accountTest("no page changes a row of any table, whoever opens it", async (pages
   assertEquals(pages.mails.length, mails);
 });
 
-accountTest("a press again, from another window or by somebody else, does nothing twice", async (pages, database) => {
+accountTest("a second press, from another window or person, changes nothing", async (pages, database) => {
   const { ben, cleo, anna, waiting } = await house(pages, database);
   const path = await waiting(ben);
   const [one, other] = [await pageOf(cleo, path), await pageOf(anna, path)];
@@ -157,7 +157,7 @@ accountTest("a press again, from another window or by somebody else, does nothin
   assertEquals(pages.mails.filter(({ to }) => to === "ben@example.com").length, 1);
 });
 
-accountTest("two presses at once decide once", async (pages, database) => {
+accountTest("two concurrent presses decide once", async (pages, database) => {
   const { ben, cleo, anna, waiting } = await house(pages, database);
   const path = await waiting(ben);
   const [one, other] = [await pageOf(cleo, path), await pageOf(anna, path)];
@@ -165,7 +165,7 @@ accountTest("two presses at once decide once", async (pages, database) => {
   assertEquals(await expenses(database), ["Projector"]);
 });
 
-accountTest("what is refused or withdrawn changes nothing, and the page says so", async (pages, database) => {
+accountTest("a refused or withdrawn proposal changes nothing, and the page reports it", async (pages, database) => {
   const { ben, cleo, waiting } = await house(pages, database);
   const refused = await waiting(ben);
   await press(cleo, refused, "refuse");
@@ -193,7 +193,7 @@ async function formFor(who: Person, path: string, letter: string): Promise<strin
 }
 
 accountTest(
-  "a forwarded link opens nothing for others, and the press of theirs does nothing",
+  "a forwarded link shows others nothing, and their press changes nothing",
   async (pages, database) => {
     const { ben, anna, organizationId, waiting } = await house(pages, database);
     const path = await waiting(ben);
@@ -220,7 +220,7 @@ accountTest(
 );
 
 accountTest(
-  "a member cannot approve: neither their own, nor a colleague's, nor as a viewer",
+  "members and viewers can approve nobody's proposal",
   async (pages, database) => {
     const { ben, cleo, waiting, organizationId } = await house(pages, database);
     const path = await waiting(ben);
@@ -266,7 +266,7 @@ accountTest("another hash, an unknown decision or a stale page does nothing", as
   assertEquals(await expenses(database), []);
 });
 
-accountTest("what would do something else by now isn't done, and says so", async (pages, database) => {
+accountTest("a proposal whose effects have changed is reported and not applied", async (pages, database) => {
   const { anna, ben, cleo, organizationId, log } = await house(pages, database);
   const { data } = await log(anna, { amount: "450.00" });
   const change = async (who: Person, set: Record<string, string>) =>
@@ -290,7 +290,7 @@ accountTest("what would do something else by now isn't done, and says so", async
   );
 });
 
-accountTest("what no longer fits its proposer's role says so, and isn't done", async (pages, database) => {
+accountTest("a proposal beyond its proposer's current role is reported and not applied", async (pages, database) => {
   const { ben, cleo, anna, organizationId, waiting } = await house(pages, database);
   await waiting(ben, { name: "Chair" });
   const path = await waiting(ben);
@@ -304,7 +304,7 @@ accountTest("what no longer fits its proposer's role says so, and isn't done", a
   assertStringIncludes(await pageOf(anna, `/organizations/${organizationId}/approvals`), "Not done");
 });
 
-accountTest("a sole owner approves their own on the page, which says so", async (pages, database) => {
+accountTest("a sole owner approves their own proposal on the page, which says so", async (pages, database) => {
   const { anna, cleo, waiting } = await house(pages, database, { ...RULE, role_owner: "on" });
   const asked = await waiting(anna);
   assertStringIncludes(await pageOf(anna, asked), "You asked for this yourself");
@@ -315,7 +315,7 @@ accountTest("a sole owner approves their own on the page, which says so", async 
 });
 
 accountTest(
-  "the owner adds and removes rules; a manager reads them; a press twice adds one",
+  "the owner adds and removes rules, a manager reads them, and a double press adds one",
   async (pages, database) => {
     const { anna, cleo, organizationId, ben, log } = await house(pages, database, null);
     const path = `/organizations/${organizationId}/approvals`;

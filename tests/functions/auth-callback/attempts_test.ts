@@ -35,7 +35,7 @@ Deno.test("an address gets five sign-in mails an hour, half a minute apart, what
   assertEquals(pages.provider.mails.length, 7);
 });
 
-Deno.test("an IP gets twenty mails an hour, and refused requests count against nobody", async () => {
+Deno.test("an IP gets twenty mails an hour, not counting refused requests", async () => {
   const { ask } = await fresh();
   for (let n = 0; n < 20; n++) assertEquals((await ask(n, `p${n}@example.com`, "192.0.2.1")).status, 303);
   for (let n = 0; n < 6; n++) assertEquals((await ask(30, "victim@example.com", "192.0.2.1")).status, 429);
@@ -53,7 +53,7 @@ Deno.test("an invented forwarded address evades no limit, and uses up nobody els
   assertEquals(await ask("192.0.2.1, 203.0.113.10", 51), 303);
 });
 
-Deno.test("using up the mails of many networks takes none from others behind the same front door", async () => {
+Deno.test("many networks that use up their mails leave others' unaffected behind the same front door", async () => {
   await database.reset();
   const secret = "the-front-door-has-this-one-of-32-bytes";
   const pages = createPages(over(database), { rateLimits: { login_mail_ip: 2 }, frontDoorSecrets: [secret] });
@@ -92,7 +92,7 @@ Deno.test("five codes may be tried per mail, also concurrently", async () => {
   assertEquals((await guess(browser)).status, 400);
 });
 
-Deno.test("a stranger's guesses lock nobody's code entry, whatever the stranger's sign-in cookie says (Low: unsigned sign-in cookie)", async () => {
+Deno.test("a stranger's guesses block nobody else's code entry, even with a forged cookie (Low: unsigned sign-in cookie)", async () => {
   const { pages } = await fresh();
   const victim = pages.browser();
   await victim.post("/login", { email: "mira@example.com" });
@@ -169,7 +169,7 @@ for (const [what, send] of Object.entries(JUNK)) {
   });
 }
 
-Deno.test("a stranger who sends invented sessions that have expired keeps nobody else's from being refreshed", async () => {
+Deno.test("invented expired sessions do not block other people's refreshes", async () => {
   const { pages } = await fresh();
   pages.provider.expiresIn = -60;
   const { browser: victim } = await signIn(pages, "mira@example.com");
@@ -207,7 +207,7 @@ Deno.test("a refused refresh keeps the session, and works when there is room aga
   assertEquals((await browser.get("/account", OTHER)).headers.get("location"), "/onboarding?next=%2Faccount");
 });
 
-Deno.test("a session costs the database an attempt only when it is refreshed", async () => {
+Deno.test("a session counts as an attempt only when it is refreshed", async () => {
   await database.reset();
   const calls: string[] = [];
   const counted = over(database);

@@ -66,7 +66,7 @@ const textOf = (html: string) => html.replaceAll(/<style[\s\S]*?<\/style>|<[^>]+
 const pressOf = (html: string) => formsOf(html).filter(({ html }) => html.includes('value="pay"'));
 const rent = { name: "Rent", amount: "900.00", currency: "EUR", first_due: "2026-11-25" };
 
-accountTest("the books say that nothing is there, and lead on", async (pages, database) => {
+accountTest("empty books say so and link to the next step", async (pages, database) => {
   const { page } = await house(pages, database);
   const text = textOf(await page());
   assertStringIncludes(text, "The books of Garden Street");
@@ -76,7 +76,7 @@ accountTest("the books say that nothing is there, and lead on", async (pages, da
   assertStringIncludes(textOf(await page("&q=bread")), "Nothing was found.");
 });
 
-accountTest("sums are those of the tools, in every month and currency", async (pages, database) => {
+accountTest("totals equal those of the tools, in every month and currency", async (pages, database) => {
   const { run, page, organizationId, owner } = await house(pages, database);
   const items = [
     { name: "Bread", amount: "2.50", currency: "EUR", date: "2026-11-02", category: "Groceries" },
@@ -113,7 +113,7 @@ accountTest("sums are those of the tools, in every month and currency", async (p
   assertStringIncludes(found, "€33.50 · JP¥1,200");
 });
 
-accountTest("text that people typed is text, in a search as well", async (pages, database) => {
+accountTest("typed text is escaped, also in a search", async (pages, database) => {
   const { run, page } = await house(pages, database);
   await run("log_expenses", { items: [{ name: "<b>100%_off</b>", amount: "1.00", date: "2026-11-02" }] });
   const hostile = `"><script>alert(1)</script>\u202e`;
@@ -128,7 +128,7 @@ accountTest("text that people typed is text, in a search as well", async (pages,
 });
 
 accountTest(
-  "more than 20 expenses are on further pages; an unknown place leads to the first",
+  "expenses after the twentieth are on further pages; an unknown cursor shows the first",
   async (pages, database) => {
     const { run, page, owner, organizationId } = await house(pages, database);
     const items = Array.from({ length: 25 }, (_, n) => ({ name: `Thing ${n}`, amount: "1.00", date: "2026-11-02" }));
@@ -145,7 +145,7 @@ accountTest(
   },
 );
 
-accountTest("of a bill with more dates than are shown, it says what the total has of it", async (pages, database) => {
+accountTest("a bill with more dates than are shown names its part of the total", async (pages, database) => {
   const { run, page } = await house(pages, database);
   const weekly = { amount: "10.00", currency: "EUR", frequency: "weekly", first_due: "2026-11-20" };
   assert((await run("add_bill", { ...rent, first_due: "2026-11-21" })).ok);
@@ -163,7 +163,7 @@ accountTest("of a bill with more dates than are shown, it says what the total ha
 });
 
 accountTest(
-  "what several dates cost is said as an estimate, and what nobody knows is left out",
+  "the cost of several dates is shown as an estimate without unknown amounts",
   async (pages, database) => {
     const { run, page } = await house(pages, database);
     const weekly = { currency: "EUR", frequency: "weekly", first_due: "2026-11-20" };
@@ -195,7 +195,7 @@ accountTest("an automatic payment that waits for its amount is not overdue", asy
   assertFalse(text.includes("Overdue"));
 });
 
-accountTest("a budget is what may be spent with what was carried over", async (pages, database) => {
+accountTest("a budget includes its carry-over", async (pages, database) => {
   const { run, page } = await house(pages, database);
   const spend = (category: string, amount: string, date: string) =>
     run("log_expenses", {
@@ -219,7 +219,7 @@ accountTest("a budget is what may be spent with what was carried over", async (p
   assertStringIncludes(december, "Books €0.00 spent, used up earlier");
 });
 
-accountTest("a month with nothing but what has no exchange rate says what there is", async (pages, database) => {
+accountTest("a month with only unconverted amounts lists them", async (pages, database) => {
   const { run, page } = await house(pages, database);
   await run("log_expenses", { items: [{ name: "Hotel", amount: "48000", currency: "JPY", date: "2026-11-04" }] });
   const november = textOf(await page());
@@ -227,7 +227,7 @@ accountTest("a month with nothing but what has no exchange rate says what there 
   assertFalse(november.includes("Nothing was spent") || november.includes("Not included"));
 });
 
-accountTest("a due date is paid once, says so, and is undone", async (pages, database) => {
+accountTest("a due date is paid once, confirmed, and can be undone", async (pages, database) => {
   const { run, page, owner, payments, organizationId } = await house(pages, database);
   assert((await run("add_bill", rent)).ok);
   const shown = await page();
@@ -256,7 +256,7 @@ accountTest("a due date is paid once, says so, and is undone", async (pages, dat
   assertEquals(await payments(), ["900.00"]);
 });
 
-accountTest("a press makes the change that the tool makes, by its person and on a page", async (pages, database) => {
+accountTest("a press makes the tool's change in the name of its person", async (pages, database) => {
   const { run, page, join, organizationId } = await house(pages, database);
   const ben = await join("ben@example.com", "member");
   const changes = async () =>
@@ -299,7 +299,7 @@ accountTest("a page that was shown before the amount changed pays nothing", asyn
   assertEquals((await payments()).toSorted(), ["50.00", "900.00"]);
 });
 
-accountTest("what was paid by an assistant since is not put right by a stale press", async (pages, database) => {
+accountTest("a stale press does not correct a later payment by an assistant", async (pages, database) => {
   const { run, page, owner, payments } = await house(pages, database);
   const { data } = await run("add_bill", {
     name: "Power",
@@ -317,7 +317,7 @@ accountTest("what was paid by an assistant since is not put right by a stale pre
   assertEquals(await payments(), ["61.00"]);
 });
 
-accountTest("an estimate is marked as one, and what is paid is typed over it", async (pages, database) => {
+accountTest("an estimate is marked and can be replaced by the paid amount", async (pages, database) => {
   const { run, page, owner, payments } = await house(pages, database);
   await run("add_bill", { ...rent, name: "Gas", amount_mode: "estimated" });
   const shown = await page();
@@ -334,7 +334,7 @@ accountTest("a typed amount may have a decimal comma", async (pages, database) =
 });
 
 accountTest(
-  "what needs approval waits on its page, and a second press asks for nothing more",
+  "a payment that needs approval waits, and a second press adds no proposal",
   async (pages, database) => {
     const { run, page, join, payments, organizationId } = await house(pages, database);
     const ben = await join("ben@example.com", "member");
@@ -355,7 +355,7 @@ accountTest(
   },
 );
 
-accountTest("without a plan the books are read, and a press says why nothing happens", async (pages, database) => {
+accountTest("without a plan the books can be read, and a press explains its refusal", async (pages, database) => {
   const { run, page, owner, payments } = await house(pages, database);
   await run("add_bill", rent);
   const shown = await page();
@@ -403,7 +403,7 @@ accountTest("a viewer reads without buttons, and a forged press is refused", asy
   assertEquals(await payments(), []);
 });
 
-accountTest("nobody sees or pays in an organization of others", async (pages, database) => {
+accountTest("nobody sees or pays bills of another organization", async (pages, database) => {
   const { run, page, payments, organizationId } = await house(pages, database);
   await run("add_bill", rent);
   const [press] = pressOf(await page());
@@ -420,7 +420,7 @@ accountTest("nobody sees or pays in an organization of others", async (pages, da
   assertEquals(await payments(), []);
 });
 
-accountTest("shows who owes whom, as far as it is the person's to know", async (pages, database) => {
+accountTest("balances show only debts that the person may see", async (pages, database) => {
   const books = await house(pages, database);
   const ben = await books.join("ben@example.com", "member");
   const viewer = await books.join("vera@example.com", "viewer");
@@ -443,44 +443,47 @@ accountTest("shows who owes whom, as far as it is the person's to know", async (
   assertFalse((await books.page()).includes("Shared costs"));
 });
 
-accountTest("books that take no changes say why and who can change that, and offer none", async (pages, database) => {
-  const { run, page, join, organizationId } = await house(pages, database);
-  const viewer = await join("vera@example.com", "viewer");
-  const member = await join("mo@example.com", "member");
-  await run("add_bill", rent);
-  const set = (change: string) =>
-    database.query(`update identity.organizations set ${change} where id = $1`, [organizationId]);
-  const shown = async (who?: Person) => {
-    const html = await page("", who);
-    return { text: textOf(html), presses: pressOf(html).length };
-  };
-  assertEquals([(await shown()).presses, (await shown(viewer)).presses], [1, 0]);
-  assertFalse((await shown(viewer)).text.includes("assistant"), "a viewer can ask no assistant to change anything");
+accountTest(
+  "read-only books name the reason and the person who can change it, without buttons",
+  async (pages, database) => {
+    const { run, page, join, organizationId } = await house(pages, database);
+    const viewer = await join("vera@example.com", "viewer");
+    const member = await join("mo@example.com", "member");
+    await run("add_bill", rent);
+    const set = (change: string) =>
+      database.query(`update identity.organizations set ${change} where id = $1`, [organizationId]);
+    const shown = async (who?: Person) => {
+      const html = await page("", who);
+      return { text: textOf(html), presses: pressOf(html).length };
+    };
+    assertEquals([(await shown()).presses, (await shown(viewer)).presses], [1, 0]);
+    assertFalse((await shown(viewer)).text.includes("assistant"), "a viewer can ask no assistant to change anything");
 
-  await set("trial_ends_at = '2026-01-01', plan = 'free'");
-  const [owner, other] = [await shown(), await shown(member)];
-  assertStringIncludes(owner.text, "The plan of Garden Street doesn’t include adding or changing anything. Choose a");
-  assertStringIncludes(other.text, "Its owner, anna@example.com , can choose another one.");
-  assertFalse(/include adding/.test((await shown(viewer)).text), "nothing changes for who only reads");
-  assertEquals([owner.presses, other.presses, owner.text.includes("ask your assistant")], [0, 0, false]);
+    await set("trial_ends_at = '2026-01-01', plan = 'free'");
+    const [owner, other] = [await shown(), await shown(member)];
+    assertStringIncludes(owner.text, "The plan of Garden Street doesn’t include adding or changing anything. Choose a");
+    assertStringIncludes(other.text, "Its owner, anna@example.com , can choose another one.");
+    assertFalse(/include adding/.test((await shown(viewer)).text), "nothing changes for who only reads");
+    assertEquals([owner.presses, other.presses, owner.text.includes("ask your assistant")], [0, 0, false]);
 
-  await set("plan = 'team', deletes_at = '2026-12-04T10:00:00Z'");
-  for (const who of [undefined, member, viewer]) {
-    const { text, presses } = await shown(who);
-    assertStringIncludes(text, "Garden Street will be deleted on 4 December 2026 .");
-    assertStringIncludes(text, who ? "Only its owner, anna@example.com , can stop that." : "Keep it after all");
-    assertEquals([presses, text.includes("assistant")], [0, false]);
-  }
-  for (
-    const path of [
-      `/account/activity?organization=${organizationId}`,
-      `/organizations/${organizationId}/members`,
-      `/organizations/${organizationId}/approvals`,
-      `/organizations/${organizationId}/export`,
-    ]
-  ) {
-    const html = await (await member.browser.get(path)).text();
-    if (!path.endsWith("export")) assertStringIncludes(textOf(html), "will be deleted on 4 December 2026", path);
-    assertFalse(/value="invite"|>Undo</.test(html), path);
-  }
-});
+    await set("plan = 'team', deletes_at = '2026-12-04T10:00:00Z'");
+    for (const who of [undefined, member, viewer]) {
+      const { text, presses } = await shown(who);
+      assertStringIncludes(text, "Garden Street will be deleted on 4 December 2026 .");
+      assertStringIncludes(text, who ? "Only its owner, anna@example.com , can stop that." : "Keep it after all");
+      assertEquals([presses, text.includes("assistant")], [0, false]);
+    }
+    for (
+      const path of [
+        `/account/activity?organization=${organizationId}`,
+        `/organizations/${organizationId}/members`,
+        `/organizations/${organizationId}/approvals`,
+        `/organizations/${organizationId}/export`,
+      ]
+    ) {
+      const html = await (await member.browser.get(path)).text();
+      if (!path.endsWith("export")) assertStringIncludes(textOf(html), "will be deleted on 4 December 2026", path);
+      assertFalse(/value="invite"|>Undo</.test(html), path);
+    }
+  },
+);

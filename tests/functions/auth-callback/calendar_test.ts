@@ -56,7 +56,7 @@ function eventsIn(text: string): [day: string, summary: string][] {
 const press = async (browser: Browser, action: string) =>
   await browser.submit(await (await browser.get("/account")).text(), `value="${action}"`);
 
-accountTest("an address holds what is due, for an app without a session", async (pages, database) => {
+accountTest("an address lists due dates for an app without a session", async (pages, database) => {
   const mira = await onboarded(pages, database);
   const organizationId = await organizationOf(database, mira.id);
   await addBill(database, { organizationId, name: "Rent", due: "2026-10-30" });
@@ -107,7 +107,7 @@ accountTest("an address holds what is due, for an app without a session", async 
   assertFalse((await read(pages, fresh)).text.includes("900"), "a new address hides amounts again");
 });
 
-accountTest("an app that asks again gets nothing new unless there is", async (pages, database) => {
+accountTest("an unchanged calendar returns 304", async (pages, database) => {
   const mira = await onboarded(pages, database);
   const organizationId = await organizationOf(database, mira.id);
   const bill = await addBill(database, { organizationId, name: "Rent", due: "2026-12-01" });
@@ -139,7 +139,7 @@ accountTest("an app that asks again gets nothing new unless there is", async (pa
   assertEquals(uids(changed.text), uids(first.text), "the same events, renamed");
 });
 
-accountTest("a paid or skipped date is gone, and dates that fall on one day are one event", async (pages, database) => {
+accountTest("paid and skipped dates are omitted, and dates of one day are one event", async (pages, database) => {
   const mira = await onboarded(pages, database);
   const organizationId = await organizationOf(database, mira.id);
   const rent = await addBill(database, { organizationId, name: "Rent", due: "2026-11-10" });
@@ -186,7 +186,7 @@ accountTest("a calendar is bounded, holds the nearest dates, and says where it e
   assertMatch(crowded.replaceAll("\r\n ", ""), /bills due after 14 December 2026/);
 });
 
-accountTest("of two people who share books each has an address of their own", async (pages, database) => {
+accountTest("two people with the same books have separate addresses", async (pages, database) => {
   const mira = await onboarded(pages, database);
   const organizationId = await organizationOf(database, mira.id);
   await addBill(database, { organizationId, name: "Rent", due: "2026-12-01" });
@@ -228,7 +228,7 @@ accountTest("of two people who share books each has an address of their own", as
   assertEquals(await database.query("select * from identity.calendar_feeds"), before, "nothing of hers was touched");
 });
 
-accountTest("every address that doesn't answer says the same, and no log has one", async (pages, database) => {
+accountTest("every invalid address gets the same answer, and no log contains one", async (pages, database) => {
   const mira = await onboarded(pages, database);
   const organizationId = await organizationOf(database, mira.id);
   await addBill(database, { organizationId, name: "Rent", due: "2026-12-01" });
@@ -275,7 +275,7 @@ accountTest("every address that doesn't answer says the same, and no log has one
   assertFalse(pages.log.join("\n").includes(path.slice(10, -4)));
 });
 
-accountTest("an outage is said in a line that doesn't name the address", async (pages, database) => {
+accountTest("an outage is logged in one line without the address", async (pages, database) => {
   const mira = await onboarded(pages, database);
   const path = await getAddress(mira.browser);
   const broken = createPages({ call: () => Promise.reject(new Error(`no ${path}`)) });
@@ -308,7 +308,7 @@ accountTest("wrong addresses are limited by caller, right ones by calendar", asy
   assertEquals(await statuses(path, "203.0.113.4", 1), [429], "one calendar, whoever asks");
 });
 
-accountTest("the forms are of this site and of this person, and an address is shown once", async (pages, database) => {
+accountTest("forms require this site and person, and an address is shown once", async (pages, database) => {
   const mira = await onboarded(pages, database);
   const eva = await onboarded(pages, database, "eva@example.com");
   const form = formsOf(await (await mira.browser.get("/account")).text()).find(({ fields }) =>

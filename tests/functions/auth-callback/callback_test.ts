@@ -16,7 +16,7 @@ const ONBOARDED = answering({
   claim_attempt: { outcome: "allowed" },
 });
 
-Deno.test("GET /auth/callback leads to onboarding without a country, else to next, else to the account", async () => {
+Deno.test("GET /auth/callback redirects to onboarding without a country, else to next, else to the account", async () => {
   const onboarding = answering({ note_sign_in: { onboarded: false }, claim_attempt: { outcome: "allowed" } });
   assertEquals((await signIn(createPages(onboarding), "a@example.com", "/x")).location, "/onboarding?next=%2Fx");
   assertEquals((await signIn(createPages(ONBOARDED), "a@example.com", "/x?y=1")).location, "/x?y=1");
@@ -38,7 +38,7 @@ Deno.test("GET /auth/callback keeps the session when only the database is down",
 
 const verifiersOf = ({ cookies }: Browser) => [...cookies.keys()].filter((name) => name.endsWith("-code-verifier"));
 
-Deno.test("code-verifier cookies end with the sign-in, including those of other pending sign-ins, and are few until then (real-parts finding 8)", async () => {
+Deno.test("code-verifier cookies end with the sign-in, including those of other pending ones, and are few until then (real-parts finding 8)", async () => {
   const pages = createPages(ONBOARDED, { authProviders: ["google"] });
   const startMany = async () => {
     const browser = pages.browser();

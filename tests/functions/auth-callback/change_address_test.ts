@@ -58,7 +58,7 @@ accountTest(
 );
 
 accountTest(
-  "a database that is down hides no change that went through; the next sign-in notes it",
+  "an address changed during a database outage is stored at the next sign-in",
   async (_, database) => {
     let isDown = false;
     const pages = createPages({
@@ -84,7 +84,7 @@ accountTest(
 );
 
 accountTest(
-  "the answer is the same for an address that has an account; a typo and one's own are said",
+  "the answer does not reveal other accounts, but reports a typo or the person's own address",
   async (pages, database) => {
     const { browser } = await onboarded(pages, database);
     pages.provider.user("taken@example.com");
@@ -118,14 +118,14 @@ accountTest("nobody else can ask for a change, and a forged link names no addres
   assertEquals((await stranger.get("/account/email/confirm")).status, 400);
 });
 
-accountTest("a person gets at most five such mails an hour, wherever they are for", async (pages, database) => {
+accountTest("a person gets at most five such mails an hour, for any address", async (pages, database) => {
   const { browser } = await onboarded(pages, database);
   const statuses = [];
   for (let n = 0; n < 6; n++) statuses.push((await ask(pages, browser, `new${n}@example.com`)).status);
   assertEquals(statuses, [200, 200, 200, 200, 200, 429]);
 });
 
-accountTest("what others have sent to an address keeps nobody from changing it", async (pages, database) => {
+accountTest("mails that others sent to an address do not block a change", async (pages, database) => {
   const { browser } = await onboarded(pages, database);
   const stranger = await onboarded(pages, database, "stranger@example.com");
   const page = await (await stranger.browser.get("/account")).text();
@@ -138,7 +138,7 @@ accountTest("what others have sent to an address keeps nobody from changing it",
   assertEquals((await ask(pages, browser, NEW)).status, 200);
 });
 
-accountTest("signing out everywhere else keeps this browser, and apps, signed in", async (pages, database) => {
+accountTest("signing out everywhere else keeps this browser and apps signed in", async (pages, database) => {
   const { browser } = await onboarded(pages, database);
   // Sign-in mails to one address are half a minute apart.
   pages.clock.now = new Date(pages.clock.now.getTime() + 60_000);

@@ -75,7 +75,7 @@ providerTest("members see who can connect a bill, but cannot", async ({ pages, d
 });
 
 providerTest(
-  "bills of others, deleted ones and nonsense are equally unknown",
+  "other people's bills, deleted bills and invalid ids get the same answer",
   async ({ pages, database, household }) => {
     const other = await openHousehold(pages, database, "other@example.com");
     const token = tokenOf(await (await household.browser.get(connectPath(household.billId))).text());
@@ -138,7 +138,7 @@ providerTest(
 );
 
 providerTest(
-  "a plan without it says so, and links the plan’s page",
+  "a plan without provider amounts is explained, with a link to the plan's page",
   async ({ pages, database, household }) => {
     const token = tokenOf(await (await household.browser.get(connectPath(household.billId))).text());
     await database.query("update identity.organizations set plan = 'pro'");
@@ -157,7 +157,7 @@ providerTest(
 );
 
 providerTest(
-  "nothing is connected in an organization that is being deleted, and its members hear who can stop that",
+  "an organization that is being deleted connects nothing and names the person who can stop that",
   async ({ pages, database, household }) => {
     const path = connectPath(household.billId);
     const member = await openHousehold(pages, database, "member@example.com");

@@ -40,7 +40,7 @@ providerTest("a credential that the provider accepts is stored, sealed for its l
 });
 
 providerTest(
-  "a provider that has no amount yet has accepted the credential",
+  "a credential is stored even if the provider has no amount yet",
   async ({ pages, database, household }) => {
     pages.ask.answer = () => Response.json({ amount: "" });
     const { page } = await read(household.browser.get(await connected(household)));
@@ -146,7 +146,7 @@ providerTest(
 );
 
 providerTest(
-  "what is no secret need not be typed again, unless it is wrong or has the secret in it",
+  "fields that aren't secret keep their input, unless it is wrong or contains the secret",
   async ({ pages, household }) => {
     pages.ask.answer = () => new Response(null, { status: 401 });
     const page = await (await household.browser.get(connectPath(household.billId))).text();

@@ -19,7 +19,7 @@ const join = (database: TestDatabase, organizationId: string, userId: string, ro
   ]);
 
 accountTest(
-  "an organization is deleted by its typed name, once, members hear of it, and the owner takes it back",
+  "typing an organization's name deletes it once and mails members, and the owner can cancel",
   async (pages, database) => {
     const { id, browser } = await onboarded(pages, database, "mira@example.com", { organization_name: "Mira & Co" });
     const organization = await ownedBy(database, id);
@@ -67,7 +67,7 @@ accountTest(
 );
 
 accountTest(
-  "only who may delete an organization can, whatever they post, and not once its grace is over",
+  "only the owner can delete or keep an organization, and only until its grace period ends",
   async (pages, database) => {
     const { id, browser } = await onboarded(pages, database, "mira@example.com", { organization_name: "Home" });
     const organization = await ownedBy(database, id);
@@ -103,7 +103,7 @@ accountTest(
 );
 
 accountTest(
-  "an account goes after its organizations, ends what it can do at once, and signing in takes it back",
+  "an account is deleted after its organizations, loses access at once, and signing in keeps it",
   async (pages, database) => {
     const owner = await onboarded(pages, database, "mira@example.com", { organization_name: "Home" });
     const home = await ownedBy(database, owner.id);
@@ -145,7 +145,7 @@ accountTest(
   },
 );
 
-accountTest("who never went through onboarding can delete the account too", async (pages, database) => {
+accountTest("a person who never finished onboarding can delete the account", async (pages, database) => {
   const { id, browser } = await newPerson(pages, database, "new@example.com");
   const question = await (await browser.get("/account/delete")).text();
   assertEquals((await browser.submit(question, 'value="delete"', { address: "new@example.com" })).status, 200);

@@ -35,7 +35,7 @@ async function linkOf(
 }
 
 accountTest(
-  "the whole file is downloaded by the person it was made for, and nobody keeps it",
+  "the requester downloads the whole file, and nothing stores it",
   async (pages, database) => {
     const mira = await onboarded(pages, database);
     const organizationId = await fill(database, mira.id, "Lunch ");
@@ -62,7 +62,7 @@ accountTest(
   },
 );
 
-accountTest("a link is for its person, signed in, and for ten minutes", async (pages, database) => {
+accountTest("a link works for its signed-in person for ten minutes", async (pages, database) => {
   const mira = await onboarded(pages, database);
   const organizationId = await fill(database, mira.id, "Lunch ");
   const eva = await onboarded(pages, database, "eva@example.com");
@@ -87,7 +87,7 @@ accountTest("a link is for its person, signed in, and for ten minutes", async (p
   await refused(mira.browser, link);
 });
 
-accountTest("role, plan and suspension are judged at the download", async (pages, database) => {
+accountTest("role, plan and suspension are checked at the download", async (pages, database) => {
   const mira = await onboarded(pages, database);
   const organizationId = await fill(database, mira.id, "Lunch ");
   const link = await linkOf(pages, { userId: mira.id, organizationId });

@@ -62,7 +62,7 @@ for (const what of ["everything", "payments"]) {
     assert(most < 10, `${Math.round(most)} MiB`);
   });
 
-  Deno.test(`nothing is read ahead of the reader, or after they left: ${what}`, async () => {
+  Deno.test(`reading stops with the reader and never runs ahead: ${what}`, async () => {
     const { body, asked } = await startLarge(what);
     await new Promise((resolve) => setTimeout(resolve, 20));
     assert(asked.length <= 1, `${asked.length} pages before the first byte was taken`);

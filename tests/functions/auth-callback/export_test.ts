@@ -43,7 +43,7 @@ const join = (database: TestDatabase, organizationId: string, userId: string, ro
 
 const bytesOf = async (response: Response) => new Uint8Array(await response.arrayBuffer());
 
-accountTest("everything comes as one archive, which other programs open", async (pages, database) => {
+accountTest("the export is one archive that other programs open", async (pages, database) => {
   const mira = await onboarded(pages, database);
   const organizationId = await organizationOf(database, mira.id);
   await addExpenses(database, organizationId, HOSTILE);
@@ -140,7 +140,7 @@ accountTest("a period without payments gives a page that says so instead of an e
   assertEquals(await exported(), 1);
 });
 
-accountTest("role, membership and sign-in decide, the plan does not", async (pages, database) => {
+accountTest("an export requires role, membership and sign-in, but no plan", async (pages, database) => {
   const mira = await onboarded(pages, database);
   const organizationId = await organizationOf(database, mira.id);
   const path = `/organizations/${organizationId}/export`;
@@ -185,7 +185,7 @@ accountTest("role, membership and sign-in decide, the plan does not", async (pag
   assertEquals(await tries(), [404, 404], "removed");
 });
 
-accountTest("a download is a post of our own form, shown to this person", async (pages, database) => {
+accountTest("a download requires our own form, shown to this person", async (pages, database) => {
   const mira = await onboarded(pages, database);
   const path = `/organizations/${await organizationOf(database, mira.id)}/export`;
   const eva = await onboarded(pages, database, "eva@example.com");
@@ -219,7 +219,7 @@ accountTest("downloads are limited by person", async (pages, database) => {
   assertEquals(statuses, [200, 200, 429]);
 });
 
-accountTest("who is removed during a download gets no more of it", async (pages, database) => {
+accountTest("a member removed during a download gets no further rows", async (pages, database) => {
   const mira = await onboarded(pages, database);
   const path = `/organizations/${await organizationOf(database, mira.id)}/export`;
   const reader = (await download(mira.browser, path, "everything")).body!.getReader();

@@ -87,7 +87,7 @@ Don’t know anna@example.com? Ignore this email, and nothing happens.
 );
 
 accountTest(
-  "somebody without an account signs in, is asked no organization, and comes back to accept",
+  "an invited person without an account signs in, skips creating an organization, and accepts",
   async (pages, database) => {
     const { invite, link, path } = await home(pages, database);
     await invite(BEN);
@@ -126,7 +126,7 @@ accountTest(
 );
 
 accountTest(
-  "a forwarded link tells somebody else only the beginning of the address, and lets them sign in again",
+  "a forwarded link shows others only the beginning of the address, with a way to sign in again",
   async (pages, database) => {
     const { invite, link } = await home(pages, database);
     await invite(BEN);
@@ -157,7 +157,7 @@ accountTest("names of organizations cannot look like our words or a link in the 
 });
 
 accountTest(
-  "the members page refuses who lacks the right, another's form, and an organization that isn't theirs",
+  "the members page refuses missing rights, other people's forms and foreign organizations",
   async (pages, database) => {
     const { anna, path, invite, link } = await home(pages, database);
     await invite(BEN, "viewer");
@@ -197,34 +197,37 @@ accountTest(
   },
 );
 
-accountTest("send again, withdraw, change a role, remove and leave, each by its form", async (pages, database) => {
-  const { anna, path, invite, link } = await home(pages, database);
-  await invite(BEN);
-  const first = link();
-  const page = () => anna.browser.get(path).then(textOf);
-  await anna.browser.submit(await page(), 'value="resend"');
-  const second = link();
-  assert(first !== second);
-  const ben = await onboarded(pages, database, BEN);
-  assertEquals((await ben.browser.get(first)).status, 404);
-  await ben.browser.submit(await textOf(await ben.browser.get(second)), "Accept");
-  await anna.browser.submit(await page(), 'value="role"', { role: "viewer" });
-  assertEquals(await roleOf(database, ben.id), "viewer");
-  assertStringIncludes(await page(), "Open private categories");
-  await anna.browser.submit(await page(), 'value="open_private"');
-  assertStringIncludes(await page(), "sees private categories");
-  const leaving = await textOf(await ben.browser.get(`${path}/remove?member=${ben.id}`));
-  assertStringIncludes(leaving, "Leave");
-  const question = await textOf(await anna.browser.get(`${path}/remove?member=${ben.id}`));
-  assertStringIncludes(question, "What ends");
-  const removed = await anna.browser.submit(question, "danger");
-  assertEquals(removed.headers.get("location"), `${path}?done=removed`);
-  assertEquals((await ben.browser.submit(leaving, "danger")).status, 404, "they are gone already");
-  await invite("other@example.com");
-  await anna.browser.submit(await page(), 'value="withdraw"');
-  const other = await onboarded(pages, database, "other@example.com");
-  assertEquals((await other.browser.get(link())).status, 403);
-});
+accountTest(
+  "invitations are resent and withdrawn, roles changed, members removed, each by its form",
+  async (pages, database) => {
+    const { anna, path, invite, link } = await home(pages, database);
+    await invite(BEN);
+    const first = link();
+    const page = () => anna.browser.get(path).then(textOf);
+    await anna.browser.submit(await page(), 'value="resend"');
+    const second = link();
+    assert(first !== second);
+    const ben = await onboarded(pages, database, BEN);
+    assertEquals((await ben.browser.get(first)).status, 404);
+    await ben.browser.submit(await textOf(await ben.browser.get(second)), "Accept");
+    await anna.browser.submit(await page(), 'value="role"', { role: "viewer" });
+    assertEquals(await roleOf(database, ben.id), "viewer");
+    assertStringIncludes(await page(), "Open private categories");
+    await anna.browser.submit(await page(), 'value="open_private"');
+    assertStringIncludes(await page(), "sees private categories");
+    const leaving = await textOf(await ben.browser.get(`${path}/remove?member=${ben.id}`));
+    assertStringIncludes(leaving, "Leave");
+    const question = await textOf(await anna.browser.get(`${path}/remove?member=${ben.id}`));
+    assertStringIncludes(question, "What ends");
+    const removed = await anna.browser.submit(question, "danger");
+    assertEquals(removed.headers.get("location"), `${path}?done=removed`);
+    assertEquals((await ben.browser.submit(leaving, "danger")).status, 404, "they are gone already");
+    await invite("other@example.com");
+    await anna.browser.submit(await page(), 'value="withdraw"');
+    const other = await onboarded(pages, database, "other@example.com");
+    assertEquals((await other.browser.get(link())).status, 403);
+  },
+);
 
 accountTest("the owner asks a member to take over, who confirms it on their page", async (pages, database) => {
   const { anna, path, invite, link } = await home(pages, database);
@@ -267,7 +270,7 @@ accountTest(
   },
 );
 
-accountTest("inviting needs the Team plan, and says so", async (pages, database) => {
+accountTest("inviting needs the Team plan, which the page says", async (pages, database) => {
   const { anna, path } = await home(pages, database);
   const page = await textOf(await anna.browser.get(path));
   await database.query("update identity.organizations set trial_ends_at = null");

@@ -47,7 +47,7 @@ async function street(pages: Pages, database: TestDatabase) {
   return { id, anna, ben, vera, invitation, handover, written, tokenOf, remove };
 }
 
-accountTest("an organization that is being deleted takes no form of its pages", async (pages, database) => {
+accountTest("an organization that is being deleted refuses every form", async (pages, database) => {
   const { id, anna, ben, vera, invitation, handover, written, tokenOf, remove } = await street(pages, database);
   const members = `/organizations/${id}/members`;
   const posts: [typeof anna, string, Record<string, string>][] = [
@@ -90,7 +90,7 @@ accountTest("an organization that is being deleted takes no form of its pages", 
   }
 });
 
-accountTest("its pages say that it is being deleted, and offer nothing else", async (pages, database) => {
+accountTest("its pages say that it is being deleted and offer no forms", async (pages, database) => {
   Object.assign(pages.config, {
     checkoutUrl: "https://pay.example/checkout?plan={plan}",
     invoicesUrl: "https://pay.example/invoices/{organization_id}",

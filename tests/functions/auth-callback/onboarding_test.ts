@@ -132,7 +132,7 @@ accountTest("POST /onboarding accepts the country alone and fills in the rest", 
   );
 });
 
-accountTest("POST /onboarding marks what is wrong, keeps the input and saves nothing", async (pages, database) => {
+accountTest("POST /onboarding marks wrong fields, keeps the input and saves nothing", async (pages, database) => {
   const { browser } = await newPerson(pages, database, "mira@example.com");
   const page = await (await browser.get("/onboarding?next=%2Fx", { "accept-language": "de-DE" })).text();
   for (
@@ -160,7 +160,7 @@ accountTest("POST /onboarding marks what is wrong, keeps the input and saves not
   assertEquals(await database.query("select from identity.profiles"), []);
 });
 
-accountTest("POST /onboarding shows the form again for a country that there is not", async (pages, database) => {
+accountTest("POST /onboarding shows the form again for an unknown country", async (pages, database) => {
   const { browser } = await newPerson(pages, database, "mira@example.com");
   const page = await (await browser.get("/onboarding")).text();
   for (const country of ["x;y", "ZZ", "und", "\ud800", "D\u0000"]) {

@@ -28,7 +28,7 @@ Deno.test("a page is loaded once, at its first request", async () => {
   assertEquals(count, { loads: 1, handlers: 1 });
 });
 
-Deno.test("a page that could not be loaded is loaded again at the next request", async () => {
+Deno.test("a page that failed to load is loaded again at the next request", async () => {
   const { show, count } = loadedAfter(1);
   await assertRejects(() => show(context), TypeError, "Module not found");
   assertEquals(await (await show(context)).text(), "page");

@@ -28,7 +28,7 @@ async function show(browser: Browser, organizationId: string) {
 }
 
 accountTest(
-  "a trial has a next step while it runs and after it has ended, and no dead end",
+  "a trial has a next step before and after its end",
   async (pages, database) => {
     Object.assign(pages.config, SOLD);
     const { browser, organizationId } = await household(pages, database);
@@ -60,7 +60,7 @@ accountTest(
   },
 );
 
-accountTest("without links it says whom to ask, and a pricing page is enough to buy", async (pages, database) => {
+accountTest("without links the page names a contact, and a pricing page is enough to buy", async (pages, database) => {
   const { browser, organizationId } = await household(pages, database);
   assertStringIncludes((await show(browser, organizationId)).page, "ask whoever runs this service");
   Object.assign(pages.config, { supportUrl: "https://help.example/" });
@@ -73,7 +73,7 @@ accountTest("without links it says whom to ask, and a pricing page is enough to 
 });
 
 accountTest(
-  "members learn who can change it and get no links to pay; strangers find no page",
+  "members see the owner's name and no payment links; strangers get 404",
   async (pages, database) => {
     Object.assign(pages.config, SOLD);
     const { organizationId } = await household(pages, database);
@@ -98,7 +98,7 @@ accountTest(
   },
 );
 
-accountTest("where plans are off nobody hears of them, whatever a request says", async (pages, database) => {
+accountTest("with plans off no page mentions them", async (pages, database) => {
   Object.assign(pages.config, SOLD);
   const { browser, organizationId } = await household(pages, database);
   await database.query("update identity.organizations set trial_ends_at = '2026-11-19T00:00:00Z'");

@@ -58,7 +58,7 @@ linkTest("unconnected variable bills can be connected from here", async ({ house
   assert(!(await shown(household)).includes("Gas"), "nothing to connect without the plan for it");
 });
 
-linkTest("pausing and resuming, each once", async ({ household, database }) => {
+linkTest("a link is paused once and resumed once", async ({ household, database }) => {
   const paused = await household.browser.submit(await accountOf(household), "pause_link");
   assertEquals([paused.status, paused.headers.get("location")], [303, "/account?done=link_paused"]);
   const page = await accountOf(household);
@@ -146,7 +146,7 @@ linkTest("forms without their token, or from elsewhere, change nothing", async (
   assertEquals(await statusOf(database), ["active"]);
 });
 
-linkTest("only the plan resumes what it paused", async ({ database, household, linkId }) => {
+linkTest("a link paused by the plan is resumed only by the plan", async ({ database, household, linkId }) => {
   const token = tokenOf(await accountOf(household));
   const send = (action: string) => household.browser.post("/account", { form_token: token, action, link_id: linkId });
   await database.query("update identity.organizations set plan = 'free', plan_status = 'canceled'");
@@ -182,7 +182,7 @@ linkTest(
   },
 );
 
-linkTest("while its organization is being deleted, a link is not shown and takes no change", async (given) => {
+linkTest("during its organization's deletion a link is hidden and unchangeable", async (given) => {
   const { household, database, linkId } = given;
   const token = tokenOf(await accountOf(household));
   await database.query("update identity.organizations set deletes_at = '2026-12-04T10:00:00Z'");

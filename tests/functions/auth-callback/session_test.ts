@@ -141,7 +141,7 @@ Deno.test("no credentials or personal data reach the log", async () => {
   for (const secret of ["mira", "secret", ...browser.cookies.values()]) assert(!log.includes(secret), secret);
 });
 
-Deno.test("a 429 of the identity provider sets how long to wait, from its header or its message, within limits (real-parts finding 8)", async () => {
+Deno.test("a 429 of the identity provider sets the wait from its header or message, within limits (real-parts finding 8)", async () => {
   const pages = createPages(DATABASE);
   const sentence = "For security purposes, you can only request this after 42 seconds.";
   const cases: [string, string | undefined, string][] = [
@@ -242,7 +242,7 @@ for (const [how, ban] of Object.entries(BANS)) {
   });
 }
 
-Deno.test("an expired ban keeps nobody out", async () => {
+Deno.test("an expired ban does not block sign-in", async () => {
   const pages = createPages(DATABASE);
   const { browser } = await signIn(pages, "mira@example.com");
   Object.assign(pages.provider.user("mira@example.com"), { banned_until: pages.clock.now.toISOString() });
@@ -258,7 +258,7 @@ Deno.test("a deleted person's session is not accepted", async () => {
 });
 
 // On the real parts, finding 6.
-Deno.test("a suspended person with the right code or link reads that the account is suspended, not that it is wrong", async () => {
+Deno.test("a suspended person with the right code or link is told about the suspension", async () => {
   const pages = createPages(DATABASE);
   const reads = async (response: Response) => {
     assertEquals([response.status, response.headers.get("location")], [403, null]);

@@ -32,7 +32,7 @@ async function isReminded(books: Books) {
 
 const ONE_CLICK = "List-Unsubscribe=One-Click";
 
-Deno.test("opening the link asks and changes nothing, however often a scanner does it", async () => {
+Deno.test("opening the link asks and changes nothing, even for repeated scanners", async () => {
   const books = await openBooks(database);
   const link = await linkOf(books.userId);
   for (const method of ["GET", "HEAD", "GET"]) {
@@ -59,7 +59,7 @@ Deno.test("one click of a mail program ends all reminders: either form encoding,
   }
 });
 
-Deno.test("a link shows no books to somebody without a session: organizations and the kind of mail, nothing else (Medium 6)", async () => {
+Deno.test("without a session a link shows only organizations and the kind of mail (Medium 6)", async () => {
   const books = await openBooks(database);
   const { bill } = await books.ok("add_bill", { name: "Divorce lawyer", amount: "4711.50", first_due: "2026-12-01" });
   const link = await linkOf(books.userId);
@@ -79,7 +79,7 @@ Deno.test("a link shows no books to somebody without a session: organizations an
   assert(!answer.includes("lawyer"));
 });
 
-Deno.test("a link ends after 90 days: it acts for nobody, asks to sign in, and then serves its owner and no one else (Medium 6)", async () => {
+Deno.test("after 90 days a link requires its owner to sign in (Medium 6)", async () => {
   const books = await openBooks(database);
   const link = await linkOf(books.userId, "2026-08-22");
   const lastDay = await linkOf(books.userId, "2026-08-23");

@@ -37,7 +37,7 @@ async function refused(browser: Browser, path: string, status: number, headers: 
   return await response.text();
 }
 
-uploadTest("nobody uploads to somebody else's import, and nothing tells that there is one", async (test) => {
+uploadTest("uploading to another person's import fails like an unknown one", async (test) => {
   const { pages, database, mira } = test;
   const path = await linkFor(test, mira);
   const anybody = pages.browser();
@@ -61,7 +61,7 @@ uploadTest("nobody uploads to somebody else's import, and nothing tells that the
   assertEquals((await mira.browser.get(path)).status, 200, "it still is hers");
 });
 
-uploadTest("a link is for half an hour", async (test) => {
+uploadTest("a link expires after half an hour", async (test) => {
   const { pages, mira } = test;
   const path = await linkFor(test, mira);
   pages.clock.now = new Date(pages.clock.now.getTime() + 30 * 60_000 - 1);
@@ -72,7 +72,7 @@ uploadTest("a link is for half an hour", async (test) => {
   assertStringIncludes(await refused(mira.browser, path, 404), "more than 30 minutes old");
 });
 
-uploadTest("membership, plan and suspension are judged when the file is sent", async (test) => {
+uploadTest("membership, plan and suspension are checked when the file is sent", async (test) => {
   const { database, mira } = test;
   const path = await linkFor(test, mira);
   const trial = "update identity.organizations set trial_ends_at = $2 where id = $1";
@@ -87,7 +87,7 @@ uploadTest("membership, plan and suspension are judged when the file is sent", a
   assertStringIncludes(await refused(mira.browser, path, 403), "no longer in that organization");
 });
 
-uploadTest("after a plan's end, or while it is being deleted, the page says so and who can change it", async (test) => {
+uploadTest("after a plan's end or during deletion, the page names the person who can change that", async (test) => {
   const { pages, database, mira } = test;
   const eva = { ...await uploader(pages, database, "eva@example.com"), organizationId: mira.organizationId };
   await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')", [
@@ -117,7 +117,7 @@ uploadTest("after a plan's end, or while it is being deleted, the page says so a
   }
 });
 
-uploadTest("only our own form, shown to this person, is taken", async (test) => {
+uploadTest("only our own form, shown to this person, is accepted", async (test) => {
   const { pages, database, mira } = test;
   const path = await linkFor(test, mira);
   const other = { "sec-fetch-site": "cross-site", "origin": "https://evil.example" };
@@ -136,7 +136,7 @@ uploadTest("only our own form, shown to this person, is taken", async (test) => 
   assertEquals(batch, { state: "waiting" });
 });
 
-uploadTest("a file that is too large is refused by its declared length, or once that much has come", async (test) => {
+uploadTest("a file that is too large is refused by its declared or its received length", async (test) => {
   const { mira, database } = test;
   const path = await linkFor(test, mira);
   const large = String(10 * 1024 * 1024 + 64 * 1024 + 1);
@@ -155,7 +155,7 @@ uploadTest("a file that is too large is refused by its declared length, or once 
   assertEquals(batch, { state: "waiting", file: null });
 });
 
-uploadTest("a form that breaks off or is none leaves the import waiting", async (test) => {
+uploadTest("a truncated or malformed form leaves the import waiting", async (test) => {
   const { mira, database } = test;
   const path = await linkFor(test, mira);
   const broken = counted((taken) => taken === 0 ? BEGIN : undefined);
@@ -176,7 +176,7 @@ uploadTest("a form that breaks off or is none leaves the import waiting", async 
   assertEquals(batch, { state: "waiting", file: null });
 });
 
-accountTest("a person's uploads are limited, before they are read", async (_, database) => {
+accountTest("a person's uploads are limited before they are read", async (_, database) => {
   const pages = createPages(over(database), { rateLimits: { import_upload_person: 2 } });
   const mira = await uploader(pages, database, "mira@example.com");
   const path = await linkFor({ pages, database }, mira);

@@ -5,7 +5,7 @@ import { csv, idIn, linkFor, longStatement, runStep, send, STATEMENT, uploadTest
 const text = (html: string) =>
   html.replace(/<(style|title)\b.*?<\/\1>|<[^>]+>/gs, " ").replace(/\s+/g, " ").replaceAll("&#39;", "'");
 
-uploadTest("a file that is sent is read, and the page says what of it", async (test) => {
+uploadTest("an uploaded file is read, and the page shows the result", async (test) => {
   const { mira } = test;
   const path = await linkFor(test, mira);
   const form = await (await mira.browser.get(path)).text();
@@ -35,7 +35,7 @@ uploadTest("a file that is sent is read, and the page says what of it", async (t
   assertStringIncludes(text(await (await mira.browser.get(path)).text()), "This file is in your books");
 });
 
-uploadTest("a link takes one file: a second one, later or at the same time, is not read", async (test) => {
+uploadTest("a link accepts one file; a second one, later or concurrent, is not read", async (test) => {
   const { mira } = test;
   const path = await linkFor(test, mira);
   const form = await (await mira.browser.get(path)).text();
@@ -52,7 +52,7 @@ uploadTest("a link takes one file: a second one, later or at the same time, is n
   assertEquals(kept, { files: 1, rows: 3 });
 });
 
-uploadTest("what cannot be read is said, nothing of it is kept, and another file may be sent", async (test) => {
+uploadTest("an unreadable file is reported and not kept, and another one may be sent", async (test) => {
   const { mira } = test;
   const path = await linkFor(test, mira);
   const refused: [string, File | undefined, string][] = [
@@ -78,7 +78,7 @@ uploadTest("what cannot be read is said, nothing of it is kept, and another file
 });
 
 uploadTest(
-  "the file's name is shown as text, without what is hidden in it, and not whole when it is long",
+  "the file's name is shown as text, without hidden characters and shortened",
   async (test) => {
     const { mira, database } = test;
     const names = {
@@ -101,7 +101,7 @@ uploadTest(
   },
 );
 
-uploadTest("what hides in a text, and what the database cannot hold, is not read", async (test) => {
+uploadTest("hidden and unstorable characters are not read", async (test) => {
   const { mira, database } = test;
   for (
     const [odd, kept] of [["LI\0DL", "LIDL"], ["LIDL\ud800", "LIDL\ufffd"], ["LI\u202eDL", "LIDL"], [
@@ -119,7 +119,7 @@ uploadTest("what hides in a text, and what the database cannot hold, is not read
   }
 });
 
-uploadTest("a file that is not read to its end is shown with how far it is, and goes on from there", async (test) => {
+uploadTest("an interrupted file shows its progress and continues from there", async (test) => {
   const { mira, pages, database } = test;
   const path = await linkFor(test, mira);
   // Time passes with each step, so that the work has to stop.
@@ -140,7 +140,7 @@ uploadTest("a file that is not read to its end is shown with how far it is, and 
   assertStringIncludes(text(await (await mira.browser.get(path)).text()), "New expenses 2,100");
 });
 
-uploadTest("a file that is no spending until something is answered is kept, and read by the answer", async (test) => {
+uploadTest("a file without spending before an answer is kept and read with the answer", async (test) => {
   const { mira } = test;
   const path = await linkFor(test, mira);
   // Its export writes spending with a minus, and its balance says otherwise.
@@ -160,7 +160,7 @@ uploadTest("a file that is no spending until something is answered is kept, and 
   assertEquals([state.state, state.mapping], ["reading", { negative_is_expense: false }]);
 });
 
-uploadTest("a file none of whose rows can be read says so", async (test) => {
+uploadTest("a file without readable rows is reported", async (test) => {
   const { mira } = test;
   const path = await linkFor(test, mira);
   const far = STATEMENT.replaceAll("2026-10-", "2029-10-");

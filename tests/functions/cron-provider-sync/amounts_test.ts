@@ -89,7 +89,7 @@ Deno.test("where it is still the previous month, the new month's date is found a
   ]);
 });
 
-Deno.test("a corrected statement replaces the first, and a jump is left to a person", async () => {
+Deno.test("a corrected statement replaces the first, and a large jump waits for a person", async () => {
   const { registry, script, books, billId } = await setUp();
   await job({ registry }).run();
   script.amount = "90";

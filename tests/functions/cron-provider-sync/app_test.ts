@@ -5,7 +5,7 @@ import { type Books, openBooks } from "../../_support/books.ts";
 import { addLink, fakeProvider, PREVIOUS_KEY, registryOf, SECRET } from "./harness.ts";
 import { addBill, database, job, later, setUp } from "./scripted_job.ts";
 
-Deno.test("a run without links answers exactly the fields of the source document", async () => {
+Deno.test("a run without links returns exactly the documented fields", async () => {
   await database.reset();
   assertEquals(await job().run(), { ok: true, period: "2026-09-01", links: 0, synced: 0, errors: [] });
 });
@@ -77,7 +77,7 @@ Deno.test("links are counted unless they have ended; only eligible ones are fetc
   assert(paused);
 });
 
-Deno.test("a credential under an earlier key is sealed again, that of a paused link too; a moved one is not", async () => {
+Deno.test("a run reseals credentials under an earlier key, also of paused links, but not moved ones", async () => {
   const { registry, linkId, asked } = await setUp("power", { key: PREVIOUS_KEY });
   const elsewhere = await openBooks(database, { day: "2026-10-01" });
   const pausedLink = await addLink(database, {

@@ -158,7 +158,7 @@ Deno.test("a killed run keeps fetched months, and the next run fetches the rest"
   assertEquals((await paid(billId)).length, 11);
 });
 
-Deno.test("one link with a year to fetch takes no turn from two hundred others", async () => {
+Deno.test("one link with a year to fetch does not delay two hundred others", async () => {
   await database.reset();
   const bills = Array.from({ length: 201 }, (_, n) => ({ provider: "slow", credential: { account: String(n + 1) } }));
   await addLinkedBills(database, bills);

@@ -56,7 +56,7 @@ Deno.test("a fetched amount is in the digest with its date and difference from u
   assertEquals([total.amount, total.count], ["84.18", 1]);
 });
 
-Deno.test("an amount that was not accepted is shown beside the bill until somebody decides", async () => {
+Deno.test("an amount that was not accepted is shown beside the bill until a person decides", async () => {
   const { books, billId } = await setUp();
   await sync(() => ({ amount: "212.40", currency: "EUR" }));
   const [mail] = await mails();

@@ -198,7 +198,7 @@ Deno.test("an adapter that never ends, even when aborted, costs only its own lin
   assertEquals(answer.synced, 5);
 });
 
-Deno.test("a run that is so slow that another takes over stores nothing", async () => {
+Deno.test("a run whose lease another run has taken over stores nothing", async () => {
   await database.reset();
   await addLinkedBills(database, [{ provider: "paper", credential: { account: "1" } }]);
   let now = NOW;

@@ -6,7 +6,7 @@ import { asDatabase } from "../cron-reminders/harness.ts";
 import { amounts } from "./harness.ts";
 import { database, job, later, setUp } from "./scripted_job.ts";
 
-Deno.test("not ready is never an amount: it is retried daily, and missed after the 10th", async () => {
+Deno.test("an amount that is not ready is retried daily and reported missing after the 10th", async () => {
   const { registry, script, asked, books } = await setUp();
   script.error = new ProviderError("not_ready", "Not yet");
   for (let day = 0; day < 9; day++) {
@@ -54,7 +54,7 @@ Deno.test("a refused credential stops fetching at once; reconnecting starts it a
   assertEquals((await job({ registry, now: () => later(1) }).run()).synced, 1);
 });
 
-Deno.test("a database that is away for a moment costs no link its day", async () => {
+Deno.test("a short database outage makes no link lose its day", async () => {
   const { registry, asked } = await setUp();
   const real = asDatabase(database);
   let failures = 2;

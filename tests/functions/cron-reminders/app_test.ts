@@ -32,7 +32,7 @@ function job(options: { now?: () => Date; env?: Record<string, string> } = {}) {
   };
 }
 
-Deno.test("a run answers exactly the fields of the source document", async () => {
+Deno.test("a run returns exactly the documented fields", async () => {
   await database.reset();
   const answer = await job().run();
   assertEquals(answer, {
@@ -70,7 +70,7 @@ Deno.test("a missing or wrong secret is refused before any work", async () => {
   assertEquals(calls, 0);
 });
 
-Deno.test("either header for the secret is enough, so is the previous secret, and the log never has it", async () => {
+Deno.test("either header and the previous secret are accepted, and the log never contains the secret", async () => {
   await database.reset();
   const { request, lines } = job();
   const accepted: [string, HeadersInit][] = [
@@ -94,7 +94,7 @@ Deno.test("other methods get 405 with Allow", async () => {
   assertEquals([response.status, response.headers.get("allow")], [405, "GET, HEAD"]);
 });
 
-Deno.test("bills that fall due are mailed once, in one digest, and rolled when they have passed", async () => {
+Deno.test("due bills are mailed once, in one digest, and rolled after their dates", async () => {
   await database.reset();
   const books = await openBooks(database, { day: "2026-11-10", timezone: "Europe/Berlin" });
   await addRate(database, "USD", "2026-11-18", "1.4");
@@ -152,7 +152,7 @@ Deno.test("a digest suggests only what is possible: no daily bill is snoozed, no
   );
 });
 
-Deno.test("a digest is written as the owner's country writes dates", async () => {
+Deno.test("a digest uses the date format of the owner's country", async () => {
   await database.reset();
   const books = await openBooks(database, { day: "2026-11-20" });
   await books.ok("add_bill", { name: "Rent", amount: "1450", first_due: "2026-11-23" });
@@ -191,7 +191,7 @@ Deno.test("a stage that fails does not stop the others", async () => {
   assertEquals(mail.delivered.length, 1);
 });
 
-Deno.test("without a database the answer is 503", async () => {
+Deno.test("a run without a database returns 503", async () => {
   const { AppError } = await import("../../../shared/errors.ts");
   const { request } = createJob({
     database: { call: () => Promise.reject(new AppError("unavailable", "down")) },
@@ -222,7 +222,7 @@ Deno.test("rates come from the second source when the first is down", async () =
   ]);
 });
 
-Deno.test("a call that only rolls records automatic payments after midnight and leaves mails to the morning", async () => {
+Deno.test("a roll-only run after midnight records automatic payments and sends no mail", async () => {
   await database.reset();
   const books = await openBooks(database, { day: "2026-11-18" });
   await books.ok("add_bill", { name: "Netflix", amount: "15.99", first_due: "2026-11-19", autopay: true });

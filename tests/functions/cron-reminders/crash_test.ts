@@ -24,7 +24,7 @@ Deno.test("every reminder is delivered exactly once by a mail service with idemp
   assertEachOnce(mail.delivered.map(({ text }) => text), plan);
 });
 
-Deno.test("so is every reminder to a further recipient, and neither holds the other up", async () => {
+Deno.test("every reminder to a further recipient is delivered exactly once, and neither delays the other", async () => {
   await database.reset();
   const mail = mailService();
   const plan = { owners: 110, each: 2, members: true, crashes: 12, parallel: 2, seed: 5 };
@@ -59,7 +59,7 @@ Deno.test("test of the test: with a new key for every attempt reminders come twi
 });
 
 // Connections of a pool that was closed early end a moment later.
-Deno.test("over SMTP none is lost, and repeats have the same Message-ID", {
+Deno.test("over SMTP no reminder is lost, and repeats have the same Message-ID", {
   sanitizeOps: false,
   sanitizeResources: false,
 }, async () => {

@@ -51,14 +51,14 @@ Deno.test("without the scheduler's secret nothing is reported or sent", async ()
   assertEquals(monitor.sent, []);
 });
 
-Deno.test("a vault with another secret is named, and answers 503, so that a monitor sees it", async () => {
+Deno.test("a vault with another secret is reported with 503 for monitors", async () => {
   await database.query("select jobs.fill_vault('https://project.supabase.co', 'another-secret')");
   const answer = await health();
   assertEquals([answer.status, answer.ok, answer.vault], [503, false, ["vault_cron_secret"]]);
   assertEquals(answer.cached, "no-store");
 });
 
-Deno.test("with the vault filled all is well; any secret that the functions accept will do", async () => {
+Deno.test("a filled vault with any accepted secret is healthy", async () => {
   for (const secret of [SECRET, PREVIOUS_SECRET]) {
     await database.query("select jobs.fill_vault('https://project.supabase.co', $1)", [secret]);
     const answer = await health();
@@ -68,7 +68,7 @@ Deno.test("with the vault filled all is well; any secret that the functions acce
   }
 });
 
-Deno.test("the answer says how the request came: through the front door, past it, or with a wrong secret", async () => {
+Deno.test("the answer reports whether the request passed the front door, bypassed it or had a wrong secret", async () => {
   assertEquals((await health()).front_door, "no_secret");
   assertEquals((await health({ [FRONT_DOOR_HEADER]: FRONT_DOOR })).front_door, "ok");
   assertEquals((await health({ [FRONT_DOOR_HEADER]: `${FRONT_DOOR}x` })).front_door, "wrong_secret");
@@ -77,7 +77,7 @@ Deno.test("the answer says how the request came: through the front door, past it
 const post = (monitor: ReturnType<typeof createMonitor>, body: string) =>
   monitor.request("/api/health/mail", { method: "POST", headers: bearer, body });
 
-Deno.test("a test mail goes to the requested address, with the mark in the answer", async () => {
+Deno.test("a test mail goes to the requested address and carries the answer's mark", async () => {
   const monitor = createMonitor();
   const response = await post(monitor, JSON.stringify({ to: "mira@example.com", subject: "buy now", text: "spam" }));
   const { ok, mark } = await response.json();

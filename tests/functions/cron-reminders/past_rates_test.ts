@@ -95,7 +95,7 @@ Deno.test("a backdated payment gets its day's rate in every organization, fetche
   assertEquals((await run("2026-11-20", both())).asked, []);
 });
 
-Deno.test("a value stands as it was settled, whatever the sources say later", async () => {
+Deno.test("a settled value ignores later changes of the sources", async () => {
   await open();
   await pay("2024-02-29", "AED");
   await run("2026-11-20", both({ AED: "4" }));
@@ -106,7 +106,7 @@ Deno.test("a value stands as it was settled, whatever the sources say later", as
   assertEquals(await values(), before);
 });
 
-Deno.test("a day without rates of its own is settled with the last ones before it", async () => {
+Deno.test("a day without rates is settled with the latest earlier ones", async () => {
   await open();
   await pay("2026-11-15", "USD");
   await pay("2026-11-15", "AED");
@@ -118,7 +118,7 @@ Deno.test("a day without rates of its own is settled with the last ones before i
   ]);
 });
 
-Deno.test("a source that knows nothing of a day leaves its payments without a value, for good", async () => {
+Deno.test("a day that no source knows leaves its payments without a value permanently", async () => {
   await open();
   await pay("2017-05-02", "AED");
   const { problems } = await run("2026-11-20", () => new Response("", { status: 404 }));

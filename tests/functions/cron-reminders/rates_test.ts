@@ -53,7 +53,7 @@ Deno.test("any fault of the first source, with the second down, keeps the last g
   }
 });
 
-Deno.test("a slow source costs only its own time", async () => {
+Deno.test("a slow source delays no other", async () => {
   await database.reset();
   const hanging: Source = () =>
     new Promise((_, reject) => setTimeout(() => reject(new DOMException("timeout", "TimeoutError")), 200));

@@ -44,7 +44,7 @@ function stage(
   return { rolling, asked, sizes, most: () => most, told };
 }
 
-Deno.test("pages are rolled two at a time, once each, and failures are named", async () => {
+Deno.test("pages are rolled two at a time, once each, and failed bills are named", async () => {
   const failed = [{ ref: "bill_1", code: "P0001" }];
   const { rolling, asked, most, told } = stage(5, { roll: (page) => page === 1 ? { failed } : {} });
   assertEquals(await rolling, { advanced: 50, complete: false });

@@ -24,7 +24,7 @@ const runOver = (port: number) =>
 const test = (name: string, work: () => Promise<void>) =>
   Deno.test(name, { sanitizeOps: false, sanitizeResources: false }, work);
 
-test("a run whose mails all went out reports no error, in one batch or in several", async () => {
+test("a run that sent every mail reports no error, in one batch or several", async () => {
   for (const owners of [1, 45]) {
     await database.reset();
     await addDueBills(database, { owners, each: 1, today: "2026-11-20" });
@@ -36,7 +36,7 @@ test("a run whose mails all went out reports no error, in one batch or in severa
   }
 });
 
-test("an absent server is the only thing reported, with the digests waiting for it", async () => {
+test("an absent server is the only reported error, and the digests wait", async () => {
   await database.reset();
   await addDueBills(database, { owners: 3, each: 1, today: "2026-11-20" });
   const sink = await startMailSink();

@@ -109,7 +109,7 @@ Deno.test("en-XA: the card and the protected resource's name have no hard-coded 
   assertEquals((await (await start().request("GET", { path })).json()).resource_name, accented.connector.title);
 });
 
-Deno.test("every tool has a title and a description, and no other name has", () => {
+Deno.test("every tool has a title and a description, and no unknown name has one", () => {
   assertEquals(TOOLS.map(({ listed }) => listed.name as string).toSorted(), Object.keys(en.tools).toSorted());
   for (const text of stringsIn(en.tools)) assert(text.length > 3, text);
 });

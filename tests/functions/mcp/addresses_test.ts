@@ -11,7 +11,7 @@ async function answerTo(name: string, args: Record<string, unknown>, result: Jso
   return (await messageOf(await post(call(name, args), { headers }))).result.structuredContent;
 }
 
-Deno.test("update_bill answers where to connect a bill, whatever the arguments say", async () => {
+Deno.test("update_bill returns the connect URL whatever the arguments contain", async () => {
   const args = { bill_id: BILL, provider: { action: "connect", provider: "openai" } };
   const schedule = { frequency: "monthly", every: 1, anchor_on: "2026-10-05", month_days: [5] };
   const data = { bill: { id: BILL, category: "Utilities", schedule }, before: {} };
@@ -27,14 +27,14 @@ Deno.test("update_bill answers where to connect a bill, whatever the arguments s
   assertEquals((await answerTo("update_bill", args, { ...ENVELOPE, data })).data, told);
 });
 
-Deno.test("a tool that the plan leaves out says where to change the plan", async () => {
+Deno.test("a tool outside the plan returns the URL of the plan's page", async () => {
   const params = { organization: "Acme", details: { required_plan: "team" } };
   const error = { code: "feature_not_in_plan.providers", params };
   const answer = await answerTo("sync_bill_amounts", {}, { ok: false, error });
   assertEquals(answer.error.details, { required_plan: "team", upgrade_url: `${SITE}/pricing` });
 });
 
-Deno.test("an answer about members, the plan or a file says where their pages are", async () => {
+Deno.test("answers about members, the plan or a file contain their page's URL", async () => {
   const of = async (tool: string, data: Json) => (await answerTo(tool, {}, { ...ENVELOPE, data })).data;
   const organization = `${SITE}/organizations/${ENVELOPE.context.organization.id}`;
   const context = { user: {}, role: "owner", plan: { name: "team" } };

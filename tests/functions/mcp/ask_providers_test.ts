@@ -9,7 +9,7 @@ import { ProviderError } from "../../../shared/providers/provider_error.ts";
 import type { Progress } from "../../../shared/words/message.ts";
 import { fakeProvider, KEY, registryOf } from "../cron-provider-sync/harness.ts";
 
-Deno.test("months of a link are fetched in order until an answer concerns the whole link", async () => {
+Deno.test("months of a link are fetched in order until an error affects the whole link", async () => {
   const links = ["lnk_00000001", "lnk_00000002"];
   const envelopes = await Promise.all(
     links.map(async (link_id) => ({ link_id, envelope: await sealCredential([KEY], link_id, { account: link_id }) })),

@@ -54,7 +54,7 @@ Deno.test("a malformed credential returns 400, another kind of token 401, withou
   assertEquals(calls, []);
 });
 
-Deno.test("books that are being deleted are refused with the day and where the owner can stop that", async () => {
+Deno.test("books that are being deleted are refused with the day and the URL to stop that", async () => {
   const organization = { id: "org_acme00000000", name: "Acme" };
   const verdict = { outcome: "organization_deleting", deletes_on: "2026-12-07", organization };
   for (const body of [LIST, CALL]) {

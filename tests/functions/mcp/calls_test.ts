@@ -57,7 +57,7 @@ for (const era of ERA_NAMES) {
     assertEquals(calls.length, 1);
   });
 
-  Deno.test(`an answer that the catalog has no text for is an internal error, reported and logged (${era})`, async () => {
+  Deno.test(`an answer without a text in the catalog is an internal error, reported and logged (${era})`, async () => {
     const { post, lines } = startConnector({
       call_tool: () => ({ outcome: "ok", result: { ...ENVELOPE, data: { overdue: [{}] } } }),
     });

@@ -96,18 +96,18 @@ for (const [name, data] of Object.entries({ ...EXAMPLES, ...MORE })) {
   });
 }
 
-Deno.test("en-XA: what is no chart is said in words of the catalog", () => {
+Deno.test("en-XA: an empty chart has its text from the catalog", () => {
   assertEquals(chartOf({}), accented.chartPage.noChart);
   assertEquals(plainWords(`${accented.chartPage.title} ${accented.chartPage.cancelled}`, []), []);
 });
 
-Deno.test("the examples say every sentence of the page that has no facts", () => {
+Deno.test("the examples contain every sentence of the page without facts", () => {
   const { title: _, noChart: __, cancelled: ___, ...drawn } = accented.chartPage;
   const missing = stringsIn(drawn).filter((text) => ![...said].some((one) => one.includes(text)));
   assertEquals(missing, []);
 });
 
-Deno.test("what is in no total is said once, and not that there is nothing", () => {
+Deno.test("amounts outside every total are named once, and the chart is not called empty", () => {
   const english = (data: unknown) =>
     textsOf(() => drawChart(chartOf(data) as Chart, { words: chartPage, locale: "en-IE", width: 700 })).join("");
   assertEquals(

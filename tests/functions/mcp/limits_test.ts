@@ -96,7 +96,7 @@ async function statuses(count: number, ask: (n: number) => Promise<Response>): P
 
 const READS = { connector_read: 5, connector_write: 2, failed_bearer: 3 };
 
-Deno.test("a grant reads and writes so often a minute, each on its own account, in one database call each", async () => {
+Deno.test("reads and writes of a grant are limited separately, in one database call each", async () => {
   const { tokens, calls, settled, post, tool, later } = await start({ rateLimits: READS });
   const read = () => post(tokens.access_token, tool("get_context"));
   const list = () => post(tokens.access_token, { method: "tools/list" });
@@ -137,7 +137,7 @@ Deno.test("the limits are three hundred reads and sixty writes a minute", async 
   assertEquals(write!.seconds, 1);
 });
 
-Deno.test("a new access token gets no new budget, another grant does", async () => {
+Deno.test("a new access token shares its grant's budget, and another grant has its own", async () => {
   const { tokens, post, tool } = await start({ rateLimits: READS });
   const other = await connect(authorization, { clientId, person });
   const renewed = await (await authorization.post("token", refreshFields(clientId, tokens.refresh_token))).json();
@@ -175,7 +175,7 @@ Deno.test("refusals for a plan without the connector count against the grant", a
   await database.query("update identity.organizations set plan = 'team' where id = $1", [team]);
 });
 
-Deno.test("last used is written once an hour, after the answer and in a separate call", async () => {
+Deno.test("the last use is written once an hour, in a separate call after the answer", async () => {
   const { tokens, settled, post, tool, later } = await start();
   const lastUsed = async () =>
     (await database.query<{ at: string | null }>(

@@ -89,7 +89,7 @@ for (const era of ERA_NAMES) {
     assertEquals(sync.rounds(), []);
   });
 
-  Deno.test(`what is refused after progress began is the stream's last event (${era})`, async () => {
+  Deno.test(`a refusal after progress began is the stream's last event (${era})`, async () => {
     const lastEvent = async (second: () => unknown) => {
       const sync = await startSync({ links: 1, second });
       sync.answer(1);
@@ -127,7 +127,7 @@ for (const era of ERA_NAMES) {
     assertEquals(JSON.stringify(broken.result).includes("secret"), false);
   });
 
-  Deno.test(`credentials that cannot be read, after progress began, are an error of the tool (${era})`, async () => {
+  Deno.test(`unreadable credentials after progress began are a tool error (${era})`, async () => {
     const sync = await startSync({
       links: 1,
       credentials: () => {
@@ -142,7 +142,7 @@ for (const era of ERA_NAMES) {
     assertEquals(sync.rounds(), ["call_tool sync_bill_amounts", "read_provider_credentials"]);
   });
 
-  Deno.test(`when the client goes away, what was begun is kept and nothing more is begun (${era})`, async () => {
+  Deno.test(`when the client disconnects, a started fetch is stored and no further one starts (${era})`, async () => {
     const sync = await startSync({ links: 1, months: 3 });
     const { body, headers } = withToken(era, 7);
     const response = await sync.post(body, { headers });
@@ -178,7 +178,7 @@ for (const era of ERA_NAMES) {
     }
   });
 
-  Deno.test(`tokens: a long one gets no progress, and what is no token is invalid (${era})`, async () => {
+  Deno.test(`tokens: a long token gets no progress, and another type is invalid (${era})`, async () => {
     const long = await startSync({ links: 1 });
     long.answer(1);
     const sent = withToken(era, "a".repeat(257));

@@ -28,7 +28,7 @@ const ATTACK = callOf("import_expenses", {
   csv: `date,amount,name\n"${'"x'.repeat(131_000)}${" ".repeat(261_970)},\n`,
 });
 
-Deno.test("the long message of a stranger is refused before it is read, by one cheap question (Critical 1)", async () => {
+Deno.test("a stranger's long message is refused before it is read, by one cheap call (Critical 1)", async () => {
   for (const [verdict, status] of [[INVALID, 401], [NO_PLAN, 403]] as const) {
     const { stream, calls } = startConnector({ authenticate_bearer: () => verdict, call_tool: () => verdict });
     const { body, sent } = counted(ATTACK);
@@ -74,7 +74,7 @@ Deno.test("a declared length is not trusted", async () => {
   }
 });
 
-Deno.test("every tool has room for the longest call that its contract allows, and for little more", () => {
+Deno.test("every tool's limit fits the longest call that its contract allows, and little more", () => {
   for (const { listed: { name, inputSchema }, maxBytes } of TOOLS) {
     // A file is as long as allowed, with quotation marks and line ends escaped.
     const args = name === "import_expenses"

@@ -33,7 +33,7 @@ Deno.test("each address has a document that names that address and our authoriza
   assertEquals(calls, []);
 });
 
-Deno.test("published addresses come from configuration, whatever the caller claims to have asked", async () => {
+Deno.test("published addresses come from configuration, whatever the caller claims", async () => {
   const spoofed = { host: "evil.example", "x-forwarded-host": "evil.example", "x-forwarded-proto": "http" };
   const { request, post } = startConnector();
   const document = await request("GET", { path: FRONT_DOCUMENTS[0], headers: spoofed });
@@ -92,7 +92,7 @@ Deno.test("a call without progress is answered as JSON, whatever else the client
   assertEquals((await startConnector().post(PING, { headers: { accept: "text/html" } })).status, 406);
 });
 
-Deno.test("an answer that contains a line separator is whole, in JSON and as an event", async () => {
+Deno.test("an answer with a line separator stays whole, in JSON and as an event", async () => {
   const id = "a\u2028b";
   for (const accept of ["application/json", "application/json, text/event-stream"]) {
     const text = await (await startConnector().post({ ...PING, id }, { headers: { accept } })).text();

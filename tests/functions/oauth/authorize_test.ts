@@ -95,7 +95,7 @@ Deno.test("until client and redirect URI are verified, there is a page and no re
   }
 });
 
-Deno.test("a parameter that is there twice is refused on a page", async () => {
+Deno.test("a repeated parameter is refused on a page", async () => {
   for (const name of ["client_id", "redirect_uri", "state", "resource", "code_challenge", "scope", "prompt"]) {
     const response = await harness.get(`${authorizationQuery(clientId, { [name]: "a" })}&${name}=b`, person);
     assertEquals([response.status, response.headers.get("location")], [400, null]);
@@ -164,7 +164,7 @@ Deno.test("a new person is onboarded first, and a person without an organization
   assertMatch(text, /href="\/organizations\/new\?next=%2Fapi%2Foauth%2Fauthorize%3F/);
 });
 
-Deno.test("the consent address answers nothing but GET, HEAD and POST", async () => {
+Deno.test("the consent endpoint accepts GET, HEAD and POST only", async () => {
   for (const method of ["PUT", "OPTIONS", "DELETE"]) {
     const response = await harness.request("/api/oauth/authorize", { method });
     assertEquals([response.status, response.headers.get("allow")], [405, "GET, HEAD, POST"]);

@@ -33,7 +33,7 @@ const OUTAGES: Record<string, GuardedAnswer> = {
 };
 
 for (const [what, answer] of Object.entries({ ...BAD, ...OUTAGES })) {
-  Deno.test(`a client is not known by ${what}: a page, no redirect, nothing kept but for a moment in memory`, async () => {
+  Deno.test(`${what} does not identify a client: a page, no redirect, nothing stored`, async () => {
     for (const visitor of [person, null]) {
       const client = createClient();
       client.answer(answer);
@@ -61,7 +61,7 @@ for (const [what, answer] of Object.entries({ ...BAD, ...OUTAGES })) {
   });
 }
 
-Deno.test("an outage of a client's server keeps out nobody who uses it, for a day; its word keeps out everybody at once", async () => {
+Deno.test("an outage of a client's server is bridged for its users for a day; its own refusal applies at once", async () => {
   for (const [what, answer] of Object.entries(OUTAGES)) {
     const client = createClient();
     const strange = createClient();

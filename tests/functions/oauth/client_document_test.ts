@@ -6,7 +6,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { authorizationQuery, connect, createHarness, exchangeFields, refreshFields } from "./harness.ts";
 import { connectApp, createClient, FRESH, person, published, READ } from "./client_documents.ts";
 
-Deno.test("a document is fetched once, in two database calls, and a fresh one takes one call", async () => {
+Deno.test("a document is fetched once, in two database calls, and a fresh one needs one call", async () => {
   const client = createClient();
   assertEquals(await client.looks(), READ);
   assertEquals(client.harness.calls, ["open_document_consent", "store_client_document"]);
@@ -72,7 +72,7 @@ Deno.test("the token endpoint fetches nothing for a client that nobody has seen"
   assertEquals(harness.fetched, []);
 });
 
-Deno.test("a document is read again when its owner's time is over, within five minutes and a day", async () => {
+Deno.test("a document is fetched again when its cache time ends, between five minutes and a day", async () => {
   const day = 24 * 3600;
   const told: [Record<string, string>, number][] = [
     [{ "cache-control": "max-age=600" }, 600],

@@ -32,7 +32,7 @@ const ATTACKS = [
   "https://client.example/" + "x".repeat(500),
 ];
 
-Deno.test("a URL that may not be fetched is refused on a page, without asking anybody", async () => {
+Deno.test("a URL that may not be fetched is refused on a page, without any request", async () => {
   const { harness } = createClient();
   for (const attack of ATTACKS) {
     for (const visitor of [person, null]) {

@@ -99,7 +99,7 @@ Deno.test("a viewer's consent page says read only and lists missing tools", asyn
   assert(!page.includes("See, add, change and delete"));
 });
 
-Deno.test("where no plan allows it, there is a way on instead of a disabled button", async () => {
+Deno.test("without a suitable plan the page links to the plan instead of disabling its button", async () => {
   const harness = createHarness(over(database));
   const clientId = await registerClient(harness);
   const owner = await createPerson(database, "free@example.com", ["free"]);
@@ -192,7 +192,7 @@ Deno.test("an answer from another site, or from a non-browser, does nothing", as
   assertEquals(older.status, 303);
 });
 
-Deno.test("a page that was shown to somebody else, altered, made up or left open too long does nothing", async () => {
+Deno.test("a page shown to another person, altered, invented or too old does nothing", async () => {
   const { harness, page, decide, allow } = await start();
   await assertPage(
     await decide({ action: "approve", organization_id: stranger.organizations[0] }, stranger),
@@ -228,7 +228,7 @@ Deno.test("an organization of somebody else, without the feature, or none at all
   assertEquals(harness.calls.length, 3);
 });
 
-Deno.test("losing the feature between page and answer counts", async () => {
+Deno.test("a feature lost between page and answer is refused", async () => {
   const { allow } = await start();
   await database.query("update identity.organizations set plan = 'free' where id = $1", [team]);
   await assertPage(await allow({ organization_id: team }), 403, "needs the Pro plan");

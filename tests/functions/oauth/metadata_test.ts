@@ -40,7 +40,7 @@ Deno.test("every discovery address serves the same document", async () => {
   });
 });
 
-Deno.test("the documents may be cached publicly for five minutes, endpoint answers not at all", async () => {
+Deno.test("documents may be cached publicly for five minutes, endpoint answers not at all", async () => {
   for (const path of [...DISCOVERY, "/api/oauth/jwks"]) {
     const response = await harness.request(path);
     assertEquals(response.headers.get("cache-control"), "public, max-age=300");
@@ -48,7 +48,7 @@ Deno.test("the documents may be cached publicly for five minutes, endpoint answe
   }
 });
 
-Deno.test("the document names configured addresses whatever the caller says of itself", async () => {
+Deno.test("the document names configured addresses, whatever the caller claims", async () => {
   const plain = await (await harness.request(DISCOVERY[0]!)).text();
   const forged = await harness.request(DISCOVERY[0]!, {
     headers: { "x-forwarded-host": "evil.example", host: "evil.example" },
@@ -95,7 +95,7 @@ Deno.test("POST endpoints answer preflights, and every answer keeps itself out o
   }
 });
 
-Deno.test("the health check says whether the database answers, and otherwise only its schema version", async () => {
+Deno.test("the health check reports only whether the database answers and its schema version", async () => {
   const up = await harness.request("/api/health");
   assertEquals([up.status, await up.json()], [200, { ok: true, schema: 7 }]);
   const { request } = createHarness({ call: () => Promise.reject(new Error("down")) });

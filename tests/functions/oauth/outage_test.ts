@@ -51,17 +51,17 @@ const OUTAGES: Record<string, { answer: () => Promise<Response>; status: number;
     status: 503,
     error: "temporarily_unavailable",
   },
-  "answers with an outcome that nobody knows": {
+  "answers with an unknown outcome": {
     answer: () => Promise.resolve(Response.json({ outcome: "banana" })),
     status: 503,
     error: "temporarily_unavailable",
   },
-  "says yes without saying to what": {
+  "answers ok without details": {
     answer: () => Promise.resolve(Response.json({ outcome: "rotated" })),
     status: 503,
     error: "temporarily_unavailable",
   },
-  "answers with a page of somebody else": {
+  "answers with another server's page": {
     answer: () => Promise.resolve(new Response("<h1>Bad gateway</h1>", { status: 502 })),
     status: 503,
     error: "temporarily_unavailable",
@@ -87,7 +87,7 @@ const OUTAGES: Record<string, { answer: () => Promise<Response>; status: number;
     status: 503,
     error: "temporarily_unavailable",
   },
-  "fails in a way that nobody foresaw": {
+  "fails with an unexpected error": {
     answer: () => Promise.resolve(Response.json({ code: "XX000", message: "secret" }, { status: 500 })),
     status: 500,
     error: "server_error",

@@ -108,7 +108,7 @@ Deno.test("ten thousand registrations from twenty addresses leave a new address 
   assert(size!.bytes < 11_100 * 4096, `${size!.bytes} bytes`);
 });
 
-Deno.test("however many addresses register, there are never more clients than slots, and a new address replaces the oldest", async () => {
+Deno.test("clients never exceed the slots for any number of addresses, and a new address replaces the oldest", async () => {
   const atMost = 200;
   const harness = await start({ ...MANY, ungranted_clients: atMost });
   const oldest = await register(harness, HERE);
@@ -151,7 +151,7 @@ Deno.test("an IPv6 /48 has the share of one address", async () => {
   assertEquals((await register(harness, "2001:db8:2:1::1")).status, 201);
 });
 
-Deno.test("authorized clients take nobody's share: a hosted client registers from one address for all its users", async () => {
+Deno.test("authorized clients use no share, so a hosted client can register all its users from one address", async () => {
   const harness = await start({ ...MANY, ungranted_clients: 40 });
   for (let n = 0; n < 10; n++) {
     const { clientId } = await register(harness, HERE);
@@ -167,7 +167,7 @@ Deno.test("authorized clients take nobody's share: a hosted client registers fro
   assertEquals(used, { count: 10 });
 });
 
-Deno.test("a registration at its largest is kept, and one byte more is refused in words that name the limit", async () => {
+Deno.test("the largest registration is kept, and one byte more is refused with the limit", async () => {
   const harness = await start();
   const filled = (bytes: number) => {
     const uris = Array.from({ length: 4 }, (_, n) => `https://app.example/${n}`);

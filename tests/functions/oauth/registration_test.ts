@@ -6,7 +6,7 @@ const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 const harness = createHarness(over(database));
 
-Deno.test("a client registers in one database call and learns what took effect", async () => {
+Deno.test("a client registers in one database call and learns its effective metadata", async () => {
   harness.calls.length = 0;
   const response = await harness.register({
     client_name: "Inspector",
@@ -32,7 +32,7 @@ Deno.test("a client registers in one database call and learns what took effect",
   assertEquals(harness.calls, ["register_client"]);
 });
 
-Deno.test("a registration is stored whatever characters its name has", async () => {
+Deno.test("a registration is stored with any characters in its name", async () => {
   for (const client_name of ["'; drop table oauth.clients; --", "\ud800\u0000x", "😀".repeat(3000), "<script>"]) {
     const response = await harness.register({ client_name, redirect_uris: ["https://app.example/cb"] });
     assertEquals(response.status, 201);

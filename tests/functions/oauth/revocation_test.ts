@@ -52,7 +52,7 @@ Deno.test("revoking a refresh token ends its grant", async () => {
   assertEquals(await revoke({ token: tokens.refresh_token }), { status: 200, error: "" });
 });
 
-Deno.test("an unknown token and another client's are answered alike, and nothing happens", async () => {
+Deno.test("unknown tokens and other clients' tokens get the same answer, and nothing changes", async () => {
   const { harness, tokens, revoke, outcome } = await start();
   const other = await registerClient(harness);
   assertEquals(await revoke({ token: "anything" }), { status: 200, error: "" });
@@ -75,7 +75,7 @@ Deno.test("the revocation endpoint accepts complete forms of known clients only"
   assertEquals([json.status, (await json.json()).error], [400, "invalid_request"]);
 });
 
-Deno.test("revoke_grant() disconnects an app for its owner and for nobody else", async () => {
+Deno.test("revoke_grant() disconnects an app only for its owner", async () => {
   const owner = await createPerson(database, "owner@example.com", ["pro"]);
   const stranger = await createPerson(database, "stranger@example.com", ["pro"]);
   const { tokens, outcome } = await start(owner);

@@ -22,7 +22,7 @@ function fakeDatabase(answer: () => unknown = () => ({ outcome: "applied" })) {
   return { database, calls };
 }
 
-Deno.test("webhook passes a signed event to the database in one call and answers its outcome", async () => {
+Deno.test("webhook passes a signed event to the database in one call and returns its outcome", async () => {
   for (const outcome of ["applied", "duplicate", "stale", "ignored", "parked"]) {
     const { database, calls } = fakeDatabase(() => ({ outcome }));
     const response = await createWebhook({ database }).send(EVENT, { headers: { "x-payment-event-id": "evt_1" } });

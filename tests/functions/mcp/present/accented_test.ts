@@ -68,7 +68,7 @@ async function addOldChange(database: TestDatabase, books: Books): Promise<strin
   return change_id;
 }
 
-Deno.test("en-XA: no tool says a word that is not in the catalog", async (t) => {
+Deno.test("en-XA: no tool returns a word outside the catalog", async (t) => {
   const database = await openDatabase();
   const open = (options = {}) => openBooks(database, { day: TODAY, present: presentAccented, ...options });
   const step = (name: string, work: (books: Books) => Promise<void>) => t.step(name, async () => work(await open()));
@@ -432,7 +432,7 @@ Deno.test("en-XA: no tool says a word that is not in the catalog", async (t) => 
     refused("review_bills", { horizon_days: "soon" });
   });
 
-  await t.step("what every answer can have around it", () => {
+  await t.step("internal errors, locks and shortened answers", () => {
     presentAccented("log_expenses", {
       ok: false,
       error: { code: "internal", params: { details: { request_id: "r1" } } },
@@ -474,7 +474,7 @@ Deno.test("en-XA: no tool says a word that is not in the catalog", async (t) => 
     }
   });
 
-  await t.step("all of that was every tool", () => {
+  await t.step("the cases cover every tool", () => {
     for (const [tool, kinds] of told) {
       const expected = ["success", "refusal", ...(NEVER_WARN.includes(tool) ? [] : ["warning"])];
       assertEquals(expected.filter((kind) => !kinds.has(kind)), [], tool);
@@ -482,7 +482,7 @@ Deno.test("en-XA: no tool says a word that is not in the catalog", async (t) => 
   });
 });
 
-Deno.test("test of the test: a word written outside the catalog is found, a fact is not", () => {
+Deno.test("test of the test: a word outside the catalog is found, a fact is not", () => {
   assertEquals(
     plainWords(accented.refusals["not_found.bill"]({ id: "bill_1", organization: "Our home" }).message, [
       "Our home",

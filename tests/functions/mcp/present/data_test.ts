@@ -41,7 +41,7 @@ Deno.test("expenses without a category are Uncategorized everywhere", () => {
   );
 });
 
-Deno.test("a bill has its schedule in words, and the earlier one only if it changed", () => {
+Deno.test("a bill has its schedule in words, and the earlier schedule only if it changed", () => {
   const bill = { id: "bill_1", category: "Home", schedule: monthly };
   const shown = { id: "bill_1", category: "Home", schedule_text: "every month on the 5th" };
   assertEquals(presented("add_bill", { status: "created", bill }), { status: "created", bill: shown });
@@ -55,7 +55,7 @@ Deno.test("a bill has its schedule in words, and the earlier one only if it chan
   });
 });
 
-Deno.test("a provider's statement is shown without its month, which is for the sentence", () => {
+Deno.test("a provider's statement is shown without its month, which only the sentence contains", () => {
   const question = { due_on: "2026-11-25", amount: "130.00", currency: "EUR" };
   const provider = { name: "City Utility", status: "active", needs_review: { ...question, period: "2026-10" } };
   const { bills: [bill] } = presented("list_bills", { bills: [{ id: "bill_1", schedule: monthly, provider }] });
@@ -115,7 +115,7 @@ Deno.test("groups without a name get one", () => {
   });
 });
 
-Deno.test("a payment with several tags is all of the total under each", () => {
+Deno.test("a payment with several tags counts fully under each", () => {
   const row = (tag: string) => ({ group: [tag], amount: "100.00", count: 1 });
   const { rows } = presented("summarize_spending", {
     rows: [row("trip"), row("work")],
@@ -125,7 +125,7 @@ Deno.test("a payment with several tags is all of the total under each", () => {
   assertEquals(rows.map(({ share_percent }: Json) => share_percent), [100, 100]);
 });
 
-Deno.test("get_context says who made a change, also when nobody did or they left", () => {
+Deno.test("get_context names the author of a change, also an automatic or former one", () => {
   const change = (tool: string, facts: Json, by?: string) => ({ change_id: "chg_1", tool, facts, ...(by && { by }) });
   const { recent_changes } = presented("get_context", {
     recent_changes: [

@@ -43,7 +43,7 @@ Deno.test("a client sees the first part of a code, the message, the field, and d
   });
 });
 
-Deno.test("for several items the message names the first, and details say what is wrong with each", () => {
+Deno.test("for several items the message names the first error, and details list them all", () => {
   const zero = { code: "invalid_argument.amount_zero", field: "items[1].amount" };
   const unknown = { code: "currency_unknown", params: { currency: "XXX" }, field: "items[2].currency" };
   const result = (index: number, name: string, error: RefusalFacts) => ({ index, status: "invalid", name, error });
@@ -71,7 +71,7 @@ Deno.test("for several items the message names the first, and details say what i
   );
 });
 
-Deno.test("details are in words where a client reads them", () => {
+Deno.test("details use words in the fields that a client reads", () => {
   const schedule = { frequency: "monthly", every: 1, anchor_on: "2026-11-05", month_days: [5] };
   const stale = (current: Json) =>
     (presented({ code: "stale_version", params: { name: "Rent", version: 2, details: { id: "x", current } } })
@@ -107,7 +107,7 @@ Deno.test("details are in words where a client reads them", () => {
   });
 });
 
-Deno.test("messages handle singular and plural, and list what exists", () => {
+Deno.test("messages handle singular and plural, and list existing values", () => {
   const messages: [string, Json, string][] = [
     ["not_found.records", { missing: ["exp_1"], asked: 1, organization: "Home" }, "There is no exp_1 in Home."],
     [
@@ -174,7 +174,7 @@ Deno.test("warnings handle singular and plural, and unknown amounts", () => {
   assertEquals(presented, warnings.map(([code, , message]) => ({ code: code.split(".")[0], message })));
 });
 
-Deno.test("a code of a newer schema still makes an answer", () => {
+Deno.test("an unknown code of a newer schema still returns an answer", () => {
   assertEquals(presented({ code: "planted.code" }), {
     code: "planted",
     message: "Refused: planted.code.",
