@@ -137,7 +137,7 @@ Deno.test("splits a payment: 60 for groceries, the rest a present", async () => 
   assertEquals(await rows(), []);
 });
 
-Deno.test("a strange organization and a plan that ended split nothing", async () => {
+Deno.test("split is refused for a foreign organization and after the plan ends", async () => {
   const { owner } = await company();
   const { data } = await ok(owner, "log_expenses", { items: [{ name: "Shop", amount: "80", date: "2026-10-05" }] });
   const split = { ids: [data.results[0].id], set: { split: [{ amount: "60", category: "Food" }, {}] } };

@@ -7,7 +7,7 @@ import { mailsTo, moveClock, runByHand } from "./reminder_days.ts";
 /** Without the space that does not break, which the reader's locale puts before a percent sign. */
 const plain = (text: string) => text.replaceAll("\u00a0", " ");
 
-Deno.test("a budget is set, asked about, drawn, and mailed at 80 and 100 percent, once each", async () => {
+Deno.test("a budget is set, reported, charted, and mailed once each at 80 and 100 percent", async () => {
   const stack = await startStack({ args: ["--no-demo"] });
   // The second month from here on, whose days are all to come.
   const now = new Date();

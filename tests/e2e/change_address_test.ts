@@ -4,7 +4,7 @@ import { findForm, FormBrowser } from "../../local/form_browser.ts";
 import { newestLink, signIn } from "../../local/sign_in.ts";
 import { startStack } from "../_support/stack.ts";
 
-Deno.test("an address is changed by the links in both mails, and signing out elsewhere ends other sessions", async () => {
+Deno.test("the links in both mails change an address, and signing out elsewhere ends other sessions", async () => {
   const stack = await startStack({ args: ["--no-demo"] });
   try {
     const { browser } = await signIn(stack, "ann@example.com");

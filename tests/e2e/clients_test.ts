@@ -69,7 +69,7 @@ Deno.test("clients of both protocol eras", async (t) => {
     await client.close();
   });
 
-  await t.step("a token of the connector is worth nothing at the platform's own addresses and pages", async () => {
+  await t.step("a connector token is refused at the platform's own addresses and pages", async () => {
     const { tokens, client } = await connectFor(person, stack.mcp_url);
     await client.close();
     const authorization = `Bearer ${tokens().access_token}`;

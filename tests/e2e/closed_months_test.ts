@@ -100,7 +100,7 @@ Deno.test("no tool writes into a closed month", async () => {
   ]);
 });
 
-Deno.test("with relabel_closed, notes, tags and categories of closed months change, and nothing else", async () => {
+Deno.test("relabel_closed allows only notes, tags and categories to change in closed months", async () => {
   const { owner, employee, goTo } = await company();
   const { data: { results: [{ id }] } } = await log(owner, "Paper", "2026-09-15", { category: "Shopping" });
   await ok(owner, "update_settings", { category: { action: "create", name: "Secret" } });
@@ -137,7 +137,7 @@ Deno.test("with relabel_closed, notes, tags and categories of closed months chan
   assertEquals((await fails(owner, "update_expenses", relabel)).code, "month_closed");
 });
 
-Deno.test("only the owner closes months, and only those that are over; another organization is not concerned", async () => {
+Deno.test("only the owner closes months, only past ones, and only in this organization", async () => {
   const { owner, employee, goTo } = await company();
   const { owner: neighbour } = await company();
   assertEquals((await fails(owner, "update_settings", { closed_through: "2026-09" })).code, "date_out_of_range");
@@ -167,7 +167,7 @@ Deno.test("only the owner closes months, and only those that are over; another o
   await database.query("delete from identity.organizations where id = $1", [owner.organizationId]);
 });
 
-Deno.test("a file keeps its rows out of the closed month, and those that are there already are duplicates", async () => {
+Deno.test("an import adds no row to a closed month and recognizes duplicates there", async () => {
   const { owner, goTo } = await company();
   await log(owner, "Milk", "2026-09-10");
   goTo("2026-10-06");

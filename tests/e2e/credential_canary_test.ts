@@ -117,7 +117,7 @@ Deno.test("test of the test: the canary is found in every encoding", () => {
   assert(!found("dop_v1_another"));
 });
 
-Deno.test("a credential is found nowhere but encrypted", async (t) => {
+Deno.test("a credential is stored only encrypted", async (t) => {
   const provider = startLoudProvider();
   const stack = await startStack({
     args: ["--no-schedules"],
@@ -153,7 +153,7 @@ Deno.test("a credential is found nowhere but encrypted", async (t) => {
     });
     const connectUrl: string = update.data.connect_url;
 
-    await t.step("entered on the page, and refused in every way there is", async () => {
+    await t.step("entered on the page and refused in every way", async () => {
       for (const mood of ["refuses", "fails", "answers a page", "redirects", "asks to wait"] as const) {
         provider.mood = mood;
         const page = await enter(browser, connectUrl, CREDENTIAL);
@@ -217,7 +217,7 @@ Deno.test("a credential is found nowhere but encrypted", async (t) => {
       for (const { of, text } of [...answers, { of: "connect_url", text: connectUrl }]) assertAbsent(of, text);
     });
 
-    await t.step("the log does not have it", () => {
+    await t.step("the log does not contain it", () => {
       assertStringIncludes(stack.log(), "provider_tried");
       assertAbsent("log", stack.log());
     });

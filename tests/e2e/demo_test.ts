@@ -14,7 +14,7 @@ async function runDemo(folder: string, ...args: string[]): Promise<{ code: numbe
   return { code, text: decode(stdout), error: decode(stderr) };
 }
 
-Deno.test("the demo says what to do when no stack is running", async () => {
+Deno.test("the demo names the command to run when no stack is running", async () => {
   const folder = await Deno.makeTempDir({ prefix: "no-stack-" });
   const { code, error } = await runDemo(folder);
   assertEquals(code, 1);
@@ -29,7 +29,7 @@ Deno.test("the demo says what to do when no stack is running", async () => {
   await Deno.remove(folder);
 });
 
-Deno.test("the demo is a conversation, and a different one the second time", async () => {
+Deno.test("the demo prints a conversation, and a different one the second time", async () => {
   const stack = await startStack();
   const first = await runDemo(stack.folder);
   assertEquals(first.code, 0);

@@ -7,7 +7,7 @@ const COUNT = 160;
 /** An answer holds 25,000 characters. */
 const NOTE = "said at dinner ".repeat(16).trim();
 
-Deno.test("a year's file is downloaded whole from its link, and only by the person it was made for", async () => {
+Deno.test("a year's file is downloaded completely from its link, only by its requester", async () => {
   const stack = await startStack({ args: ["--no-demo"] });
   try {
     const mira = await newPerson(stack, "mira@example.com");

@@ -62,7 +62,7 @@ Deno.test("a later statement corrects the estimate, unless a person undid it", a
       assertEquals((await ok("list_bills")).data.bills[0].overdue, []);
     });
 
-    await t.step("the statement corrects it; source, totals and the list of changes say so", async () => {
+    await t.step("the statement corrects it in source, totals and the list of changes", async () => {
       statements.set("2026-10-01", "71.30");
       assertEquals((await day("2026-11-07")).synced, 1);
       assertEquals(await paid(), [["2026-11-05", "71.30", false, "The cloud company"]]);
@@ -102,7 +102,7 @@ Deno.test("a later statement corrects the estimate, unless a person undid it", a
       ]);
     });
 
-    await t.step("a corrected statement is news", async () => {
+    await t.step("a corrected statement replaces the amount", async () => {
       statements.set("2026-10-01", "72");
       await day("2026-12-07", "2026-10");
       assertEquals((await paid())[1], ["2026-11-05", "72.00", false, "The cloud company"]);

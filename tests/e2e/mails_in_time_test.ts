@@ -39,7 +39,7 @@ Deno.test("mails arrive in time", async (t) => {
   }
 
   try {
-    await t.step("a trial that ends is mailed 7 days and 1 day before", async () => {
+    await t.step("the end of a trial is mailed 7 days and 1 day before", async () => {
       const { client, add, day, mailOf } = await signUp("mira", 0);
       await add("Zoom", 300, { trial_ends_on: day(10) });
       assertEquals(await mailOf(2), null);
@@ -52,7 +52,7 @@ Deno.test("mails arrive in time", async (t) => {
       await client.close();
     });
 
-    await t.step("the last day to cancel is mailed with the cost of missing it, and rolls", async () => {
+    await t.step("the last day to cancel is mailed with the next term's cost, and rolls", async () => {
       const { client, add, day, mailOf } = await signUp("ben", 20);
       await add("Gym", 300, { renews_on: day(20), notice_days: 5 });
       const first = await mailOf(1);

@@ -108,7 +108,7 @@ You’re getting this email because bills in “Garden Street” are assigned to
   assertEquals(Object.keys(await mailsOf("2026-11-08")), [ANNA]);
 });
 
-Deno.test("the rent changes hands, and an undo gives it back", async () => {
+Deno.test("reassigning the rent moves its reminders, and an undo moves them back", async () => {
   const { anna, ben, mailsOf, goTo } = await household();
   const { data: { bill } } = await anna.ok("add_bill", { name: "Rent", amount: "1310", first_due: "2026-11-01" });
   goTo("2026-10-10");
@@ -129,7 +129,7 @@ Deno.test("the rent changes hands, and an undo gives it back", async () => {
   assertEquals(Object.keys(await mailsOf("2026-10-30")), [ANNA]);
 });
 
-Deno.test("Ben wants every mail, Anna can't take that back, and his link ends his mails alone", async () => {
+Deno.test("Ben's choice of all mails is his own, and his unsubscribe link ends his mails only", async () => {
   const { anna, ben, member, mailsOf, mail } = await household();
   await anna.ok("add_bill", { name: "Water", amount: "30", first_due: "2026-11-01", frequency: "weekly" });
   await anna.ok("add_bill", { name: "Zoom", amount: "20", first_due: "2027-03-01", trial_ends_on: "2026-11-09" });
@@ -177,7 +177,7 @@ Deno.test("Ben wants every mail, Anna can't take that back, and his link ends hi
   assertEquals(new Set(mail.delivered.map(({ to }) => to)), new Set([ANNA, BEN]));
 });
 
-Deno.test("one bad address among a hundred members keeps nobody's mail back", async () => {
+Deno.test("one bad address among a hundred members delays nobody's mail", async () => {
   const { anna, owner, mail, mailsOf } = await household();
   await anna.ok("add_bill", { name: "Rent", amount: "1310", first_due: "2026-11-01" });
   await database.query(

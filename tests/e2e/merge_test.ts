@@ -40,7 +40,7 @@ async function importCsv(member: Member): Promise<Json> {
   return preview;
 }
 
-Deno.test("Lidl by voice and Lidl of the bank become one, and the bank's file is still known", async () => {
+Deno.test("a spoken expense and a bank row merge into one, and the bank's file is still recognized", async () => {
   const member = await household();
   // Said only after the file was there.
   await importCsv(member);
@@ -92,7 +92,7 @@ Deno.test("Lidl by voice and Lidl of the bank become one, and the bank's file is
   assertEquals(await books(member), before);
 });
 
-Deno.test("an external id is known after its record was merged, and a further merge takes it along", async () => {
+Deno.test("an external id is still recognized after its record was merged once or twice", async () => {
   const member = await household();
   const one = await log(member, { name: "Uber", amount: "17.30", date: "2026-10-01" });
   const two = await log(member, { name: "Ride", amount: "17.30", date: "2026-10-02", external_id: "ride-0001" });
@@ -166,7 +166,7 @@ Deno.test("records that can't be merged are rejected", async () => {
   assertMatch(await refuse({ ids: [two], merge_into: one }), /Already deleted|not in Home/);
 });
 
-Deno.test("the record that stays takes the tax and the reimbursement that it lacks", async () => {
+Deno.test("a merge copies missing tax and reimbursement to the remaining record", async () => {
   const member = await household();
   const said = await log(member, { name: "Train", amount: "119", tax: "19.00", reimbursement: "open" });
   const bank = await log(member, { name: "DB VERTRIEB", amount: "119", reimbursement: "done", reimbursed_by: "Acme" });

@@ -211,13 +211,13 @@ Deno.test("these 40 lines", async () => {
 Deno.test("a model that makes common mistakes ends with the right books", async (t) => {
   const { ok, fails, call } = await newPerson();
 
-  await t.step("an amount and a date as people write them are understood", async () => {
+  await t.step("amounts and dates as people write them are understood", async () => {
     await ok("log_expenses", { items: [{ name: "Groceries run", amount: 54.2 }] });
     const { data } = await ok("log_expenses", { items: [{ name: "Taxi", amount: "20,00", date: "5 Oct" }] });
     assertEquals([data.results[0].amount, data.results[0].date], ["20.00", "2026-10-05"]);
   });
 
-  await t.step("an amount that can be two: the error says which, and the model asks", async () => {
+  await t.step("an ambiguous amount: the error lists both readings, and the model asks", async () => {
     const { field, hint } = await fails("log_expenses", { items: [{ name: "Sofa", amount: "1,234" }] });
     assertEquals(field, "items[0].amount");
     assertMatch(hint, /Ask whether "1234" or "1\.234" is meant/);
@@ -301,7 +301,7 @@ Deno.test("a model that makes common mistakes ends with the right books", async 
     assertMatch((await fails("delete_records", { ids: ["Coffee"] })).hint, /take them from an earlier answer/);
   });
 
-  await t.step("the books are right", async () => {
+  await t.step("the books have the expected totals", async () => {
     const { total_count, totals_by_currency, data } = await ok("list_expenses", { sort: "amount" });
     assertEquals(data.rows.map(({ name, amount }: Json) => `${name} ${amount}`), [
       "Rent office 900.00",

@@ -89,7 +89,7 @@ Deno.test("a rule matches leading whole words, ignoring case, accents and signs;
   }
 });
 
-Deno.test("rules follow a category that is merged, rest while it is archived, and are each organization's own", async () => {
+Deno.test("rules follow a merged category, pause while it is archived, and stay in their organization", async () => {
   const member = await household();
   const neighbour = await household();
   await tell(member, "REWE", "Groceries");
@@ -104,7 +104,7 @@ Deno.test("rules follow a category that is merged, rest while it is archived, an
   assertEquals((await chosen(member, { payee: "Rewe" }))[1], "none");
 });
 
-Deno.test("a rule that cannot be is refused, and nothing is written", async () => {
+Deno.test("an invalid rule is refused, and nothing is written", async () => {
   const member = await household();
   const refuse = async (...rules: Json[]) => await fails(member, "update_settings", { payee_rules: rules });
   const misspelt = await refuse({ payee: "REWE", category: "Food" }, { payee: "Lidl", category: "Grocery" });

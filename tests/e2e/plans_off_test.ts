@@ -24,7 +24,7 @@ async function accountIn(stack: TestStack): Promise<string> {
 }
 
 Deno.test({
-  name: "a stack has no plans until it has a checkout, and never against what deno task plans decided",
+  name: "a stack has no plans until it has a checkout, unless deno task plans has decided",
   // On a server the folder has no database; the same statements are tested in tests/db/plans_off_test.ts.
   ignore: Boolean(Deno.env.get("TEST_DATABASE_URL")),
   async fn() {

@@ -11,12 +11,12 @@ import { authClient } from "../_support/auth_client.ts";
 import { signIn, startStack } from "../_support/stack.ts";
 import { connectFor, personOf } from "./person.ts";
 
-Deno.test("a password that was set before the first confirmed sign-in opens nothing", async (t) => {
+Deno.test("a password set before the first confirmed sign-in gives no access", async (t) => {
   const stack = await startStack({ args: ["--no-demo"] });
   const victim = { email: "victim@example.com", password: "chosen by the attacker" };
   const attacker = authClient(stack).auth;
   try {
-    await t.step("the attacker signs the victim's address up, as the real provider lets anybody", async () => {
+    await t.step("the attacker signs up with the victim's address, as the real provider allows", async () => {
       const { data, error } = await attacker.signUp(victim);
       assertEquals([error, data.session, data.user?.email], [null, null, victim.email]);
       const early = await attacker.signInWithPassword(victim);
@@ -115,7 +115,7 @@ Deno.test("a banned person regains access after the ban", async (t) => {
         return response.status;
       });
 
-    await t.step("sees it on every page, and their apps get 401", async () => {
+    await t.step("a banned person sees a notice on every page, and their apps get 401", async () => {
       assertEquals((await admin.updateUserById(id, { ban_duration: "24h" })).error, null);
       assertEquals(await callTool(), 401);
       const page = await browser.open("/account");
@@ -123,7 +123,7 @@ Deno.test("a banned person regains access after the ban", async (t) => {
       assertMatch(page.html, /<h1>This account is suspended<\/h1>/);
     });
 
-    await t.step("and by the sign-in, with the right link", async () => {
+    await t.step("the sign-in refuses even the right link", async () => {
       const { page } = await signIn(stack, email);
       assertEquals(page.status, 403);
       assertMatch(page.html, /<h1>This account is suspended<\/h1>/);
@@ -136,7 +136,7 @@ Deno.test("a banned person regains access after the ban", async (t) => {
       assertEquals([page.url.pathname, page.status], ["/account", 200]);
     });
 
-    await t.step("and nothing does after a soft deletion", async () => {
+    await t.step("a soft deletion ends all access", async () => {
       assertEquals((await admin.deleteUser(id, true)).error, null);
       assertEquals(await callTool(), 401);
       // Anyone with the address may start anew, without the old data.

@@ -93,7 +93,7 @@ function createReports() {
 
 for (const [name, connect] of Object.entries(CLIENTS)) {
   for (const index of [0, 1]) {
-    Deno.test(`${name} is told of progress ${index ? "directly" : "through the front door"}`, async () => {
+    Deno.test(`${name} receives progress ${index ? "directly" : "through the front door"}`, async () => {
       const sync = await startSync({ links: 2 });
       const { addresses, close } = serve(sync);
       const client = await connect(addresses[index]!);
@@ -111,7 +111,7 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
   }
 }
 
-Deno.test("a client of the newer era that cancels ends the work, through the front door", async () => {
+Deno.test("a newer client that cancels through the front door stops the work", async () => {
   const sync = await startSync({ links: 1, months: 3 });
   const { addresses, left, close } = serve(sync);
   const client = await CLIENTS["v2, newer era"]!(addresses[0]!);

@@ -25,7 +25,7 @@ async function cron(stack: TestStack, ...args: string[]) {
   return { success, text, answer: success ? JSON.parse(text) : undefined };
 }
 
-Deno.test("an amount is fetched when the month is over, mailed, paid, and in the totals", async (t) => {
+Deno.test("an amount is fetched after its month, mailed, paid and included in the totals", async (t) => {
   const stack = await startStack({ args: ["--no-demo"] });
   // The 2nd of next month: the clock only goes forward here.
   const now = new Date();
@@ -96,7 +96,7 @@ Deno.test("an amount is fetched when the month is over, mailed, paid, and in the
       },
     );
 
-    await t.step("the digest says from whom and when", async () => {
+    await t.step("the digest names the provider and the day", async () => {
       await moveClock(`${month}-02T12:00:00Z`);
       assertEquals((await cron(stack, "reminders")).success, true);
       const mails: ReceivedMail[] = await (await fetch(`${stack.mail_url}?to=${encodeURIComponent(mira.email)}`))

@@ -69,7 +69,7 @@ Deno.test("paging by text reads the whole list, for any limit", async () => {
   ]);
 });
 
-Deno.test("a list of bills is read to its end by its text", async () => {
+Deno.test("paging by text reads the whole list of bills", async () => {
   const member = await newPerson();
   const expected: string[] = [];
   for (let index = 10; index < 80; index++) {
@@ -85,7 +85,7 @@ Deno.test("a list of bills is read to its end by its text", async () => {
   assertEquals(rows, expected);
 });
 
-Deno.test("a quarter so far is compared with the same days of the last one, rent with rent", async () => {
+Deno.test("a running quarter is compared with the same days of the last one", async () => {
   const clock = () => new Date("2026-08-31T09:00:00Z");
   const member = await newMember(database, { email: `reader-${++people}@example.com`, organization: "Acme", clock });
   const rents = ["2026-04-01", "2026-05-01", "2026-06-01", "2026-07-01", "2026-08-01"];
@@ -146,7 +146,7 @@ Deno.test("amounts are filtered in one currency: 1,280 JPY are not 1,000 EUR", a
   assertEquals((await ok(stranger, "list_expenses", { min_amount: "1" })).warnings ?? [], []);
 });
 
-Deno.test("all but rent, and only what one member recorded", async () => {
+Deno.test("filters can exclude a category and select one member's records", async () => {
   const member = await newPerson();
   const other = await addPerson(database, "UTC");
   await addMember(database, member.organizationId, other, "member");
@@ -171,7 +171,7 @@ Deno.test("all but rent, and only what one member recorded", async () => {
   assert(!error.details.members.includes(stranger.email));
 });
 
-Deno.test("a file that an answer can hold is in it; a longer one is a link for ten minutes", async () => {
+Deno.test("a short file is in the answer; a longer one is a link for ten minutes", async () => {
   const member = await newPerson();
   const items = Array.from(
     { length: 100 },

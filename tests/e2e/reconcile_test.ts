@@ -95,7 +95,7 @@ Deno.test("books and statement both total 54.90; the 20-dollar bill matches the 
   assertEquals([undone.linked_count, undone.balance.opening], [0, "976.55"]);
 });
 
-Deno.test("reconcile names what only one side has, and by how much they differ", async () => {
+Deno.test("reconcile names one-sided entries and the difference", async () => {
   const member = await household();
   await voice(member);
   await say(member, { name: "Market", amount: "8.00", date: "2026-10-03" });

@@ -58,7 +58,7 @@ Deno.test("reminders arrive on a running stack", async (t) => {
       assertStringIncludes((await mailsTo(stack, mira.email))[0]!.subject, "“Rent” is due ");
     });
 
-    await t.step("the mail's link asks, and one click ends them", async () => {
+    await t.step("the mail's link asks for confirmation, and one click ends reminders", async () => {
       const [mail] = await mailsTo(stack, mira.email);
       const link = mail!.headers["list-unsubscribe"]!.slice(1, -1);
       assert(link.startsWith(`${stack.site_url}/email/unsubscribe?t=`));

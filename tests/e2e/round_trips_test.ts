@@ -63,7 +63,7 @@ function countedDatabase(stack: TestStack) {
   };
 }
 
-Deno.test("one request to the database each", async (t) => {
+Deno.test("every call makes one request to the database", async (t) => {
   const stack = await startStack({ args: ["--no-demo"] });
   const person = await newPerson(stack, "counted@example.com");
   const { database, take, takeOnce, close } = countedDatabase(stack);

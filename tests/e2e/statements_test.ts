@@ -32,7 +32,7 @@ const SEEN_WRONG = [
   ...["ing-nl", "ezbookkeeping", "actual", "amex-us", "revolut", "n26", "wise", "paypal", "sparkasse", "firefly-iii"],
 ];
 for (const folder of SEEN_WRONG) {
-  Deno.test(`a statement goes in right, and once: ${folder}`, async () => {
+  Deno.test(`a statement is imported correctly and once: ${folder}`, async () => {
     const { call } = await newPerson();
     const { files } = JSON.parse(await Deno.readTextFile(new URL(`${folder}/expected.json`, STATEMENTS)));
     const [file, { totals, left_out }] = Object.entries<Json>(files).find(([name]) => name.startsWith("typical"))!;
@@ -49,7 +49,7 @@ for (const folder of SEEN_WRONG) {
   });
 }
 
-Deno.test("subscriptions of Wallos are bills, and it says how to add them", async () => {
+Deno.test("subscriptions of Wallos are refused with a hint to add them as bills", async () => {
   const { call } = await newPerson();
   const csv =
     "Name,Payment Cycle,Next Payment,Renewal,Category,Payment Method,Price\nNetflix,Monthly,2026-12-05,,,Visa,15.99";

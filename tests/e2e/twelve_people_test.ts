@@ -52,7 +52,7 @@ Deno.test.afterAll(() => database.close());
 const dateOf = (day: number) => `2026-11-${String(day).padStart(2, "0")}`;
 const emailOf = (name: string) => `${name.toLowerCase()}@example.com`;
 
-Deno.test(`twelve people live a month in one organization, and each sees what is theirs to see (seed ${SEED})`, async () => {
+Deno.test(`twelve people use one organization for a month, and each sees only permitted records (seed ${SEED})`, async () => {
   await database.reset();
   let day = 1;
   const clock = () => new Date(`${dateOf(day)}T09:00:00Z`);

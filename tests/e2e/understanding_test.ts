@@ -25,7 +25,7 @@ async function newPerson() {
   };
 }
 
-Deno.test("each of these was a retry, and is understood", async () => {
+Deno.test("calls that once needed a retry are understood", async () => {
   const { ok } = await newPerson();
   const { data } = await ok("log_expenses", {
     items: [
@@ -44,7 +44,7 @@ Deno.test("each of these was a retry, and is understood", async () => {
   assertEquals(rows.map(({ name }: Json) => name), ["Lunch"]);
 });
 
-Deno.test("a day without a year is the nearest; where two years could be meant, the answer asks with both", async () => {
+Deno.test("a day without a year is the nearest one; an ambiguous one is refused with both years", async () => {
   const { ok, fails } = await newPerson();
   const { data } = await ok("add_bill", { name: "Rent", amount: "900", first_due: "1 Nov" });
   assertEquals(data.next_dates[0], "2026-11-01");
@@ -103,7 +103,7 @@ async function lunches(ok: (tool: string, args: Record<string, unknown>) => Prom
   await ok("mark_bill_paid", { bill_name: "Canteen card" });
 }
 
-Deno.test("many expenses are changed by the filter of the list, once their count and total were said back", async () => {
+Deno.test("changing expenses by filter requires their count and total", async () => {
   const { ok, fails } = await newPerson();
   await lunches(ok);
   const call = { filter: { payee: "canteen", from: null }, set: { category: "Food" }, remove_tags: ["LISBON"] };
@@ -128,7 +128,7 @@ Deno.test("many expenses are changed by the filter of the list, once their count
   assertEquals(stale.details.confirm, { count: 13, total: "131.00" });
 });
 
-Deno.test("a filter that is empty, matches nothing or stands beside ids changes nothing, nor do others' expenses", async () => {
+Deno.test("an empty filter, one without a match or one beside ids changes nothing", async () => {
   const [{ ok, fails }, other] = [await newPerson(), await newPerson()];
   await lunches(ok, 2);
   await other.ok("log_expenses", { items: [{ name: "Lunch", amount: "10", payee: "Canteen" }] });
@@ -198,7 +198,7 @@ Deno.test("a refund can be told from an expense afterwards, and back", async () 
   assertEquals((await ok("list_expenses")).totals_by_currency, { EUR: "50.00" });
 });
 
-Deno.test("a preview says what would be created", async () => {
+Deno.test("a preview lists the records that it would create", async () => {
   const { ok } = await newPerson();
   const logged = await ok("log_expenses", { items: [{ name: "Lunch", amount: "9" }], dry_run: true });
   assertEquals(logged.data.results[0].status, "would_create");

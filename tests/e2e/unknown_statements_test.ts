@@ -111,7 +111,7 @@ const CASES = [...Deno.readDirSync(FOLDER)].map(({ name }) => name).toSorted().m
 
 for (const { name, at, expected } of CASES.filter(({ expected }) => !expected.calls)) {
   for (const via of ["csv", "upload"] as const) {
-    Deno.test(`${name} goes in right, is asked about or refused, as ${via}`, async () => {
+    Deno.test(`${name} is imported correctly, questioned or refused, as ${via}`, async () => {
       const bytes = await Deno.readFile(new URL(expected.file, at));
       const csv = decodeFile(bytes).text;
       const member = await newPerson(expected);

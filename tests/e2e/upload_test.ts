@@ -15,7 +15,7 @@ const WINDOWS_1250: Record<string, number> = { ę: 0xea, Ł: 0xa3, ó: 0xf3, ź:
 const inWindows1250 = (text: string) => Uint8Array.from(text, (letter) => WINDOWS_1250[letter] ?? letter.charCodeAt(0));
 const takesFile = (form: { fields: Record<string, string> }) => "file" in form.fields;
 
-Deno.test("a person uploads a statement by their assistant's link, and it is in the books after the preview", async () => {
+Deno.test("a statement uploaded by the assistant's link is in the books after its preview is committed", async () => {
   const stack = await startStack({ args: ["--no-demo"] });
   try {
     const mira = await newPerson(stack, "mira@example.com");

@@ -82,7 +82,7 @@ async function play(
   return utterances;
 }
 
-Deno.test("none of what people say ends in a false reply", async (t) => {
+Deno.test("no utterance gets a false reply", async (t) => {
   const played = await play(t, ["review.txt", "more.txt"], ({ effect, says, silent }, heard) => {
     assertEquals(heard.effect, effect, heard.text);
     for (const words of says) assert(words.test(heard.text), `${words} is missing in ${heard.text}`);

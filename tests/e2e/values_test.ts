@@ -56,7 +56,7 @@ async function runJob(day: string) {
 
 const codes = ({ warnings }: Json) => warnings.map(({ code }: Json) => code);
 
-Deno.test("Slack has the same value everywhere, with the day it changes", async () => {
+Deno.test("an expense has the same value everywhere, with the day of its rate", async () => {
   await database.reset();
   const ask = await newPerson();
   await runJob("2026-10-06");
@@ -103,7 +103,7 @@ Deno.test("Slack has the same value everywhere, with the day it changes", async 
   assertEquals(await everywhere(), final);
 });
 
-Deno.test("the bank's charge is Slack's value", async () => {
+Deno.test("the bank's charge becomes the expense's value", async () => {
   await database.reset();
   const ask = await newPerson();
   await runJob("2026-10-06");
@@ -115,7 +115,7 @@ Deno.test("the bank's charge is Slack's value", async () => {
   assertEquals((await ask("list_expenses")).data.rows[0].base_amount, "93.37");
 });
 
-Deno.test("a statement in dirhams of years ago gets its values from the next run", async () => {
+Deno.test("an old statement in dirhams gets its values from the next run", async () => {
   await database.reset();
   const ask = await newPerson();
   const csv =

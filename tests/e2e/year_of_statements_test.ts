@@ -82,7 +82,7 @@ async function importMonth(books: Books, database: TestDatabase, { booked }: Mon
   return Object.keys(answers).length;
 }
 
-Deno.test("a year of voice entries and twelve statements agree to the cent", async () => {
+Deno.test("a year of voice entries agrees with twelve statements to the cent", async () => {
   const database = await openDatabase();
   try {
     const months = makeYear(2026, 20261123);

@@ -20,7 +20,7 @@ async function household() {
   return { owner, member, manager };
 }
 
-Deno.test("pieces written at once add up as they do one after the other", async () => {
+Deno.test("concurrent small expenses add up as sequential ones do", async () => {
   const { owner, member } = await household();
   const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => member.call(...log(`60.${10 + n}`))));
   // Who waited too long for the books is told so.
@@ -30,7 +30,7 @@ Deno.test("pieces written at once add up as they do one after the other", async 
   for (const { error } of answers.filter(({ ok }) => !ok)) assert(["awaiting_approval", "busy"].includes(error.code));
 });
 
-Deno.test("files committed at once add up as they do one after the other", async () => {
+Deno.test("concurrent imports add up as sequential ones do", async () => {
   const { owner, member } = await household();
   const commits: Json[] = [];
   for (let n = 0; n < 4; n++) {
@@ -44,7 +44,7 @@ Deno.test("files committed at once add up as they do one after the other", async
   for (const { error } of answers.filter(({ ok }) => !ok)) assert(["awaiting_approval", "busy"].includes(error.code));
 });
 
-Deno.test("one proposal approved eight times at once is written once", async () => {
+Deno.test("eight concurrent approvals of a proposal write it once", async () => {
   const { owner, member, manager } = await household();
   const id = await proposes(member, ...log("900"));
   const { hash } = await readProposal(database, owner, id);
@@ -93,7 +93,7 @@ Deno.test("an approval and a concurrent change of its rows are serialized", asyn
   }
 });
 
-Deno.test("the member is removed while it is approved: it was theirs to write, or it is not written", async () => {
+Deno.test("approving a proposal while its proposer is removed writes it only as a member's", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const { owner, member } = await household();
     const id = await proposes(member, ...log("900"));
@@ -124,7 +124,7 @@ Deno.test("a rule added during a write applies to the next write", async () => {
   }
 });
 
-Deno.test("mails claimed by eight senders at once are each one sender's", async () => {
+Deno.test("eight concurrent senders claim each mail once", async () => {
   const { owner, member } = await household();
   for (let n = 0; n < 5; n++) await proposes(member, ...log(`90${n}`));
   const claimed = (await Promise.all(

@@ -66,7 +66,7 @@ async function readBooks(call: (name: string, args?: Record<string, unknown>) =>
 const lunch = (name: string) => ({ items: [{ amount: "14.50", name }] });
 
 Deno.test({
-  name: "people, books, apps and credentials go on in the restored database",
+  name: "people, books, apps and credentials work in the restored database",
   async fn() {
     // As on the platform, whose `postgres` may set it.
     const admin = new URL(serverUrl);
@@ -124,7 +124,7 @@ Deno.test({
   },
 });
 
-Deno.test("a backup that breaks off, or of another schema, leaves the database as it was, and the password unsaid", async () => {
+Deno.test("a truncated backup or one of another schema changes nothing and reveals no password", async () => {
   const url = await newUrl();
   const before = await contentOf(url);
   const bytes = await Deno.readFile(file);

@@ -16,7 +16,7 @@ const open = () => openBooks(database, { day: "2026-11-20" });
 const log = async (books: Awaited<ReturnType<typeof open>>, ...items: Json[]): Promise<string[]> =>
   (await books.ok("log_expenses", { items, on_duplicate: "allow" })).results.map(({ id }: Json) => id);
 
-Deno.test("one record that is split many times at once is split once more each time, to the cent", async () => {
+Deno.test("concurrent splits of one record apply one after the other, to the cent", async () => {
   const books = await open();
   const [id] = await log(books, { name: "Shop", amount: "100.01", tax_percent: 19 });
   const answers = await together((caller) =>
@@ -54,7 +54,7 @@ Deno.test("concurrent deletions by filter delete once, and one undo restores it"
   assertEquals((await books.call("list_expenses")).totals_by_currency, { EUR: "300.00" });
 });
 
-Deno.test("a payment that is logged while its bill is marked paid, and charges itself, counts once", async () => {
+Deno.test("a payment that is logged, marked paid and charged automatically at once counts once", async () => {
   const books = await openBooks(database, { day: "2026-11-20" });
   const bill = { name: "Power", payee: "Stadtwerke", amount: "84.00", frequency: "monthly", first_due: "2026-11-20" };
   const { bill: { id } } = await books.ok("add_bill", { ...bill, autopay: true });
@@ -71,7 +71,7 @@ Deno.test("a payment that is logged while its bill is marked paid, and charges i
   assertEquals((await books.call("list_expenses")).totals_by_currency, { EUR: "84.00" });
 });
 
-Deno.test("concurrent presses for a calendar address leave one, shown to its caller", async () => {
+Deno.test("concurrent requests for a calendar address leave one, shown to its caller", async () => {
   const books = await open();
   const hashes = Array.from({ length: CALLERS }, newHash);
   const answers = await together((caller) =>
@@ -90,7 +90,7 @@ Deno.test("concurrent presses for a calendar address leave one, shown to its cal
   assertEquals(answers.at(-1), { outcome: "created" });
 });
 
-Deno.test("runs at once mail a passed budget once", async () => {
+Deno.test("concurrent runs mail an exceeded budget once", async () => {
   await database.reset();
   const owners = 12;
   for (let n = 0; n < owners; n++) {

@@ -21,7 +21,7 @@ const press = (books: Books, bill: string, { shown, amount }: { shown: string | 
     at: noon(books),
   });
 
-Deno.test("eight presses at once pay once", async () => {
+Deno.test("eight concurrent presses pay once", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const owner = await openBooks(database);
     const member = await owner.join();
@@ -35,7 +35,7 @@ Deno.test("eight presses at once pay once", async () => {
   }
 });
 
-Deno.test("a press and an assistant at once: one payment, of the one or the other", async () => {
+Deno.test("a press and a concurrent assistant make one payment", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const owner = await openBooks(database);
     const member = await owner.join();

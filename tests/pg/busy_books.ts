@@ -40,7 +40,7 @@ const waiting = (count: number) =>
     return row!.count < count ? undefined : row;
   }, { deadlineMs: 5_000, everyMs: 10 });
 
-Deno.test("a write waits two seconds for another one and then reports it; a read never waits", async () => {
+Deno.test("a write waits two seconds for another one and then returns busy; a read never waits", async () => {
   const books = await openBooks(database);
   await whileWriting(books, async () => {
     const since = performance.now();
@@ -77,7 +77,7 @@ Deno.test("a write that waited sees the other one's result", async () => {
   }, JSON.stringify({ base_currency: "JPY" }));
 });
 
-Deno.test("a member removed while waiting is not let in", async () => {
+Deno.test("a member removed while waiting is refused", async () => {
   const household = await createHousehold(database);
   const tokenHash = await signIn(database, household, newHash());
   await whileWriting(household, async (finish) => {

@@ -49,7 +49,7 @@ async function pagesRead(database: TestDatabase, tool: string, args: Record<stri
   });
 }
 
-Deno.test("pages read follow what was asked", async (t) => {
+Deno.test("the pages read depend on the request, not on the size of the books", async (t) => {
   const [few, many] = [await openDatabase(), await openDatabase()];
   try {
     await buildLargeOrganization(few, { payments: FEW, bills: BILLS });

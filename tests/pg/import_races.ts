@@ -20,7 +20,7 @@ const commit = (books: Books, { commit_with }: Json) => books.call("import_expen
 const codes = (answers: Json[]) => answers.map(({ ok, error }) => ok ? "ok" : error.code).toSorted();
 const count = async (books: Books) => (await books.call("list_expenses")).total_count;
 
-Deno.test("two files for one link: one is kept", async () => {
+Deno.test("two concurrent files for one link: one is kept", async () => {
   const books = await openBooks(database);
   const { upload: { import_id } } = await books.ok("import_expenses", { step: "start" });
   const keep = { step: "keep", import_id, file: "a", row_count: 1, read: { mapping: {}, questions: [], left_out: [] } };
@@ -31,7 +31,7 @@ Deno.test("two files for one link: one is kept", async () => {
   ]);
 });
 
-Deno.test("one import committed several times at once is written once", async () => {
+Deno.test("concurrent commits of one import write it once", async () => {
   const books = await openBooks(database);
   const shown = await preview(books);
   const answers = await Promise.all(Array.from({ length: 5 }, () => commit(books, shown)));
@@ -41,7 +41,7 @@ Deno.test("one import committed several times at once is written once", async ()
   assertEquals(await count(books), 20);
 });
 
-Deno.test("one file committed by two people at once is written once", async () => {
+Deno.test("two people who commit one file concurrently write it once", async () => {
   const books = await openBooks(database);
   const member = await books.join();
   const shown = [await preview(books), await preview(member)];
@@ -79,7 +79,7 @@ Deno.test("an expense logged during publication is not duplicated", async () => 
   assertEquals(await count(books), 1);
 });
 
-Deno.test("writes of others go on while many rows are published, and while they are undone", async () => {
+Deno.test("other organizations' writes continue while many rows are published or undone", async () => {
   const books = await openBooks(database);
   const member = await books.join();
   const shown = await preview(books, rowsOf(2000));
@@ -98,7 +98,7 @@ Deno.test("writes of others go on while many rows are published, and while they 
   }
 });
 
-Deno.test("an older transaction that still runs makes nothing look as if it were written since", async () => {
+Deno.test("an older open transaction makes no row look newer than the preview", async () => {
   const books = await openBooks(database);
   const { promise: begun, resolve: isBegun } = Promise.withResolvers<void>();
   const { promise: over, resolve: end } = Promise.withResolvers<void>();

@@ -93,7 +93,7 @@ Deno.test("the job's cost depends on due dates only", async (t) => {
         );
       });
     }
-    await t.step("test of the test: a scan does not", async () => {
+    await t.step("test of the test: a scan's cost depends on all bills", async () => {
       const scan = "select count(*)::int as done from app.expenses where next_due < '2026-11-20' and $1 <> ''";
       const [small, large] = [await counted(few.admin, scan), await counted(many.admin, scan)];
       assert(large.scans > 0);

@@ -97,7 +97,7 @@ Deno.test("a digest that takes too long waits for an hour, alone", async () => {
   }
 });
 
-Deno.test("owners whose bills are too many for a page are collected one by one", async () => {
+Deno.test("owners with more bills than a page are collected one by one", async () => {
   const database = await openDatabase();
   try {
     const [{ name }] = await database.query<{ name: string }>("select current_database() as name") as [

@@ -95,7 +95,7 @@ Deno.test("removing a member doesn't wait for an import that pays a bill of thei
   assertEquals([imported.error?.code, removed.outcome], ["busy", "removed"]);
 });
 
-Deno.test("deleting an account and taking an organization over don't wait for each other", async () => {
+Deno.test("deleting an account and accepting a hand-over don't wait for each other", async () => {
   const owner = await openBooks(database, { day: "2026-11-20" });
   const member = await owner.join();
   const its = { organization_id: owner.organizationId, at: noon(owner) };
@@ -164,7 +164,7 @@ Deno.test("writing to a bill doesn't block references to it", async () => {
   assertEquals(payment.amount, "800.00");
 });
 
-Deno.test("amounts of several bills are kept in the order of the bills", async () => {
+Deno.test("amounts of several bills are stored in the order of the bills", async () => {
   const books = await openBooks(database, { day: "2026-11-20" });
   const fetched = { amount: undefined, amount_mode: "variable", first_due: "2026-11-25" };
   const ids = [
@@ -217,7 +217,7 @@ async function grantOf(limits?: Json) {
   return { household, grantId: redeemed.grant_id as string, refresh, rotate };
 }
 
-Deno.test("a token that is refreshed and the end of its grant don't wait for each other", async () => {
+Deno.test("refreshing a token and ending its grant don't wait for each other", async () => {
   const { grantId, refresh, rotate } = await grantOf({ grant: { at_most: 10, seconds: 60 } });
   const next = newHash();
   assertEquals((await rotate(refresh, next)).outcome, "rotated");
@@ -232,7 +232,7 @@ Deno.test("a token that is refreshed and the end of its grant don't wait for eac
   assertEquals(await database.query("select from oauth.tokens"), []);
 });
 
-Deno.test("removing a member and disconnecting an app of theirs that waits for approval don't wait for each other", async () => {
+Deno.test("removing a member and disconnecting their app with an open proposal don't wait for each other", async () => {
   const owner = await openBooks(database, { day: "2026-11-20" });
   const member = await owner.join();
   await setRules(database, owner, [{}]);
@@ -284,7 +284,7 @@ Deno.test("an organization with a concurrent payment event is purged in the next
   assertEquals(await purge(), 1);
 });
 
-Deno.test("a stranger's press in the books of others waits for nobody there", async () => {
+Deno.test("a stranger's press does not wait for the books' lock", async () => {
   const books = await openBooks(database, { day: "2026-11-20" });
   await withTheBooks(books, async () => {
     const pressed = await database.asService("pay_due_date", {

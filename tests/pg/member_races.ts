@@ -17,7 +17,7 @@ const rounds = async (race: () => Promise<void>) => {
   for (let round = 0; round < ROUNDS; round++) await race();
 };
 
-Deno.test("one link pressed eight times at once makes one member", async () => {
+Deno.test("eight concurrent presses of one link make one member", async () => {
   const home = await household(database);
   await invite(home, home.anna.userId);
   const outcomes = await Promise.all(Array.from({ length: 8 }, () => accept(home.stranger)));
@@ -28,7 +28,7 @@ Deno.test("one link pressed eight times at once makes one member", async () => {
   assertEquals(joined, 1);
 });
 
-Deno.test("withdrawing and accepting at once: either there is a member, or the invitation is withdrawn", async () => {
+Deno.test("concurrent withdrawal and acceptance: the person joins or the invitation is withdrawn", async () => {
   await rounds(async () => {
     const home = await household(database);
     await invite(home, home.anna.userId);
@@ -46,7 +46,7 @@ Deno.test("withdrawing and accepting at once: either there is a member, or the i
   });
 });
 
-Deno.test("an organization that begins to be deleted changes no member who waited for it", async () => {
+Deno.test("a member change that waited for the start of a deletion is refused", async () => {
   for (const name of ["propose_owner", "open_private"] as const) {
     const home = await household(database);
     const asked = { user_id: home.anna.userId, organization_id: home.organizationId, name: "Household", at: AT };
@@ -61,7 +61,7 @@ Deno.test("an organization that begins to be deleted changes no member who waite
   }
 });
 
-Deno.test("removing the inviter and accepting at once leaves no member by a right that had ended", async () => {
+Deno.test("removing the inviter during an acceptance leaves no member without a valid inviter", async () => {
   await rounds(async () => {
     const home = await household(database);
     await invite(home, home.manager);
@@ -79,7 +79,7 @@ Deno.test("removing the inviter and accepting at once leaves no member by a righ
   });
 });
 
-Deno.test("a hand-over and the removal of the member at once: always one owner, who is a member", async () => {
+Deno.test("a hand-over with a concurrent removal always leaves one owner, who is a member", async () => {
   await rounds(async () => {
     const home = await household(database);
     await about("propose_owner", home, { by: home.anna.userId, member: home.member });
@@ -99,7 +99,7 @@ Deno.test("a hand-over and the removal of the member at once: always one owner, 
   });
 });
 
-Deno.test("the same hand-over accepted eight times at once is one", async () => {
+Deno.test("eight concurrent acceptances of a hand-over apply once", async () => {
   const home = await household(database);
   await about("propose_owner", home, { by: home.anna.userId, member: home.member });
   const id = await handoverId();
@@ -165,7 +165,7 @@ Deno.test("removing a member and rolling their bills don't wait for each other",
   assertEquals(state, { assignee_id: null, paid: 1 });
 });
 
-Deno.test("one person's first organization, created eight times at once, is one with one trial", async () => {
+Deno.test("eight concurrent creations of a first organization give one organization with one trial", async () => {
   const home = await household(database);
   const made = await Promise.all(
     Array.from({ length: 8 }, () =>
@@ -184,7 +184,7 @@ Deno.test("one person's first organization, created eight times at once, is one 
   assertEquals(counts, { owned: 1, trials: 1 });
 });
 
-Deno.test("deleting an account and founding, joining, connecting or keeping at once: one of both happens", async () => {
+Deno.test("deleting an account excludes a concurrent creation, acceptance, connection or cancellation", async () => {
   await rounds(async () => {
     const home = await household(database);
     const user_id = home.anna.userId;

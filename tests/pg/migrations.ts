@@ -63,7 +63,7 @@ Deno.test("test of the test: squawk objects to dropping a column", async () => {
   assert(!ok && output.includes("ban-drop-column"), output);
 });
 
-Deno.test("db push applies every migration as postgres, and a second one none", async () => {
+Deno.test("db push applies every migration as postgres, and a second run applies none", async () => {
   const first = await cli("db", "push", "--yes");
   assert(first.ok && first.output.includes("Applying migration"), first.output);
   const second = await cli("db", "push", "--yes");
@@ -71,7 +71,7 @@ Deno.test("db push applies every migration as postgres, and a second one none", 
   assertMatch(second.output, /up to date/);
 });
 
-Deno.test("migration list shows each one on both sides", async () => {
+Deno.test("migration list shows each migration on both sides", async () => {
   const { ok, output } = await cli("migration", "list");
   assert(ok, output);
   const rows = [...output.matchAll(/^\s*`?(\d{14})?`?\s*\|\s*`?(\d{14})?`?/gm)].filter(([, local, remote]) =>

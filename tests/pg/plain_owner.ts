@@ -4,7 +4,7 @@ import { postgresDatabase } from "../../local/database/postgres.ts";
 import { findBinaries, startServer } from "../_support/server.ts";
 import { runStart } from "../_support/start_command.ts";
 
-Deno.test("task start says that an ordinary owner of a database can't make what Supabase has", async () => {
+Deno.test("task start reports that an ordinary database owner can't create Supabase's roles", async () => {
   const server = await startServer(await findBinaries(), { superuser: "postgres", settings: {} });
   const urlOf = (role: string, database: string) => `postgres://${role}@127.0.0.1:${server.port}/${database}`;
   const folder = await Deno.makeTempDir();

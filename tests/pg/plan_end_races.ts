@@ -37,7 +37,7 @@ const received = ({ delivered }: ReturnType<typeof mailService>) => ({
 });
 const ONCE = { mails: OWNERS, people: OWNERS, subjects: ["Reminders for “Household” will stop today"] };
 
-Deno.test("parallel runs at a plan's end send one mail a person", async () => {
+Deno.test("parallel runs at a plan's end send one mail per person", async () => {
   const { mail, run } = await endingTrials();
   await Promise.all(Array.from({ length: RUNS }, () => run("08:00")));
   assertEquals(received(mail), ONCE);
@@ -45,7 +45,7 @@ Deno.test("parallel runs at a plan's end send one mail a person", async () => {
   assertEquals(received(mail), ONCE);
 });
 
-Deno.test("a run that dies after its claim leaves the mail of a plan's end to a later run", async () => {
+Deno.test("a run that dies after its claim leaves the mail to a later run", async () => {
   const { mail, run } = await endingTrials();
   const real = asDatabase(database);
   let isDead = false;

@@ -146,7 +146,7 @@ Deno.test("the job and the tool concurrently: only one calls the provider", asyn
   }
 });
 
-Deno.test("of many different amounts under one lease, one is stored", async () => {
+Deno.test("one of many different amounts under one lease is stored", async () => {
   await database.reset();
   const { linkId } = await connectedBill();
   const link = await claim();
@@ -161,7 +161,7 @@ Deno.test("of many different amounts under one lease, one is stored", async () =
   assertEquals(state, { same: true, statements: 1 });
 });
 
-Deno.test("concurrent corrected statements through the tool leave one that counts, and it is the amount", async () => {
+Deno.test("concurrent corrected statements through the tool leave one, which sets the amount", async () => {
   await database.reset();
   const { books, linkId } = await connectedBill();
   await keep(await claim(), "80");
@@ -212,7 +212,7 @@ Deno.test("an amount that arrives while the bill is paid never changes the paid 
   assert(seen.size > 0);
 });
 
-Deno.test("an answer waits its turn while somebody writes in the same books", async () => {
+Deno.test("an answer waits while another write holds the same books", async () => {
   await database.reset();
   const { books } = await connectedBill();
   const link = await claim();
@@ -277,7 +277,7 @@ Deno.test("the end of a plan and a provider amount don't deadlock", async () => 
   assertEquals(await stateOf(books), { plan_status: "canceled", status: "paused", paid: 0 });
 });
 
-Deno.test("nor do it and an amount that somebody asked for", async () => {
+Deno.test("the end of a plan and an amount requested by a person don't deadlock", async () => {
   await database.reset();
   const { books, end } = await awaitedBill();
   const { pending: [link] } = await books.ok("sync_bill_amounts");
@@ -295,7 +295,7 @@ Deno.test("nor do it and an amount that somebody asked for", async () => {
   assertEquals(await stateOf(books), { plan_status: "canceled", status: "paused", paid });
 });
 
-Deno.test("test of the test: it would have been paid", async () => {
+Deno.test("test of the test: without the end of the plan the amount is paid", async () => {
   await database.reset();
   const { books } = await awaitedBill();
   assertEquals((await keep(await claim(), "84.20")).status, "updated");

@@ -27,7 +27,7 @@ const countOf = async (id: string) => {
   return row!;
 };
 
-Deno.test("while a tool writes in an organization the purge passes it over, and takes it with the next run", async () => {
+Deno.test("the purge skips an organization while a tool writes there and deletes it in the next run", async () => {
   const books = await openBooks(database, { day: "2026-11-20" });
   await books.ok("log_expenses", item(1));
   await goes(books.organizationId);
@@ -42,7 +42,7 @@ Deno.test("while a tool writes in an organization the purge passes it over, and 
   assertEquals(await countOf(books.organizationId), { payments: 0, changes: 0, organizations: 0 });
 });
 
-Deno.test("many runs at once, in small pages, beside tools that write there and elsewhere, leave nothing and break nothing", async () => {
+Deno.test("concurrent runs beside writing tools purge everything and break no write", async () => {
   const [gone, stays] = [
     await openBooks(database, { day: "2026-11-20" }),
     await openBooks(database, { day: "2026-11-20" }),

@@ -54,7 +54,7 @@ Deno.test("one code is redeemed once, and the others end its grant", async () =>
   assertEquals(await count("oauth.grants where revocation_reason = 'code_replayed'"), 1);
 });
 
-Deno.test("test of the test: a redemption that checks before it inserts is caught here, and only here", async () => {
+Deno.test("test of the test: a redemption that checks before it inserts fails these races", async () => {
   const plant = async (into: TestDatabase) => {
     const [row] = await into.query<{ source: string }>(
       "select pg_get_functiondef('public.redeem_authorization_code'::regproc) as source",
@@ -131,7 +131,7 @@ Deno.test("a person is onboarded once", async () => {
   assertEquals(await count("identity.organizations where owner_id = $1", [person.user_id]), 1);
 });
 
-Deno.test("attempts are counted one by one", async () => {
+Deno.test("concurrent attempts are counted one by one", async () => {
   const attempt = {
     key_hash: newHash(),
     at_most: 3,
@@ -237,7 +237,7 @@ Deno.test("concurrent rolls share the bills and skip locked ones", async () => {
   assertEquals(await count("app.expense_occurrences"), 2 * 400 * 5);
 });
 
-Deno.test("a run sends reminders for what another is still rolling", async () => {
+Deno.test("a run sends reminders for bills that another run is still rolling", async () => {
   await database.reset();
   const owners = 20;
   await addDueBills(database, { owners, each: 2, today: "2026-11-20" });
@@ -263,7 +263,7 @@ Deno.test("a run sends reminders for what another is still rolling", async () =>
   assertEquals(errors.filter(({ stage }) => stage !== "rates"), []);
 });
 
-Deno.test("runs at once make one digest a recipient, and send each once", async () => {
+Deno.test("concurrent runs make one digest per recipient and send each once", async () => {
   await database.reset();
   const owners = 60;
   await addDueBills(database, { owners, each: 2, today: "2026-11-20" });
@@ -281,7 +281,7 @@ Deno.test("runs at once make one digest a recipient, and send each once", async 
   assertEquals([await count("jobs.reminder_log"), await count("jobs.notice_log")], [2 * owners, 2 * owners]);
 });
 
-Deno.test("an undo waits for the page that rolls its bill, and neither aborts the other", async () => {
+Deno.test("an undo waits for the page that rolls its bill, and neither aborts", async () => {
   await database.reset();
   const books = await openBooks(database, { day: "2026-11-19", timezone: "UTC" });
   const gym = { name: "Gym", amount: "10", frequency: "weekly", first_due: "2026-11-19", autopay: true };
@@ -307,7 +307,7 @@ Deno.test("an undo waits for the page that rolls its bill, and neither aborts th
   assertEquals(await count("app.payments where amount_minor = 1200 and source = 'autopay'"), 1);
 });
 
-Deno.test("a payment is written before its month is closed, or refused, and payments do not wait for each other", async () => {
+Deno.test("a payment is written before its month closes or refused, and payments don't wait for each other", async () => {
   await database.reset();
   const books = await openBooks(database, { day: "2026-11-19", timezone: "UTC" });
   const { results: [{ id }] } = await books.ok("log_expenses", {

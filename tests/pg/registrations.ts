@@ -29,7 +29,7 @@ async function counts() {
   return row!.kept;
 }
 
-Deno.test("concurrent registrations at the limit exceed it by at most their number, and evict no other", async () => {
+Deno.test("concurrent registrations exceed the limit by at most their number and evict no other client", async () => {
   for (let round = 0; round < 20; round++) {
     const answers = await Promise.all(
       Array.from({ length: AT_ONCE }, (_, n) => register(`caller ${round} ${n}`)),

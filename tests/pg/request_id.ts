@@ -73,7 +73,7 @@ async function assertSeen(id: string): Promise<void> {
   assert(events.some((event) => event.endsWith("failure")), events.join());
 }
 
-Deno.test("a failing tool and a failing page name the id that all three logs have", async () => {
+Deno.test("a failing tool and a failing page return the id that is in all three logs", async () => {
   const { browser } = await signIn(stack, "mira@example.com");
   const client = await connectFor(personOf(stack, "mira@example.com"), stack.mcp_url);
   const { access_token: token } = client.tokens();
@@ -108,7 +108,7 @@ Deno.test("a failing tool and a failing page name the id that all three logs hav
   await assertSeen(shown!);
 });
 
-Deno.test("a tool that refuses names its request too", async () => {
+Deno.test("a refused tool call returns its request id too", async () => {
   await database.exec("alter table app.mislaid rename to payments");
   const client = await connectFor(personOf(stack, "mira@example.com"), stack.mcp_url);
   const result = await client.client.callTool({ name: "undo_change", arguments: { change_id: "chg_000000000000000" } });

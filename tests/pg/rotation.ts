@@ -355,7 +355,7 @@ const opensNothing: Record<string, (old: string) => Promise<void>> = {
 };
 
 for (const name of KEYS) {
-  Deno.test(`${name} is replaced in three steps, and no request of fifty a second is lost`, async () => {
+  Deno.test(`${name} is replaced in three steps without losing one of fifty requests a second`, async () => {
     const old = secrets[name]!;
     const made = GENERATED[name]!();
     const load = underLoad();

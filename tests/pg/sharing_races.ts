@@ -33,7 +33,7 @@ Deno.test("concurrent settlements of one balance: one succeeds", async () => {
   }
 });
 
-Deno.test("the same amount given at once is written once", async () => {
+Deno.test("concurrent settlements of the same amount are written once", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const owner = await openBooks(database);
     const member = await owner.join();

@@ -34,7 +34,7 @@ async function removing(books: Books): Promise<Json> {
   return await again(books, shown, { row_2: "same" });
 }
 
-Deno.test("of two halves committed at the same moment, one is written and the other one is seen", async () => {
+Deno.test("two halves committed concurrently: the later commit sees the earlier one", async () => {
   for (let round = 0; round < 6; round++) {
     const books = await openBooks(database);
     const member = await books.join();
@@ -49,7 +49,7 @@ Deno.test("of two halves committed at the same moment, one is written and the ot
   }
 });
 
-Deno.test("a half that is removed by two files at once is removed once, and an undo brings it back once", async () => {
+Deno.test("two files that remove one half remove it once, and an undo restores it once", async () => {
   const books = await openBooks(database);
   const member = await books.join();
   const shown = await removing(books);
@@ -63,7 +63,7 @@ Deno.test("a half that is removed by two files at once is removed once, and an u
   assertEquals([await totals(books), await halves(books)], [{ EUR: "603.00" }, 0]);
 });
 
-Deno.test("a connection that breaks while a half is removed leaves all as it was", async () => {
+Deno.test("a connection lost while a half is removed changes nothing", async () => {
   const books = await openBooks(database);
   const shown = await removing(books);
   const claims = { sub: books.userId, organization_id: books.organizationId };
@@ -81,7 +81,7 @@ Deno.test("a connection that breaks while a half is removed leaves all as it was
   assertEquals([await totals(books), await halves(books)], [{ EUR: "7.00" }, 1]);
 });
 
-Deno.test("an undo of one half beside the commit of the other one leaves no line that nobody names", async () => {
+Deno.test("undoing one half during the other's commit leaves no unreported line", async () => {
   // The undo starts at another moment of the commit in each round.
   for (let round = 0; round < 12; round++) {
     const books = await openBooks(database);
@@ -110,7 +110,7 @@ Deno.test("an undo of one half beside the commit of the other one leaves no line
   }
 });
 
-Deno.test("another organization neither finds a half nor commits what removes it", async () => {
+Deno.test("another organization neither finds a half nor removes it", async () => {
   const books = await openBooks(database);
   const stranger = await openBooks(database);
   const shown = await removing(books);

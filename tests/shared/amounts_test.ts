@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { amountOf, changePercent, percentOf, sharePercents } from "../../shared/amounts.ts";
 
-Deno.test("amountOf() writes as many decimals as the amount it is to look like", () => {
+Deno.test("amountOf() uses as many decimals as the model amount", () => {
   assertEquals([amountOf(-5n, "1.00"), amountOf(12n, "1"), amountOf(1234n, "0.000")], ["-0.05", "12", "1.234"]);
 });
 
@@ -10,7 +10,7 @@ Deno.test("percentOf() rounds half away from zero", () => {
   assertEquals([percentOf(1n, 8n, { decimals: 1 }), percentOf(-1n, 200n), percentOf(1n, 3n)], [12.5, -1, 33]);
 });
 
-Deno.test("changePercent() is of the earlier amount, however large", () => {
+Deno.test("changePercent() is relative to the earlier amount, however large", () => {
   assertEquals([
     changePercent("35.00", "100.00", { decimals: 1 }),
     changePercent("-1.00", "2.00"),
@@ -24,7 +24,7 @@ Deno.test("sharePercents() add up to 100, also beside refunds; nothing has no sh
   assertEquals(sharePercents(["1.00", "-1.00"], "0.00"), undefined);
 });
 
-Deno.test("sharePercents() of amounts that overlap are each of the total", () => {
+Deno.test("sharePercents() of overlapping amounts are each relative to the total", () => {
   assertEquals(sharePercents(["100.00", "100.00"], "100.00"), [100, 100]);
   assertEquals(sharePercents(["2.00", "2.00", "-0.50"], "3.00"), [66.7, 66.7, -16.7]);
   assertEquals(sharePercents(["90000000000000000.01", "0.00"], "180000000000000000.00"), [50, 0]);

@@ -18,7 +18,7 @@ Deno.test("a token of one purpose is invalid for another", async () => {
   for (const label of ["", "tes", "test.", "test2"]) assertEquals(await openToken([NEW], label, token), null, label);
 });
 
-Deno.test("openToken() refuses whatever is not exactly a token of ours", async () => {
+Deno.test("openToken() refuses anything but our exact tokens", async () => {
   const token = await signToken([NEW], "test", { claims, expiresAt });
   const [body, signature] = token.split(".") as [string, string];
   const forged = btoa(JSON.stringify({ sub: "other", exp: 9e9 })).replaceAll("=", "");

@@ -43,7 +43,7 @@ function read(text: string) {
   };
 }
 
-Deno.test("an open date is an event of a whole day, with an id that stays", () => {
+Deno.test("an open date is an all-day event with a stable id", () => {
   const { events, ...calendar } = read(write([rent]));
   assertEquals([calendar.value("version"), calendar.value("x-wr-calname"), calendar.value("refresh-interval")], [
     "2.0",
@@ -81,7 +81,7 @@ Deno.test("a summary shows amount, estimate, autopay and several dates of one da
   ]);
 });
 
-Deno.test("a calendar that doesn't hold everything says until when it does", () => {
+Deno.test("a truncated calendar names its last complete day", () => {
   assertEquals(
     read(write([rent], { is_cut: true })).value("x-wr-caldesc"),
     "Not everything fits: bills due after 1 December 2026 are missing for now.",
@@ -135,7 +135,7 @@ Deno.test("any name: lines of at most 75 octets that end in CRLF, the same text 
   );
 });
 
-Deno.test("a day stays the day it is in every zone that the process may run in", async () => {
+Deno.test("a day does not depend on the time zone of the process", async () => {
   const script = `
     import { writeCalendar } from "${new URL("../../../shared/calendar/feed_text.ts", import.meta.url)}";
     const words = { name: (name) => name, due: (bill) => bill };

@@ -189,7 +189,7 @@ for (const [tool, sent] of REFUSED) {
   Deno.test(`${tool} refuses ${JSON.stringify(sent)}`, () => assertEquals(parse(tool, sent).ok, false));
 }
 
-Deno.test("parse() says what it read as something else, and nothing about other forms of the same", () => {
+Deno.test("parse() reports reinterpreted values, but not other spellings of the same value", () => {
   const understoodIn = (tool: string, sent: Fields) => {
     const parsed = parse(tool, sent);
     return parsed.ok ? parsed.understood : parsed.error;

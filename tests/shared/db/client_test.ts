@@ -27,7 +27,7 @@ async function codeOf(status: number, body: unknown): Promise<string> {
   return (await assertRejects(() => databaseWith(refusal(status, body)).database.call("ping", {}), AppError)).code;
 }
 
-Deno.test("a gateway that can't reach the database is an outage, with whatever status and code of its own", async () => {
+Deno.test("a gateway that can't reach the database is an outage, whatever its status and code", async () => {
   for (const status of [429, 500, 502, 503, 504, 520, 522, 540, 544, 546]) {
     for (const body of [{ message: "no" }, {}, "no", { code: "PROJECT_PAUSED", message: "no" }, { code: 522 }]) {
       assertEquals(await codeOf(status, body), "unavailable", `${status} ${JSON.stringify(body)}`);
@@ -35,7 +35,7 @@ Deno.test("a gateway that can't reach the database is an outage, with whatever s
   }
 });
 
-Deno.test("a fault of the database is not taken for an outage, nor our own mistake", async () => {
+Deno.test("a database error or our own mistake is not reported as an outage", async () => {
   for (const [status, code] of [[500, "XX000"], [400, "22P02"], [404, "PGRST205"], [500, "PGRST500"]] as const) {
     assertEquals(await codeOf(status, { code, message: "no" }), "internal", code);
   }
@@ -51,7 +51,7 @@ Deno.test("a 404 without a body is not taken for an empty result", async () => {
 const ended = refusal(503, { code: "57P01", message: "terminating connection due to administrator command" });
 const fine = () => Promise.resolve(Response.json("fine"));
 
-Deno.test("a read whose connection the server had ended is repeated once; a write is not", async () => {
+Deno.test("a read on a closed connection is repeated once, a write is not", async () => {
   const reads: [string, { isRead?: boolean }?][] = [
     ["read_books"],
     ["list_connected_apps"],

@@ -13,7 +13,7 @@ async function sentFor(args: Record<string, unknown>): Promise<unknown> {
   return JSON.parse(body);
 }
 
-Deno.test("call() sends half of a character as U+FFFD, in names too, and all else as it is", async () => {
+Deno.test("call() replaces half of a character by U+FFFD, also in keys, and sends the rest unchanged", async () => {
   const half = "\ufffd";
   assertEquals(await sentFor({ a: "x\ud83d", b: ["\udc00\udc00", "\\\ud83d"], c: { "k\ud800": "😀" } }), {
     ...{ a: `x${half}`, b: [half + half, `\\${half}`], c: { [`k${half}`]: "😀" } },
@@ -22,7 +22,7 @@ Deno.test("call() sends half of a character as U+FFFD, in names too, and all els
   assertEquals(await sentFor(kept), kept);
 });
 
-Deno.test("call() refuses NUL, which no text of the database may have", async () => {
+Deno.test("call() refuses NUL, which database text can't contain", async () => {
   for (const args of [{ a: "\0" }, { a: { "b\0": 1 } }, { a: "\\\0" }]) {
     const { code } = await assertRejects(() => sentFor(args), AppError);
     assertEquals(code, "invalid_request");

@@ -84,7 +84,7 @@ Deno.test("excess requests get 503 with Retry-After and one log line", async () 
   assertEquals((await Promise.all(others)).map(({ status }) => status), [200, 200, 200, 200, 200, 200]);
 });
 
-Deno.test("an organization with many requests and many tokens leaves the others their turn", async () => {
+Deno.test("an organization with many requests and tokens does not delay others' turns", async () => {
   const { send, ask, running, finish } = slowApp({ waiting: 20 });
   for (const letter of "ab") await ask(as(letter));
   const all = [..."aaaaaaaa", "b"].map((letter) => send(letter, as(letter)));
@@ -95,7 +95,7 @@ Deno.test("an organization with many requests and many tokens leaves the others 
   assert(/^aaa?b/.test(order), order);
 });
 
-Deno.test("invented tokens take no turns: they count as the address they come from", async () => {
+Deno.test("requests with invented tokens share the turn of their address", async () => {
   const { send, running, finish } = slowApp({ waiting: 20 });
   const all = [
     ...Array.from(
@@ -110,7 +110,7 @@ Deno.test("invented tokens take no turns: they count as the address they come fr
   assertEquals(running.map(({ of }) => of).indexOf("somebody"), 3);
 });
 
-Deno.test("forty addresses with invented tokens leave places to a token that was found good before", async () => {
+Deno.test("forty addresses with invented tokens leave places to a previously accepted token", async () => {
   const { send, ask, running, finish } = slowApp({ places: 4, unproven: 2, waiting: 20 });
   await ask(as("a"));
   const invented = Array.from({ length: 40 }, (_, n) => send("attacker", { ...from(`192.0.2.${n}`), ...as("z") }));
@@ -120,7 +120,7 @@ Deno.test("forty addresses with invented tokens leave places to a token that was
   await Promise.all(invented);
 });
 
-Deno.test("a failing request leaves its place, and a preflight takes none", async () => {
+Deno.test("a failing request frees its place, and a preflight takes none", async () => {
   const app = new Hono<AppEnv>();
   app.use(admission({ frontDoorSecrets: [] }, { limits: { places: 1, waiting: 0, waitMs: 10 } }));
   app.get("/fails", () => {
@@ -131,7 +131,7 @@ Deno.test("a failing request leaves its place, and a preflight takes none", asyn
   assertEquals((await app.request("/fails", { method: "OPTIONS" })).status, 404);
 });
 
-Deno.test("bodies that never end hold no place, however many", async () => {
+Deno.test("any number of endless bodies hold no place", async () => {
   const { post, ask, pass } = slowApp();
   const unfinished = Array.from({ length: 100 }, () => post("/fast", from("192.0.2.1")));
   await settled();
@@ -140,7 +140,7 @@ Deno.test("bodies that never end hold no place, however many", async () => {
   assertEquals(new Set(unfinished.map(({ status }) => status)), new Set([408]));
 });
 
-Deno.test("the rest of a long body is awaited without a place too", async () => {
+Deno.test("waiting for the rest of a long body takes no place", async () => {
   const { post, ask, running, send } = slowApp({ waitMs: 0 });
   const long = Array.from({ length: 2 }, () => post("/long"));
   for (const { controller } of long) controller.enqueue(new Uint8Array(70_000).fill(97));
@@ -160,7 +160,7 @@ Deno.test("the rest of a long body is awaited without a place too", async () => 
   assertEquals([await ask(), await ask()], [200, 200]);
 });
 
-Deno.test("with too many pending bodies, the sender with most loses its oldest", async () => {
+Deno.test("with too many pending bodies, the sender with the most loses its oldest", async () => {
   const { post, ask } = slowApp({ short: 4 });
   await ask(as("a"));
   const proven = post("/fast", { ...from("192.0.2.1"), ...as("a") });
@@ -185,7 +185,7 @@ Deno.test("a client that disconnects causes one log line and no error", async ()
   assertEquals(lines.map((line) => JSON.parse(line)).map(({ level, event }) => [level, event]), [["info", "request"]]);
 });
 
-Deno.test("a request that waits for somebody else gives its place back meanwhile", async () => {
+Deno.test("a request frees its place while it waits for another service", async () => {
   const app = createApp("payment-webhook", {
     config: { siteUrl: SITE, frontDoorSecrets: [] },
     log: createLog(() => {}),

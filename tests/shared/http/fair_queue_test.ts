@@ -50,7 +50,7 @@ Deno.test("FairQueue serves callers in turn, however many requests one has", asy
   assertEquals(waiting.served, ["greedy", "modest", "shy", "greedy", "greedy", "greedy"]);
 });
 
-Deno.test("FairQueue evicts the newest request of the caller with most when full", async () => {
+Deno.test("FairQueue evicts the newest request of the caller with the most when full", async () => {
   const waiting = waitingIn(full());
   for (let n = 0; n < 10; n++) waiting.add("greedy");
   waiting.add("modest");
@@ -86,7 +86,7 @@ Deno.test("FairQueue evicts requests that waited too long and keeps its count", 
   ]);
 });
 
-Deno.test("FairQueue keeps places for the proven, and the two lines take turns", async () => {
+Deno.test("FairQueue reserves places for proven callers and alternates between both lines", async () => {
   const queue = new FairQueue({ places: 3, unproven: 2, waiting: 6, waitMs: 10_000 }, fakeTimer().timer);
   const served: string[] = [];
   const enter = (kind: Kind, whose: string) =>
@@ -106,7 +106,7 @@ Deno.test("FairQueue keeps places for the proven, and the two lines take turns",
   assertEquals(served.slice(3), ["proven b", "unproven three", "proven c", "unproven four"]);
 });
 
-Deno.test("FairQueue gives a place back beyond their number, and counts it", () => {
+Deno.test("FairQueue counts a returned place beyond its limit", () => {
   const queue = full();
   queue.leave("unproven");
   assertEquals(queue.tryEnter("unproven"), true);

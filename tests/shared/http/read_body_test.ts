@@ -59,7 +59,7 @@ Deno.test("readBody() blames the sender for a truncated body", async () => {
   assertEquals(await failureOf(readBody(post(broken), 10)), "invalid_request");
 });
 
-Deno.test("a body without a byte for five seconds is given up", async () => {
+Deno.test("a body that sends nothing for five seconds is aborted", async () => {
   const { timer, pass, pending } = fakeTimer();
   const { body, send, isCancelled } = slowBody();
   const reading = failureOf(new BodyReader(requestOf(body), undefined, timer).readUpTo(100));

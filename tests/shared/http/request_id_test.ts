@@ -15,7 +15,7 @@ const idFor = (given?: string, proof: string | undefined = SECRET) =>
     { frontDoorSecrets: ["another-one-of-at-least-thirty-two-bytes", SECRET] },
   );
 
-Deno.test("requestIdOf() takes what our front door and Caddy make, and nothing else", () => {
+Deno.test("requestIdOf() accepts only ids as our front door and Caddy make them", () => {
   for (const id of ["0b1e58f0-7f4e-4c7b-9a39-1a2b3c4d5e6f", "0b1e58f07f4e4c7b9a391a2b3c4d5e6f"]) {
     assertEquals(idFor(id), id);
   }
@@ -25,12 +25,12 @@ Deno.test("requestIdOf() takes what our front door and Caddy make, and nothing e
   }
 });
 
-Deno.test("requestIdOf() takes no id that no front door vouches for", () => {
+Deno.test("requestIdOf() ignores an id without a trusted front door", () => {
   const id = "0b1e58f0-7f4e-4c7b-9a39-1a2b3c4d5e6f";
   for (const proof of ["", "guess", SECRET.slice(1)]) assertNotEquals(idFor(id, proof), id);
 });
 
-Deno.test("two requests at once each send their own id to the database, and what runs beside them sends neither", async () => {
+Deno.test("two concurrent requests send their own ids to the database, and other work sends none", async () => {
   const sent: (string | null)[][] = [];
   const database = createDatabase({
     url: "http://127.0.0.1",

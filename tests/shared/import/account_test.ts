@@ -12,7 +12,7 @@ const accountOf = (text: string) => {
 const csv = (preamble: string, header = "Date,Description,Amount", row = "2026-10-01,Tea,-3") =>
   `${preamble}${header}\n${row}\n${row}\n`;
 
-Deno.test("the lines above a table say its account: an IBAN, a number, a masked card, a name", () => {
+Deno.test("lines above a table name its account: an IBAN, a number, a masked card, a name", () => {
   const iban = "DE02120300000000202051";
   const cases: [string, unknown[]][] = [
     [`IBAN,DE02 1203 0000 0000 2020 51\n`, [iban, "DE02…2051", "account"]],
@@ -30,7 +30,7 @@ Deno.test("the lines above a table say its account: an IBAN, a number, a masked 
   }
 });
 
-Deno.test("a column says the account when all rows say the same", () => {
+Deno.test("a column names the account when all rows agree", () => {
   const of = (header: string, rows: string[]) => accountOf(`Date,Description,Amount,${header}\n${rows.join("\n")}\n`);
   const row = (account: string) => `2026-10-01,Tea,-3,${account}`;
   assertEquals(of("Account number", [row("12345678"), row("12345678")]), ["12345678", "…5678", "account", undefined]);
@@ -41,7 +41,7 @@ Deno.test("a column says the account when all rows say the same", () => {
   assertEquals(of("Counterparty IBAN", [row("DE09"), row("DE09")]), [undefined, undefined, undefined, undefined]);
 });
 
-Deno.test("formats say the account in fields of their own; of several, none", () => {
+Deno.test("formats name the account in their own fields, unless there are several", () => {
   const ofx = (accounts: string) =>
     `OFXHEADER:100\n<OFX><SIGNONMSGSRSV1><SONRS><FI><ORG>A Bank</FI></SONRS></SIGNONMSGSRSV1>${accounts}</OFX>`;
   const transaction = "<BANKTRANLIST><STMTTRN><DTPOSTED>20261001<TRNAMT>-3<NAME>Tea</STMTTRN></BANKTRANLIST>";
@@ -90,7 +90,7 @@ Deno.test("describeAccount() never shows more of a number than its end", () => {
   assertEquals(["*1234", "•••• 1234", "1234", "22.11.2026", "x"].map(isMasked), [true, true, false, false, false]);
 });
 
-Deno.test("a transfer to the owner whom camt names may be one between own accounts", () => {
+Deno.test("a transfer to the owner named in camt may be one between own accounts", () => {
   const statement = (owner: string) =>
     `<Stmt><Acct><Id><IBAN>DE02</IBAN></Id><Ownr><Nm>${owner}</Nm></Ownr></Acct><Ntry><Amt Ccy="EUR">5</Amt>` +
     "<CdtDbtInd>DBIT</CdtDbtInd><BookgDt><Dt>2026-10-01</Dt></BookgDt><NtryDtls><TxDtls><RltdPties><Cdtr>" +

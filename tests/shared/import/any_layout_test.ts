@@ -168,7 +168,7 @@ function judge(made: Layout): "right" | "asked" | "refused" | { wrong: unknown }
     : { wrong: { total, right, strange, mapping: read.mapping, left: read.left_out, bad: read.rows_bad } };
 }
 
-Deno.test("statements of 500 invented layouts are read right, asked about or refused", async (t) => {
+Deno.test("statements of 500 invented layouts are read correctly, questioned or refused", async (t) => {
   const table = new Map<string, Record<string, number>>();
   fc.assert(
     fc.property(layout, (made) => {

@@ -57,7 +57,7 @@ function write({ cents, days, isNewestFirst, spends, decimal, order, how }: Writ
   return [`Date;Description;${header}`, ...(isNewestFirst ? rows.toReversed() : rows)].join("\n");
 }
 
-Deno.test("any statement is read to its own total, or asked about", () => {
+Deno.test("every generated statement sums to its total or raises a question", () => {
   fc.assert(
     fc.property(statement, (written) => {
       const read = readImport(write(written), {}, "2026-12-31");

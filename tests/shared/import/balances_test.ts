@@ -50,7 +50,7 @@ const SECTIONS = {
 };
 
 for (const [format, write] of Object.entries(SECTIONS)) {
-  Deno.test(`balances before and after are held against all lines: ${format}`, () => {
+  Deno.test(`opening and closing balances are checked against all lines: ${format}`, () => {
     assertEquals(proofOf(write("245.00")), ["100.00", "245.00", "proven"]);
     const wrong = read(write("240.00"));
     const currency = wrong.balances?.currency;
@@ -60,7 +60,7 @@ for (const [format, write] of Object.entries(SECTIONS)) {
   });
 }
 
-Deno.test("a balance in each row is held against all lines, oldest first or newest, whatever a day's order", () => {
+Deno.test("a balance in each row is checked against all lines, in any order of days", () => {
   for (const rows of [ROWS, ROWS.toReversed()]) assertEquals(proofOf(table(rows)), ["100.00", "245.00", "proven"]);
   const mixed = [ROWS[1]!, ROWS[0]!, ROWS[3]!, ROWS[2]!];
   assertEquals(proofOf(table(mixed), { negative_is_expense: true }), ["100.00", "245.00", "proven"]);
@@ -75,7 +75,7 @@ Deno.test("a balance in each row is held against all lines, oldest first or newe
   assertEquals(proofOf(owed, { negative_is_expense: true }).at(-1), "proven");
 });
 
-Deno.test("a row that is missing, or read the wrong way, is a difference", () => {
+Deno.test("a missing row or a reversed sign is a difference", () => {
   const missing = table([ROWS[0]!, ...ROWS.slice(2)]);
   assertEquals(proofOf(missing, { negative_is_expense: true }).at(-1), { difference: "-700.00" });
   // Answered the wrong way: what came in is taken for spent.
@@ -97,7 +97,7 @@ Deno.test("accounts and currencies of one file have balances of their own", () =
   assertEquals(wrong, { difference: "-1.00", currency: "USD" });
 });
 
-Deno.test("a balance beside a pending row may contain its amount, or not", () => {
+Deno.test("a balance beside a pending row may or may not include its amount", () => {
   const pending = (balance: string, last: string) => {
     const rows = [
       "1,Shop,-5,95,Booked",
@@ -113,7 +113,7 @@ Deno.test("a balance beside a pending row may contain its amount, or not", () =>
   assertEquals(pending("125", "143"), { difference: "19.00" });
 });
 
-Deno.test("statements that follow one another are one, in either order", () => {
+Deno.test("consecutive statements are checked as one, in either order", () => {
   const part = (opening: string, amount: string, closing: string) =>
     `:20:1\n:25:1/2\n:60F:C261001EUR${opening}\n:61:261001D${amount}NTRF\n:86:Shop\n:62F:C261002EUR${closing}\n-\n`;
   const [first, second] = [part("100,", "10,", "90,"), part("90,", "20,", "70,")];
@@ -127,7 +127,7 @@ Deno.test("statements that follow one another are one, in either order", () => {
   }]);
 });
 
-Deno.test("a balance in every row proves exactly the rows that are there", () => {
+Deno.test("a balance in every row proves exactly the present rows", () => {
   const cents = fc.integer({ min: -90_000, max: 90_000 }).filter((value) => value !== 0);
   const money = (value: number) => (value / 100).toFixed(2);
   fc.assert(

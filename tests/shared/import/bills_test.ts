@@ -35,7 +35,7 @@ const BILLS = [
   { name: "Paper", frequency: "weekly", every: 2 },
 ];
 
-Deno.test("subscriptions of Wallos are refused with the bills that they are, as CSV and as JSON", () => {
+Deno.test("subscriptions of Wallos are refused with their bills listed, as CSV and as JSON", () => {
   const { message, hint, bills } = refused(CSV);
   assertEquals(bills, BILLS);
   assertMatch(message, /lists 3 subscriptions, not payments/);
@@ -54,13 +54,13 @@ Deno.test("subscriptions of Wallos are refused with the bills that they are, as 
   assertEquals(readUpload(new TextEncoder().encode(text), "a.json"), { text, warnings: [] });
 });
 
-Deno.test("add_bill takes what is found, where the file says enough", () => {
+Deno.test("add_bill accepts the listed bill when the file has enough fields", () => {
   const addBill = TOOLS.find(({ listed }) => listed.name === "add_bill")!;
   const parsed = addBill.parse(BILLS[0], new Date("2026-11-23T12:00:00Z"));
   assertEquals(parsed.ok, true, JSON.stringify(parsed));
 });
 
-Deno.test("a long list is cut, and what is no list is said to have none", () => {
+Deno.test("a long list is cut, and a malformed one contains no bills", () => {
   const many = [HEADER, ...Array(500).fill(CSV.split("\n")[1])].join("\n");
   assertEquals([refused(many).bills.length, refused(many).message], [
     100,

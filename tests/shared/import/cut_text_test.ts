@@ -18,7 +18,7 @@ const FILES: Record<string, (text: string) => string> = {
   qif: (text) => `!Type:Bank\nD11/02/2026\nT-10.00\nP${text}\nM${text}\n^\n`,
 };
 
-Deno.test("a text of a file that is too long cuts no character in two", () => {
+Deno.test("cutting a long text of a file splits no character", () => {
   for (const [format, write] of Object.entries(FILES)) {
     for (let before = 0; before < 60; before++) {
       for (const characters of [20, 60, 250, 2500]) {
@@ -30,7 +30,7 @@ Deno.test("a text of a file that is too long cuts no character in two", () => {
   }
 });
 
-Deno.test("cut() and shorten() keep what fits", () => {
+Deno.test("cut() and shorten() keep texts that fit", () => {
   assertEquals(["ab😀", "ab😀c", "ab😀cd"].map((text) => cut(text, 4)), ["ab😀", "ab😀", "ab😀"]);
   assertEquals([2, 3, 4, 5].map((length) => cut("ab😀c", length)), ["ab", "ab", "ab😀", "ab😀c"]);
   assertEquals(shorten("ab😀cd", 4), "ab…");

@@ -78,7 +78,7 @@ Deno.test("readImport() knows the header words of eight languages", () => {
   }
 });
 
-Deno.test("readImport() reads statements of banks, preamble and all", () => {
+Deno.test("readImport() reads bank statements with a preamble", () => {
   const german = read(
     `"Kontonummer:";"DE00 / Girokonto"\n\n"Kontostand vom 06.10.2026:";"1.000,00 EUR"\n\n` +
       `"Buchungstag";"Wertstellung";"Auftraggeber / Begünstigter";"Verwendungszweck";"Betrag (EUR)"\n` +
@@ -158,7 +158,7 @@ Deno.test("readImport() finds signs and currencies wherever they are", () => {
   assertEquals(read("Date,Name,Amount in USD\n2026-10-01,x,5").rows[0]!.currency, "USD");
 });
 
-Deno.test("readImport() reads dates in any order, and asks what no row proves", () => {
+Deno.test("readImport() reads dates in any order, and asks when no row proves it", () => {
   const dates = (list: string[], mapping?: Mapping, latest?: string) => {
     const result = read(["Date;Name;Amount", ...list.map((date) => `${date};x;1`)].join("\n"), mapping, latest);
     return [
@@ -344,7 +344,7 @@ Deno.test("readImport() reads a column of links, and reports cells that are not 
   assertEquals(read(csv.replace(/https\S+/, "4711")).mapping.url, undefined);
 });
 
-Deno.test("readImport() keeps what is left out line by line, and the bank's own words for each", () => {
+Deno.test("readImport() lists each skipped line with the bank's own words", () => {
   const csv = "Type,Product,Started Date,Completed Date,Description,Amount,Fee,Currency,State,Balance\n" +
     "CARD_PAYMENT,Current,2026-10-13 12:34:56,2026-10-13 12:34:56,UBER   *TRIP,-23.45,0.00,EUR,COMPLETED,\n" +
     "EXCHANGE,Current,2026-10-14 12:34:56,2026-10-14 12:34:56,Exchanged to USD,-50.00,0.00,EUR,COMPLETED,\n" +
@@ -372,7 +372,7 @@ Deno.test("readImport() keeps what is left out line by line, and the bank's own 
   assertEquals([long.name.length, long.text.length, long.text.endsWith("…")], [120, 500, true]);
 });
 
-Deno.test("readImport() counts the entries of a document that is one line", () => {
+Deno.test("readImport() counts the entries of a one-line document", () => {
   const entry = (amount: string) =>
     `<Ntry><Amt Ccy="EUR">${amount}</Amt><CdtDbtInd>DBIT</CdtDbtInd><BookgDt><Dt>2026-10-01</Dt></BookgDt>` +
     "<AddtlNtryInf>Tea</AddtlNtryInf></Ntry>";

@@ -24,7 +24,7 @@ const textOf = (rows: Cell[][], options?: { is1904?: boolean }) =>
   read(writeWorkbook([{ name: "S", rows }], options)).text;
 const bytesOf = (text: string) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 
-Deno.test("a workbook's cells are read as values: numbers as they are shown, days, texts, results of formulas", () => {
+Deno.test("a workbook's cells are read as values: shown numbers, days, texts and formula results", () => {
   const cells: [Cell, string][] = [
     [12, "12"],
     [-23.45, "-23.45"],
@@ -49,7 +49,7 @@ Deno.test("a workbook's cells are read as values: numbers as they are shown, day
   for (const [cell, text] of cells) assertEquals(textOf([["first", cell, "last"]]), `first\t${text}\tlast`);
 });
 
-Deno.test("days are counted from 1900 or from 1904, and a style shows them or not", () => {
+Deno.test("days count from 1900 or 1904, and only date styles make a number a day", () => {
   assertEquals([serialDate(1, false), serialDate(59, false), serialDate(61, false)], [
     "1900-01-01",
     "1900-02-28",
@@ -70,7 +70,7 @@ Deno.test("days are counted from 1900 or from 1904, and a style shows them or no
   }
 });
 
-Deno.test("lines are counted as the program counts its rows, and a table is found in its sheet", () => {
+Deno.test("lines are numbered like the sheet's rows, and a table is found anywhere in its sheet", () => {
   const header: Cell[] = ["Date", "Description", "Amount"];
   const rows: Cell[][] = [["A bank"], [], [], header, [day(46300), "Tea", -3], [], [day(46301), null, -4]];
   const statement: Sheet = { name: "October", rows };
@@ -95,7 +95,7 @@ Deno.test("lines are counted as the program counts its rows, and a table is foun
   assertEquals([result.rows.map(({ line }) => line), result.rows_bad.map(({ line }) => line)], [[5, 7], []]);
 });
 
-Deno.test("a second table is not passed over in silence", () => {
+Deno.test("a second table is reported", () => {
   const rows: Cell[][] = [["Date", "Description", "Amount"], [day(46300), "Tea", 3], [day(46301), "Tea", 3]];
   const { text, warnings } = read(writeWorkbook([{ name: "Oct", rows }, { name: "Nov", rows: [...rows, rows[1]!] }]));
   assertEquals(text.split("\n").length, 4);
@@ -103,7 +103,7 @@ Deno.test("a second table is not passed over in silence", () => {
   assertMatch(en.warnings.sheets_left_out(warnings[0]!.params as Json), /Only the sheet "Nov" was read; "Oct" looks/);
 });
 
-Deno.test("a workbook is refused when it is broken or its XML brings a document type", () => {
+Deno.test("a workbook that is broken or has a document type in its XML is refused", () => {
   const good = writeWorkbook([{ name: "S", rows: [["a", "b", "c"]] }]);
   // Cut off, be it where all files seem to be there, or some of what their cells refer to is not.
   for (const cut of [20, 400, 900]) {
@@ -142,7 +142,7 @@ function withSize(archive: Uint8Array, size: number, said: number): Uint8Array {
   return bytes;
 }
 
-Deno.test("what unpacks too far is refused by what it says, and by what it is", () => {
+Deno.test("a workbook that unpacks too far is refused by its declared and its actual size", () => {
   const zeros = new Uint8Array(41 * 1024 * 1024);
   const bomb = writeWorkbook([{ name: "S", rows: [["a"]] }], {
     more: { "xl/worksheets/sheet1.xml": [zeros, { level: 1 }] },
@@ -194,7 +194,7 @@ Deno.test("a sheet's size is bounded in rows, in columns and as text", () => {
   assertEquals("code" in wide && wide.code, "invalid_argument.too_many_columns");
 });
 
-Deno.test("anything else is refused by name, with what is read instead", () => {
+Deno.test("any other file is refused by name, with a list of readable formats", () => {
   const zip = (name: string) => zipSync({ [name]: strToU8("x") });
   const kinds: [RegExp, Uint8Array, string?][] = [
     [/archive \(ZIP\)/, zip("statement.csv")],
@@ -225,7 +225,7 @@ Deno.test("anything else is refused by name, with what is read instead", () => {
   assertMatch(hint!, /CSV, TSV, XLSX, OFX, QFX, QIF, MT940 and camt/);
 });
 
-Deno.test("text is read in its encoding, and lost letters are told", () => {
+Deno.test("text is read in its encoding, and lost letters are reported", () => {
   const csv = "Datum;Name;Betrag\n01.10.2026;Café;-5,00\n";
   assertEquals(read(bytesOf(csv), "a.csv"), { text: csv, encoding: "windows-1252", warnings: [] });
   const lost = csv.replace("é", "\ufffd");

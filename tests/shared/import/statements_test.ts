@@ -52,7 +52,7 @@ function assertLinesAreOnce({ rows, rows_bad, leftOutRows }: ReadImport) {
   for (const { text } of [...rows, ...leftOutRows]) assertEquals([text.length > 0, text.length <= 500], [true, true]);
 }
 
-Deno.test("statements of all known layouts and formats are read right, without a question", async (t) => {
+Deno.test("statements of all known layouts and formats are read correctly, without a question", async (t) => {
   const table: string[] = [];
   const folders = [...Deno.readDirSync(FOLDER)].map(({ name }) => name).toSorted();
   for (const folder of folders) {

@@ -89,7 +89,7 @@ function judge(text: string, expected: Expected): string {
 /** The first word of a folder's name is the kind of what it tries; those of public reports have a number. */
 const kindOf = (folder: string) => /^\d/.test(folder) ? "reported" : folder.split("-", 1)[0]!;
 
-Deno.test("statements of unknown layouts are read right, asked about, or refused", async (t) => {
+Deno.test("statements of unknown layouts are read correctly, questioned or refused", async (t) => {
   const table = new Map<string, Record<string, number>>();
   for (const { name } of [...Deno.readDirSync(FOLDER)].toSorted((a, b) => a.name < b.name ? -1 : 1)) {
     const at = new URL(`${name}/`, FOLDER);

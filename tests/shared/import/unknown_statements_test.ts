@@ -56,7 +56,7 @@ Deno.test("a word for the direction in every row decides, in eight languages", (
   );
 });
 
-Deno.test("two signs are asked about, whatever the majority; one sign only where it may be a statement", () => {
+Deno.test("mixed signs are a question; a single sign is one only in a possible statement", () => {
   for (const rows of [["Shop,-12", "Tea,-3", "Work,900"], ["Shop,12", "Tea,3", "Back,-1"]]) {
     assertEquals(read(`Date,Description,Amount\n${days(rows)}`).asked, "negative_is_expense");
   }
@@ -67,7 +67,7 @@ Deno.test("two signs are asked about, whatever the majority; one sign only where
   assertEquals(read(list, { negative_is_expense: false }).spent, "12 3");
 });
 
-Deno.test("a direction that the balance contradicts is asked about, even of a known export", () => {
+Deno.test("a sign that contradicts the balance is a question, even in a known export", () => {
   const csv = "Date,Counter Party,Reference,Type,Amount (GBP),Balance (GBP)\n" +
     "13/10/2026,Shop,x,CONTACTLESS,12.00,88.00\n14/10/2026,Tea,x,CONTACTLESS,3.00,85.00\n";
   const { code, details } = refused(csv);
@@ -77,13 +77,13 @@ Deno.test("a direction that the balance contradicts is asked about, even of a kn
   assertEquals(read(csv, { negative_is_expense: false }).spent, "12 3");
 });
 
-Deno.test("pending, reverted and own transfers of unknown banks are left out by their words", () => {
+Deno.test("pending rows, reverted rows and own transfers of unknown banks are skipped by their words", () => {
   const rows = ["Shop,-12,Booked", "Gas,-60,Vorgemerkt", "Bar,-9,Reverted", "Umbuchung Sparen,-50,Booked"];
   const { spent, left } = read(`Date,Description,Amount,Status\n${days(rows)}`, { negative_is_expense: true });
   assertEquals([spent, left], ["12", "1 pending, 1 reverted, 1 own_transfer"]);
 });
 
-Deno.test("a payment that was received has the sign of credits, and one minus of a credit card's list is one", () => {
+Deno.test("a received payment shows the sign of credits, and one minus in a card's list is a refund", () => {
   const list = (rows: string[], above = "") => `${above}Date,Description,Amount\n${days(rows)}`;
   const charges = ["Shop,60", "Tea,50", "Bus,40"];
   assertEquals(read(list([...charges, "Payment received - thank you,-90"])), {
@@ -109,7 +109,7 @@ Deno.test("a payment that was received has the sign of credits, and one minus of
   assertEquals(read(list([...charges, "Shop,-5"], "Card,1234\n")).asked, "negative_is_expense");
 });
 
-Deno.test("fees in a column of their own are added or contained as the balance proves, else named", () => {
+Deno.test("fees in their own column are added or contained as the balance proves, else reported", () => {
   const warned = (rows: string[], header = "Date,Description,Amount,Fee,Balance") => {
     const result = readImport(`${header}\n${days(rows)}`, {}, "2026-11-27");
     if ("code" in result) throw new Error(JSON.stringify(result));
@@ -130,7 +130,7 @@ Deno.test("fees in a column of their own are added or contained as the balance p
   assertMatch(en.assumptions.fees_left_out(params), /1 cell of "Fee" left out/);
 });
 
-Deno.test("a second table with other columns is named, and the header in another language is none", () => {
+Deno.test("a second table with other columns is reported, a repeated header in another language is skipped", () => {
   const table = `Date,Description,Amount,Balance\n${days(["Shop,-5,95", "Pay,50,145", "Tea,-2,143"])}\n`;
   const other = readImport(`${table}Date,Merchant,Category,Amount\n2026-10-09,Flowers,Gift,40\n${table}`);
   assertEquals("rows_bad" in other && other.rows_bad.map(({ line, error }) => [line, error.code]), [
@@ -142,7 +142,7 @@ Deno.test("a second table with other columns is named, and the header in another
   assertEquals("rows_bad" in broken && [broken.rows_bad.map(({ line }) => line), broken.rows.length], [[5], 3]);
 });
 
-Deno.test("a row called total is left out only where it sums up rows, and a balance makes a list a statement", () => {
+Deno.test("a row called total is skipped only if it sums up rows, and a balance column makes a list a statement", () => {
   const list = (rows: string[]) => read(`Date,Description,Amount\n${days(rows)}`);
   assertEquals(list(["Shop,5", "Tea,3", "Total Access 44,60"]), { spent: "5 3 60", left: "", asked: "" });
   assertEquals(list(["Shop,5", "Tea,3", "Total,8"]), { spent: "5 3", left: "1 split", asked: "" });
@@ -159,7 +159,7 @@ Deno.test("a row called total is left out only where it sums up rows, and a bala
   );
 });
 
-Deno.test("withoutBooking() takes the bank's own words from both ends, and nothing from between", () => {
+Deno.test("withoutBooking() removes the bank's own words from both ends only", () => {
   const texts = {
     "VISA Debitkartenumsatz vom 12.10. REWE SAGT DANKE": "rewe sagt danke",
     "Zakup przy użyciu karty BIEDRONKA": "biedronka",
@@ -170,7 +170,7 @@ Deno.test("withoutBooking() takes the bank's own words from both ends, and nothi
   for (const [text, rest] of Object.entries(texts)) assertEquals(withoutBooking(text), rest, text);
 });
 
-Deno.test("the owner of an account is named by a label above its table, and by no other one", () => {
+Deno.test("only an owner's label above the table names the owner of an account", () => {
   const mayBeOwn = (label: string) => {
     const above = `${label};Erika Muster\n\nBuchungstag;Empfänger;Zweck;Betrag;IBAN\n`;
     const result = readImport(`${above}01.10.2026;Erika Muster;Sparen;-5,00;DE1\n02.10.2026;Rewe;Danke;-6,00;DE2\n`);
@@ -180,14 +180,14 @@ Deno.test("the owner of an account is named by a label above its table, and by n
   assertEquals(mayBeOwn("Berater"), [undefined, undefined]);
 });
 
-Deno.test("the title of a section says the direction of amounts without signs only", () => {
+Deno.test("a section's title sets the direction only for amounts without signs", () => {
   const sections = (refund: string, charge: string) =>
     read(`Date,Description,Amount\nRefunds\n2026-10-01,Zara,${refund}\nPurchases\n2026-10-02,Shop,${charge}\n`);
   assertEquals(sections("20", "50"), { spent: "-20 50", left: "", asked: "" });
   assertEquals(sections("20", "-50").asked, "negative_is_expense");
 });
 
-Deno.test("payments beside charges are those of the card, and of two other words for money out neither is a side", () => {
+Deno.test("payments beside charges are money in, and two other columns of money out are refused", () => {
   const sides = (header: string) => `Date,Description,${header}\n${days(["Hotel,100,", "Fee,3,", "Payment,,500"])}`;
   const right = { spent: "100 3", left: "1 income", asked: "" };
   assertEquals(read(sides("Charges,Payments")), right);
@@ -196,7 +196,7 @@ Deno.test("payments beside charges are those of the card, and of two other words
   assertEquals(refused(sides("Spent,Charges")).code, "invalid_argument");
 });
 
-Deno.test("letters that may tell what came in make a list a question, unless they answer yes or no", () => {
+Deno.test("letters that may mark incoming money make a list a question, unless they mean yes or no", () => {
   const list = (cells: string[]) => `Date,Description,Mark,Amount\n${days(cells)}`;
   assertEquals(read(list(["Shop,N,5", "Work,P,900"])).asked, "negative_is_expense");
   assertEquals(read(list(["Shop,Buy,5", "Work,Deposit,900"])).asked, "negative_is_expense");

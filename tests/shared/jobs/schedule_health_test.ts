@@ -48,7 +48,7 @@ const problemsIn = (change?: (healthy: ScheduleReport) => void) => {
 const byName = (from: ScheduleReport, name: string) => from.schedules.find((one) => one.name === name)!;
 const runOf = (from: ScheduleReport, job: string) => from.runs.find((one) => one.job === job)!;
 
-Deno.test("a healthy schedule has no problem, and the age of each job's last good run", () => {
+Deno.test("a healthy schedule has no problem and reports the age of each job's last good run", () => {
   assertEquals(judgeSchedule(report()), {
     vault: [],
     jobs: [
@@ -107,10 +107,10 @@ const FAULTS: Record<string, [(healthy: ScheduleReport) => void, unknown[]]> = {
   ],
 };
 for (const [what, [plant, expected]] of Object.entries(FAULTS)) {
-  Deno.test(`told: ${what}`, () => assertEquals(problemsIn(plant), expected as never));
+  Deno.test(`a problem is reported when ${what}`, () => assertEquals(problemsIn(plant), expected as never));
 }
 
-Deno.test("a call of a minute ago may still be at work", () => {
+Deno.test("a call younger than a minute is not reported as late", () => {
   assertEquals(
     problemsIn((healthy) => {
       byName(healthy, "reminders-catch-up").last_started_at = "2026-11-20T12:29:00+00:00";

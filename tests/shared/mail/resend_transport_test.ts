@@ -49,7 +49,7 @@ Deno.test("in a partly accepted batch an address is refused only by an error tha
   }
 });
 
-Deno.test("a batch with nothing accepted is held, and each mail tried alone if all addresses are blamed", async () => {
+Deno.test("a batch with no accepted mail is held, and each mail is tried alone if all addresses are blamed", async () => {
   const none = (message: string) => deliver(2, { data: [], errors: [error(0, message), error(1, message)] });
   assertEquals(await none(FROM), { outcomes: [US, US], pause: PAUSE });
   assertEquals(await none("Something."), { outcomes: [US, US], pause: PAUSE });
@@ -57,7 +57,7 @@ Deno.test("a batch with nothing accepted is held, and each mail tried alone if a
   assertEquals(await deliver(1, { errors: [error(0, TO)] }), { outcomes: [ADDRESS], pause: undefined });
 });
 
-Deno.test("a refused call: several mails are tried alone, a single one fails, a refused sender waits", async () => {
+Deno.test("after a refused call several mails are tried alone, a single one fails, and a refused sender waits", async () => {
   for (const status of [400, 422]) {
     const refuse = (count: number, message: string) => deliver(count, { name: "validation_error", message }, status);
     assertEquals(await refuse(1, TO), { outcomes: [ADDRESS], pause: undefined });
@@ -82,7 +82,7 @@ Deno.test("an unreadable ok answer is retried", async () => {
   }
 });
 
-Deno.test("an ok answer that does not name each mail says nothing: something else may have answered", async () => {
+Deno.test("an ok answer that does not name each mail confirms nothing", async () => {
   for (const body of ["{}", '{"data":[]}', '{"data":[{}]}', '{"errors":null}', '{"data":"x","more":1}']) {
     assertEquals(await deliver(2, body), { outcomes: [UNSURE, UNSURE], pause: undefined }, body);
   }

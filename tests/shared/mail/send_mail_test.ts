@@ -29,7 +29,7 @@ Deno.test("sendMail() sends the mail to the mail service with the key in MAIL_UR
   assertMatch(calls[0]!.headers.get("idempotency-key")!, /^[0-9a-f-]{36}$/);
 });
 
-Deno.test("sendMail() sends a mail with a key as one that was sent before, and believes no success without a mail", async () => {
+Deno.test("sendMail() sends a mail with its idempotency key, and treats an ok answer without an id as a failure", async () => {
   const { calls, deps } = service(200);
   await sendMail(deps, { ...MAIL, key: "proposal-mail/1" });
   assertEquals(calls[0]!.headers.get("idempotency-key"), "proposal-mail/1");

@@ -191,7 +191,7 @@ Deno.test("guardedFetch() returns redirects without following them", async () =>
   assertEquals(world.did.filter((step) => step.startsWith("connect")).length, 1);
 });
 
-Deno.test("guardedFetch() ends at its deadline, whatever it waits for, and closes its connections", async () => {
+Deno.test("guardedFetch() ends at its deadline at any stage and closes its connections", async () => {
   const never = <Result>() => new Promise<Result>(() => {});
   const open: string[] = [];
   const waiting = (name: string): Connection => {

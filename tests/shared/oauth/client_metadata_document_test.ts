@@ -79,7 +79,7 @@ for (const [reason, urls] of Object.entries(REFUSED_URLS)) {
   });
 }
 
-Deno.test("judgeClientUrl() takes one spelling of a URL", () => {
+Deno.test("judgeClientUrl() accepts one spelling of a URL", () => {
   const text = fc.oneof(
     fc.webUrl({ withQueryParameters: true, validSchemes: ["https"] }),
     fc.string().map((path) => `https://client.example/${path}`),
@@ -93,7 +93,7 @@ Deno.test("judgeClientUrl() takes one spelling of a URL", () => {
   assert(taken > 0);
 });
 
-Deno.test("judgeDocument() takes 200 and JSON only", () => {
+Deno.test("judgeDocument() accepts 200 with JSON only", () => {
   for (const status of [201, 204, 301, 302, 304, 400, 404, 500, 503]) {
     assertEquals(judgeDocument(URL_OF, answer(DOCUMENT, { status })), { ok: false, reason: "status_not_200" });
   }
@@ -189,7 +189,7 @@ Deno.test("judgeDocument() returns usable members or a reason for any input", ()
   }));
 });
 
-Deno.test("freshUntil() takes the owner's word within five minutes and a day", () => {
+Deno.test("freshUntil() keeps the owner's cache time between five minutes and a day", () => {
   const at = new Date("2026-11-20T10:00:00Z");
   const minutes = (headers: Record<string, string>) =>
     (freshUntil(new Headers(headers), at).getTime() - at.getTime()) / 60_000;

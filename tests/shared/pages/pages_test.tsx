@@ -145,7 +145,7 @@ Deno.test("a page has ten seconds for all of its database calls, until it is ans
   assertEquals([atFirst, request!.databaseMs], [10_000, undefined]);
 });
 
-Deno.test("pageErrors() says what happened, whether anything changed and what to do, for every code", async () => {
+Deno.test("pageErrors() explains for every code what happened, whether anything changed and what to do", async () => {
   const codes: ErrorCode[] = [
     "invalid_request",
     "unauthorized",

@@ -99,7 +99,7 @@ Deno.test("an adapter that never ends is abandoned at the deadline, whether it h
   assertEquals(await hanging.ask(await link(), 50), failed("timeout"));
 });
 
-Deno.test("an adapter that throws is a result, and its message, which may quote anything, appears nowhere", async () => {
+Deno.test("an adapter's exception becomes a result, and its message appears nowhere", async () => {
   const { ask, lines } = setUp(({ credential }) => {
     throw new TypeError(`Invalid URL ${credential.token}`, { cause: new Error(credential.token) });
   });

@@ -82,7 +82,7 @@ for (const provider of PROVIDERS.values()) {
   const secretOf = (credential: Record<string, string>) =>
     credential[provider.fields.find(({ isSecret }) => isSecret)!.name]!;
 
-  Deno.test(`${provider.name}: a month is what its account owes, stable, and different each month`, () =>
+  Deno.test(`${provider.name}: each month's amount is its account's, stable, and different from other months`, () =>
     withProviders(async ({ ask, requests }) => {
       const credential = fixture.credential("");
       const first = await ask(provider, { month: OCTOBER, credential }) as Statement;

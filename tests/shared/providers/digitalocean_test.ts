@@ -26,7 +26,7 @@ const page = (invoices: unknown[], next?: string) => ({
 const answering = (...pages: unknown[]) =>
   asking(digitalocean, { credential, answer: (_asked, index) => pages[index] });
 
-Deno.test("digitalocean requests the invoices and takes the month's", async () => {
+Deno.test("digitalocean requests the invoices and picks the month's", async () => {
   const { asked, outcome } = await answering(page([invoice("2026-10", "12.34"), invoice("2026-09", "99.00")]));
   assertEquals(asked.map(({ url, headers }) => [url, headers.authorization]), [
     [`${API}?per_page=200`, `Bearer ${credential.token}`],
@@ -43,7 +43,7 @@ Deno.test("digitalocean adds up several invoices of a month, credits among them,
   assertEquals(outcome, { amount: "10.00", currency: "USD", pages: 2 });
 });
 
-Deno.test("digitalocean does not take a preview for an invoice", async () => {
+Deno.test("digitalocean does not use a preview as an invoice", async () => {
   assertEquals(said(await answering(page([invoice("2026-09", "99.00")]))), "not_ready");
   assertEquals(said(await answering(page([]))), "not_ready");
   assertEquals(said(await answering({ invoices: [], meta: { total: 0 } })), "not_ready");

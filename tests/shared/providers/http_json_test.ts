@@ -68,7 +68,7 @@ Deno.test("http_json refuses everything else", async () => {
   }
 });
 
-Deno.test("http_json reads no more than an amount may need", async () => {
+Deno.test("http_json limits the size of its response", async () => {
   assertEquals(said(await answering({ ...GOOD, note: "x".repeat(60_000) })), {
     amount: "123.45",
     currency: "EUR",

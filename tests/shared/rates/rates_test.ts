@@ -101,7 +101,7 @@ Deno.test("isConfirmed() asks a second source for every rate that jumped", () =>
   assertEquals(isConfirmed(jumped, { stored, by: without(setOf(), "TRY") }), false);
 });
 
-Deno.test("parseCentralBanks() reads every currency with the day it is of, digit for digit", () => {
+Deno.test("parseCentralBanks() reads every currency with its own day, digit for digit", () => {
   const json = centralBanksJson("2026-11-19", { AED: "4.0190", KWD: "0.33710" }).replace(
     `"2026-11-19","base":"EUR","quote":"KWD"`,
     `"2026-11-16","base":"EUR","quote":"KWD"`,
@@ -149,7 +149,7 @@ Deno.test("parseCentralBanks() skips invalid rows and rejects anything but a lis
 const allOf = (rates: Record<string, string> = {}, publishedOn = "2026-11-19") =>
   parseCentralBanks(centralBanksJson(publishedOn, rates));
 
-Deno.test("refusalOfDay() wants a set of the day, near the central bank's", () => {
+Deno.test("refusalOfDay() requires rates of that day, close to the central bank's", () => {
   const day = "2026-11-19";
   const cases: [RateSet, string | null][] = [
     [allOf(), null],

@@ -117,7 +117,7 @@ Deno.test("a budget shows spending, limit and carry-over; the subject only that 
   assertEquals(subjectOf(many, american), "4 budgets almost used up, 2 more below");
 });
 
-Deno.test("the end of a plan is the subject on its day, and beside the bills before", async () => {
+Deno.test("the end of a plan is the subject on its day, and follows the bills before that", async () => {
   const before = withEnd(digest([bill("Rent", 1)]), {});
   const today = withEnd(digest([]), { days: 0, on: "2026-10-02", is_day: true });
   const after = withEnd(digest([]), {
@@ -199,7 +199,7 @@ Deno.test("an upcoming line shows its cost unless amounts are hidden", async () 
   ]);
 });
 
-Deno.test("an automatic payment without an amount is a line of its own, neither due nor coming up", async () => {
+Deno.test("an automatic payment without an amount has its own line, neither due nor upcoming", async () => {
   const content = withNotices(digest([]), [
     notice("awaited", "Power", -1, { amount: null }),
     notice("awaited", "Gas", -9, { amount: null }),
@@ -220,7 +220,7 @@ Deno.test("an automatic payment without an amount is a line of its own, neither 
   assertEquals(html.includes("Overdue"), false);
 });
 
-Deno.test("bills without a line are counted everywhere", async () => {
+Deno.test("bills without a line of their own are counted everywhere", async () => {
   const many = digest([bill("Water", -2), bill("Gas", -1), bill("Rent", 1), bill("Netflix", 3)]);
   const content = {
     ...many,
@@ -338,7 +338,7 @@ Deno.test("advice() suggests only what is possible, on a future day", () => {
   );
 });
 
-Deno.test("no link or instruction that a member names a bill, budget or organization with survives in a digest", async () => {
+Deno.test("a digest contains no link or instruction from names of bills, budgets or organizations", async () => {
   const hostile = "”\u202e Your account is locked. Sign in at https://evil.example/now or mail help@evil.example “";
   const content = withBudgets(
     withNotices(
@@ -459,7 +459,7 @@ Deno.test("the owner’s country decides how dates and numbers are written", asy
   assertStringIncludes(text, "from DigitalOcean on 1 Oct, 38\u00a0% above usual)");
 });
 
-Deno.test("a digest names the service, and what can be done without an assistant", async () => {
+Deno.test("a digest names the service and actions without an assistant", async () => {
   const { text, html } = await compose(EXAMPLES.short!);
   assert(text.startsWith("Expenses\n\n"), text);
   assertStringIncludes(

@@ -47,7 +47,7 @@ async function namedInRules(): Promise<Set<string>> {
 }
 const rules = await namedInRules();
 
-Deno.test("every code of app.fail() has words, and every refusal with words has a code", () => {
+Deno.test("every code of app.fail() has a text, and every text a code", () => {
   // A write that waits is no failure: nothing of its proposal is taken back.
   const settle = /create or replace function app\.settle_proposal[\s\S]+?\$\$;/.exec(sql)![0];
   const outcomes = [...settle.matchAll(/"?outcome"?'?[:,] ["'](\w+)["']/g)].map(([, outcome]) =>
@@ -61,7 +61,7 @@ Deno.test("every code of app.fail() has words, and every refusal with words has 
   assertEquals(words.filter((code) => !codes.includes(code) && !rules.has(code)), []);
 });
 
-Deno.test("every code of app.warning() has words, and every warning with words has a code", () => {
+Deno.test("every code of app.warning() has a text, and every text a code", () => {
   const codes = codesOf("app.warning");
   const words = Object.keys(en.warnings);
   assertEquals(codes.filter((code) => !words.includes(code)), []);
@@ -71,7 +71,7 @@ Deno.test("every code of app.warning() has words, and every warning with words h
   assertEquals(ofFiles.filter((code) => !rules.has(code)), []);
 });
 
-Deno.test("every event that somebody can read on the page of activity has words", () => {
+Deno.test("every event on the activity page has a text", () => {
   const events = [
     ...sql.matchAll(/'((?:account|approval|books|calendar|grant|member|organization|provider|reminders)\.[a-z_]+)'/g),
   ].map(([, event]) => event!);
@@ -84,19 +84,19 @@ Deno.test("every event that somebody can read on the page of activity has words"
   assertEquals(wordless, ["account.deleted", "organization.deleted"]);
 });
 
-Deno.test("every outcome of app.sync_fact() has words, and every outcome with words has a code", () => {
+Deno.test("every outcome of app.sync_fact() has a text, and every text an outcome", () => {
   const unasked = /create or replace function app\.describe_unasked[\s\S]+?\$\$;/.exec(sql)![0];
   // array['failed', 'not_connected']: the status, and the code.
   const chosen = [...unasked.matchAll(/array\['\w+', '(\w+)'\]/g)].map(([, code]) => code!);
   assertEquals(sorted([...codesOf("app.sync_fact"), ...chosen]), sorted(Object.keys(en.outcomes)));
 });
 
-Deno.test("every assumption with words is made by the reader of imports, or as its rows are staged", () => {
+Deno.test("every assumption with a text is made while an import is read or staged", () => {
   const staged = [...sql.matchAll(/'code', '(\w+_assumed)'/g)].map(([, code]) => code!);
   assertEquals(Object.keys(en.assumptions).filter((code) => !rules.has(code) && !staged.includes(code)), []);
 });
 
-Deno.test("every writing tool and automatic change has words for its effects", () => {
+Deno.test("every write tool and automatic change has texts for its effects", () => {
   const isRead = /return tool\s+not in \(([^)]+)\)/.exec(sql)![1]!;
   const writing = TOOLS.map(({ listed }) => listed.name).filter((name) => !literalsIn(isRead).includes(name));
   const inserted = [

@@ -46,7 +46,7 @@ function sentencesIn(sql: string): string[] {
   return literalsIn(code).filter(isSentence).filter((literal) => !EXCEPTIONS.some(([, known]) => known.test(literal)));
 }
 
-Deno.test("no sentence is left in supabase/", async () => {
+Deno.test("supabase/ contains no sentence for readers", async () => {
   for (const { path, sql } of await readSchemaFiles()) assertEquals(sentencesIn(sql), [], path);
 });
 
