@@ -132,6 +132,54 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     assertEquals([warned(apart, "linked"), await total(books)], ["", "168.00"]);
   },
 
+  "the payment that takes over an expense keeps its tax, link and tags": async (books) => {
+    const url = "https://shop.example/r/1";
+    await log(books, { ...SHE_PAID, tax: "13.41", url, tags: ["Office", "home"] });
+    await addBill(books, { ...ELECTRICITY, tags: ["Home"] });
+    const fields = async () =>
+      (await books.ok("list_expenses")).rows.map((
+        row: Json,
+      ) => [row.kind, row.tax, row.tax_percent, row.note, row.url]);
+    const before = await fields();
+    assertEquals(before, [["one_off", "13.41", 19, "by card", url]]);
+    const paid = await books.call("mark_bill_paid", { bill_name: "Electricity" });
+    assertEquals(await fields(), [["bill_payment", "13.41", 19, `by card\n${url}\n#Office`, undefined]]);
+    // The amount was wrong, and so was the tax.
+    const corrected = await books.call("mark_bill_paid", {
+      bill_name: "Electricity",
+      due_on: "2026-11-28",
+      amount: "11.90",
+    });
+    assertEquals((await books.ok("list_expenses")).rows.map(({ tax }: Json) => tax), ["1.90"]);
+    await books.ok("undo_change", { change_id: corrected.change_id });
+    await books.ok("undo_change", { change_id: paid.change_id });
+    assertEquals(await fields(), before);
+    assertEquals((await books.ok("list_expenses", { tags: ["Office"] })).rows.length, 1);
+    await books.ok("mark_bill_paid", { bill_name: "Electricity", paid_on: "2026-11-27" });
+    assertEquals(await total(books), "84.00");
+  },
+
+  "the payment in euros takes over the share of tax in the dollars": async (books) => {
+    const charged = { amount: "84.00", currency: "EUR" };
+    await log(books, { ...SHE_PAID, amount: "90.00", currency: "USD", tax_percent: 19, charged });
+    await addBill(books, ELECTRICITY);
+    await books.ok("mark_bill_paid", { bill_name: "Electricity" });
+    const [{ amount, tax, tax_percent }] = (await books.ok("list_expenses")).rows;
+    assertEquals([amount, tax, tax_percent], ["84.00", "13.41", 19]);
+  },
+
+  "the payment of a bill takes no expense that somebody pays back": async (books) => {
+    await addBill(books, ELECTRICITY);
+    const { payment } = await books.ok("mark_bill_paid", { bill_name: "Electricity" });
+    const [{ id }] = (await log(books, { ...SHE_PAID, reimbursement: "open" }, { on_duplicate: "allow" })).data.results;
+    const merge = { ids: [id], merge_into: payment.id };
+    const { hint } = await books.fails("invalid_argument", "update_expenses", merge);
+    assertStringIncludes(hint, 'set reimbursement "none" first');
+    await books.ok("update_expenses", { ids: [id], set: { reimbursement: "none" } });
+    await books.ok("update_expenses", merge);
+    assertEquals(await total(books), "84.00");
+  },
+
   "the electricity was 84.00, and the books had estimated 80": async (books) => {
     await log(books, SHE_PAID);
     await books.ok("add_bill", { ...ELECTRICITY, amount: "80.00", amount_mode: "estimated" });

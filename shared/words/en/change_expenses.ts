@@ -64,6 +64,10 @@ export const refusals = {
     message: `${name} cannot be merged: one is a refund and the other is not.`,
     hint: "If is_refund is wrong for one of them, change it first.",
   }),
+  "invalid_argument.merge_reimbursed": ({ name }: { name: string }): Refusal => ({
+    message: `Somebody pays ${name} back, which the payment of a bill cannot keep.`,
+    hint: 'Ask the person whether to give up the reimbursement. If so, set reimbursement "none" first, then merge.',
+  }),
   "invalid_argument.version_of_several": (): Refusal => ({
     message: "Several expenses are given, but expected_version is for a single one.",
     hint: "Leave expected_version out, or give one id.",

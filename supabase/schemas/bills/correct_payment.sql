@@ -20,7 +20,10 @@ begin
     perform app.fail_already_paid('already_paid.in_parts', bill, payment, occurrence.due_on);
   end if;
   if (wanted_minor, wanted_on) <> (payment.amount_minor, payment.paid_on) then
-    update app.payments as p set amount_minor = wanted_minor, paid_on = wanted_on where p.id = payment.id;
+    update app.payments as p
+    set amount_minor = wanted_minor, paid_on = wanted_on,
+      tax_minor = app.follow_tax(p.tax_minor, p.tax_percent, wanted_minor)
+    where p.id = payment.id;
   end if;
   update app.payments as p
   set note = coalesce(correct_payment.note, p.note),

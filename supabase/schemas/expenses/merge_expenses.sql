@@ -46,6 +46,12 @@ begin
   if found then
     perform app.fail('invalid_argument.merge_refund', jsonb_build_object('name', other), 'merge_into');
   end if;
+  select e.name into other from app.payments as p join app.expenses as e on e.id = p.expense_id
+  where p.expense_id = any (ids) and p.deleted_at is null and p.reimbursement is not null
+    and kept.occurrence_id is not null;
+  if found then
+    perform app.fail('invalid_argument.merge_reimbursed', jsonb_build_object('name', other), 'ids');
+  end if;
   perform app.leave_split(ids);
   select e.name into other from app.payments as p join app.expenses as e on e.id = p.expense_id
   where p.expense_id = any (ids) and p.deleted_at is null and p.split_id is not null;
@@ -71,7 +77,13 @@ begin
     category_id = coalesce(e.category_id, source.category_id),
     tags = app.clean_tags(to_jsonb(e.tags) || to_jsonb(source.tags), 'merge_into')
   where e.id = kept.expense_id and e.kind = 'one_off';
-  update app.payments as p set note = coalesce(p.note, source.note)
+  -- A bill's link and tags are of all its payments: those of one are kept in its note.
+  update app.payments as p
+  set note = left(nullif(concat_ws(E'\n', coalesce(p.note, source.note), source.url, (
+    select string_agg('#' || t.tag, ' ' order by t.place)
+    from unnest(source.tags) with ordinality as t (tag, place)
+    where not exists (select from unnest(e.tags) as own (tag) where lower(own.tag) = lower(t.tag))
+  )), ''), 2000)
   from app.expenses as e
   where p.id = kept.id and e.id = p.expense_id and e.kind = 'bill';
   -- If the currencies differ, the other record's amount is what the bank charged.
@@ -84,9 +96,11 @@ begin
   update app.payments as p
   set reimbursement = gone.reimbursement, reimbursed_by = gone.reimbursed_by, reimbursed_on = gone.reimbursed_on
   where p.id = kept.id and p.occurrence_id is null and p.reimbursement is null and gone.reimbursement is not null;
-  update app.payments as p set tax_minor = gone.tax_minor, tax_percent = gone.tax_percent
-  where p.id = kept.id and p.occurrence_id is null and p.tax_minor is null and gone.tax_minor is not null
-    and (p.amount_minor, p.currency) = (gone.amount_minor, gone.currency);
+  -- Another amount in the same currency has another tax.
+  update app.payments as p
+  set tax_minor = app.scale_minor(gone.tax_minor, p.amount_minor, gone.amount_minor), tax_percent = gone.tax_percent
+  where p.id = kept.id and p.tax_minor is null and gone.tax_minor is not null
+    and (p.amount_minor = gone.amount_minor or p.currency <> gone.currency);
   update app.payments as p set paid_by = gone.paid_by, sharing = gone.sharing
   where p.id = kept.id and p.sharing is null and gone.sharing is not null;
   update app.payments as p set merged_into = kept.id where p.merged_into = gone.id;

@@ -9,6 +9,16 @@ end
 $$;
 comment on function app.tax_of is 'Returns the tax included in an amount, in minor units, at a rate in percent.';
 
+create or replace function app.follow_tax(tax_minor bigint, tax_percent numeric, amount_minor bigint) returns bigint
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case when tax_percent is not null then app.tax_of(amount_minor, tax_percent)
+    when tax_minor <= amount_minor then tax_minor end;
+end
+$$;
+comment on function app.follow_tax is
+  'The tax once the amount is another: at the same rate, else the same while the amount can contain it.';
+
 create or replace function app.find_tax_rate(amount_minor bigint, tax_minor bigint) returns numeric
 language plpgsql immutable set search_path = '' as $$
 declare

@@ -2,7 +2,9 @@ create or replace function app.settle_estimate(estimate app.payments, amount_min
   returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  update app.payments as p set amount_minor = settle_estimate.amount_minor, is_estimate = false
+  update app.payments as p
+  set amount_minor = settle_estimate.amount_minor, is_estimate = false,
+    tax_minor = app.follow_tax(p.tax_minor, p.tax_percent, settle_estimate.amount_minor)
   where p.id = estimate.id;
 end
 $$;
