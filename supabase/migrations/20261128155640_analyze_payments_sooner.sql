@@ -1004,6 +1004,43 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.correct_payment(bill app.expenses, occurrence app.expense_occurrences, amount_minor bigint, paid_on date, note text)
+ RETURNS app.payments
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  payment app.payments := app.latest_payment(occurrence.id);
+  wanted_minor constant bigint := coalesce(correct_payment.amount_minor, payment.amount_minor);
+  wanted_on constant date := coalesce(correct_payment.paid_on, payment.paid_on);
+begin
+  if (correct_payment.amount_minor is null and correct_payment.paid_on is null and correct_payment.note is null)
+    or payment.id is null or (
+      (wanted_minor, wanted_on) = (payment.amount_minor, payment.paid_on)
+      and not (payment.is_estimate and correct_payment.amount_minor is not null)
+      and coalesce(correct_payment.note, payment.note) is not distinct from payment.note
+    ) then
+    perform app.fail_already_paid('already_paid.date', bill, payment, occurrence.due_on);
+  elsif payment.amount_minor <> occurrence.paid_minor then
+    perform app.fail_already_paid('already_paid.in_parts', bill, payment, occurrence.due_on);
+  end if;
+  if (wanted_minor, wanted_on) <> (payment.amount_minor, payment.paid_on) then
+    update app.payments as p
+    set amount_minor = wanted_minor, paid_on = wanted_on,
+      tax_minor = app.follow_tax(p.tax_minor, p.tax_percent, wanted_minor)
+    where p.id = payment.id;
+  end if;
+  update app.payments as p
+  set note = coalesce(correct_payment.note, p.note),
+    is_estimate = p.is_estimate and correct_payment.amount_minor is null
+  where p.id = payment.id
+    returning * into payment;
+  update app.expense_occurrences as o set expected_minor = wanted_minor, amount_source = 'override'
+    where o.id = occurrence.id and o.expected_minor is distinct from wanted_minor;
+  return payment;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.count_import(context app.context, batch app.import_batches, on_duplicate text, after integer DEFAULT 0)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -1797,6 +1834,47 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.find_kept(context app.context, arguments jsonb, ids text[])
+ RETURNS app.payments
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  wanted constant text := arguments ->> 'merge_into';
+  kept app.payments;
+  other text;
+begin
+  if ids = '{}' or arguments - array['ids', 'merge_into', 'dry_run'] <> '{}' then
+    perform app.fail('invalid_argument.merge_alone', field => 'merge_into');
+  end if;
+  select * into kept from app.payments as p
+  where (p.id = wanted or p.expense_id = wanted and starts_with(wanted, 'exp_')) and p.deleted_at is null;
+  if wanted = any (ids) or kept.expense_id = any (ids) then
+    perform app.fail('invalid_argument.merge_into_itself', field => 'merge_into');
+  end if;
+  perform app.require_records(context, ids || coalesce(kept.expense_id, wanted));
+  select e.name into other from app.payments as p join app.expenses as e on e.id = p.expense_id
+  where p.expense_id = any (ids) and p.deleted_at is null and p.direction <> kept.direction;
+  if found then
+    perform app.fail('invalid_argument.merge_refund', jsonb_build_object('name', other), 'merge_into');
+  end if;
+  select e.name into other from app.payments as p join app.expenses as e on e.id = p.expense_id
+  where p.expense_id = any (ids) and p.deleted_at is null and p.reimbursement is not null
+    and kept.occurrence_id is not null;
+  if found then
+    perform app.fail('invalid_argument.merge_reimbursed', jsonb_build_object('name', other), 'ids');
+  end if;
+  perform app.leave_split(ids);
+  select e.name into other from app.payments as p join app.expenses as e on e.id = p.expense_id
+  where p.expense_id = any (ids) and p.deleted_at is null and p.split_id is not null;
+  if found then
+    perform app.fail('invalid_argument.merge_part', jsonb_build_object('name', other), 'ids');
+  end if;
+  select * into kept from app.payments as p where p.id = kept.id for update;
+  return kept;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.find_member(context app.context, wanted text, field text)
  RETURNS uuid
  LANGUAGE plpgsql
@@ -2191,6 +2269,18 @@ begin
     return rate;
   end if;
   return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.follow_tax(tax_minor bigint, tax_percent numeric, amount_minor bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return case when tax_percent is not null then app.tax_of(amount_minor, tax_percent)
+    when tax_minor <= amount_minor then tax_minor end;
 end
 $function$;
 
@@ -4066,6 +4156,19 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.settle_estimate(estimate app.payments, amount_minor bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  update app.payments as p
+  set amount_minor = settle_estimate.amount_minor, is_estimate = false,
+    tax_minor = app.follow_tax(p.tax_minor, p.tax_percent, settle_estimate.amount_minor)
+  where p.id = estimate.id;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.shared_preferences()
  RETURNS text[]
  LANGUAGE sql
@@ -4788,7 +4891,13 @@ begin
     category_id = coalesce(e.category_id, source.category_id),
     tags = app.clean_tags(to_jsonb(e.tags) || to_jsonb(source.tags), 'merge_into')
   where e.id = kept.expense_id and e.kind = 'one_off';
-  update app.payments as p set note = coalesce(p.note, source.note)
+  -- A bill's link and tags are of all its payments: those of one are kept in its note.
+  update app.payments as p
+  set note = left(nullif(concat_ws(E'\n', coalesce(p.note, source.note), source.url, (
+    select string_agg('#' || t.tag, ' ' order by t.place)
+    from unnest(source.tags) with ordinality as t (tag, place)
+    where not exists (select from unnest(e.tags) as own (tag) where lower(own.tag) = lower(t.tag))
+  )), ''), 2000)
   from app.expenses as e
   where p.id = kept.id and e.id = p.expense_id and e.kind = 'bill';
   -- If the currencies differ, the other record's amount is what the bank charged.
@@ -4801,9 +4910,11 @@ begin
   update app.payments as p
   set reimbursement = gone.reimbursement, reimbursed_by = gone.reimbursed_by, reimbursed_on = gone.reimbursed_on
   where p.id = kept.id and p.occurrence_id is null and p.reimbursement is null and gone.reimbursement is not null;
-  update app.payments as p set tax_minor = gone.tax_minor, tax_percent = gone.tax_percent
-  where p.id = kept.id and p.occurrence_id is null and p.tax_minor is null and gone.tax_minor is not null
-    and (p.amount_minor, p.currency) = (gone.amount_minor, gone.currency);
+  -- Another amount in the same currency has another tax.
+  update app.payments as p
+  set tax_minor = app.scale_minor(gone.tax_minor, p.amount_minor, gone.amount_minor), tax_percent = gone.tax_percent
+  where p.id = kept.id and p.tax_minor is null and gone.tax_minor is not null
+    and (p.amount_minor = gone.amount_minor or p.currency <> gone.currency);
   update app.payments as p set paid_by = gone.paid_by, sharing = gone.sharing
   where p.id = kept.id and p.sharing is null and gone.sharing is not null;
   update app.payments as p set merged_into = kept.id where p.merged_into = gone.id;
@@ -5724,6 +5835,8 @@ COMMENT ON FUNCTION "app"."find_tax_rate"(bigint, bigint) IS 'Returns the rate i
 
 COMMENT ON FUNCTION "app"."first_few"(jsonb) IS 'Returns the first few rows if there are many; all of them would fill the conversation.';
 
+COMMENT ON FUNCTION "app"."follow_tax"(bigint, numeric, bigint) IS 'The tax once the amount is another: at the same rate, else the same while the amount can contain it.';
+
 COMMENT ON FUNCTION "app"."forget_layouts"(app.context, jsonb) IS 'Deletes the answers about header lines, so that the next statement asks again. Ends the tool with not_found for an unknown id.';
 
 COMMENT ON FUNCTION "app"."forget_line"() IS 'Marks a statement line as forgotten when a payment linked to it is purged.';
@@ -6115,6 +6228,10 @@ COMMENT ON TYPE "app"."spending" IS 'All groups, the amounts that could not be c
 COMMENT ON TYPE "app"."spending_group" IS 'Sums of one group in minor units of the target currency. Earlier sums belong to the period compared with; upcoming sums are included in minor.';
 
 COMMENT ON TYPE "app"."sum_item" IS 'A statement row or a payment that may be a sum or part of one. Parts of one sum have the same grouped_by.';
+
+REVOKE ALL ON FUNCTION "app"."follow_tax"(bigint, numeric, bigint) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."follow_tax"(bigint, numeric, bigint) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."is_relabeling"(jsonb, jsonb) FROM PUBLIC;
 
