@@ -17,7 +17,7 @@ import { readSession, type SignedInUser } from "../../shared/http/session.ts";
 import { withNext } from "../../shared/next_path.ts";
 import type { Registry } from "../../shared/providers/registry.ts";
 
-/** Of the pages that need no sign-in, and lead to it. */
+/** Dependencies of pages without sign-in. */
 export interface OpenPageDeps extends Deps {
   store: IdentityStore;
   providerLinks: ProviderLinkStore;

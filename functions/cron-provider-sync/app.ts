@@ -1,6 +1,6 @@
 /**
  * The job that fetches the amounts of variable bills from their providers for past months. Only the scheduler may call
- * it, and for nobody else it is loaded.
+ * it, and the job is loaded only for the scheduler.
  */
 import type { Deps } from "../../shared/deps.ts";
 import { AppError } from "../../shared/errors.ts";

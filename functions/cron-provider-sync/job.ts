@@ -1,4 +1,4 @@
-/** What a run needs: its stores, and providers to ask. */
+/** Dependencies of a run: its stores and providers. */
 import { createCredentialStore } from "../../shared/db/credential_store.ts";
 import { createRecordRun } from "../../shared/db/job_run_store.ts";
 import { createProviderStore } from "../../shared/db/provider_store.ts";

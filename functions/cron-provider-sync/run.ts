@@ -1,8 +1,8 @@
 /**
  * One run of the job: leases links, queries their providers and stores the answers, several in parallel. A provider's
  * failure affects only its own link. Everything is keyed by link and month: concurrent runs share the links, and a
- * later run continues where an earlier one stopped. A link that lacks several months is asked for one; the others wait
- * until every link had its turn, and are then asked for in turns.
+ * later run continues where an earlier one stopped. Each link is queried for one month first; further months follow in
+ * turns once every link was queried.
  */
 import type { RecordRun } from "../../shared/db/job_run_store.ts";
 import type { ClaimedLink, Kept, LeasedMonth, LinkCounts, ProviderStore } from "../../shared/db/provider_store.ts";
@@ -17,7 +17,7 @@ import { linkProblem, STAGE } from "./link_problems.ts";
 export interface Job extends Pick<Deps, "clock" | "log"> {
   store: ProviderStore;
   recordRun: RecordRun;
-  /** Seals stored credentials with the current key, and answers how many. */
+  /** Reseals credentials with the current key and returns how many. */
   reseal(remainingMs: () => number): Promise<number>;
   ask: Ask;
 }
@@ -69,10 +69,10 @@ export async function runProviderSync(
   let resealed = 0;
 
   const count = async () => counts = await store.countLinks({ period, again, before: startedAt, at: clock() });
-  /** Leased links that lack more months. Whatever is left of them at the end is in the database, too. */
+  /** Leased links with further months. The database also knows the rest. */
   const backlog: ClaimedLink[] = [];
   let isAllClaimed = false;
-  /** A restarting database must not cost the day's only run. */
+  /** Retries, so that a database restart does not lose the day's only run. */
   const claimLink = async (attempt = 1): Promise<ClaimedLink | null> => {
     try {
       return await store.claimLink({ period, again, before: startedAt, at: clock() });
@@ -117,7 +117,7 @@ export async function runProviderSync(
     fail(error);
   }
   if (!failure) {
-    // Any of the keys can still decrypt, so a failure here doesn't stop the sync.
+    // A failure here doesn't stop the sync, since the old keys still decrypt.
     resealed = await job.reseal(() => limits.workMs / 2 - elapsed()).catch((thrown) => {
       log.error("credentials_not_resealed", { error: describeError(thrown) });
       return 0;
@@ -150,13 +150,13 @@ interface Asking {
   deadlineMs: number;
   problems: Problems;
   tally: Tally;
-  /** No other month of the link is to be asked for. */
+  /** Whether this is the link's last requested month. */
   isLast: boolean;
-  /** The month of the run; earlier months may have no statement at all. */
+  /** Whether this is the run's month; earlier months may have no statement at all. */
   isCurrent: boolean;
 }
 
-/** @returns whether the link is still leased, to be asked for another month. */
+/** @returns whether the link is still leased and can be queried for another month. */
 async function askOne(
   { store, ask, clock, log }: Job,
   link: AskedLink & LeasedMonth,

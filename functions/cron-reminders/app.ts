@@ -1,5 +1,5 @@
 /**
- * The reminders job: rolls bills forward, mails what is due, refreshes exchange rates. It also serves the health checks
+ * The reminders job: rolls bills forward, mails reminders, refreshes exchange rates. It also serves the health checks
  * of jobs and mail. Everything requires the scheduler's secret and is loaded only for callers that have it.
  */
 import { type App, createApp } from "../../shared/http/app.ts";

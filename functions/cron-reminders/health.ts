@@ -1,5 +1,5 @@
 /**
- * `GET /api/health/jobs`: whether the schedule works, for monitors. It names jobs, ages and settings, so it asks for
+ * `GET /api/health/jobs`: whether the schedule works, for monitors. It reveals jobs, ages and settings, so it requires
  * the scheduler's secret.
  */
 import { createHash } from "node:crypto";
@@ -31,7 +31,7 @@ export async function answerJobsHealth(c: AppContext, { config, database, clock 
   return c.json(answer, ok ? 200 : 503, { "cache-control": "no-store" });
 }
 
-/** How this request came: through our front door, past it, or with a secret that the functions don't know. */
+/** The request's route: through our front door, around it, or with an unknown secret. */
 function describeFrontDoor(c: AppContext, { frontDoorSecrets }: Config): string {
   const proof = c.req.header(FRONT_DOOR_HEADER);
   if (frontDoorSecrets.length === 0) return "not_set";

@@ -1,6 +1,6 @@
 /**
- * Fetches the exchange rates of past days that the books need, day by day: of imported and backdated payments, of days
- * on which the newest rates were not fetched, and of yesterday in all currencies. Then values the payments that waited.
+ * Fetches missing exchange rates of past days: for imported and backdated payments, for days whose rates were not
+ * fetched, and for yesterday in all currencies. Then values the waiting payments.
  */
 import { describeError } from "../../shared/log.ts";
 import { MalformedRates, type RateSet } from "../../shared/rates/rate_set.ts";
@@ -11,7 +11,7 @@ import { NoRates, readRates } from "./read_rates.ts";
 import { refuseRates } from "./refuse_rates.ts";
 import type { Job, Stage } from "./stage.ts";
 
-/** What a free service may be asked for in a row; a backlog takes several runs. */
+/** A limit for free services; a backlog takes several runs. */
 const MAX_DAYS = 60;
 const PAGE = 500;
 
@@ -23,7 +23,7 @@ interface Counts {
 
 export async function ratePastDays(job: Job, stage: Stage): Promise<Counts> {
   const days = await job.store.findDaysToRate({ at: stage.at, size: MAX_DAYS });
-  // A source that is down is not asked for the next day too.
+  // A source that is down is not queried again in this run.
   const down = new Set<string>();
   let asked = 0;
   for (const day of days) {
@@ -36,7 +36,7 @@ export async function ratePastDays(job: Job, stage: Stage): Promise<Counts> {
   return { days: asked, settled: await settleAll(job, stage) };
 }
 
-/** Stores what each source has for a day; whether all of them answered. */
+/** Stores the rates of each source for a day. @returns whether all of them answered. */
 async function rateDay(
   job: Job,
   stage: Stage,

@@ -1,4 +1,4 @@
-/** Sends the mails about proposals and removals that are due now, or were left over. */
+/** Sends due and unsent mails about proposals and removals. */
 import { sendAllClaimedMails, type Sent } from "../../shared/mail/send_claimed_mails.ts";
 import type { Fail, Job, Stage } from "./stage.ts";
 

@@ -1,4 +1,4 @@
-/** Notes among a run's problems why the rates of a source are not used. */
+/** Adds the reason why a source's rates are not used to a run's problems. */
 import type { Problems } from "../../shared/jobs/problems.ts";
 import type { Refusal } from "../../shared/rates/refusal.ts";
 import type { SourceName } from "../../shared/rates/rate_set.ts";

@@ -51,12 +51,12 @@ export async function sendReminders(job: Job, stage: Stage, fail: Fail): Promise
   }
 }
 
-/** @returns what kept it from collecting all; digests that are ready can still be sent. */
+/** @returns the error that stopped collection, if any; finished digests are still sent. */
 async function collect({ store, log }: Job, { problems, at, remainingMs }: Stage): Promise<AppError | undefined> {
   let after: Cursor = null;
   let size = PAGE;
   let failure: AppError | undefined;
-  // Bills not collected today are collected tomorrow if they are still within their window, so sending comes first.
+  // Sending comes first: uncollected bills are collected tomorrow if still within their window.
   const keptMs = remainingMs() * SENDING_TIME_SHARE;
   while (remainingMs() > keptMs) {
     try {
@@ -73,7 +73,7 @@ async function collect({ store, log }: Job, { problems, at, remainingMs }: Stage
       size = Math.max(1, Math.floor(size / PAGE_SHRINK_FACTOR));
     }
   }
-  // Out of time with pages left, which must not pass for a complete run.
+  // Time ran out with pages left: the run must not count as complete.
   if (!failure) problems.add(mailProblem("left_for_next_run"));
   return failure;
 }
@@ -125,7 +125,7 @@ async function sendBatch(
     for (const { code, id } of results) if (code) stage.problems.add({ ...mailProblem(code), ref: id });
     const answer = await store.settleReminders({ batch, results, isLast, retryAt: retryAfter(waitMs), at: clock() });
     if (answer.outcome === "lost") {
-      // A batch ends with its last digest; having nothing more to report loses nothing.
+      // The batch ends with its last digest, so a lost lease without results loses nothing.
       if (results.length > 0) stage.problems.add({ ...mailProblem("lease_lost"), ref: batch.id });
       return;
     }

@@ -4,7 +4,7 @@ import type { Job, Stage } from "./stage.ts";
 
 interface Rolled {
   advanced: number;
-  /** No past due date is left: the next run need not look back this far (jobs.rolled_until). */
+  /** Whether no past due date is left, so that the next run can start later (jobs.rolled_until). */
   complete: boolean;
   [count: string]: number | boolean;
 }
@@ -14,7 +14,7 @@ const CONCURRENCY = 2;
 /** Due dates per page; later pages shrink by the factor when one was too large. */
 const PAGE = 2000;
 const PAGE_SHRINK_FACTOR = 45;
-/** How long a page is retried while somebody else writes to its bills: longer than the statement timeout (8 s). */
+/** How long a page with locked bills is retried: longer than the statement timeout (8 s). */
 const BUSY_RETRIES = { ms: 10_000, pauseMs: 500 };
 
 /** @throws {AppError} the database's refusal of a single due date, after all other pages are done. */
@@ -50,7 +50,7 @@ async function rollPages(
         round.advanced += advanced;
         const now = performance.now();
         if (passedOver > 0 && now < until) {
-          // They may be another run's that has not committed their next dates yet; their reminders must wait for that.
+          // Another run may hold them and not have committed their next dates; their reminders must wait for that.
           waiting.push({ page, notBefore: now + retries.pauseMs, until: Math.min(until, now + retries.ms) });
           continue;
         }

@@ -41,7 +41,6 @@ function stopwatch(): () => number {
 
 /** Rolling comes before sending, and must leave it this share of the time. */
 const SENDING_TIME_SHARE = 0.5;
-/** Somebody waits for these, and there are few. */
 const PROPOSALS_TIME_SHARE = 0.6;
 /** Mails convert by today's rates, and don't wait longer for them. */
 const RATES_TIME_SHARE = 0.75;
@@ -95,7 +94,7 @@ const NOTHING_DONE = { candidates: 0, digestsSent: 0, remindersSent: 0, fxRefres
 
 type Counts = Readonly<Record<string, number | boolean>>;
 
-/** Runs stages; null for one that failed as a whole. The first that cannot reach the database ends the run. */
+/** Runs stages; null for a failed one. The first stage that cannot reach the database ends the run. */
 function stageRunner({ recordRun, clock, log }: Job, problems: Problems) {
   let reached = false;
   return async function run<Result extends Counts>(

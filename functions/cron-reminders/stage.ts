@@ -1,4 +1,4 @@
-/** What a run of the job passes to its stages. */
+/** Inputs of the job's stages. */
 import type { RecordRun } from "../../shared/db/job_run_store.ts";
 import type { RemindersStore } from "../../shared/db/reminders_store.ts";
 import type { Deps } from "../../shared/deps.ts";
@@ -15,7 +15,7 @@ export interface Job extends JobDeps {
 /** Input of a stage. */
 export interface Stage {
   problems: Problems;
-  /** When the run started. Past and due are decided by this one instant, even across midnight. */
+  /** The start of the run. It decides past and due for all stages, even across midnight. */
   at: Date;
   /** Milliseconds left for new work; none when zero or less. */
   remainingMs(): number;

@@ -1,6 +1,6 @@
 /**
- * `POST /api/health/mail`: sends one mail through the configured mail service, so that who runs the service knows that
- * mail arrives. It asks for the scheduler's secret, and the mail can say nothing but our own words.
+ * `POST /api/health/mail`: sends one mail through the configured mail service, to test that mail arrives. It requires
+ * the scheduler's secret, and the mail contains only our own text.
  */
 import { createHmac } from "node:crypto";
 import type { Deps } from "../../shared/deps.ts";
@@ -13,7 +13,7 @@ import { wordsOf } from "../../shared/words/words.ts";
 
 const MAX_BYTES = 1000;
 
-/** Takes `{"to": "<address>"}`; answers `{"ok": true, "mark": "…"}`, the mark that stands in the mail. */
+/** Accepts `{"to": "<address>"}`; returns `{"ok": true, "mark": "…"}` with the mark in the mail. */
 export async function sendTestMail(c: AppContext, deps: Pick<Deps, "config" | "fetch" | "clock">): Promise<Response> {
   const to = readAddress(await readText(c, MAX_BYTES));
   const at = deps.clock().toISOString();

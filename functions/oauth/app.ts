@@ -35,8 +35,8 @@ export function createOAuthApp(deps: Deps, languages?: Languages): App {
   serve("POST", "/api/oauth/register", register);
   serve("POST", "/api/oauth/revoke", revoke);
 
-  // No CORS here: other sites have no business reading what a signed-in person sees. The pages are loaded for the first
-  // who sees them, so that no client waits for them at the token endpoint.
+  // No CORS here: other sites must not read a signed-in person's pages. The pages are loaded on first use, so that the
+  // token endpoint starts without them.
   app.get(PAGE, async (c) => (await import("./authorize.ts")).authorize(c, server));
   app.post(PAGE, async (c) => (await import("./consent.ts")).decideConsent(c, server));
   return app;

@@ -18,11 +18,11 @@ interface Verified {
 }
 
 /**
- * Reports an error to the client before the person was shown anything. Anybody can register a client, so this could
- * be abused as an open redirect: unless the person has approved the redirect URI before, they see the error and go
- * on with a click of their own (RFC 9700 §4.11.2). Also redirected directly are apps on the person's own device and
- * published callbacks of known makers, but not with `prompt=none`, which redirects whether or not a person is there:
- * it only goes to approved redirect URIs.
+ * Reports an error to the client before the person saw a page. Anybody can register a client, so this could be abused
+ * as an open redirect: unless the person has approved the redirect URI before, they see the error and go on with a
+ * click of their own (RFC 9700 §4.11.2). Also redirected directly are apps on the person's own device and published
+ * callbacks of known makers, but not with `prompt=none`, which redirects whether or not a person is there: it only goes
+ * to approved redirect URIs.
  */
 export async function refuseUnasked(
   c: AppContext,

@@ -24,7 +24,7 @@ export interface ConsentPage {
   /** Whether the operator has plans. */
   hasPlans: boolean;
   user: SignedInUser;
-  /** Signed statement of what this page asks. */
+  /** The signed request that this page asks about. */
   token: string;
   /** Path of the request, to return to as somebody else. */
   path: string;
@@ -105,11 +105,11 @@ export async function showConsent(
 
 type ConsentWords = Words["pages"]["consent"];
 
-/** The first letter of a name, as a reader sees it: a logo of the client's choosing could be anybody's. */
+/** The first letter of the client's name, instead of a logo that could imitate another app's. */
 const monogram = (name: string): string =>
   [...new Intl.Segmenter("en", { granularity: "grapheme" }).segment(name.trim())][0]?.segment.toUpperCase() ?? "";
 
-/** What it may do and what not, by the person's roles in the organizations that can be chosen. */
+/** Its permissions, by the person's roles in the selectable organizations. */
 function Abilities({ organizations, words }: { organizations: readonly ConsentOrganization[]; words: ConsentWords }) {
   const roles = organizations.filter(({ has_connector }) => has_connector).map(({ role }) => role);
   const decides = organizations.some(({ has_connector, may_decide }) => has_connector && may_decide);

@@ -1,6 +1,6 @@
 /**
  * Quotas for fetching and storing a client's metadata document. Anybody can make us fetch documents, so each caller
- * gets a share of the total; and those fetches take nothing from the documents that people connect with.
+ * gets a share of the total, separate from the documents of connected clients.
  */
 import type { ClientRoom, Quota } from "../../shared/db/quota.ts";
 import type { AppContext } from "../../shared/http/app.ts";
@@ -20,7 +20,7 @@ interface DocumentRequest {
   clientId: string;
 }
 
-/** `knownQuotas` are those of a client that somebody has connected. */
+/** `knownQuotas` apply to a client that a person has connected. */
 export async function documentQuotas(
   config: LimitConfig,
   { c, clientId }: DocumentRequest,
@@ -51,7 +51,7 @@ export async function documentQuotas(
   };
 }
 
-/** Limits on storing the document's client until somebody authorizes it; a well-known one counts against nobody. */
+/** Limits on storing the document's client until a person authorizes it; well-known clients are exempt. */
 export async function documentRoom(
   config: LimitConfig,
   { c, clientId }: DocumentRequest,

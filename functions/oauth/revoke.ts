@@ -1,6 +1,6 @@
 /**
- * Token revocation (RFC 7009): a refresh token ends its grant, an access token only itself. An unknown token, or
- * another client's, gets the same response, and nothing happens. `token_type_hint` is not needed.
+ * Token revocation (RFC 7009): a refresh token ends its grant, an access token only itself. Unknown tokens and other
+ * clients' tokens get the same response without effect. `token_type_hint` is not needed.
  */
 import { tokenLimits } from "../../shared/http/quotas.ts";
 import { hashToken } from "../../shared/oauth/tokens.ts";

@@ -40,7 +40,7 @@ export function createPaymentWebhookApp({ config, database, clock, log }: Deps):
     const bodyHash = sha256(new Uint8Array(body)).toString("hex");
     const verdict = await store.applyPaymentEvent(event, { bodyHash, eventId: eventIdOf(c), at: clock() });
     note(c, verdict);
-    // Something that only a person can fix.
+    // Only a person can fix these.
     if (verdict.reason) log.error("payment_event", { request_id: c.get("requestId"), ...verdict });
     return c.json({ status: verdict.outcome }, 200, { "cache-control": "no-store" });
   });

@@ -19,7 +19,7 @@ export const showAccount = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
     const account = await deps.store.readAccount({ userId: user.id, at: deps.clock() });
     if (!account) return c.redirect(withNext("/onboarding", c.req.path), 303);
-    // Who is leaving can only stay.
+    // While an account is being deleted, its owner can only keep it.
     if (account.profile.deletes_at) return c.redirect("/account/delete", 303);
     return await renderAccount(c, deps, { user, account, done: c.req.query("done") });
   });

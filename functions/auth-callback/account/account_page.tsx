@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The account page, in the order of what people come for; what deletes something is at its end. */
+/** The account page: frequent tasks first, deletion last. */
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
 import type { AppContext } from "../../../shared/http/app.ts";

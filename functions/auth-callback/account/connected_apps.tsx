@@ -68,7 +68,7 @@ export const appName = (app: ConnectedApp): string => shownClientName(app.client
 /** Shows the time of connection to the minute: apps can have the same name. */
 export function AppFacts({ app, heading, timezone, words, format }: {
   app: ConnectedApp;
-  /** Its name, on the level that the page has for it. */
+  /** The app's name as a heading, at the page's level. */
   heading: Child;
   timezone: string;
   words: AppWords;

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The last section of the account page: what deletes something, apart from everything that people come for. */
+/** The last section of the account page: deleting the account or an organization. */
 import type { Account } from "../../../shared/db/identity_store.ts";
 import { Name } from "../../../shared/pages/components.tsx";
 import { organizationPath } from "../../../shared/urls.ts";

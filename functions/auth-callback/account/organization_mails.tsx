@@ -15,7 +15,7 @@ interface MailsView {
 }
 
 export function OrganizationMails({ organizations, token, words: { mails: words } }: MailsView) {
-  // An owner gets all, unless an unsubscribe link ended it.
+  // Owners get every mail, so show them only after they unsubscribed.
   const shown = organizations.filter(({ role, mails }) => role === "member" || mails === "none");
   if (shown.length === 0) return null;
   return (

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
- * The plan of one organization: what it is, what to do next, what each plan includes and costs. Members read it, owners
- * find the links to buy, to the invoices and to cancel; it changes nothing itself.
+ * The plan of one organization, the next step, and what each plan includes and costs. Owners find links to buy, to see
+ * invoices and to cancel. The page changes nothing itself.
  */
 import type { Account, AccountOrganization, Plan } from "../../../shared/db/identity_store.ts";
 import type { Config } from "../../../shared/config.ts";
@@ -151,7 +151,7 @@ function PlanRow({ organization, features, config, words, plan }: PlanView & { p
   );
 }
 
-/** Invoices and the end of a subscription, or whom to ask. */
+/** Links to invoices and cancellation, or a contact. */
 function Paying({ organization, config, words: { planPage: words } }: PlanView) {
   if (!organization.rights.includes("plan:manage")) return null;
   const urls = createUrls(config);

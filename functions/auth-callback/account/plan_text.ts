@@ -5,7 +5,7 @@ import type { Words } from "../../../shared/words/words.ts";
 type Plan = "free" | "pro" | "team";
 
 export interface PlanState {
-  /** The plan that is paid for, or was set by hand. */
+  /** The paid or manually set plan. */
   plan: Plan;
   plan_status: "active" | "past_due" | "canceled";
   /** The plan whose features currently apply. */
@@ -17,7 +17,7 @@ export interface PlanState {
   /** The plan of another, past-due subscription that includes more or lasts longer. */
   second_plan: Plan | null;
   second_grace_ends_at: string | null;
-  /** Until when it is paid for, or was, if the plan has ended. */
+  /** The end of the paid period, in the past if the plan has ended. */
   period_ends_at: string | null;
 }
 
@@ -45,7 +45,6 @@ export function planText(state: PlanState, reading: Reading): string {
     : words.trial(trial_ends_at, format);
 }
 
-/** The same without a trial. */
 function paidText(state: PlanState, { words, format }: Reading): string {
   const { plan, plan_status, effective_plan, grace_ends_at, second_plan, second_grace_ends_at, period_ends_at } = state;
   const second = effective_plan === second_plan && second_plan !== plan ? second_grace_ends_at : null;

@@ -75,7 +75,7 @@ export function ReminderForm(
   );
 }
 
-/** A person's own organizations that send no reminders whatever is ticked: the plan must include them. */
+/** Owned organizations whose plan includes no reminders, whatever is ticked. */
 function PlanNotice({ organizations, words }: Pick<ReminderView, "organizations" | "words">) {
   const own = organizations.filter(({ role }) => role === "owner");
   const off = own.filter(({ features_off }) => features_off.includes("reminders:email"));

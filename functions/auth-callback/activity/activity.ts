@@ -1,4 +1,4 @@
-/** The activity page: every change of an organization, what its apps read, and what happened to accounts. */
+/** The activity page: every change of an organization, reads by its apps, and account events. */
 import type { ActivityFilter, ActivityPage } from "../../../shared/db/activity_store.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
@@ -8,7 +8,7 @@ import { type Handler, type PageDeps, signedIn } from "../page_guards.ts";
 import { renderActivity } from "./activity_page.tsx";
 import { renderChange } from "./change_page.tsx";
 
-/** With `change` in the query, the page of one change: all that it did, and Undo. */
+/** With `change` in the query, the page of one change with its effects and Undo. */
 export const showActivity = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
     const asked = readQuery(c);

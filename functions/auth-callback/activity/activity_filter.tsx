@@ -1,12 +1,12 @@
 /** @jsxImportSource hono/jsx */
-/** Narrows the list of changes: a form of the address alone. */
+/** The filter of the list of changes: a GET form. */
 import type { ActivityFilter, ActivityPage } from "../../../shared/db/activity_store.ts";
 import { shownClientName } from "../../../shared/oauth/client_name.ts";
 import { SelectField, TextField } from "../../../shared/pages/components.tsx";
 import { activityPath } from "../../../shared/urls.ts";
 import type { Reader } from "../../../shared/words/reader.ts";
 
-/** The query of the page that shows these changes. @param before where it begins */
+/** The query that selects these changes. @param before the cursor of the next page */
 export const searchOf = ({ organization }: ActivityPage, filter: ActivityFilter, before?: string): URLSearchParams =>
   new URLSearchParams(
     Object.entries({ organization: organization.id, ...filter, q: filter.query, query: undefined, before })

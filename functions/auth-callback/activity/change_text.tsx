@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** What the list and the page of a change say of it alike. */
+/** Texts about a change that the list and its page share. */
 import type { Activity, ActivityPage } from "../../../shared/db/activity_store.ts";
 import { shownClientName } from "../../../shared/oauth/client_name.ts";
 import { Name, TimeText } from "../../../shared/pages/components.tsx";
@@ -13,7 +13,7 @@ export interface ChangeProps {
   reader: Reader;
 }
 
-/** "Logged Lunch, 14.50 EUR"; of one whose contents are gone, what its tool does. */
+/** "Logged Lunch, 14.50 EUR"; without stored contents, a general description of the tool. */
 export function summaryOf(
   { change, is_emptied: isEmptied, tool }: Activity,
   { catalog, words, format }: Reader,
@@ -23,7 +23,7 @@ export function summaryOf(
   return words.activity.emptied(Object.hasOwn(changes, tool) ? changes[tool as keyof typeof changes] : otherChange);
 }
 
-/** Who made it, with what, when, and who approved it. */
+/** Author, app, time and approver. */
 export function Byline({ change, page: { timezone }, reader: { words: { activity: words }, format } }: ChangeProps) {
   return (
     <p class="muted small">

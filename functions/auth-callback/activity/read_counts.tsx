@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** What apps read, by day: how often, not what. */
+/** How often apps read, by day. */
 import type { ReadCount } from "../../../shared/db/activity_store.ts";
 import { shownClientName } from "../../../shared/oauth/client_name.ts";
 import { Name } from "../../../shared/pages/components.tsx";

@@ -1,12 +1,12 @@
 /** @jsxImportSource hono/jsx */
-/** What happened to accounts, members, apps and the plan. */
+/** Events of accounts, members, apps and the plan. */
 import type { ActivityPage, EventDetail, SecurityEvent } from "../../../shared/db/activity_store.ts";
 import { shownClientName } from "../../../shared/oauth/client_name.ts";
 import { Name, Row, TimeText } from "../../../shared/pages/components.tsx";
 import { proposalPath } from "../../../shared/urls.ts";
 import type { Reader } from "../../../shared/words/reader.ts";
 
-/** An app's name is a stranger's text. */
+/** App names are untrusted text. */
 const named = ({ client_name: name, ...detail }: EventDetail): EventDetail => ({
   ...detail,
   ...(name && { client_name: shownClientName(name) }),

@@ -1,9 +1,9 @@
 /** @jsxImportSource hono/jsx */
-/** The form that undoes a change. Its key makes two presses one. */
+/** The form that undoes a change. Its idempotency key makes a double press harmless. */
 import type { Activity, ActivityPage } from "../../../shared/db/activity_store.ts";
 import type { Reader } from "../../../shared/words/reader.ts";
 
-/** How long a change can be undone; the tool judges it anew. */
+/** How long a change can be undone; the tool checks it again. */
 const DAYS = 30;
 
 export const canUndo = (change: Activity, { may_write: mayWrite }: ActivityPage, now: Date): boolean =>

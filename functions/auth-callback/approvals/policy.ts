@@ -1,4 +1,4 @@
-/** The page of an organization's approvals: what waits, and the owner's changes to what needs approval. */
+/** The approvals page of an organization: pending proposals and the owner's rules. */
 import type { ApprovalPolicy, NewRule } from "../../../shared/approvals/proposal.ts";
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
@@ -72,7 +72,7 @@ async function add(c: AppContext, deps: PageDeps, { user, form, policy }: Asked)
   return await show(c, deps, { user, typed });
 }
 
-/** What is removed already stays so. */
+/** Removing a rule twice succeeds. */
 async function remove(c: AppContext, deps: PageDeps, { user, form, policy }: Asked): Promise<Response> {
   const rules = policy.rules.filter((rule) => keyOf(rule) !== form.get("rule"));
   if (rules.length < policy.rules.length) await change(c, deps, { user, rules: rules.map(withoutId) });
@@ -104,7 +104,7 @@ async function change(
   return answer;
 }
 
-/** Somebody writes to the books for longer than a page waits. */
+/** Another write holds the books for longer than a page waits. */
 export const booksBusy = () =>
   new AppError("unavailable", "the books are being written to", {
     says: ({ booksBusy }) => booksBusy,

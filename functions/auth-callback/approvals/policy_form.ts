@@ -29,7 +29,7 @@ export interface RuleProblems {
   roles?: string;
 }
 
-/** For people whose money is worth about as much; elsewhere an amount would be a guess. */
+/** Only for currencies of similar value; elsewhere an amount would be a guess. */
 const SUGGESTED_OVER: Readonly<Record<string, string>> = { EUR: "200", USD: "200", GBP: "200", CHF: "200" };
 
 /** Default values while there are no rules. */

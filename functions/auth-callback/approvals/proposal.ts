@@ -52,7 +52,7 @@ export const postProposal = (deps: PageDeps): Handler =>
 const isDecision = (value: string | undefined): value is Decision =>
   ["approve", "refuse", "withdraw"].includes(value ?? "");
 
-/** Undefined for what cannot be a proposal's id. */
+/** Undefined for a malformed id. */
 const idOf = (c: AppContext): string | undefined => {
   const id = c.req.param("id") ?? "";
   return /^prop_[0-9a-z]{1,32}$/.test(id) ? id : undefined;

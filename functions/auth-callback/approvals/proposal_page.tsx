@@ -19,7 +19,7 @@ import type { Reader } from "../../../shared/words/reader.ts";
 import { changePath } from "../activity/change_path.ts";
 import type { PageDeps } from "../page_guards.ts";
 
-/** What a press did not do (`?news=` after a redirect). */
+/** Why a press had no effect (`?news=` after a redirect). */
 const NEWS = ["already", "changed", "not_allowed"] as const;
 
 export interface ProposalView {
@@ -37,7 +37,7 @@ export async function renderProposal(
   const reader = livingIn(c, proposal.country);
   const { words: { proposal: words }, catalog } = reader;
   const { state, organization } = proposal;
-  // Somebody may have decided since; then the state says all.
+  // Another person may have decided meanwhile; the page's state then explains it.
   const news = NEWS.find((one) => one === asked && (one === "already") === (state !== "pending"));
   const effects = tellEffects(proposal, catalog, reader.format);
   const whole = tellWhole(proposal, catalog, reader.format);
@@ -196,7 +196,7 @@ function About({ proposal, reader: { words: { proposal: words }, format } }: Par
   return <Facts facts={facts} />;
 }
 
-/** What the reader can press, and why not when they cannot. */
+/** The reader's buttons, or the reason why there are none. */
 function Decide({ proposal, token, reader: { words: { proposal: words } } }: Part & { token: string }) {
   const { may_decide: mayDecide, may_withdraw: mayWithdraw, is_mine: isMine } = proposal;
   const hidden = (

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Who owes whom for shared costs; settling up is left to the assistant. */
+/** Debts from shared costs; only the assistant settles them. */
 import type { Balance, Glance } from "../../../shared/books/glance.ts";
 import { Name, Row } from "../../../shared/pages/components.tsx";
 import type { Part } from "./part.ts";

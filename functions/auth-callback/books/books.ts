@@ -1,4 +1,4 @@
-/** The books at a glance, and the two presses on it: a due date is paid, and that is undone. All else is read. */
+/** The books at a glance. Its only two changes are paying a due date and undoing that. */
 import { cleanLine } from "../../../shared/clean_text.ts";
 import type { FactEnvelope } from "../../../shared/connector/result.ts";
 import { AppError } from "../../../shared/errors.ts";
@@ -37,7 +37,7 @@ export const showBooks = (deps: PageDeps): Handler =>
       if (organizationId === undefined) return await renderNoBooks(c, deps, user);
       throw noPage();
     }
-    // An address of a list that has changed its shape, or that somebody made up.
+    // A cursor of an earlier version, or an invented one.
     if (!found.expenses.ok) return c.redirect(booksPath(found.organization.id), 303);
     return await renderBooks(c, deps, { user, glance: found, query, cursor, news: newsOf(c.req.query("news")) });
   });
@@ -72,7 +72,7 @@ async function pay(c: AppContext, { books, clock }: PageDeps, { form, ...asked }
   if (!BILL.test(billId) || !isDay(dueOn) || !isUuid(key) || (shown && !AMOUNT.test(shown))) {
     throw unknownChange();
   }
-  // Where the amount is not known, or only about, the person types it, perhaps with a decimal comma.
+  // An unknown or estimated amount is typed by the person, perhaps with a decimal comma.
   const field = form.get("amount") ?? (shown ? undefined : "");
   const typed = field === undefined ? null : field.trim().replace(/^(\d+),(\d{1,2})$/, "$1.$2");
   if (typed !== null && !AMOUNT.test(typed)) return say(c, asked, "amount");
@@ -101,7 +101,6 @@ async function undo(c: AppContext, { books, clock }: PageDeps, { form, ...asked 
   return answer.result.ok ? say(c, asked, "undone") : refuse(c, asked, answer.result);
 }
 
-/** What the tool refused. */
 function refuse(c: AppContext, asked: { organizationId: string }, result: FactEnvelope): Response {
   const proposal = waitsFor(result);
   if (proposal) return c.redirect(proposalPath(proposal), 303);

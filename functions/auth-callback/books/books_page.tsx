@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The page of the books, put together from its sections. */
+/** The page of the books with its sections. */
 import type { Glance } from "../../../shared/books/glance.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
@@ -102,7 +102,7 @@ function Chooser({ glance: { organization, organizations }, reader: { words: { b
   );
 }
 
-/** Who is in no organization has no books. */
+/** The page for a person without an organization. */
 export function renderNoBooks(c: AppContext, { config }: PageDeps, user: SignedInUser): Promise<Response> {
   const { books, frame } = c.get("reader").words;
   const next = { label: frame.goToAccount, href: "/account" };

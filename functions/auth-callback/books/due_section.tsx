@@ -7,10 +7,10 @@ import type { Part } from "./part.ts";
 import { SharedBill } from "./shared_line.tsx";
 import { tellSums } from "./sums.ts";
 
-/** As many days as `public.read_books` asks for. */
+/** Same as in `public.read_books`. */
 const DAYS = 30;
 
-/** Some amounts are in no total, since nobody knows them. */
+/** The warning that totals lack unknown amounts. */
 const UNKNOWN = "amount_missing.of_dates";
 
 export function DueSection(
@@ -71,7 +71,7 @@ function DueRow({ date, until, ...part }: Part & { date: DueDate; until: string 
   );
 }
 
-/** What the totals have of a bill with more dates than are shown. */
+/** The part of the totals that belongs to a bill with more dates than are shown. */
 function said(
   { count, amount }: DatesInWindow,
   { bill: { amount_mode: mode, currency }, until, reader: { words: { books: { allDates } }, format } }:
@@ -83,7 +83,7 @@ function said(
   return amount === undefined ? dates : allDates[mode](dates, format.money(amount, currency));
 }
 
-/** The press names the date and the amount that were shown; a key of its own makes it one press, however often sent. */
+/** Submits the shown date and amount. The idempotency key makes a repeated submission harmless. */
 function Pay({ date, glance, token, reader: { words: { books: words }, format } }: Part & { date: DueDate }) {
   const { bill, dueOn, amount, currency, isEstimate } = date;
   const day = format.date(dueOn);

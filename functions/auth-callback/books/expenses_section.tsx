@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The latest expenses, earlier ones by a link, or what a search found. */
+/** The latest expenses with a link to earlier ones, or search results. */
 import type { ExpenseRow } from "../../../shared/books/glance.ts";
 import { DateText, Name } from "../../../shared/pages/components.tsx";
 import { booksPath } from "../../../shared/urls.ts";

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** What a month's money was spent on: a list of bars that a screen reader reads as categories with amounts. */
+/** A month's spending by category: bars that a screen reader reads as categories with amounts. */
 import { addAmounts } from "../../../shared/amounts.ts";
 import type { Budget, Glance } from "../../../shared/books/glance.ts";
 import { monthsAfter } from "../../../shared/iso_day.ts";
@@ -40,7 +40,7 @@ export function MonthSection({ spending: { data }, ...part }: Part & { spending:
   );
 }
 
-/** Bars share a scale that starts at zero; what came back has no bar. */
+/** Bars share a scale that starts at zero; net refunds have no bar. */
 function Bar({ amount, most }: { amount: number; most: number }) {
   const length = most > 0 ? Math.max(0, amount) / most * 100 : 0;
   return (

@@ -1,4 +1,4 @@
-/** What a press on the page of the books came to (`?news=` after a redirect), when nothing was paid. */
+/** Why a press on the page of the books paid nothing (`?news=` after a redirect). */
 export const NEWS = [
   "already",
   "changed",

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** What was just paid, and the press that takes it back. */
+/** The payment just made, with a button to undo it. */
 import type { Paid } from "../../../shared/books/glance.ts";
 import { Buttons, DateText, Name, Notice } from "../../../shared/pages/components.tsx";
 import type { Part } from "./part.ts";

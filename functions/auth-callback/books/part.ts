@@ -1,4 +1,4 @@
-/** What each section of the page of the books gets. */
+/** Properties that every section of the page of the books gets. */
 import type { Glance } from "../../../shared/books/glance.ts";
 import type { Reader } from "../../../shared/words/reader.ts";
 

@@ -1,12 +1,12 @@
 /** @jsxImportSource hono/jsx */
-/** Who paid for something shared, or will, and how it is split: a line below it. */
+/** The line below a shared expense or bill: its payer and shares. */
 import type { Child } from "hono/jsx";
 import type { DueBill, ExpenseRow } from "../../../shared/books/glance.ts";
 import { Name } from "../../../shared/pages/components.tsx";
 import { tellSharing } from "../../../shared/words/effects.ts";
 import type { Part } from "./part.ts";
 
-/** What each bears of an expense. */
+/** The shares of an expense. */
 export function SharedExpense({ row: { shared, currency }, ...part }: Part & { row: ExpenseRow }) {
   const { reader: { words: { books: words }, format } } = part;
   if (!shared) return null;
@@ -19,7 +19,7 @@ export function SharedExpense({ row: { shared, currency }, ...part }: Part & { r
   return <p class="muted small">{words.paidBy(nameOf(shared.paid_by, part), <>{shares}</>)}</p>;
 }
 
-/** How a bill will be split. */
+/** The future shares of a bill. */
 export function SharedBill({ bill: { shared, paid_by: paidBy }, ...part }: Part & { bill: DueBill }) {
   const { me, reader: { words: { books: words }, catalog } } = part;
   if (!shared) return null;

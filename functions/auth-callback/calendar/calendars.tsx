@@ -6,7 +6,7 @@ import { DateText, Name, Row } from "../../../shared/pages/components.tsx";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
 import type { Words } from "../../../shared/words/words.ts";
 
-/** What the form may ask for, in its field `action`. */
+/** The values of the form's field `action`. */
 export type CalendarAction = "create" | "show_amounts" | "hide_amounts" | "end";
 
 interface CalendarsView {

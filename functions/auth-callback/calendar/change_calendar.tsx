@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Makes, changes and ends a person's calendar address. A new address is shown once, in the answer to its form. */
+/** Creates, changes and revokes a person's calendar address. A new address is shown once, in the answer to its form. */
 import { Buffer } from "node:buffer";
 import { calendarToken } from "../../../shared/calendar/token.ts";
 import { AppError } from "../../../shared/errors.ts";
@@ -25,7 +25,7 @@ export const postCalendar = (deps: PageDeps): Handler =>
       case "hide_amounts":
         return back(c, await showAmounts(deps, owner, false));
       case "end":
-        // One that has ended meanwhile counts as ended.
+        // An address that was revoked meanwhile counts as revoked.
         await deps.calendars.end(owner);
         return back(c, "calendar_ended");
       default:

@@ -1,5 +1,5 @@
 /**
- * What is due, for a person's calendar app. The address is the only credential: apps can do no more. It reads, and
+ * Due dates for a person's calendar app. The address is the only credential that apps support, so it can only read, and
  * only while its person may.
  */
 import type { CalendarFacts } from "../../../shared/calendar/facts.ts";
@@ -31,7 +31,7 @@ function asFile(c: AppContext, { config }: PageDeps, facts: CalendarFacts): Resp
   return c.body(writeCalendar(facts, { words: words.calendarFeed, format, language, host }), 200, {
     "content-type": "text/calendar; charset=utf-8",
     "content-disposition": 'attachment; filename="bills.ics"',
-    // Kept by the app alone, which asks each time whether it has changed.
+    // Only the app caches it, and revalidates each time.
     "cache-control": "private, no-cache",
     "vary": "accept-language",
     "referrer-policy": "no-referrer",
@@ -40,5 +40,5 @@ function asFile(c: AppContext, { config }: PageDeps, facts: CalendarFacts): Resp
   });
 }
 
-/** The same for every address that doesn't answer, whatever the reason. */
+/** The same answer for every invalid address, whatever the reason. */
 const unknownCalendar = () => new AppError("not_found", "no such calendar");

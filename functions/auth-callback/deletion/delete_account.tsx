@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Deletes a person's account after their address was typed, with a grace in which signing in takes it back. */
+/** Deletes a person's account after they typed their address. Signing in during the grace period cancels it. */
 import type { Deletion } from "../../../shared/db/deletion_store.ts";
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
@@ -146,7 +146,7 @@ export const postDeleteAccount = (deps: PageDeps): Handler =>
           return await render(c, deps, { user, deletion: await deps.deletions.read(user.id), wrongAddress: true });
         }
         const answer = await deps.deletions.deleteAccount({ userId: user.id, email: user.email, at });
-        // Somebody handed them an organization since: the page names it.
+        // A hand-over gave them an organization meanwhile; the page names it.
         if (answer.outcome !== "scheduled") return c.redirect("/account/delete", 303);
         await signOutEverywhere(c, deps);
         const { words: { deleteAccount: words }, format } = c.get("reader");

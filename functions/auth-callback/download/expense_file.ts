@@ -28,7 +28,7 @@ export const getExpenseFile = (deps: PageDeps): Handler =>
 
 type Asked = Download & { at: Date };
 
-/** @throws {AppError} `forbidden` when the person may not read it any more. */
+/** @throws {AppError} `forbidden` when the person may no longer read it. */
 async function readPart(deps: PageDeps, asked: Asked & { cursor?: string }): Promise<ExpenseFilePart> {
   const answer = await deps.store.readExpenseFile(asked);
   if (answer.outcome === "ok" && answer.result.ok) return answer.result;

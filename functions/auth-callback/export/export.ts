@@ -86,7 +86,7 @@ async function sendPayments(c: AppContext, deps: PageDeps, exporting: Exporting,
   return send(c, ReadableStream.from(parts()), { type: "text/csv; charset=utf-8", name });
 }
 
-/** @throws {AppError} `forbidden` when the person may not read it any more. */
+/** @throws {AppError} `forbidden` when the person may no longer read it. */
 async function readPage(
   { exports, clock }: PageDeps,
   { user, organizationId }: Exporting,

@@ -1,4 +1,4 @@
-/** The steps of an import, run for the signed-in person, and what the page needs to know of one. */
+/** The steps of an import, run for the signed-in person, with their result types. */
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
@@ -7,7 +7,7 @@ import type { LeftOut } from "../../../shared/import/statement.ts";
 import type { RefusalFacts } from "../../../shared/words/message.ts";
 import type { PageDeps } from "../page_guards.ts";
 
-/** As step `open` answers it. */
+/** As returned by step `open`. */
 export interface OpenImport {
   import_id: string;
   state: "waiting" | "reading" | "matching" | "ready" | "committed";
@@ -65,7 +65,7 @@ export async function openImport(
 }
 
 /**
- * Undefined for one that is about the file.
+ * Undefined for a problem of the file.
  * @throws {AppError} `unavailable` while another request works on the import for longer than a page waits.
  */
 export function refusalOf({ code }: RefusalFacts): UploadRefusal | undefined {
@@ -83,13 +83,13 @@ interface Effect {
   was?: string;
 }
 
-/** As a call of `import_expenses` with only its id answers it. */
+/** As returned by `import_expenses` with only an id. */
 export interface Preview {
   rows_ok: number;
   rows_bad_count: number;
   /** Rows that are in the books already. */
   duplicates_count: number;
-  /** What else is written: dates of bills, estimates, and expenses that turn out to be transfers. */
+  /** Other writes: paid dates, corrected estimates, and expenses removed as transfers. */
   pays?: Effect[];
   corrects?: Effect[];
   removes?: Effect[];

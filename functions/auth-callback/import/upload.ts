@@ -1,7 +1,6 @@
 /**
- * The page that takes the file of an import: `/account/import/<import_id>`, from a link that `import_expenses`
- * answered. Session, membership, plan and whose import it is are judged before the file is read, and no model ever gets
- * the file.
+ * The upload page of an import, `/account/import/<import_id>`, from a link that `import_expenses` returned. Session,
+ * membership, plan and the import's owner are checked before the file is read, and no model ever gets the file.
  */
 import { cleanText } from "../../../shared/clean_text.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
@@ -45,7 +44,7 @@ async function receive(c: AppContext, deps: PageDeps, found: Found): Promise<Res
   if (!file) return await renderUpload(c, deps, { ...found, failure: { code: "no_file" } });
   const upload = readUpload(file.bytes, file.name);
   if ("code" in upload) return await renderUpload(c, deps, { ...found, failure: upload });
-  // As the text of a call is: nothing that hides in it reaches the books, or a model.
+  // As in tool calls: hidden characters must not reach the books or a model.
   const text = cleanText(upload.text);
   const kept = await keepFile(
     step,

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The form that takes the file. Browsers let a file be dropped on its input, so it needs no script. */
+/** The upload form. Browsers accept files dropped on its input, so it needs no script. */
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import { Buttons, Name, Notice } from "../../../shared/pages/components.tsx";
@@ -10,8 +10,8 @@ import type { PageDeps } from "../page_guards.ts";
 import type { Found } from "./steps.ts";
 
 /**
- * What a file dialog offers. Phones know kinds by their media types and grey out the rest; banks and file apps name
- * QIF, OFX and MT940 as they like, so bytes of no kind are offered too.
+ * Types that the file dialog offers. Phones grey out unlisted media types, and QIF, OFX and MT940 files have arbitrary
+ * ones, so untyped bytes are listed too.
  */
 const ACCEPT = [
   ...[".csv", ".tsv", ".txt", ".xlsx", ".ofx", ".qfx", ".qif", ".sta", ".mt940", ".940", ".xml"],

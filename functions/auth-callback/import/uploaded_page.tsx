@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** What was read of the file, or how far that is; the assistant takes it from here. */
+/** The result of reading the file, or its progress. The assistant continues from here. */
 import type { Child } from "hono/jsx";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
@@ -39,7 +39,7 @@ export async function renderUploaded(c: AppContext, deps: PageDeps, found: Found
 }
 
 const EFFECTS = ["pays", "corrects", "removes"] as const;
-/** More are not named. */
+/** The maximum number of listed lines. */
 const MOST_EFFECTS = 20;
 
 type Words = Reader["words"]["uploaded"];
@@ -54,7 +54,7 @@ const whose = ({ organization, opened: { name, account } }: Found, words: Words)
 async function underWay(c: AppContext, { config, clock }: PageDeps, { user, opened }: Found): Promise<Child> {
   const { words, format } = c.get("reader");
   const { done, total } = opened;
-  // No row of it can be read before an answer.
+  // No row can be read before a question is answered.
   if (total === 0) return <p>{words.uploaded.asksFirst}</p>;
   const formToken = await createFormToken(config, { userId: user.id, at: clock() });
   return (

@@ -6,7 +6,7 @@ import { isUuid } from "../page_params.ts";
 export const isGivenRole = (role: string | undefined): role is GivenRole =>
   role === "manager" || role === "member" || role === "viewer";
 
-/** @throws {AppError} `not_found` for what cannot be a person's id. */
+/** @throws {AppError} `not_found` for a malformed id. */
 export function memberOf(id: string | undefined): string {
   if (!isUuid(id)) throw noMember();
   return id;

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Where an owner asks a member to take the organization over. The other side confirms it on the members page. */
+/** The page where an owner asks a member to take over the organization. The member confirms on the members page. */
 import { takesNoChanges } from "../../../shared/db/answer.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
- * The page behind an invitation's link. It shows who invites whom to what, and accepting is a form of its own, since
- * mail scanners follow links. Somebody else learns nothing but the beginning of the invited address.
+ * The page behind an invitation's link. It shows inviter, invited address and organization. Accepting requires a form,
+ * since mail scanners follow links. Other people see only the beginning of the invited address.
  */
 import type { InvitationEnd, ShownInvitation } from "../../../shared/db/members_store.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
@@ -94,7 +94,7 @@ async function renderInvitation(
   });
 }
 
-/** Signing out leads back here by way of signing in. */
+/** Signing out returns here after a new sign-in. */
 async function renderForAnother(
   c: AppContext,
   { config }: PageDeps,
@@ -123,7 +123,7 @@ async function renderForAnother(
   });
 }
 
-/** @param why `unknown` also for a link that a later one replaced. */
+/** @param why `unknown` also for a replaced link. */
 async function refuse(
   c: AppContext,
   { config }: PageDeps,

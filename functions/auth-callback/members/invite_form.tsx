@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The form that invites somebody. Managers are invited by the owner only. */
+/** The invitation form. Only the owner can invite managers. */
 import type { Child } from "hono/jsx";
 import type { Members } from "../../../shared/db/members_store.ts";
 import { Buttons, RadioList, TextField } from "../../../shared/pages/components.tsx";

@@ -1,4 +1,4 @@
-/** Mails to people who are invited, or asked to take an organization over. */
+/** Mails about invitations and hand-overs. */
 import { Buffer } from "node:buffer";
 import type { GivenRole } from "../../../shared/db/members_store.ts";
 import { AppError } from "../../../shared/errors.ts";
@@ -13,7 +13,6 @@ import { wordsOf } from "../../../shared/words/words.ts";
 import type { PageDeps } from "../page_guards.ts";
 import { invitationPath, membersPath } from "./addresses.ts";
 
-/** As the database has it. */
 const DAYS = 7;
 
 // The prefix identifies it for secret scanners and for our own log.
@@ -31,7 +30,7 @@ export const hashInvitationToken = (token: string | undefined): string | undefin
   token && TOKEN.test(token) ? hashToken(token) : undefined;
 
 /**
- * Counts a mail before anything is changed for it, since a link that is not sent would have ended the one before.
+ * Counts a mail before the change, since a new link that is not sent would already have replaced the earlier one.
  * @throws {AppError} `rate_limited`
  */
 export async function claimMemberMail(
@@ -70,7 +69,7 @@ export async function mailInvitation(
   });
 }
 
-/** The same for a member who is asked to become owner. */
+/** The same for a hand-over. */
 export async function mailHandover(
   c: AppContext,
   deps: PageDeps,

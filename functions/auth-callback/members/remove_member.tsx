@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Removes a member, or lets the reader leave, after saying what ends and what stays. */
+/** Removes a member, or lets the reader leave, after a summary of the consequences. */
 import type { Removal } from "../../../shared/db/members_store.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import { Buttons, Name, TimeText } from "../../../shared/pages/components.tsx";
@@ -72,7 +72,7 @@ export const showRemoveMember = (deps: PageDeps): Handler =>
     });
   });
 
-/** What is open for shared costs, which nobody settles by leaving. */
+/** Open balances, which remain after leaving. */
 function Balances({ removal: { balances }, leaves, reader }: { removal: Removal; leaves: boolean; reader: Reader }) {
   if (balances.length === 0) return null;
   const { words: { removal: words }, format } = reader;

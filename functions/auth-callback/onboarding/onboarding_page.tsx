@@ -21,7 +21,7 @@ export interface OnboardingView {
   problems: Problems;
   /** The values are guesses that the browser may improve. */
   isFresh: boolean;
-  /** They join another's organization next, and create none. */
+  /** They accept an invitation next and create no organization. */
   isInvited: boolean;
 }
 
@@ -135,8 +135,8 @@ export async function renderOnboarding(
   });
 }
 
-// The browser knows its time zone, and so where it is: many a language is left at "English (United States)". A changed
-// country suggests its currency until one is chosen by hand.
+// The browser's time zone is a better hint than its language, which is often left at "English (United States)". A
+// changed country suggests its currency until one is chosen by hand.
 const SUGGEST = `{
 const [country, zone, currency] = ["country", "timezone", "base_currency"].map((id) => document.getElementById(id));
 const own = Intl.DateTimeFormat().resolvedOptions().timeZone;

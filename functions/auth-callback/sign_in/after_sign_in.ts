@@ -7,8 +7,8 @@ import type { OpenPageDeps } from "../page_guards.ts";
 import { clearPendingSignIn } from "./waiting_sign_in.ts";
 
 /**
- * To taking it back while their account is being deleted, to onboarding without a country, else to the page they
- * wanted, else to the account. @param user from the identity provider.
+ * To the cancellation page while their account is being deleted, to onboarding without a country, else to the requested
+ * page or the account. @param user from the identity provider.
  */
 export async function continueAfterSignIn(
   c: AppContext,

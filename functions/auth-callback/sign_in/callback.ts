@@ -1,6 +1,6 @@
 /**
- * Where the identity provider sends people back, with a code to exchange, a mailed token to confirm, or an error. This
- * page starts the session. An existing session is read only to warn before switching accounts.
+ * The identity provider redirects here with a code to exchange, a mailed token to confirm, or an error. This page
+ * starts the session. An existing session is read only to warn before switching accounts.
  */
 import type { AppContext } from "../../../shared/http/app.ts";
 import { readVisitorForm } from "../../../shared/http/form_post.ts";
@@ -58,7 +58,7 @@ export const postCallback = (deps: OpenPageDeps): Handler => async (c) => {
   if (isSuspension(error)) throw suspended();
   if (error || !data.user) return await fail(c, deps, failureOf(error?.code));
   if (!isMeant(data.user)) {
-    // Whoever was signed in before still is.
+    // The earlier session continues.
     c.set("cookies", []);
     return await fail(c, deps, "other_address");
   }

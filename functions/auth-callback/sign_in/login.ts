@@ -19,8 +19,8 @@ import { readPendingSignIn, storeSignIn } from "./waiting_sign_in.ts";
 const MAIL_DEADLINE_MS = 10_000;
 
 /**
- * Settings under which nobody gets a mail, which reveals nothing about an address: a project without a mail server of
- * its own only mails its members, and one may have signing in by mail turned off.
+ * Errors of settings under which nobody gets a mail, so they reveal no address: a project without its own mail server
+ * mails only its members, and mail sign-in may be off.
  */
 const MISCONFIGURED = ["email_address_not_authorized", "email_provider_disabled"];
 

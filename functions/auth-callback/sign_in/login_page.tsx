@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The pages while signing in: first the form for the address, then where to look for the mail. */
+/** The sign-in pages: the address form, then the page after the mail was sent. */
 import type { Config } from "../../../shared/config.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createBrowserToken } from "../../../shared/http/browser_token.ts";

@@ -18,7 +18,7 @@ const here = (c: AppContext) => c.req.path + new URL(c.req.url).search;
 
 export interface QuestionView {
   choices: Unsubscribable;
-  /** Who is signed in, the link's person or somebody else. */
+  /** The signed-in person, who may differ from the link's. */
   user: SignedInUser | null;
   /** Theirs, if they are signed in. */
   formToken: string | undefined;
@@ -128,7 +128,7 @@ export function renderDone(c: AppContext, { config }: PageDeps, scope: Scope): P
   });
 }
 
-/** For actions that require the link's person. @param user anybody else who is signed in. */
+/** For actions that require the link's person. @param user a different signed-in person. */
 export function askToSignIn(c: AppContext, { config }: PageDeps, user: SignedInUser | null): Promise<Response> {
   const { unsubscribe: { otherAccount, signIn }, problems, frame } = c.get("reader").words;
   const changed = problems.unchanged;

@@ -1,6 +1,6 @@
 /**
  * Which account changes to which address, added to the mailed links and signed by us, since only the identity provider
- * can read their token. It says what the confirm page asks; by itself it changes nothing.
+ * can read their token. It only fills the confirm page and grants nothing.
  */
 import type { Config } from "../../../../shared/config.ts";
 import { readToken, signToken } from "../../../../shared/signed_token.ts";

@@ -1,8 +1,8 @@
 /** @jsxImportSource hono/jsx */
 /**
  * The page behind the links that are mailed to the old and the new sign-in address. It asks for a click, since mail
- * scanners follow links, needs no session, since an address may be read elsewhere, and starts none, so that nobody is
- * signed in to a stranger's account.
+ * scanners follow links. It needs no session, since the mail may be read on another device, and starts none, so that
+ * nobody is signed in to a stranger's account.
  */
 import { AppError } from "../../../../shared/errors.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";
@@ -54,7 +54,7 @@ export const postConfirmation = (deps: PageDeps): Handler => async (c) => {
     if (answer.data.session) await auth.signOut({ scope: "local" });
     return answer;
   });
-  // Whoever was signed in before still is.
+  // The earlier session continues.
   c.set("cookies", before);
   if (isSuspension(error)) throw suspended();
   if (error) return await refuse(c, deps);
@@ -93,7 +93,7 @@ function refuse(c: AppContext, { config }: PageDeps): Promise<Response> {
   const problem = {
     title: words.stale,
     message: words.staleMessage,
-    // Who presses twice sees the answer to the second press, and the first may have changed the address.
+    // After a double press only the second answer is shown; the first press may have changed the address.
     changed: words.perhapsPressed,
     next: { label: frame.goToAccount, href: "/account" },
   };

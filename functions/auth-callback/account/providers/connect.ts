@@ -1,7 +1,7 @@
 /**
  * The page that connects a bill to its provider, and the only place to enter a credential: `?bill=` and `?provider=`,
- * as in `connect_url` of the tool update_bill. A credential is tried before it is stored, and nothing secret of it
- * appears in a response.
+ * as in `connect_url` of the tool update_bill. A credential is tried before it is stored, and no response contains its
+ * secret parts.
  */
 import { type Envelope, sealCredential } from "../../../../shared/credentials/envelope.ts";
 import type { ConnectionRefusal, OpenConnection } from "../../../../shared/db/provider_link_store.ts";
@@ -74,7 +74,7 @@ export const showConnected = (deps: PageDeps): Handler =>
 
 const billOf = (c: AppContext) => c.req.query("bill") ?? "";
 
-/** By key, or by the name that somebody told their assistant. */
+/** By key, or by the name that a person gave their assistant. */
 function providerOf(c: AppContext, providers: Registry): Provider | undefined {
   const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
   const wanted = plain(c.req.query("provider") ?? "");

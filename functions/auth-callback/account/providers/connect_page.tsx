@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
- * The form for a provider's credential: what it is, where to find it, how it is used. A secret is never shown again,
- * not even after an error.
+ * The form for a provider's credential: its purpose, where to find it, and how it is used. A secret is never shown
+ * again, not even after an error.
  */
 import type { OpenConnection } from "../../../../shared/db/provider_link_store.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";
