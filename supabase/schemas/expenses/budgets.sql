@@ -1,5 +1,3 @@
--- Budgets: a monthly or yearly limit for one category or for all spending.
-
 create table app.budgets (
   id text collate "C" primary key default app.new_id('bud')
     constraint budgets_id_format check (id ~ '^bud_[0-9a-z]+$' and length(id) between 12 and 36),

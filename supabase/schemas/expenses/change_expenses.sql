@@ -1,4 +1,4 @@
--- update_expenses and delete_records change all named records or none, and reject records that changed since they were
+-- update_expenses and delete_records change all named records or none. They fail when a record changed since it was
 -- shown.
 
 create or replace function app.read_expenses(ids text[]) returns table (id text, name text, fields jsonb, version int)
@@ -275,5 +275,5 @@ end
 $$;
 comment on function app.update_expenses is
   'Tool update_expenses. Returns data {updated, split?, count, confirm?, merged?}: the changed fields before and '
-  'after, of the first few records only if there are many. count is the number of changed records; confirm is what a '
-  'preview asks the caller to repeat.';
+  'after, of the first few records only if there are many. count is the number of changed records; confirm is the '
+  'confirmation that a preview requires.';

@@ -10,7 +10,6 @@ declare
   days constant int := period.to_on - period.from_on + 1;
   earlier constant app.period := app.compared_period(period, 'previous_period', context.today);
   books_begin constant date := app.books_begin(earlier);
-  -- Null when dates are given.
   period_name constant text :=
     case when not arguments ?| array['from', 'to'] then coalesce(arguments ->> 'period', 'this_month') end;
   -- The step of the time axis: days for about six weeks, weeks for half a year, else months.

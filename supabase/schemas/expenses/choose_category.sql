@@ -115,5 +115,5 @@ begin
 end
 $$;
 comment on function app.choose_category is
-  'Returns the given category, else that of a payee rule, else the latest with the same payee (or the same name, '
-  'without a payee), else that of a keyword, else none.';
+  'Returns the chosen category, the first of: the given one, a payee rule''s, that of the latest expense with the same '
+  'payee (or name, without a payee), a keyword''s, none.';

@@ -45,7 +45,7 @@ begin
 end
 $$;
 comment on function app.sees_change is
-  'Whether the person sees everything that a change concerns. Its facts name all of it, so a change is shown '
+  'Whether the person sees everything that a change concerns. Its facts name every record, so a change is shown '
   'completely or not at all. After its contents are purged, only its author sees it.';
 
 create or replace function app.has_items(change_id text) returns boolean

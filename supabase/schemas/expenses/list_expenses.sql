@@ -111,7 +111,6 @@ begin
       'bill_id', case when starts_with(p.expense_id, 'bill_') then p.expense_id end,
       -- An expense and its payment appear as one row, so their changes count together.
       'version', case when starts_with(p.expense_id, 'bill_') then p.version else e.version + p.version - 1 end,
-      -- The position in the sort order, for cursors.
       'key', jsonb_build_array(
         case sort_column when 'paid_on' then to_jsonb(p.paid_on) when 'sort_minor' then to_jsonb(p.sort_minor)
           when 'recorded_seq' then to_jsonb(p.recorded_seq)

@@ -86,7 +86,7 @@ begin
   )), ''), 2000)
   from app.expenses as e
   where p.id = kept.id and e.id = p.expense_id and e.kind = 'bill';
-  -- If the currencies differ, the other record's amount is what the bank charged.
+  -- If the currencies differ, the other record holds the bank's charge.
   update app.payments as p
   set charged_minor = case when gone.currency <> p.currency then gone.amount_minor else gone.charged_minor end,
     charged_currency = case when gone.currency <> p.currency then gone.currency else gone.charged_currency end

@@ -1,4 +1,4 @@
--- The filter of list_expenses, and the payments that match it. Totals cover all matches, not just one page.
+-- The filter of list_expenses and summarize_spending, and the payments that match it.
 
 create type app.expense_filter as (
   from_on date,

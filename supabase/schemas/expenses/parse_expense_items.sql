@@ -128,7 +128,7 @@ end
 $$;
 comment on function app.fail_items is
   'Ends the call with the error of its first invalid item. invalid is [{index, status: invalid, name, error}], and '
-  'details.results lists all of it.';
+  'details.results repeats it.';
 
 create or replace function app.parse_expense_items(context app.context, items jsonb, create_missing_categories boolean)
   returns jsonb[]

@@ -1,5 +1,3 @@
--- Payee rules, such as "REWE is Groceries".
-
 create or replace function app.payee_words(value text) returns text
 language sql immutable
   return btrim(regexp_replace(

@@ -113,8 +113,8 @@ comment on table app.payments is 'Money paid or refunded. All totals are sums of
 comment on column app.payments.tax_minor is 'The tax included in the amount, in the same direction.';
 comment on column app.payments.tax_percent is 'In percent of the net amount; null when several rates or none apply.';
 comment on column app.payments.reimbursement is
-  'Whether somebody repays the payment: open until they do, then done. It still counts as spending; money that came '
-  'back is a refund.';
+  'Whether a third party repays the payment: open, then done. It still counts as spending; money that came back is a '
+  'refund.';
 comment on column app.payments.split_id is
   'Common to all parts of one payment split over several categories; the parts add up to it.';
 comment on column app.payments.charged_minor is

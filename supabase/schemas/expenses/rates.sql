@@ -130,7 +130,7 @@ comment on function app.value_in_base is
   'Returns the value of a payment in the base currency at the rate of its day. All value columns of app.payments come '
   'from this function.';
 
--- Sets the value of a payment, whoever writes it.
+-- Sets the value of a payment on every write.
 create or replace function app.value_payment() returns trigger
 language plpgsql set search_path = '' as $$
 declare

@@ -184,7 +184,6 @@ begin
   set amount_minor = part.amount_minor, currency = whole.currency, paid_on = whole.paid_on,
     direction = whole.direction, charged_minor = part.charged_minor, charged_currency = whole.charged_currency,
     tax_minor = part.tax_minor, tax_percent = whole.tax_percent, split_id = whole.split_id,
-    -- Each part keeps its own payer, shares and reimbursement unless the caller changes them.
     paid_by = case when changes ? 'paid_by' then whole.paid_by else p.paid_by end,
     sharing = case when changes ? 'shared' then whole.sharing else p.sharing end,
     reimbursement = case when is_reimbursement then whole.reimbursement else p.reimbursement end,

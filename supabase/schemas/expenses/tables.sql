@@ -134,9 +134,8 @@ comment on column app.expenses.share_bp is
 comment on column app.expenses.remind_again is
   'Days before the due date for further reminders, largest first; each is less than remind_days_before.';
 comment on column app.expenses.assignee_id is
-  'The member who looks after the bill and also gets its reminders. Ignored once they are no longer a member.';
-comment on column app.expenses.payer_id is
-  'The member who pays the bill by default; payments record who actually paid.';
+  'The member who looks after the bill and also gets its reminders. Ignored after they leave the organization.';
+comment on column app.expenses.payer_id is 'The member who pays the bill by default; payments record the actual payer.';
 comment on column app.expenses.sharing is
   'How future payments of a bill are shared (app.is_sharing). Amounts act as proportions when a different total is '
   'paid.';
@@ -146,7 +145,7 @@ comment on column app.expenses.match_key is
   'The payee, or the name without one, in lower case: equal keys mean the same expense. A column, because an index on '
   'an expression isn''t used under row-level security.';
 comment on column app.expenses.recorded_seq is
-  'Increases with every record, whatever the clock says; orders records by when they were recorded.';
+  'Increases with every record, regardless of the clock; orders records by time of recording.';
 -- Unique per author and category: a conflict with a hidden row must not reveal it.
 create unique index expenses_external_id_idx
   on app.expenses (organization_id, source, external_id, created_by, coalesce(category_id, '')) nulls not distinct

@@ -1,4 +1,4 @@
--- Restrictive policies: viewers write nothing, whatever a table's other policies allow.
+-- Restrictive policies: viewers write nothing, regardless of a table's other policies.
 
 do $$
 declare

@@ -1,5 +1,3 @@
--- Pages of an organization for an export: settings, members and changes.
-
 create or replace function app.export_organization(part text, after jsonb, at_most int)
   returns table (key jsonb, shown jsonb)
 language plpgsql stable set search_path = '' set plan_cache_mode = force_custom_plan as $$

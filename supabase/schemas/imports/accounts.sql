@@ -76,5 +76,5 @@ begin
 end
 $$;
 comment on function app.find_account is
-  'Returns the account given by id or name, else the one that the file names, created if new. Returns null without '
+  'Returns the account given by id or name, else the one named in the file, created if new. Returns null without '
   'either: a list of expenses has no account. Ends the tool with not_found for an unknown id.';

@@ -151,7 +151,6 @@ begin
         ) as p
       ),
       'last_line', (select max(j.line) from judged as j),
-      -- The first lines of each outcome, for listing.
       'listed', (
         select coalesce(jsonb_object_agg(l.outcome, l.lines), '{}')
         from (

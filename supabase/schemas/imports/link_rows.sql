@@ -72,8 +72,8 @@ begin
 end
 $$;
 comment on function app.correct_matched is
-  'Corrects payments from their statement line: the amount of an estimate or without a tip, and the charge in another '
-  'currency. Leaves payments in a closed month alone.';
+  'Corrects payments from their statement line: the amount of an estimate, the tip of a confirmed match, and the '
+  'charge in another currency. Leaves payments in a closed month alone.';
 
 create or replace function app.refuse_matched_twice(batch app.import_batches) returns void
 language plpgsql stable set search_path = '' as $$

@@ -27,8 +27,7 @@ begin
 end
 $$;
 comment on function app.list_recent_payments is
-  'Returns versions of visible payments near the days of an import that are not older than the transaction since: '
-  '["id:xmin"].';
+  'Returns the visible payments near the days of an import that transaction "since" or a later one wrote: ["id:xmin"].';
 
 create or replace function app.match_import_page(context app.context, batch app.import_batches)
   returns app.import_batches

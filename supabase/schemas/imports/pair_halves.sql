@@ -1,5 +1,5 @@
 -- Transfers between accounts of the same books. Each account's statement has one half: the same amount in the opposite
--- direction. Neither half is spending, whatever its text says.
+-- direction. Neither half is spending, regardless of its text.
 
 create or replace function app.list_free_halves(context app.context, batch app.import_batches, first_day date,
   last_day date) returns setof app.statement_lines

@@ -111,7 +111,7 @@ begin
       -- Categories are checked when the row is written; everything else must be valid now.
       - case when lower(app.clean_text(r.item ->> 'category')) <> all (known || 'uncategorized'::text)
         then 'category' else '' end
-      -- An amount in the base currency is its own value, whatever its account was charged.
+      -- An amount in the base currency is its own value, so the charge to an account in another currency is dropped.
       - case when r.item ->> 'currency' = context.base_currency then 'charged' else '' end as item
     from app.import_rows as r
     where r.import_id = batch.id and r.line between first and last and r.draft is null and r.error is null

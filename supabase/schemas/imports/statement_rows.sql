@@ -1,5 +1,3 @@
--- Rows of an import as lines of a statement.
-
 create or replace function app.statement_rows(context app.context, batch app.import_batches, days text[] default null)
 returns
   table (line int, kind text, booked_on date, text text, direction text, amount_minor bigint, currency text, nth bigint,
@@ -25,7 +23,7 @@ begin
           case when r.error is not null then last_day end
         ) as day,
         left(coalesce(nullif(b.item ->> 'text', ''), b.item ->> 'name', r.kind), 500) as text,
-        -- The line has the amount charged to the account, whatever the price was.
+        -- The line has the amount charged to the account, not the price in another currency.
         case when b.item #> '{charged,amount}' is not null then b.item -> 'charged' else b.item end as money,
         coalesce(
           case b.item ->> 'direction' when 'out' then 'out' when 'in' then 'refund' end,
