@@ -506,7 +506,6 @@ declare
   days constant int := period.to_on - period.from_on + 1;
   earlier constant app.period := app.compared_period(period, 'previous_period', context.today);
   books_begin constant date := app.books_begin(earlier);
-  -- Null when dates are given.
   period_name constant text :=
     case when not arguments ?| array['from', 'to'] then coalesce(arguments ->> 'period', 'this_month') end;
   -- The step of the time axis: days for about six weeks, weeks for half a year, else months.
@@ -1105,7 +1104,6 @@ begin
         ) as p
       ),
       'last_line', (select max(j.line) from judged as j),
-      -- The first lines of each outcome, for listing.
       'listed', (
         select coalesce(jsonb_object_agg(l.outcome, l.lines), '{}')
         from (
@@ -1264,7 +1262,6 @@ begin
       'bill_id', case when starts_with(p.expense_id, 'bill_') then p.expense_id end,
       -- An expense and its payment appear as one row, so their changes count together.
       'version', case when starts_with(p.expense_id, 'bill_') then p.version else e.version + p.version - 1 end,
-      -- The position in the sort order, for cursors.
       'key', jsonb_build_array(
         case sort_column when 'paid_on' then to_jsonb(p.paid_on) when 'sort_minor' then to_jsonb(p.sort_minor)
           when 'recorded_seq' then to_jsonb(p.recorded_seq)
@@ -1376,7 +1373,7 @@ begin
       -- Categories are checked when the row is written; everything else must be valid now.
       - case when lower(app.clean_text(r.item ->> 'category')) <> all (known || 'uncategorized'::text)
         then 'category' else '' end
-      -- An amount in the base currency is its own value, whatever its account was charged.
+      -- An amount in the base currency is its own value, so the charge to an account in another currency is dropped.
       - case when r.item ->> 'currency' = context.base_currency then 'charged' else '' end as item
     from app.import_rows as r
     where r.import_id = batch.id and r.line between first and last and r.draft is null and r.error is null
@@ -4224,7 +4221,6 @@ begin
   set amount_minor = part.amount_minor, currency = whole.currency, paid_on = whole.paid_on,
     direction = whole.direction, charged_minor = part.charged_minor, charged_currency = whole.charged_currency,
     tax_minor = part.tax_minor, tax_percent = whole.tax_percent, split_id = whole.split_id,
-    -- Each part keeps its own payer, shares and reimbursement unless the caller changes them.
     paid_by = case when changes ? 'paid_by' then whole.paid_by else p.paid_by end,
     sharing = case when changes ? 'shared' then whole.sharing else p.sharing end,
     reimbursement = case when is_reimbursement then whole.reimbursement else p.reimbursement end,
@@ -4379,7 +4375,7 @@ begin
           case when r.error is not null then last_day end
         ) as day,
         left(coalesce(nullif(b.item ->> 'text', ''), b.item ->> 'name', r.kind), 500) as text,
-        -- The line has the amount charged to the account, whatever the price was.
+        -- The line has the amount charged to the account, not the price in another currency.
         case when b.item #> '{charged,amount}' is not null then b.item -> 'charged' else b.item end as money,
         coalesce(
           case b.item ->> 'direction' when 'out' then 'out' when 'in' then 'refund' end,
@@ -4900,7 +4896,7 @@ begin
   )), ''), 2000)
   from app.expenses as e
   where p.id = kept.id and e.id = p.expense_id and e.kind = 'bill';
-  -- If the currencies differ, the other record's amount is what the bank charged.
+  -- If the currencies differ, the other record holds the bank's charge.
   update app.payments as p
   set charged_minor = case when gone.currency <> p.currency then gone.amount_minor else gone.charged_minor end,
     charged_currency = case when gone.currency <> p.currency then gone.currency else gone.charged_currency end
@@ -5583,7 +5579,7 @@ COMMENT ON COLUMN "app"."expense_occurrences"."scheduled_on" IS 'The date by the
 
 COMMENT ON COLUMN "app"."expenses"."anchor_on" IS 'First scheduled date. Every later date is computed from this one, never from the previous date.';
 
-COMMENT ON COLUMN "app"."expenses"."assignee_id" IS 'The member who looks after the bill and also gets its reminders. Ignored once they are no longer a member.';
+COMMENT ON COLUMN "app"."expenses"."assignee_id" IS 'The member who looks after the bill and also gets its reminders. Ignored after they leave the organization.';
 
 COMMENT ON COLUMN "app"."expenses"."earlier_minor" IS 'The amount of a paused or cancelled bill until price_from, if a later price was set. An active bill keeps it in its dates, which a pause deletes.';
 
@@ -5595,11 +5591,11 @@ COMMENT ON COLUMN "app"."expenses"."month_days" IS 'Days of the month, -1 for th
 
 COMMENT ON COLUMN "app"."expenses"."next_due" IS 'Derived, kept by app.refresh_bill: due date of the earliest open occurrence on or after today in the owner''s zone.';
 
-COMMENT ON COLUMN "app"."expenses"."payer_id" IS 'The member who pays the bill by default; payments record who actually paid.';
+COMMENT ON COLUMN "app"."expenses"."payer_id" IS 'The member who pays the bill by default; payments record the actual payer.';
 
 COMMENT ON COLUMN "app"."expenses"."price_from" IS 'The due date from which amount_minor applies; see earlier_minor.';
 
-COMMENT ON COLUMN "app"."expenses"."recorded_seq" IS 'Increases with every record, whatever the clock says; orders records by when they were recorded.';
+COMMENT ON COLUMN "app"."expenses"."recorded_seq" IS 'Increases with every record, regardless of the clock; orders records by time of recording.';
 
 COMMENT ON COLUMN "app"."expenses"."remind_again" IS 'Days before the due date for further reminders, largest first; each is less than remind_days_before.';
 
@@ -5641,7 +5637,7 @@ COMMENT ON COLUMN "app"."payments"."recorded_by" IS 'The person who recorded it;
 
 COMMENT ON COLUMN "app"."payments"."recorded_seq" IS 'Increases with every payment recorded; orders the payments of a day.';
 
-COMMENT ON COLUMN "app"."payments"."reimbursement" IS 'Whether somebody repays the payment: open until they do, then done. It still counts as spending; money that came back is a refund.';
+COMMENT ON COLUMN "app"."payments"."reimbursement" IS 'Whether a third party repays the payment: open, then done. It still counts as spending; money that came back is a refund.';
 
 COMMENT ON COLUMN "app"."payments"."sharing" IS 'How the payment is shared (app.is_sharing); app.payment_shares holds the amount of each member.';
 
@@ -5709,7 +5705,7 @@ COMMENT ON FUNCTION "app"."check_update"(jsonb, text[]) IS 'Ends the tool with i
 
 COMMENT ON FUNCTION "app"."choose_by_known_payee"(app.context, app.category_choice, text) IS 'Returns the category of the known payee whose name begins a statement''s text, else the previous choice.';
 
-COMMENT ON FUNCTION "app"."choose_category"(app.context, text, text, text, text, boolean) IS 'Returns the given category, else that of a payee rule, else the latest with the same payee (or the same name, without a payee), else that of a keyword, else none.';
+COMMENT ON FUNCTION "app"."choose_category"(app.context, text, text, text, text, boolean) IS 'Returns the chosen category, the first of: the given one, a payee rule''s, that of the latest expense with the same payee (or name, without a payee), a keyword''s, none.';
 
 COMMENT ON FUNCTION "app"."choose_import_categories"(app.context, app.import_batches, integer, integer) IS 'Returns the category of each payee and name in these lines. Each is looked up once, because a statement repeats the same shops.';
 
@@ -5727,7 +5723,7 @@ COMMENT ON FUNCTION "app"."convert_minor"(numeric, numeric, integer, numeric, in
 
 COMMENT ON FUNCTION "app"."correct_import_rows"(app.import_batches, integer, integer) IS 'Skips and corrects rows as their import says. An unreadable row becomes readable once its name, amount and date are given.';
 
-COMMENT ON FUNCTION "app"."correct_matched"(app.context, text[], bigint, text) IS 'Corrects payments from their statement line: the amount of an estimate or without a tip, and the charge in another currency. Leaves payments in a closed month alone.';
+COMMENT ON FUNCTION "app"."correct_matched"(app.context, text[], bigint, text) IS 'Corrects payments from their statement line: the amount of an estimate, the tip of a confirmed match, and the charge in another currency. Leaves payments in a closed month alone.';
 
 COMMENT ON FUNCTION "app"."count_import"(app.context, app.import_batches, text, integer) IS 'Counts an import by the outcomes of its rows: {outcomes: {outcome: count}, totals of all that is written, effects (see app.list_effects), new (lines), in_books and in_books_count, page (outcomes of the next lines), last_line, listed: {outcome: first lines}}.';
 
@@ -5789,11 +5785,11 @@ COMMENT ON FUNCTION "app"."export_payments"(jsonb, date, date, integer) IS 'Retu
 
 COMMENT ON FUNCTION "app"."export_statements"(text, jsonb, integer) IS 'Returns a page of accounts, statement lines with the ids of their payments, provider links, or provider statements.';
 
-COMMENT ON FUNCTION "app"."fail_items"(jsonb, integer) IS 'Ends the call with the error of its first invalid item. invalid is [{index, status: invalid, name, error}], and details.results lists all of it.';
+COMMENT ON FUNCTION "app"."fail_items"(jsonb, integer) IS 'Ends the call with the error of its first invalid item. invalid is [{index, status: invalid, name, error}], and details.results repeats it.';
 
 COMMENT ON FUNCTION "app"."fail_without_category"(text, text, boolean) IS 'Ends the tool with category_not_found and similar categories, or the existing ones if none is similar. Filters never create a category.';
 
-COMMENT ON FUNCTION "app"."find_account"(app.context, text, jsonb) IS 'Returns the account given by id or name, else the one that the file names, created if new. Returns null without either: a list of expenses has no account. Ends the tool with not_found for an unknown id.';
+COMMENT ON FUNCTION "app"."find_account"(app.context, text, jsonb) IS 'Returns the account given by id or name, else the one named in the file, created if new. Returns null without either: a list of expenses has no account. Ends the tool with not_found for an unknown id.';
 
 COMMENT ON FUNCTION "app"."find_category"(app.context, text, text, boolean) IS 'Returns the id of the category with this name, ignoring case and preferring a private one; null for Uncategorized or a blank name. Creates a missing category on request, else ends the tool with category_not_found.';
 
@@ -5857,7 +5853,7 @@ COMMENT ON FUNCTION "app"."has_items"(text) IS 'Whether a change wrote anything,
 
 COMMENT ON FUNCTION "app"."hold_organization"(text) IS 'Takes the lock on the organization that recording a payment takes. Callers that lock a provider link call this first: ending a plan locks the organization before its links.';
 
-COMMENT ON FUNCTION "app"."home_currency"(app.context, app.import_batches, text) IS 'Returns the currency of rows that name none: the given one, else that of the account or the organization.';
+COMMENT ON FUNCTION "app"."home_currency"(app.context, app.import_batches, text) IS 'Returns the currency of rows without one: the given currency, else that of the account or the organization.';
 
 COMMENT ON FUNCTION "app"."identify_parts"(jsonb) IS 'Returns a draft whose parts have ids. The first part gets the id of the draft.';
 
@@ -5921,7 +5917,7 @@ COMMENT ON FUNCTION "app"."list_payee_rules"() IS 'Returns the organization''s p
 
 COMMENT ON FUNCTION "app"."list_plain_payments"(app.expense_filter, jsonb, integer) IS 'Returns the ids of the next page for a filter that passes app.is_plain, latest first, plus one more to detect a further page.';
 
-COMMENT ON FUNCTION "app"."list_recent_payments"(app.context, app.import_batches, bigint) IS 'Returns versions of visible payments near the days of an import that are not older than the transaction since: ["id:xmin"].';
+COMMENT ON FUNCTION "app"."list_recent_payments"(app.context, app.import_batches, bigint) IS 'Returns the visible payments near the days of an import that transaction "since" or a later one wrote: ["id:xmin"].';
 
 COMMENT ON FUNCTION "app"."list_removable"(app.context, text) IS 'Returns the payment of a line, as an array, if the import may remove it; null for bills, parts of a split, merged payments, closed months, and expenses of others under "own only".';
 
@@ -6067,7 +6063,7 @@ COMMENT ON FUNCTION "app"."scale_minor"(numeric, numeric, numeric) IS 'Returns a
 
 COMMENT ON FUNCTION "app"."sees_account"(app.accounts) IS 'Whether the person sees a line of an account or is importing a file for it. The name of an account can be as private as its lines.';
 
-COMMENT ON FUNCTION "app"."sees_change"(app.change_sets) IS 'Whether the person sees everything that a change concerns. Its facts name all of it, so a change is shown completely or not at all. After its contents are purged, only its author sees it.';
+COMMENT ON FUNCTION "app"."sees_change"(app.change_sets) IS 'Whether the person sees everything that a change concerns. Its facts name every record, so a change is shown completely or not at all. After its contents are purged, only its author sees it.';
 
 COMMENT ON FUNCTION "app"."sees_expense"(text) IS 'Whether the person sees an expense or bill. Policies on dependent rows use it where few rows are read. A subquery there would slow down every statement, even for people who see everything.';
 
@@ -6125,7 +6121,7 @@ COMMENT ON FUNCTION "app"."text_likeness"(text, text) IS 'Returns how similar tw
 
 COMMENT ON FUNCTION "app"."total_drafts"(jsonb) IS 'Returns net sums by currency, with refunds subtracted: {"EUR": "12.00"}.';
 
-COMMENT ON FUNCTION "app"."update_expenses"(app.context, jsonb) IS 'Tool update_expenses. Returns data {updated, split?, count, confirm?, merged?}: the changed fields before and after, of the first few records only if there are many. count is the number of changed records; confirm is what a preview asks the caller to repeat.';
+COMMENT ON FUNCTION "app"."update_expenses"(app.context, jsonb) IS 'Tool update_expenses. Returns data {updated, split?, count, confirm?, merged?}: the changed fields before and after, of the first few records only if there are many. count is the number of changed records; confirm is the confirmation that a preview requires.';
 
 COMMENT ON FUNCTION "app"."update_payments"(app.context, text[], jsonb) IS 'Updates the payments of one-off expenses. Properties shared by all parts of a split change in all of them.';
 
