@@ -354,6 +354,41 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     ], 1]);
   },
 
+  "I moved 200 to my savings account": async (books) => {
+    const codes = async (name: string) =>
+      (await log(books, { name, amount: "200" }, { dry_run: true })).warnings.map(({ code }: Json) => code);
+    const moved = await log(books, { name: "Überweisung aufs Sparkonto", amount: "200" });
+    assertEquals(
+      warned(moved, "own_transfer"),
+      '"Überweisung aufs Sparkonto" looks like money moved between own accounts. Such a transfer is not spending, but was ' +
+        "counted. Ask the person; if it is one, remove it with delete_records.",
+    );
+    assertEquals(moved.data.results[0].status, "created");
+    for (
+      const name of [
+        ...["Transfer to savings account", "Moved to savings", "Transferencia a la cuenta de ahorro"],
+        ...["Virement sur le compte d'épargne", "Livret A", "Przelew na konto oszczędnościowe", "Conto deposito"],
+        ...["Transferência para a poupança", "Między własnymi kontami"],
+      ]
+    ) {
+      assertEquals(await codes(name), ["own_transfer", "dry_run"], name);
+    }
+    for (
+      const name of [
+        ...[
+          "Savings account fee",
+          "Sparkonto Gebühren",
+          "Frais du compte épargne",
+          "Book on savings",
+          "Livret de famille",
+        ],
+        ...["Bank transfer to Anna", "Überweisung Miete"],
+      ]
+    ) {
+      assertEquals(await codes(name), ["dry_run"], name);
+    }
+  },
+
   "I earned 3200 salary today": async (books) => {
     for (
       const item of [

@@ -94,6 +94,9 @@ export const warnings = {
   "dated_tomorrow": ({ names: early, date }: { names: string[]; date: string }): string =>
     `${names(early)} ${early.length === 1 ? "is" : "are"} dated tomorrow, ${date}. ` +
     'If it has not been paid yet, undo this and use add_bill with frequency "once".',
+  "own_transfer": ({ names: moved }: { names: string[] }): string =>
+    `${names(moved.map(quoted))} ${moved.length === 1 ? "looks" : "look"} like money moved between own accounts. ` +
+    "Such a transfer is not spending, but was counted. Ask the person; if it is one, remove it with delete_records.",
   "rate_missing.of_day": (
     { currencies, into, is_awaited }: { currencies: string[]; into: string; is_awaited: boolean },
   ): string =>

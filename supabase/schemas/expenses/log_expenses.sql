@@ -6,6 +6,7 @@ declare
   likely jsonb;
   unrated record;
   early text[];
+  moved text[];
   first_day date;
   last_day date;
   warnings jsonb := '[]';
@@ -13,8 +14,9 @@ begin
   select array_agg(d.name order by d.place) filter (where d.existing_id is not null),
     jsonb_agg(jsonb_build_object('name', d.name, 'bill', d.bill) order by d.place) filter (where d.bill is not null),
     array_agg(d.name order by d.place) filter (where d.id is not null and d.paid_on > context.today),
+    array_agg(d.name order by d.place) filter (where d.id is not null and app.is_own_transfer(d.name)),
     min(d.paid_on), max(d.paid_on)
-  into skipped, likely, early, first_day, last_day
+  into skipped, likely, early, moved, first_day, last_day
   from jsonb_to_recordset(drafts) as d (place int, id text, existing_id text, bill jsonb, name text, paid_on date);
   select array_agg(distinct p.currency order by p.currency) filter (where p.base_minor is null) as currencies,
     coalesce(bool_or(not p.is_final) filter (where p.base_minor is null), false) as is_awaited,
@@ -34,6 +36,9 @@ begin
     warnings := warnings
       || app.warning('dated_tomorrow', jsonb_build_object('names', early, 'date', context.today + 1));
   end if;
+  if moved is not null then
+    warnings := warnings || app.warning('own_transfer', jsonb_build_object('names', moved));
+  end if;
   if unrated.currencies is not null then
     warnings := warnings || app.warning('rate_missing.of_day', jsonb_build_object(
       'currencies', unrated.currencies, 'into', context.base_currency, 'is_awaited', unrated.is_awaited
@@ -43,8 +48,8 @@ begin
 end
 $$;
 comment on function app.warn_of_drafts is
-  'Returns warnings about duplicates, likely bills, future days, and amounts without a final value in the base '
-  'currency.';
+  'Returns warnings about duplicates, likely bills, future days, transfers between own accounts, and amounts without a '
+  'final value in the base currency.';
 
 create or replace function app.log_expenses(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
