@@ -2401,6 +2401,37 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.is_own_transfer(name text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+declare
+  accounts constant text := '\m(' || replace(array_to_string(array[
+    'savings_accounts?', '(in)?to_(my_|our_)?savings', 'sparkonto', 'sparbuch', 'tagesgeld(konto)?', 'festgeld(konto)?',
+    'cuentas?_de_ahorros?', 'comptes?_d?.?epargne', 'livret_a', 'livret_d.epargne', '(sur|vers)_(le|mon|un)_livret',
+    'kont[aoe]_oszczednosciowe(go)?', 'rachun(ek|ku)_oszczednosciow(y|ego)', 'conto_(di_)?risparmio', 'conto_deposito',
+    'conta_poupanca', '(para|na)_(a_|minha_)?poupanca', 'spaarrekening',
+    'between_(my_|our_)?(own_)?accounts', 'zwischen_(meinen_|unseren_|eigenen_)(eigenen_)?konten',
+    'entre_(mis|nuestras)_cuentas', 'entre_(mes|nos)_comptes',
+    'miedzy_(moimi|w[lł]asnymi|naszymi)_(kontami|rachunkami)',
+    'entre_(as_)?(minhas_|nossas_)contas'
+  ], '|'), '_', ' ') || ')\M';
+  costs constant text := '\m(' || replace(array_to_string(array[
+    'fees?', 'charges?', 'tax(es)?', 'interest', 'gebuhr(en)?', 'entgelte?', 'kosten', 'steuern?', 'zinsen',
+    'comision(es)?', 'cuota', 'impuestos?', 'interes(es)?', 'frais', 'impots?', 'interets', 'op[lł]at[ay]',
+    'prowizj[ae]',
+    'podatek', 'odsetki', 'commissioni?', 'canone', 'imposta', 'interessi', 'taxas?', 'tarifas?', 'comissao',
+    'impostos?',
+    'juros', 'rente', 'belasting'
+  ], '|'), '_', ' ') || ')\M';
+  text constant text := app.fold_text(name);
+begin
+  return text ~ accounts and text !~ costs;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.is_relabeling(before jsonb, after jsonb)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -5114,6 +5145,61 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.warn_of_drafts(context app.context, drafts jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_nestloop TO 'off'
+AS $function$
+declare
+  skipped text[];
+  likely jsonb;
+  unrated record;
+  early text[];
+  moved text[];
+  first_day date;
+  last_day date;
+  warnings jsonb := '[]';
+begin
+  select array_agg(d.name order by d.place) filter (where d.existing_id is not null),
+    jsonb_agg(jsonb_build_object('name', d.name, 'bill', d.bill) order by d.place) filter (where d.bill is not null),
+    array_agg(d.name order by d.place) filter (where d.id is not null and d.paid_on > context.today),
+    array_agg(d.name order by d.place) filter (where d.id is not null and app.is_own_transfer(d.name)),
+    min(d.paid_on), max(d.paid_on)
+  into skipped, likely, early, moved, first_day, last_day
+  from jsonb_to_recordset(drafts) as d (place int, id text, existing_id text, bill jsonb, name text, paid_on date);
+  select array_agg(distinct p.currency order by p.currency) filter (where p.base_minor is null) as currencies,
+    coalesce(bool_or(not p.is_final) filter (where p.base_minor is null), false) as is_awaited,
+    coalesce(bool_or(not p.is_final) filter (where p.base_minor is not null), false) as is_pending,
+    min(p.paid_on) filter (where not p.is_final and p.base_minor is not null) as since
+  into unrated
+  from jsonb_to_recordset(drafts) as d (id text)
+  join app.payments as p on p.expense_id = d.id and p.organization_id = context.organization_id
+    and p.deleted_at is null and p.paid_on between first_day and last_day;
+  if skipped is not null then
+    warnings := warnings || app.warning('duplicate.expenses', jsonb_build_object('names', skipped));
+  end if;
+  if likely is not null then
+    warnings := warnings || app.warning('likely_bill', jsonb_build_object('items', likely));
+  end if;
+  if early is not null then
+    warnings := warnings
+      || app.warning('dated_tomorrow', jsonb_build_object('names', early, 'date', context.today + 1));
+  end if;
+  if moved is not null then
+    warnings := warnings || app.warning('own_transfer', jsonb_build_object('names', moved));
+  end if;
+  if unrated.currencies is not null then
+    warnings := warnings || app.warning('rate_missing.of_day', jsonb_build_object(
+      'currencies', unrated.currencies, 'into', context.base_currency, 'is_awaited', unrated.is_awaited
+    ));
+  end if;
+  return warnings || app.warn_of_pending(unrated.is_pending, context.base_currency, unrated.since);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.warn_of_unsettled(context app.context, filter app.expense_filter)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -5867,6 +5953,8 @@ COMMENT ON FUNCTION "app"."is_amount_within"(app.expense_filter, bigint, text, b
 
 COMMENT ON FUNCTION "app"."is_closed"(text, date) IS 'Whether a day lies in a closed month. For callers that skip such days instead of failing.';
 
+COMMENT ON FUNCTION "app"."is_own_transfer"(text) IS 'Whether a name says that money moved to or from a savings account, or between own accounts; its fees are spending.';
+
 COMMENT ON FUNCTION "app"."is_party"(app.expenses, uuid) IS 'Whether a member pays or shares a bill by its current settings, which apply to later payments only.';
 
 COMMENT ON FUNCTION "app"."is_plain"(app.expense_filter) IS 'Whether a filter has only days, categories, a currency or a kind, which the index of payments by day contains.';
@@ -6131,7 +6219,7 @@ COMMENT ON FUNCTION "app"."value_in_base"(text, bigint, text, date, bigint, text
 
 COMMENT ON FUNCTION "app"."warn_of_borders"(app.expense_filter, app.period, app.period) IS 'Returns a warning about bills that were paid in one of two compared periods and due outside it, up to a week apart.';
 
-COMMENT ON FUNCTION "app"."warn_of_drafts"(app.context, jsonb) IS 'Returns warnings about duplicates, likely bills, future days, and amounts without a final value in the base currency.';
+COMMENT ON FUNCTION "app"."warn_of_drafts"(app.context, jsonb) IS 'Returns warnings about duplicates, likely bills, future days, transfers between own accounts, and amounts without a final value in the base currency.';
 
 COMMENT ON FUNCTION "app"."warn_of_parts"(text[]) IS 'Returns a warning when other parts of a deleted record''s split remain.';
 
@@ -6228,6 +6316,10 @@ COMMENT ON TYPE "app"."sum_item" IS 'A statement row or a payment that may be a 
 REVOKE ALL ON FUNCTION "app"."follow_tax"(bigint, numeric, bigint) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."follow_tax"(bigint, numeric, bigint) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."is_own_transfer"(text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."is_own_transfer"(text) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."is_relabeling"(jsonb, jsonb) FROM PUBLIC;
 
