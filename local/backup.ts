@@ -1,6 +1,6 @@
 /**
- * `deno task backup -- save FILE` and `restore FILE`: the books of everybody on a deployment, as one file. The keys in
- * the settings file are no part of it; without them the backup's credentials can't be opened.
+ * `deno task backup -- save FILE` and `restore FILE`: all books of a deployment in one file. It lacks the keys of the
+ * settings file, without which the backup's credentials can't be opened.
  */
 import { BackupError } from "./backup/postgres_tool.ts";
 import { counts, restore } from "./backup/restore.ts";

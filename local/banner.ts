@@ -48,7 +48,7 @@ Stop with Ctrl-C.
 `;
 }
 
-/** What the options that look like production are for. */
+/** The purpose of the options that resemble production. */
 function purposes({ db, siteUrl }: Started): string {
   const lines = [
     db === "embedded" ? "" : "--db is for trying the service out on a PostgreSQL: its backups are up to you.",
@@ -62,7 +62,7 @@ export function goodbye({ data, db }: Started): string {
   if (db === "embedded") {
     return `\nStopped. Your data is in ${data}; ${taskCommand("start", ...dataArguments(data))} continues from there.`;
   }
-  // Its address holds a password.
+  // The URL contains a password.
   const { host, pathname } = new URL(db);
   return `\nStopped. Your data is in the database ${pathname.slice(1)} on ${host}; the same --db continues from there.`;
 }

@@ -5,14 +5,13 @@
 import { Buffer } from "node:buffer";
 import { fileURLToPath } from "node:url";
 import { build, stop } from "esbuild";
-// Only so that Deno installs it for esbuild.
+// Imported only so that Deno installs it for esbuild.
 import "d3-scale";
 import { chartPage } from "../shared/words/en/chart_page.ts";
 
 const CHART = new URL("../functions/mcp/chart/", import.meta.url);
 export const CHART_MODULE = new URL("page.ts", CHART);
 
-/** The text of the module. */
 export async function buildChart(): Promise<string> {
   const script = await bundle(fileURLToPath(new URL("view/main.ts", CHART)));
   const style = await bundle(fileURLToPath(new URL("view/page.css", CHART)));

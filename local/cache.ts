@@ -29,7 +29,7 @@ export async function cachedFolder(name: string, fill: (path: string) => Promise
 async function cached(name: string, make: (path: string) => Promise<void>): Promise<string> {
   const path = join(FOLDER, name);
   if (await exists(path)) {
-    // Marks it as used, so that a run beside this one with other sources doesn't take it for outdated.
+    // Marks it as used, so that a concurrent run with other sources doesn't delete it.
     await Deno.utime(path, new Date(), new Date());
     return path;
   }
@@ -49,7 +49,7 @@ async function removeOutdated(name: string): Promise<void> {
   const kind = name.split("-")[0]!;
   for await (const { name: old } of Deno.readDir(FOLDER)) {
     const isOutdated = old.startsWith(`${kind}-`) && old !== name;
-    // Left behind by a process that was killed.
+    // Left by a killed process.
     const isAbandoned = old.startsWith("partial-");
     if (!isOutdated && !isAbandoned) continue;
     const { mtime } = await Deno.stat(join(FOLDER, old)).catch(() => ({ mtime: null }));

@@ -1,4 +1,4 @@
-/** What the small commands share: command line parsing, errors, and their own invocation for help texts. */
+/** Shared by the small commands: command line parsing, errors, and the invocation in help texts. */
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { parseEnvFile } from "./deploy/env_file.ts";
 
@@ -17,7 +17,7 @@ export function taskCommand(task: string, ...args: string[]): string {
   return [deno, "task", task, ...args].join(" ");
 }
 
-/** `--data` for a command that should find a stack on this folder; empty for the default folder. */
+/** The `--data` option that leads a command to this folder; empty for the default one. */
 export const dataArguments = (folder: string): string[] =>
   folder === DEFAULT_FOLDER ? [] : ["--data", /^[\w./-]+$/.test(folder) ? folder : `'${folder}'`];
 
@@ -41,7 +41,7 @@ export async function readSettings(path: string): Promise<Map<string, string>> {
   }
 }
 
-/** The parsed command line, without `--`; `--help` prints the usage and exits, and so does an unknown option. */
+/** The parsed command line, without `--`. `--help` or an unknown option prints the usage and exits. */
 export function readCommandLine<Options extends ParseArgsOptionsConfig>(options: Options, usage: string) {
   const args = Deno.args.filter((arg) => arg !== "--");
   if (args.includes("--help")) {

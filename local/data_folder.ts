@@ -7,13 +7,13 @@
  *     postgres.before/ a copy of postgres/ while it is being upgraded
  *     secrets.json     generated once
  *     running.json     the running stack; removed when it ends
- *     demo.json        what disconnects the assistant of the last demo
+ *     demo.json        credentials to disconnect the last demo's assistant
  *     stack.log        its log, while a person looks at the terminal; restarted on each start
  */
 import { join } from "node:path";
 import { copyFolder } from "./copy_folder.ts";
 
-/** What the deploy command keeps here, in the default folder; no part of a stack. */
+/** The deploy command's subfolder in the default folder; not part of a stack. */
 const DEPLOYMENTS = "deploy";
 const LOCK = "stack.lock";
 const MARKER = "expense-service-stack";
@@ -37,13 +37,13 @@ export interface DataFolder {
   /** Writes a file that only its owner may read. */
   writeJson(name: string, value: unknown): Promise<void>;
   /**
-   * Where PGlite lives. Removes what a first start left there without reaching `markPrepared`; restores the copy after
-   * an upgrade that was killed.
+   * PGlite's folder. Deletes an unfinished first start, one without `markPrepared`, and restores the copy after a
+   * killed upgrade.
    */
   database(): Promise<{ folder: string; preparedAs?: string }>;
   /** Copies the database before anything opens it. Until `markPrepared`, the copy is authoritative. */
   copyBeforeUpgrade(): Promise<void>;
-  /** Restores the copy, after everything that had opened the database is gone. */
+  /** Restores the copy; the database must be closed. */
   restore(): Promise<void>;
   markPrepared(digest: string): Promise<void>;
   /** Removes `running.json` and unlocks the folder. */
@@ -61,7 +61,7 @@ export async function openDataFolder(folder: string, { fresh }: { fresh: boolean
   if (names.length > 0 && !names.includes(MARKER)) {
     throw new FolderError(`${folder} is not empty and was not made by this stack; choose another folder with --data`);
   }
-  // One that was there already may be open to others. Only its owner can close it.
+  // An existing folder may be readable by others; only its owner can change that.
   if (Deno.build.os !== "windows") await Deno.chmod(folder, 0o700).catch(() => {});
   const path = (name: string) => join(folder, name);
   await Deno.writeTextFile(path(MARKER), "The embedded stack keeps its data here; --fresh empties this folder.\n");

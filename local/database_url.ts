@@ -1,4 +1,4 @@
-/** A database's address: where it is set, its project, and its form without a password for other programs. */
+/** A database's URL: its setting, its project, and its form without a password for other programs. */
 import { EnvFileError, parseEnvFile } from "./deploy/env_file.ts";
 
 export class DatabaseUrlError extends Error {
@@ -21,7 +21,7 @@ async function fromFile(path: string): Promise<string | undefined> {
   }
 }
 
-/** Without the password, which goes by the environment. @throws {DatabaseUrlError} */
+/** Without the password, which is passed in the environment. @throws {DatabaseUrlError} */
 export function splitPassword(given: string): { target: string; env: Record<string, string> } {
   const url = parseDatabaseUrl(given);
   const password = decodeURIComponent(url.password);
@@ -40,8 +40,8 @@ export function parseDatabaseUrl(given: string): URL {
 }
 
 /**
- * The project that one of Supabase's own addresses leads to: `db.<ref>.supabase.co`, or a pooler's `<role>.<ref>`.
- * Empty if it names none, and undefined for any other address.
+ * The project of one of Supabase's own addresses: `db.<ref>.supabase.co`, or a pooler's `<role>.<ref>`. Empty if it
+ * names none, and undefined for any other address.
  */
 export function projectOf({ hostname, username }: URL): string | undefined {
   const host = hostname.toLowerCase();

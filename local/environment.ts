@@ -4,7 +4,7 @@ import { FUNCTION_SETTINGS } from "./deploy/settings.ts";
 import type { Secrets } from "./secrets.ts";
 import { type StackFacts, standInSettings } from "./stand_ins.ts";
 
-/** Settings that the stack makes itself. */
+/** Settings that the stack generates. */
 const OWN = ["NEXT_PUBLIC_SITE_URL", "DATABASE_SERVICE_ROLE_KEY"];
 const PASSED_ON = FUNCTION_SETTINGS.filter((name) => !OWN.includes(name));
 

@@ -1,6 +1,6 @@
 /** Recognizes requests that a proxy, tunnel or port forwarder passed on. */
 
-/** What the usual ones add; some of their names begin so. */
+/** Headers, or prefixes of headers, that common proxies add. */
 const ADDED = ["forwarded", "via", "x-real-ip", "x-client-ip", "true-client-ip"];
 const ADDED_PREFIXES = ["x-forwarded", "x-original", "cf-", "fly-", "fastly-", "x-envoy-", "x-azure-", "x-appengine-"];
 

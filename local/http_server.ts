@@ -1,4 +1,4 @@
-/** The single port of the stack: bound immediately, answering as soon as there is something to answer with. */
+/** The single port of the stack: bound immediately, with 503 until the stack is ready. */
 import { describeError, type Log } from "../shared/log.ts";
 
 /** @param client the caller. */

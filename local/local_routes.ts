@@ -13,9 +13,9 @@ import { renderMailbox } from "./mail/mailbox_page.tsx";
 import type { MailSink } from "./mail/smtp_sink.ts";
 
 export interface LocalOptions {
-  /** What comes before every path: `/` and a secret. */
+  /** The prefix of every path: `/` and a secret. */
   base: string;
-  /** Base URL of the site, where the pages lead back to. */
+  /** Base URL of the site, for links back to it. */
   siteUrl: string;
   mail: Pick<MailSink, "list" | "clear">;
   clock: MovableClock;
@@ -60,7 +60,7 @@ function createPages({ base, siteUrl, mail, clock, demoLink }: LocalOptions): Ho
 
   app.route("/providers", createProvidersFixture({ clock: clock.now }));
 
-  // Where "Sign in as …" of the login page leads: to the page that a mailed link opens, without the mail.
+  // The target of "Sign in as …" on the login page: redirects to the page of a mailed link, without the mail.
   app.get("/sign-in", async (c) => {
     if (!demoLink) return c.text("This stack has no demo data\n", 404);
     const next = c.req.query("next");
@@ -69,7 +69,7 @@ function createPages({ base, siteUrl, mail, clock, demoLink }: LocalOptions): Ho
   return app;
 }
 
-/** Another site can let a browser send it, or a hop passed it on. */
+/** Another site may have made a browser send it, or a proxy forwarded it. */
 function isFromElsewhere({ headers, method, url }: Request): boolean {
   const origin = headers.get("origin");
   const isForeign = origin !== null && !(URL.canParse(origin) && isLoopback(new URL(origin).hostname));

@@ -1,7 +1,7 @@
 /**
  * `deno task lock`: writes deno.lock, which holds the packages of `start` and of everything else that runs, from
- * tests/deno.lock, which holds those of the checks too. `deno task` installs all of deno.lock before any task, so that
- * browsers, bundlers and the clients that only a suite drives would otherwise be part of a first start.
+ * tests/deno.lock, which holds those of the checks too. `deno task` installs all of deno.lock before any task;
+ * otherwise a first start would install browsers, bundlers and the clients of suites.
  */
 import { print } from "./command_line.ts";
 
@@ -27,7 +27,7 @@ export interface Lock {
   npm: Record<string, Package>;
 }
 
-/** The lock without some packages, and without what only they need. @param without names of packages. */
+/** The lock without some packages and their exclusive dependencies. @param without names of packages. */
 export function lockWithout<L extends Lock>(lock: L, without: readonly string[]): L {
   const isKept = (specifier: string) => !without.some((name) => specifier.startsWith(`npm:${name}@`));
   const specifiers = Object.entries(lock.specifiers).filter(([specifier]) => isKept(specifier));
@@ -47,7 +47,7 @@ export function lockWithout<L extends Lock>(lock: L, without: readonly string[])
 const nameOf = (specifier: string) => /^npm:(@?[^@]+)@/.exec(specifier)![1]!;
 
 /**
- * A dependency is a name where the lock holds one version of it, and else more of the id; `alias@npm:id` for an alias.
+ * A dependency is a name if the lock has one version of it, else a longer part of the id; `alias@npm:id` for an alias.
  */
 function find({ npm }: Lock, dependency: string): string | undefined {
   const wanted = dependency.replace(/^.+@npm:/, "");

@@ -73,7 +73,7 @@ export function parseOptions(args: string[]): StartOptions {
   };
 }
 
-/** Whether an address leads here from other machines. */
+/** Whether other machines can reach this address. */
 export const isPublic = (siteUrl: string): boolean => !isLoopback(new URL(siteUrl).hostname);
 
 function read(args: string[]) {

@@ -27,7 +27,7 @@ export function createRouter({ functions, dataUrl, frontDoorSecret }: Parts): An
     if (isData) return forward(request, { target: dataUrl + pathname + search, client });
     if (pathname.startsWith("/functions/v1/")) {
       const target = FUNCTIONS_ORIGIN + pathname.slice("/functions/v1".length) + search;
-      // As in production, the functions judge the proof of a front door that calls them.
+      // As in production, the functions verify the front door's secret.
       const secret = request.headers.get(FRONT_DOOR_HEADER);
       return forward(request, { target, client, ...(secret && { secret }), fetch: functions });
     }

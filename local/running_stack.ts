@@ -18,7 +18,7 @@ export interface RunningStack {
   local_url: string | null;
   /** Null where MAIL_URL sends the mail instead. */
   mail_url: string | null;
-  /** What this stack has in place of the real thing. */
+  /** This stack's stand-ins for real services. */
   stand_ins: StandIn[];
   /** Null on PGlite, which only the stack itself can open. */
   database_url: string | null;

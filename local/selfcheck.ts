@@ -52,7 +52,7 @@ for await (const { kind, text } of checkDeployment(site)) {
 print(faults === 0 ? `${site.url} is fine.` : `${site.url}: ${faults} ${faults === 1 ? "fault" : "faults"}.`);
 Deno.exit(faults === 0 ? 0 : 1);
 
-/** The functions in this checkout, which a deployment of it should have too. */
+/** The functions of this checkout, which its deployment should have. */
 async function builtFunctions() {
   const folders = new URL("../functions/", import.meta.url);
   const isBuilt = await Promise.all(
@@ -61,7 +61,7 @@ async function builtFunctions() {
   return SLUGS.filter((_, index) => isBuilt[index]);
 }
 
-/** What the deploy command would push. */
+/** The settings that the deploy command would push. */
 async function compareSignIn(project: string, settings: Map<string, string>): Promise<string[]> {
   if (!settings.has("MAIL_URL") || !settings.has("MAIL_FROM")) {
     throw new Error(`${envPath} lacks MAIL_URL or MAIL_FROM`);

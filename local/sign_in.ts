@@ -1,4 +1,4 @@
-/** Signs in as a person would: the login page, the mail, its link, the button, and onboarding for somebody new. */
+/** Signs in as a person would: the login page, the mail, its link, the button, and onboarding for a new person. */
 import { findForm, FormBrowser, type Page } from "./form_browser.ts";
 import type { RunningStack } from "./running_stack.ts";
 

@@ -103,7 +103,7 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
   const clock = movableClock(data.setClockOffset);
   // The functions reach the database directly, not through this port.
   const database = createDatabase({ url: data.url, key: secrets.secret_key });
-  // The first calls of a busy machine take longer than a request may.
+  // On a busy machine the first calls exceed a request's time limit.
   const patient: Database = { call: (name, args) => database.call(name, args, { deadlineMs: START_CALL_MS }) };
   if (options.demo && data.demo) await storeDemoCredential(patient, { keys: config.credentialsKeys, at: clock.now() });
   const lacksRates = await provideRates(

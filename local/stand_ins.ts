@@ -7,15 +7,15 @@ import { providersFixtureBases } from "./fixtures/providers/app.ts";
 import { SNAPSHOT_DAY } from "./rates/snapshot.ts";
 
 export interface StackFacts {
-  /** The process's own variables: a setting that is given there is real. */
+  /** The process's own variables; a setting given there replaces the stand-in. */
   own: Environment;
   /** `embedded`, or the URL of a real PostgreSQL. */
   db: string;
   /** Base URL of the local port; none when the site is public. */
   localUrl?: string | undefined;
-  /** Whether values are converted by the snapshot, and by nothing else. */
+  /** Whether only the snapshot converts values. */
   demoRates: boolean;
-  /** Whether they are because no source answered; known once the stack has asked. */
+  /** Whether the snapshot is used because no source answered. */
   lacksRates?: boolean;
   /** The mailbox as a mail server. */
   mailboxUrl: string;
@@ -23,13 +23,13 @@ export interface StackFacts {
 
 export interface StandIn {
   name: string;
-  /** What is different, in a line of the banner. */
+  /** The difference from the real service, for the banner. */
   says: string;
 }
 
 interface Known extends StandIn {
   isActive(stack: StackFacts): boolean;
-  /** What it makes the functions use. */
+  /** Settings of the functions. */
   settings?(stack: StackFacts): Environment;
 }
 
@@ -91,7 +91,7 @@ const KNOWN: readonly Known[] = [
 export const activeStandIns = (stack: StackFacts): StandIn[] =>
   KNOWN.filter(({ isActive }) => isActive(stack)).map(({ name, says }) => ({ name, says }));
 
-/** What the active ones set in the environment of the functions. */
+/** The environment of the functions with the active stand-ins. */
 export const standInSettings = (stack: StackFacts): Environment =>
   Object.assign({}, ...KNOWN.filter(({ isActive }) => isActive(stack)).map(({ settings }) => settings?.(stack)));
 

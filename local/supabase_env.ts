@@ -1,6 +1,6 @@
 /**
  * `deno task supabase`: writes the settings that `supabase start` needs, once, and prints the two commands that follow.
- * Keys are made here, for this machine alone; a file that is there is left as it is.
+ * Keys are generated for this machine only, and an existing file stays unchanged.
  */
 import { fileURLToPath } from "node:url";
 import { print, readCommandLine, taskCommand } from "./command_line.ts";

@@ -15,7 +15,7 @@ export interface Telemetry {
   trace(functions: FunctionsHandler): FunctionsHandler;
 }
 
-/** As much of https://opentelemetry.io/docs/specs/otel/ as is used here; Deno has no types for it. */
+/** The used part of https://opentelemetry.io/docs/specs/otel/, for which Deno has no types. */
 type Attributes = Record<string, string | number>;
 interface Span {
   setAttributes(attributes: Attributes): void;
@@ -40,7 +40,6 @@ const KIND = { internal: 0, client: 2 };
 const ERROR = 2;
 const SCOPE = "expenses";
 
-/** Undefined when it is off. */
 export function openTelemetry(env: Record<string, string>): Telemetry | undefined {
   if (env.OTEL_DENO !== "true" && env.OTEL_DENO !== "1") return undefined;
   const { tracerProvider, meterProvider } = Deno.telemetry as unknown as {

@@ -9,8 +9,8 @@ export class UpgradeError extends Error {
 }
 
 /**
- * Starts what opens the database and upgrades it. If this version would change an existing database, it is copied first
- * and restored when the start fails; if the process is killed, the next start restores it.
+ * Opens the database and upgrades it. An existing database that this version would change is copied first and restored
+ * if the start fails; after a killed process the next start restores it.
  *
  * @throws {UpgradeError} with a readable message.
  */
@@ -38,7 +38,7 @@ export async function startOnBooks<Started extends { preparedAs: string }>(
   } catch (thrown) {
     const reason = thrown instanceof Error ? thrown.message : String(thrown);
     if (!isUpgrade) {
-      // PGlite ends so when PostgreSQL does, which says why only on its own console.
+      // PGlite's message when PostgreSQL ends; only PostgreSQL's console shows the cause.
       if (database.preparedAs === undefined || !reason.startsWith("Aborted(")) throw thrown;
       throw new UpgradeError(
         `The database in ${

@@ -37,7 +37,7 @@ if (!organizationId) fail("This stack has no demo data: pass the organization wi
 const at = values.at ? new Date(values.at) : await clockOf(stack.local_url);
 if (Number.isNaN(at.getTime())) fail(`--at ${values.at} is not a time such as 2026-12-01T08:00:00Z`);
 
-// An event names its plan; one that the person did not choose must not change it.
+// Keep the current plan unless the person names another one.
 const plan = values.plan ?? (organizationId === stack.demo?.other_organization_id ? "pro" : "team");
 const about = {
   organizationId,
@@ -64,7 +64,7 @@ async function send(type: string, { at, eventId }: { at: Date; eventId?: string 
   if (!response.ok) Deno.exit(1);
 }
 
-/** Only a stack with a local port can be on another time. */
+/** Only a stack with a local port can have a different time. */
 async function clockOf(url: string | null): Promise<Date> {
   if (!url) return new Date();
   const { now } = await (await fetch(`${url}/clock`)).json();

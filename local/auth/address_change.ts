@@ -33,7 +33,7 @@ export async function requestAddressChange(
   return mails;
 }
 
-/** @param hash of either link. @returns whose address it is, and whether both have confirmed it now. */
+/** @param hash of either link. @returns the address it belongs to, and whether both have confirmed now. */
 export async function confirmAddressChange(
   session: Session,
   settings: AuthSettings,

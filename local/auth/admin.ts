@@ -1,6 +1,6 @@
 /**
- * The admin API of the identity provider, as far as seeds, tests and the demo's button need it: users, and links
- * without a mail.
+ * The part of the identity provider's admin API that seeds, tests and the demo's button need: users, and links without
+ * a mail.
  */
 import type { SqlDatabase } from "../database/sql.ts";
 import { createUser, issueToken } from "./one_time_tokens.ts";

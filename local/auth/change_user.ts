@@ -1,4 +1,4 @@
-/** `PUT /user`: asks for another address, by a mail to the old and one to the new; anything else is lite's. */
+/** `PUT /user`: requests a new address by mails to both addresses; lite handles anything else. */
 import type { SqlDatabase } from "../database/sql.ts";
 import { requestAddressChange } from "./address_change.ts";
 import { failure } from "./failure.ts";
@@ -12,7 +12,7 @@ interface ChangeOptions {
   siteUrl: string;
   sendMail(mail: { to: string; subject: string; html: string }): Promise<void>;
   passOn(request: Request): Promise<Response>;
-  /** The answer to `GET /user`, which refuses whose session has ended. */
+  /** The answer to `GET /user`, which refuses an ended session. */
   readUser(request: Request): Promise<Response>;
   allowedRedirect(place: string | null): string;
 }

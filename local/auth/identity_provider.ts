@@ -261,7 +261,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
   }
 }
 
-/** lite's name for the token in a column. */
+/** lite's token type for a column. */
 const liteType = (kind: "confirmation" | "magic_link") => kind === "confirmation" ? "signup" : "magiclink";
 
 const redirect = (target: URL) => new Response(null, { status: 303, headers: { location: target.href } });

@@ -11,7 +11,7 @@ export interface MailValues {
   /** The six-digit code. */
   Token: string;
   Email: string;
-  /** Of a change of the address. */
+  /** For address changes. */
   NewEmail?: string;
 }
 

@@ -36,7 +36,7 @@ export const tokenHash = (email: string, digits: string) =>
 
 /**
  * Creates a token for an address and, if it is new, the user. Returns undefined when it is new but sign-up is not
- * allowed. A password is only stored for a new user, and kept whoever confirms the address.
+ * allowed. A password is stored only for a new user, and stays when the address is confirmed.
  */
 export async function issueToken(
   session: Session,

@@ -4,7 +4,7 @@ import type { SqlDatabase } from "../database/sql.ts";
 
 interface OtherSessions {
   database: SqlDatabase;
-  /** The answer to `GET /user`, which refuses whose session has ended. */
+  /** The answer to `GET /user`, which refuses an ended session. */
   readUser(request: Request): Promise<Response>;
 }
 

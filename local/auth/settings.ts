@@ -3,10 +3,9 @@ import { parse } from "smol-toml";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** The identity provider's names of its mails. */
 export const MAIL_KINDS = ["magic_link", "confirmation", "email_change"] as const;
 export type MailKind = typeof MAIL_KINDS[number];
-/** Those that sign somebody in. */
+/** Mails that sign a person in. */
 export type SignInKind = Exclude<MailKind, "email_change">;
 
 export interface MailTemplate {

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
  * The sign-in mails as templates for the identity provider, which fills in `{{ .Name }}` (Go's html/template). Their
- * words come from the catalog; `deno task build` writes them to `supabase/templates/`.
+ * texts come from the catalog; `deno task build` writes them to `supabase/templates/`.
  */
 import type { Words } from "../../shared/words/words.ts";
 import type { MailKind } from "./settings.ts";

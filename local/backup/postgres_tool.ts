@@ -6,7 +6,7 @@ export interface Server {
   env: Record<string, string>;
 }
 
-/** What went wrong, as the program said it. */
+/** The program's error message. */
 export class BackupError extends Error {
   override readonly name = "BackupError";
 }

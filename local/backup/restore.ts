@@ -1,11 +1,11 @@
-/** Restores a backup into a deployed, unused project, completely or not at all. */
+/** Restores a backup into a deployed, unused project, atomically. */
 import { count } from "../../shared/words/en/phrases.ts";
 import { BackupError, run, type Server, start } from "./postgres_tool.ts";
 import { SCHEMAS } from "./save.ts";
 
 const PSQL = ["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1"];
 
-/** What migrations filled goes first, in the same transaction; the backup has its own. */
+/** Deletes rows that migrations inserted, in the same transaction; the backup has its own. */
 const EMPTY = `do $$ begin
   execute (
     select 'truncate ' || string_agg(format('%I.%I', t.schemaname, t.tablename), ', ')
@@ -22,7 +22,7 @@ interface Counted {
 export const counts = ({ people, organizations }: Counted): string =>
   `${people} ${people === 1 ? "person" : "people"} and ${count(organizations, "organization")}`;
 
-/** @returns how many people and organizations there are now. @throws {BackupError} */
+/** @returns the number of people and organizations afterwards. @throws {BackupError} */
 export async function restore({ target, env }: Server, path: string): Promise<Counted> {
   const query = "select (select count(*) from auth.users), (select count(*) from identity.organizations)";
   const counted = async () => {

@@ -2,7 +2,7 @@
 import { run, type Server } from "./postgres_tool.ts";
 
 export const SCHEMAS = ["app", "billing", "identity", "jobs", "oauth"];
-/** Of Supabase Auth, without sessions: everybody signs in again, and apps stay connected by our own tokens. */
+/** Tables of Supabase Auth, without sessions: people sign in again, and apps stay connected by our own tokens. */
 const SIGN_IN = ["auth.users", "auth.identities"];
 
 /** Writes a file that only its owner may read; a run that fails leaves none. @throws {BackupError} */
@@ -14,7 +14,7 @@ export async function save({ target, env }: Server, path: string): Promise<void>
     await run("pg_dump", ["--format=custom", "--data-only", ...tables, `--file=${draft}`, `--dbname=${target}`], {
       env,
     });
-    // Reads it back as far as its table of contents.
+    // Verifies the file by reading its table of contents.
     await run("pg_restore", ["--list", draft]);
     await Deno.rename(draft, path);
   } catch (thrown) {

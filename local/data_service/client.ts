@@ -1,4 +1,4 @@
-/** Starts the data service in a Worker and represents it. */
+/** Starts the data service in a Worker and acts as its proxy. */
 import type { DataService, DataServiceSettings } from "./settings.ts";
 import type { Order, Report } from "./worker.ts";
 
@@ -9,7 +9,7 @@ const RESTART_PAUSE_MS = 500;
  * postgres.js throws an uncatchable error when a connection is lost at the wrong moment
  * (https://github.com/porsager/postgres/issues/1208).
  * @param onDeath is called when it dies later for good.
- * @throws {Error} with the message of whatever kept it from starting.
+ * @throws {Error} with the message of the failed start.
  */
 export async function startDataServiceWorker(
   settings: DataServiceSettings,

@@ -1,6 +1,6 @@
 /**
- * A PGlite folder with every migration and no data. Making one takes most of a first start; it depends only on the
- * sources, so that it is made once for each version of them and then copied.
+ * A PGlite folder with every migration and no data. Creating it takes most of a first start, so it is created once per
+ * version of the sources and then copied.
  */
 import { cachedFolder } from "../cache.ts";
 import { copyFolder } from "../copy_folder.ts";
@@ -9,13 +9,13 @@ import { prepareDatabase } from "../database/prepare.ts";
 import { createLiteApp, type LiteSettings } from "../lite/app.ts";
 import { openDatabase } from "./connection.ts";
 
-/** The tables of the identity provider depend on none of these, and an image holds no secret. */
+/** Placeholders: the identity provider's tables don't depend on them, and an image holds no secret. */
 const SETTINGS: LiteSettings = { siteUrl: "http://127.0.0.1", jwtSecret: "x", publishableKey: "x", secretKey: "x" };
 
 /**
  * Fills a folder that does not exist yet.
  * @param digest of the preparation, `preparationDigest`.
- * @returns false when there is no place to keep images; the caller then prepares the database in the folder itself.
+ * @returns false when images can't be stored; the caller then prepares the database in the folder itself.
  * @throws {MigrationError}
  */
 export async function copyPreparedImage(

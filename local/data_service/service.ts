@@ -20,7 +20,7 @@ import { copyPreparedImage } from "./prepared_image.ts";
 import { startStatistics } from "./statistics.ts";
 import type { DataService, DataServiceSettings } from "./settings.ts";
 
-/** @throws {MigrationError} and whatever keeps the database from opening. */
+/** @throws {MigrationError} and the database's own errors. */
 export async function startDataService(settings: DataServiceSettings, log: Log): Promise<DataService> {
   const migrations = await readMigrations();
   const preparedAs = await preparationDigest(migrations);

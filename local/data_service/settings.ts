@@ -15,7 +15,7 @@ export interface DataServiceSettings {
   /** Where sign-in mails are sent: as `MAIL_URL`. */
   mailUrl: string;
   mailFrom: string;
-  /** Whether plans are sold: there is a checkout. */
+  /** Whether a checkout exists, so plans are sold. */
   sellsPlans: boolean;
   /** Load supabase/seed.sql into a database without users. */
   demo: boolean;

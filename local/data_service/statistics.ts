@@ -1,12 +1,12 @@
 /**
  * Gathers statistics of tables that have grown, as autovacuum does on a server. PGlite has no such process: without
- * statistics every plan is one for empty tables, and an import of a hundred rows slows down with each before it.
+ * statistics every query is planned for empty tables, and each import is slower than the one before.
  */
 import type { SqlDatabase } from "../database/sql.ts";
 
 const PAUSE_MS = 5_000;
 
-/** Tables that have twice the pages that they had at their last analysis, and more than a few rows. */
+/** Tables with more than a few rows whose pages have doubled since their last analysis. */
 const GROWN = `
   select c.oid::regclass::text as name
   from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
@@ -20,7 +20,7 @@ export async function gatherStatistics(database: SqlDatabase): Promise<string[]>
   return grown.map(({ name }) => name);
 }
 
-/** Runs work some time later, unless it is cancelled first. */
+/** Runs work after a delay, unless it is cancelled first. */
 type Schedule = (work: () => void, ms: number) => () => void;
 
 const schedule: Schedule = (work, ms) => {
@@ -28,7 +28,7 @@ const schedule: Schedule = (work, ms) => {
   return () => clearTimeout(timer);
 };
 
-/** Does so some seconds after requests, and never without any. */
+/** Analyzes some seconds after requests, and never when idle. */
 export function startStatistics(database: SqlDatabase, onError: (error: unknown) => void, later = schedule) {
   let cancel: (() => void) | undefined;
   let running: Promise<unknown> = Promise.resolve();

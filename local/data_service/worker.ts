@@ -12,7 +12,7 @@ const log = createLog((line) => void Deno.stderr.writeSync(new TextEncoder().enc
 });
 
 // lite prints every failed statement with all its properties, including row data. Log it instead, without them.
-// deno-lint-ignore no-console -- taken away from lite, not used
+// deno-lint-ignore no-console -- silences lite
 console.error = (...values: unknown[]) => {
   const error = values.find((value) => value instanceof Error);
   if (error) log.error("failure", { error: describeError(error) });
@@ -36,7 +36,7 @@ self.onmessage = async ({ data: order }: MessageEvent<Order>) => {
       service = await startDataService(order.start, log);
       const { preparedAs, url, demo } = service;
       report({ ready: { preparedAs, url, demo } });
-      // Creating a database leaves a second WebAssembly memory behind, which is otherwise collected late or never.
+      // Creating a database leaves a second WebAssembly memory, which is otherwise collected late or never.
       (globalThis as { gc?: () => void }).gc?.();
     } else {
       service?.setClockOffset(order.clockOffsetMs);

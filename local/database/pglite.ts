@@ -27,7 +27,7 @@ export const parsers = {
   [BYTEA]: (text: string) => text,
 };
 
-/** A boolean may come as the text that its type reads, as every other argument may. */
+/** A boolean may arrive as text, like every other argument. */
 export const serializers = { [BOOLEAN]: String };
 
 /** Hosted databases also search schema `extensions`; PGlite ignores role settings, so each session sets it. */

@@ -3,14 +3,14 @@ import { createHash } from "node:crypto";
 import { applyMigrations, type Migration } from "./migrations.ts";
 import type { SqlDatabase } from "./sql.ts";
 
-/** Everything that is run besides the migrations, by file name. */
+/** Scripts besides the migrations, by file name. */
 export async function readBootstrap(): Promise<Record<string, string>> {
   const names = ["bootstrap", "auth", "cron", "net", "vault"];
   const read = (name: string) => Deno.readTextFile(new URL(`${name}.sql`, import.meta.url));
   return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await read(name)])));
 }
 
-/** Changes with anything that `prepareDatabase` depends on: scripts, migrations, the pinned version of lite. */
+/** A digest of everything that `prepareDatabase` depends on: scripts, migrations, the pinned version of lite. */
 export async function preparationDigest(migrations: readonly Migration[]): Promise<string> {
   const versions = await Deno.readTextFile(new URL("../../import_map.json", import.meta.url));
   const everything = JSON.stringify([versions, await readBootstrap(), migrations]);

@@ -105,7 +105,7 @@ export const TURNS: Turn[] = [
   },
 ];
 
-/** An error as an assistant would report it; shorter for the one that a second run gets. */
+/** An error as an assistant would report it; shorter for the error that a second run gets. */
 export function explain({ error }: Envelope): string {
   if (error.code === "already_paid") return "That is already marked as paid, so I changed nothing.";
   return [error.message, error.hint].filter(Boolean).join(" ");

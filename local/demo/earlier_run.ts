@@ -3,7 +3,7 @@ import type { MemoryProvider } from "./client.ts";
 
 const fileIn = (folder: string) => `${folder}/demo.json`;
 
-/** Disconnects what the last run on this folder left, if any. */
+/** Disconnects the last run's assistant, if any. */
 export async function endEarlierRun(siteUrl: string, folder: string): Promise<void> {
   const text = await Deno.readTextFile(fileIn(folder)).catch(() => undefined);
   if (!text) return;
@@ -14,7 +14,7 @@ export async function endEarlierRun(siteUrl: string, folder: string): Promise<vo
   await response.body?.cancel();
 }
 
-/** Stores what ends this run's connection, readable only by the folder's owner. */
+/** Stores the credentials to disconnect this run, readable only by the folder's owner. */
 export async function storeForNextRun(provider: MemoryProvider, folder: string): Promise<void> {
   const { client_id } = provider.clientInformation()!;
   const { refresh_token: token } = provider.tokens()!;

@@ -15,7 +15,7 @@ export interface CliOptions {
 }
 
 export interface Cli {
-  /** What the command answers as JSON, and both of its streams. @throws {StepError} when it fails. */
+  /** The command's JSON output and both of its streams. @throws {StepError} when it fails. */
   run(args: string[], options?: CliOptions): Promise<{ answer: unknown; output: string }>;
   /** Shows a command without running it. */
   show(args: string[], prefix?: string): void;
@@ -70,7 +70,7 @@ function parseAnswer(stdout: string): unknown {
   }
 }
 
-/** What the CLI says went wrong; as JSON where it got that far. */
+/** The CLI's error message, from its JSON output if there is one. */
 function reasonOf(stdout: string, stderr: string): string {
   const { error } = (parseAnswer(stdout.trim().split("\n").at(-1) ?? "") ?? {}) as { error?: { message?: string } };
   const lines = stderr.trim().split("\n").filter((line) => !/^(Target:|Confirmed by|Try rerunning)/.test(line));

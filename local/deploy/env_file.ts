@@ -28,11 +28,11 @@ function unquoted(value: string, name: string): string {
   return value.slice(1, end);
 }
 
-/** The text of a file that the CLI reads as these values. */
+/** Serializes values in the format that the CLI reads. */
 export const envFile = (values: Iterable<readonly [string, string]>): string =>
   [...values].map(([name, value]) => `${name}=${value.includes("'") ? `"${value}"` : `'${value}'`}\n`).join("");
 
-/** Adds lines at the end, all or none: the file is replaced by a whole one that only its owner may read. */
+/** Appends lines atomically, by replacing the file. Only its owner may read it. */
 export async function appendToEnvFile(path: string, values: ReadonlyMap<string, string>): Promise<void> {
   const before = await Deno.readTextFile(path).catch(() => "");
   const separator = before === "" || before.endsWith("\n") ? "" : "\n";

@@ -1,10 +1,10 @@
-/** What to do for the front door, which runs elsewhere: the commands or the configuration, with the secret left out. */
+/** Instructions for the front door, which runs elsewhere: commands or a configuration, without the secret. */
 import { type Deployment, functionsUrl } from "./step.ts";
 
 export const FRONT_DOORS = ["deno", "workers", "caddy"] as const;
 export type FrontDoorKind = typeof FRONT_DOORS[number];
 
-/** Lines to read. Keys come from the settings file, so that none is on a command line. */
+/** The instructions. Their commands read keys from the settings file, so that no command line contains one. */
 export function frontDoorLines(kind: FrontDoorKind, deployment: Deployment): string[] {
   const { siteUrl, envPath } = deployment;
   const { host } = new URL(siteUrl);

@@ -5,7 +5,7 @@ import { signIn } from "./sign_in.ts";
 import { type Deployment, type Outcome, type Step, StepError } from "./step.ts";
 import { functions, link, plans, schema, vault } from "./steps.ts";
 
-/** Sign-in comes after the schema, which has its hook. */
+/** Sign-in needs the schema, which contains its hook. */
 export const STEPS: readonly Step[] = [link, secrets, schema, signIn, vault, plans, functions];
 
 const OUTCOMES: Record<Outcome, string> = {
@@ -14,7 +14,7 @@ const OUTCOMES: Record<Outcome, string> = {
   planned: "to be done",
 };
 
-/** @returns whether every step succeeded, and what each did. */
+/** @returns whether every step succeeded, with their outcomes. */
 export async function deploy(deployment: Deployment): Promise<{ ok: boolean; outcomes: Outcome[] }> {
   const { say } = deployment;
   const problems = settingProblems(deployment.values, deployment);

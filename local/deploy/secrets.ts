@@ -1,6 +1,6 @@
 /**
- * The functions' secrets. Missing keys are made once and kept in the settings file; what the project has already is
- * compared by its digest and left alone. A setting whose line was deleted is removed from the project, a key never is.
+ * The functions' secrets. Missing keys are generated once and stored in the settings file. Existing secrets of the
+ * project are compared by digest. A setting whose line was deleted is removed from the project, but never a key.
  */
 import { createHash } from "node:crypto";
 import { appendToEnvFile, envFile } from "./env_file.ts";
@@ -44,7 +44,7 @@ export const secrets: Step = {
   },
 };
 
-/** Makes the keys that neither the file nor the project has; the names of those. */
+/** Generates keys that both the file and the project lack. @returns their names. */
 async function makeMissing(deployment: Deployment, digests: ReadonlyMap<string, string>): Promise<string[]> {
   const { values, envPath, isDryRun, replace, say } = deployment;
   const missing = Object.keys(GENERATED).filter((name) => !values.has(name));
@@ -62,16 +62,14 @@ async function makeMissing(deployment: Deployment, digests: ReadonlyMap<string, 
   const made = new Map(missing.map((name) => [name, GENERATED[name]!()]));
   for (const [name, value] of made) values.set(name, value);
   if (made.size > 0 && !isDryRun) {
-    // First the file, then the project: a key that only the project had could not be read back.
+    // The file is written first: a key could not be read back from the project.
     await appendToEnvFile(envPath, made);
     say(`  ${[...made.keys()].join(", ")}: made, and kept in ${envPath}. Keep a copy of that file.`);
   }
   return missing;
 }
 
-/**
- * A key may be rotated: what the project has must be among the entries of the new value, or the person says otherwise.
- */
+/** Allows rotation only: the new list must contain the project's current keys, unless `--replace` names the key. */
 function refuseReplaced(
   { replace, envPath }: Deployment,
   different: readonly [string, string][],
@@ -89,7 +87,7 @@ function refuseReplaced(
   }
 }
 
-/** What a list may have been before: one of its entries, or some of them in any order. */
+/** Possible earlier values of a list: any of its entries, in any order. */
 function arrangements(entries: readonly string[]): string[] {
   if (entries.length > 4) return entries.slice();
   const lists = (rest: readonly string[]): string[][] =>

@@ -1,9 +1,9 @@
-/** What a deployment's settings must be before anything is done with them. */
+/** Validates a deployment's settings. */
 import { Buffer } from "node:buffer";
 import { ConfigError, readConfig } from "../../shared/config.ts";
 import { DatabaseUrlError, parseDatabaseUrl, projectOf } from "../database_url.ts";
 
-/** Keys that are made where neither the file nor the project has one. */
+/** Keys that are generated if both the file and the project lack them. */
 export const GENERATED: Readonly<Record<string, () => string>> = {
   OAUTH_CODE_SECRET: () => random("hex"),
   CRON_SECRET: () => random("hex"),
@@ -15,7 +15,7 @@ export const GENERATED: Readonly<Record<string, () => string>> = {
 const random = (encoding: "hex" | "base64") =>
   Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString(encoding);
 
-/** What the functions read. */
+/** Settings of the functions. */
 export const FUNCTION_SETTINGS: readonly string[] = [
   ...Object.keys(GENERATED),
   "NEXT_PUBLIC_SITE_URL",
@@ -37,7 +37,7 @@ export const FUNCTION_SETTINGS: readonly string[] = [
   "TEAM_PRICE",
 ];
 
-/** What only the deployment itself reads. */
+/** Settings of the deployment itself. */
 const OF_DEPLOYMENT = ["DATABASE_URL", "AUTH_MAIL_URL", "SUPABASE_ACCESS_TOKEN"];
 
 export const isFunctionSetting = (name: string): boolean => FUNCTION_SETTINGS.includes(name);
@@ -50,7 +50,7 @@ export const credentialNames = (provider: string) => ({
 
 export const listOf = (value = ""): string[] => value.split(",").map((entry) => entry.trim()).filter(Boolean);
 
-/** A line for each thing that is wrong, without values. */
+/** A line per problem, without values. */
 export function settingProblems(
   values: ReadonlyMap<string, string>,
   { project, siteUrl }: { project: string; siteUrl: string },
@@ -73,7 +73,7 @@ export function settingProblems(
   return [...problems, ...databaseProblems(values.get("DATABASE_URL"), project), ...configProblems(values, siteUrl)];
 }
 
-/** A copied file must not push into the project that it was copied from. */
+/** Prevents a copied file from changing the project it was copied from. */
 function databaseProblems(url: string | undefined, project: string): string[] {
   if (!url?.trim()) return [];
   try {

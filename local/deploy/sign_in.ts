@@ -1,6 +1,6 @@
 /**
- * The settings of Supabase Auth: supabase/config.toml with the site's address, and with a mail server of its own,
- * without which it mails only members of the organization that owns the project, two an hour.
+ * The settings of Supabase Auth: supabase/config.toml with the site's address and a mail server. Without one it mails
+ * only members of the project's organization, two mails an hour.
  */
 import { dirname, join } from "node:path";
 import { parse, stringify, type TomlTable } from "smol-toml";
@@ -28,13 +28,13 @@ export const signIn: Step = {
 interface AuthConfig {
   /** A folder with a configuration for this project. */
   workdir: string;
-  /** What the configuration takes from the environment. */
+  /** Variables that the configuration refers to. */
   env: Record<string, string>;
 }
 
 /**
- * Paths of the settings in which the project differs, among them services to sign in with that are on and aren't
- * listed; secret ones and the mails' texts aren't compared.
+ * Paths of the settings in which the project differs, including enabled sign-in services that aren't listed. Secrets
+ * and mail texts aren't compared.
  */
 export async function diffAuthConfig(
   { cli, project }: Pick<Deployment, "cli" | "project">,
@@ -52,7 +52,7 @@ export async function diffAuthConfig(
 const SERVICE_SWITCH = /^auth\.external\.(\w+)\.enabled$/;
 const servicesIn = (paths: string[]) => paths.flatMap((path) => SERVICE_SWITCH.exec(path)?.[1] ?? []);
 
-/** The names of the mails whose texts in the project are not those of this checkout. The CLI compares all but these. */
+/** The names of the mails whose texts differ between the project and this checkout. The CLI doesn't compare them. */
 export async function diffMailTexts(
   { project, root, token, apiUrl = "https://api.supabase.com" }: {
     project: string;
@@ -79,7 +79,7 @@ export async function diffMailTexts(
 
 /**
  * Writes the project's configuration, in which secrets are names of variables.
- * @param unlisted services to be turned off unless AUTH_PROVIDERS lists them: a push leaves alone what isn't declared.
+ * @param unlisted services to turn off unless AUTH_PROVIDERS lists them, since a push ignores undeclared ones.
  */
 export async function writeAuthConfig(
   { root, folder, siteUrl, values, unlisted = [] }: Pick<Deployment, "root" | "folder" | "siteUrl" | "values"> & {
@@ -116,7 +116,7 @@ export async function writeAuthConfig(
     await Deno.mkdir(dirname(join(workdir, template.content_path)), { recursive: true });
     await Deno.copyFile(join(root, template.content_path), join(workdir, template.content_path));
   }
-  // Nothing else of the configuration is pushed.
+  // A push must change nothing else.
   const { project_id, api } = config;
   const kept: TomlTable = { project_id: project_id!, api: api!, auth };
   await Deno.writeTextFile(join(target, "config.toml"), stringify(kept));
@@ -128,13 +128,13 @@ export async function writeAuthConfig(
  * (shared/http/quotas.ts), so its limits leave room for everybody.
  */
 export const RATE_LIMITS = {
-  /** An hour. Only with a mail server of its own. */
+  /** Per hour. Applies only with a mail server. */
   email_sent: 1000,
-  /** From here on in five minutes. Requests for a mail: as many as there are mails, and what meets an hour's rush. */
+  /** This and the following are per five minutes. Requests for a mail: enough for the hourly mails during a rush. */
   sign_in_sign_ups: 300,
   /**
-   * Links and typed codes: several for each mail. Not more, since anybody with the publishable key can try codes at
-   * Supabase Auth itself, and a code has a million values.
+   * Links and typed codes: several per mail. Not more, since anybody with the publishable key can guess six-digit codes
+   * at Supabase Auth itself.
    */
   token_verifications: 300,
   /** A session is refreshed once an hour: enough for 180,000 active people. Such tokens can't be guessed. */

@@ -1,4 +1,4 @@
-/** What the steps of a deployment share. */
+/** Types and helpers of the deployment's steps. */
 import { join } from "node:path";
 import type { Cli, CliOptions } from "./cli.ts";
 
@@ -16,7 +16,7 @@ export interface Deployment {
   root: string;
   /** State that the next deployment reads; nothing secret. */
   folder: string;
-  /** Keys that may be replaced by others. */
+  /** Names of keys that may be replaced. */
   replace: readonly string[];
   isDryRun: boolean;
   cli: Cli;

@@ -7,7 +7,7 @@ import { sha256 } from "./secrets.ts";
 import { listOf } from "./settings.ts";
 import { apply, applyFile, type Deployment, projectUrl, type Step, StepError } from "./step.ts";
 
-/** Links the checkout, so that the CLI's commands by hand reach the same project. It fails early for a bad token. */
+/** Links the checkout, so that manual CLI commands reach the same project. A bad token fails here, early. */
 export const link: Step = {
   title: "Link",
   async run(deployment) {
@@ -23,7 +23,7 @@ export const schema: Step = {
   async run({ cli, isDryRun, say, project, values }) {
     const url = values.get("DATABASE_URL");
     const { target, env } = url ? splitPassword(url) : { target: project, env: {} };
-    // Without the vault, which the CLI fills only while a migration is pending.
+    // Omit the vault, which the CLI fills only with a pending migration.
     const args = ["db", "push", `--remote=${target}`, "--skip-vault", isDryRun ? "--dry-run" : "--yes"];
     try {
       const { output } = await cli.run(args, { env }).catch(nameDatabaseUrl);
@@ -60,7 +60,7 @@ function isOnlyNewer(migrations: readonly Migration[]): boolean {
   return migrations.every(({ local, remote }) => remote !== "" && (local !== "" || Number(remote) > last));
 }
 
-/** Fills the vault, where the schedule reads the address and the secret, whenever it differs. */
+/** Updates the vault when it differs: the schedule reads address and secret there. */
 export const vault: Step = {
   title: "Vault of the schedule",
   async run(deployment) {
@@ -108,7 +108,7 @@ async function ask<Answer>({ cli, project, isDryRun }: Deployment, sql: string):
   }
 }
 
-/** Uploads the functions when their source changed, or when the project runs versions that were not uploaded here. */
+/** Uploads the functions when their source changed, or when the project runs versions from elsewhere. */
 export const functions: Step = {
   title: "Functions",
   async run(deployment) {

@@ -96,8 +96,8 @@ ${ROUTES.map(handle).join("\n")}
 }
 
 /**
- * Of several limits on a request the least would count, so each address has only its own. Caddy drops the connection
- * beyond it, so what announces such a length is answered before.
+ * Caddy applies the smallest of several limits, so each path has only its own. Caddy drops the connection beyond the
+ * limit, so larger declared lengths are refused first.
  */
 const caddyBody = (megabytes: number, text: string) => [
   `@large header_regexp Content-Length ^(?:${atLeast(megabytes)}\\d{6})$`,
@@ -110,7 +110,7 @@ const caddyBody = (megabytes: number, text: string) => [
   "}",
 ];
 
-/** A pattern of numbers from this one on, which has one or two digits. */
+/** A regular expression for numbers of at least this one, which has one or two digits. */
 const atLeast = (number: number): string => {
   const [tens, ones] = [Math.floor(number / 10), number % 10];
   return tens === 0

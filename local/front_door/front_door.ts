@@ -25,7 +25,7 @@ export interface FrontDoorOptions {
 
 export type FrontDoor = (request: Request, client?: Client) => Promise<Response>;
 
-/** @returns a handler of requests and what is known of who sent them. */
+/** @returns a handler of requests and facts about the caller. */
 export function createFrontDoor(
   { functionsUrl, secret, fetch = globalThis.fetch, timer = systemTimer, log }: FrontDoorOptions,
 ): FrontDoor {
@@ -43,7 +43,7 @@ export function createFrontDoor(
     const response = refuseMethod(request) ??
       await pass().catch((thrown) => {
         if (thrown instanceof SenderFailed) return refusal(thrown);
-        // In the middle of a long body.
+        // The sender disconnected in the middle of a long body.
         if (request.signal.aborted) return refusal(new SenderFailed(400));
         if (!log) throw thrown;
         log.error("functions_unreachable", { ...asked, error: describeError(thrown) });

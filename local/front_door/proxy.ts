@@ -30,9 +30,9 @@ export interface ForwardOptions {
   client?: Client | undefined;
   /** Proves to the functions that the address is genuine. */
   secret?: string | undefined;
-  /** Names the request in the logs of all that it passes, in place of the name that the visitor gave it. */
+  /** The request's id in all logs; replaces an id from the visitor. */
   requestId?: string;
-  /** What was read of the request's body already; its own otherwise. */
+  /** The body, if already read; otherwise the request's own. */
   body?: BodyInit | null;
   fetch?: (request: Request) => Promise<Response>;
 }

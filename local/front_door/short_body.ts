@@ -1,17 +1,17 @@
-/** Reads a short body before it is passed on, so that a slow sender keeps a connection here and none of the functions. */
+/** Reads a short body before it is passed on, so that a slow sender occupies no connection of the functions. */
 import type { Timer } from "../../shared/clock.ts";
 
 const SHORT_BYTES = 65_536;
 const DEADLINE_MS = 15_000;
 
-/** Its sender was too slow (408), or has gone (400). */
+/** The sender was too slow (408) or disconnected (400). */
 export class SenderFailed extends Error {
   constructor(readonly status: 400 | 408) {
     super(status === 408 ? "The request arrived too slowly." : "The request did not arrive whole.");
   }
 }
 
-/** @returns the body; as a stream if it is long, or does not say how long it is. @throws {SenderFailed} */
+/** @returns the body; as a stream if it is long or has no declared length. @throws {SenderFailed} */
 export async function readShortBody(request: Request, timer: Timer): Promise<BodyInit | null> {
   const length = request.headers.get("content-length");
   if (!request.body || length === null || Number(length) > SHORT_BYTES) return request.body;

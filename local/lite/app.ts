@@ -1,4 +1,4 @@
-/** `@supabase/lite` as the embedded `/rest/v1` and `/auth/v1`: its setup, without corrections. */
+/** `@supabase/lite` as the embedded `/rest/v1` and `/auth/v1`: the setup, without corrections. */
 import { App, type Connection, type EmailDriver } from "@supabase/lite";
 
 export interface LiteSettings {

@@ -1,11 +1,11 @@
 /**
- * Gives the arguments of a function to the database as PostgREST does (`json_to_record`): the function's type reads
- * them from their text. lite hands a JSON string to a jsonb argument as it is, so that `"exp_1"` is invalid and `"5"`
- * the number 5, and fails on numbers for text and on strings for booleans.
+ * Passes a function's arguments as PostgREST does (`json_to_record`): each argument's type parses its text. lite passes
+ * a JSON string to a jsonb argument unquoted, so that `"exp_1"` is invalid and `"5"` the number 5, and fails on numbers
+ * for text and on strings for booleans.
  */
 import type { Connection } from "@supabase/lite";
 
-/** What lite has read of a request, as far as it is a function's. */
+/** The part of lite's parsed request that concerns functions. */
 interface Call {
   type: string;
   schema?: string;

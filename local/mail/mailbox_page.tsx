@@ -24,7 +24,7 @@ export interface MailboxView {
   /** The address the list is filtered by. */
   to?: string | undefined;
   siteUrl: string;
-  /** Of this page. */
+  /** Path of this page. */
   path: string;
 }
 

@@ -1,11 +1,11 @@
-/** Whether this service has plans: off until somebody sells them. */
+/** Switches plans on or off: off until the service sells them. */
 import type { Session } from "../database/sql.ts";
 
 export type PlansSwitch = "on" | "off";
 
 /**
- * @param database as the owner of the schemas: no role of the API may write the setting.
- * @returns whether that was a change.
+ * @param database as the owner of the schemas, since no API role may write the setting.
+ * @returns whether the setting changed.
  */
 export async function switchPlans(database: Session, to: PlansSwitch): Promise<{ changed: boolean }> {
   const changed = await database.query(
@@ -15,8 +15,8 @@ export async function switchPlans(database: Session, to: PlansSwitch): Promise<{
   return { changed: changed.length > 0 };
 }
 
-/** Whether nobody decided yet, as a query of a row with `answer`. */
+/** A query whose column `answer` is true while the operator has not decided. */
 export const ARE_PLANS_UNDECIDED = "select plans_enabled is null as answer from billing.settings";
 
-/** Turns plans on where they are sold, unless the operator decided by hand. */
+/** Turns plans on, unless the operator has decided. */
 export const SELL_PLANS = "update billing.settings set plans_enabled = true where plans_enabled is null";

@@ -1,6 +1,6 @@
 /**
- * The rates that the embedded stack has from its first minute on: those of the sources that a deployment asks, or, when
- * none answers, a dated snapshot of real rates, by which no value is final.
+ * The embedded stack's first rates, from a deployment's sources. If none answers, a dated snapshot of real rates gives
+ * provisional values.
  */
 import { ratePastDays } from "../../functions/cron-reminders/past_rates_stage.ts";
 import { refreshRates } from "../../functions/cron-reminders/rates_stage.ts";
@@ -10,15 +10,15 @@ import { describeError } from "../../shared/log.ts";
 import { Problems } from "../../shared/jobs/problems.ts";
 import { SNAPSHOT_DAY, SNAPSHOT_PER_EURO } from "./snapshot.ts";
 
-/** What a start without a network may wait for. */
+/** The longest wait of a start without a network. */
 const LONGEST_MS = 4_000;
 const PAST_DAYS_MS = 50_000;
 /** Over a weekend the newest rates are Friday's; on Monday the daily job fetches the next. */
 const FRESH_DAYS = 4;
 
 /**
- * @param isDemo whether the snapshot is asked for, and no source is.
- * @returns whether values will be converted by the snapshot.
+ * @param isDemo whether to use the snapshot without querying a source.
+ * @returns whether the snapshot is in use.
  */
 export async function provideRates(
   deps: JobDeps,
@@ -37,7 +37,7 @@ export async function provideRates(
   return true;
 }
 
-/** Whether the newest rates of the central bank are there; those of all currencies, and of past days, may follow. */
+/** @returns whether the central bank's newest rates are stored. Rates of other currencies and past days may follow. */
 async function fetchRates(deps: JobDeps, at: Date): Promise<boolean> {
   const startedAt = performance.now();
   const job = { ...deps, store: createRemindersStore(deps.database), recordRun: () => Promise.resolve() };

@@ -17,13 +17,13 @@ export interface Answer {
 }
 
 export interface Site {
-  /** Public base URL, without a trailing slash: what the deployment should call itself. */
+  /** Public base URL, without a trailing slash, as the deployment should publish it. */
   url: string;
   /** Base URL of its functions, without a trailing slash, if given. */
   functionsUrl?: string;
   /** The scheduler's secret, which authorizes the deployment's health reports. */
   cronSecret?: string;
-  /** Who gets the test mail. */
+  /** The recipient of the test mail. */
   mailTo?: string;
   /** Paths of the sign-in settings in which the project differs from this checkout. */
   signInDifferences?(): Promise<string[]>;
@@ -36,7 +36,7 @@ export interface Site {
   ask(pathOrUrl: string, init?: RequestInit): Promise<Answer>;
 }
 
-/** Yields a line per finding; no wrong lines, no faults. Must not change anything in the deployment. */
+/** Yields a line per finding. Must not change anything in the deployment. */
 export type Check = (site: Site) => AsyncIterable<Line>;
 
 const DEADLINE_MS = 10_000;

@@ -1,4 +1,4 @@
-/** Mail: a test mail by way of the functions, if an address is given. The only check that leaves a trace. */
+/** Mail: a test mail sent by the functions, if an address is given. The only check that leaves a trace. */
 import { type Check, describe, note, objectOf, wrong } from "./check.ts";
 
 export const mail: Check = async function* (site) {

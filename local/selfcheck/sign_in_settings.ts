@@ -1,11 +1,9 @@
-/**
- * The settings of Supabase Auth, compared with what this checkout would push: the platform shows them to a token only.
- */
+/** Compares the settings of Supabase Auth with this checkout's. The platform shows them only with a token. */
 import { type Check, type Line, note, wrong } from "./check.ts";
 
 const FIXED_BY = "deno task deploy sets it";
 
-/** A line for each kind of setting; the first that fits. */
+/** The first matching entry gives the line for a setting. */
 const KINDS: readonly { is: RegExp; says: string }[] = [
   { is: /^auth\.site_url$/, says: "Site URL is another address, so that links in mails lead elsewhere" },
   { is: /^auth\.additional_redirect_urls$/, says: "the redirect list allows other addresses" },
@@ -43,7 +41,7 @@ export function* judgeSettings(differences: readonly string[]): Iterable<Line> {
     if (own.length === 0) continue;
     for (const path of own) left.delete(path);
     yield wrong(`Sign-in: ${says} (${own.join(", ")}); ${FIXED_BY}`);
-    // Without a server the rest about it says nothing new.
+    // Without a server its other settings don't matter.
     if (own.includes("auth.email.smtp.enabled")) {
       for (const path of left) if (path.startsWith("auth.email.smtp.")) left.delete(path);
     }

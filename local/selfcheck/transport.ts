@@ -1,4 +1,4 @@
-/** The transport: https only, and browsers told to stay there. */
+/** The transport: https only, with HSTS. */
 import { type Check, describe, note, wrong } from "./check.ts";
 
 const HALF_A_YEAR = 15_552_000;

@@ -11,7 +11,7 @@ const STEP = 2;
 /** @throws {Error} when the text is not SQL, or when formatting would change its meaning. */
 export function formatSql(sql: string): string {
   let formatted = layOut(sql);
-  // A line that was broken may be the one that a later parenthesis is aligned with.
+  // A later parenthesis may be aligned with a line that was broken.
   for (let again = layOut(formatted); again !== formatted; again = layOut(formatted)) formatted = again;
   const [before, after] = [meaningOf(sql), meaningOf(formatted)];
   const differs = before.findIndex((token, index) => token !== after[index]);
