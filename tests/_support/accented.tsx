@@ -34,7 +34,7 @@ function accentAll(value: unknown, facts: unknown[]): unknown {
 }
 
 /**
- * Records an argument of a message as a fact, and what a function argument returns (a date, a link around our words).
+ * Records an argument of a message as a fact, and the result of a function argument (a date, a link around our words).
  */
 function pass(value: unknown, facts: unknown[]): unknown {
   if (typeof value === "function") {

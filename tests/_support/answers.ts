@@ -1,4 +1,4 @@
-/** Holds what the database answers in tests to the schemas of the stores. */
+/** Checks the database's answers in tests against the schemas of the stores. */
 import { assertEquals } from "@std/assert";
 import type * as z from "zod/mini";
 import { PRESENTERS } from "../../functions/mcp/present/data.ts";
@@ -7,7 +7,7 @@ import type { Answers } from "../../shared/db/answer.ts";
 
 const STORES = new URL("../../shared/db/", import.meta.url);
 
-/** What each function of schema public answers, by its name. */
+/** The schema of each public function's answer. */
 export const ANSWERS: Answers = Object.assign(
   {},
   ...await Promise.all(
@@ -17,10 +17,10 @@ export const ANSWERS: Answers = Object.assign(
   ),
 );
 
-/** They answer with whole envelopes of tools, of which a page needs a part. */
+/** They return whole envelopes of tools; a page needs only a part. */
 const PARTS = ["read_books", "read_expense_file"];
 
-/** Stricter than in production: an answer has no key that its schema does not list. */
+/** Stricter than in production: refuses unlisted keys. */
 export function holdToSchema(name: string, answer: unknown, tool?: string): void {
   const schema = ANSWERS[name];
   const { outcome, result } = (answer ?? {}) as { outcome?: unknown; result?: unknown };
@@ -30,13 +30,13 @@ export function holdToSchema(name: string, answer: unknown, tool?: string): void
     const data = parse(name, schema, answer);
     if (!PARTS.includes(name)) assertEquals(data, answer, `${name} answers with keys that its schema does not list`);
   } catch (error) {
-    // A function would answer 500 and keep the reason to itself.
+    // Report the reason, which a function would hide behind a 500.
     reportError(error);
     throw error;
   }
 }
 
-/** Holds what a tool answers to what its words need. */
+/** Checks that a tool's answer has every fact that its texts need. */
 export function holdFacts(tool: string, result: unknown): void {
   const { ok, data = {} } = parse(tool, FactEnvelope, result);
   const presenter = PRESENTERS[tool];

@@ -1,4 +1,4 @@
-/** Rules and proposals of a test's organization, decided as the page decides them. */
+/** Rules and proposals of a test's organization, decided as on the page. */
 import { assertEquals } from "@std/assert";
 import type { NewRule } from "../../shared/approvals/proposal.ts";
 import type { Books, Json } from "./books.ts";
@@ -33,14 +33,14 @@ export async function setRules(
   assertEquals(answer, { outcome: "changed" });
 }
 
-/** Makes a call that must wait for approval, and answers its proposal's id. */
+/** Makes a call that must wait for approval. @returns its proposal's id. */
 export async function proposes(books: Books, tool: string, args: Json): Promise<string> {
   const error = await books.fails("awaiting_approval", tool, args);
   assertEquals(error.retryable, false);
   return error.details.proposal_id;
 }
 
-/** A proposal as its page shows it to somebody; undefined when it is not there for them. */
+/** A proposal as its page shows it to a person; undefined without access. */
 export async function readProposal(database: TestDatabase, books: Books, id: string): Promise<Json> {
   const answer = await database.asService<Json>("read_proposal", {
     user_id: books.userId,
@@ -50,7 +50,7 @@ export async function readProposal(database: TestDatabase, books: Books, id: str
   return answer.proposal;
 }
 
-/** A press on the page. @param hash that of what the page shows by default. */
+/** A press on the page. @param hash defaults to the shown proposal's. */
 export async function decide(
   database: TestDatabase,
   books: Books,
@@ -67,7 +67,7 @@ export async function decide(
   });
 }
 
-/** What the tool decide_proposal does as the service, when a person's assistant calls it. */
+/** Decides as the service does when a person's assistant calls decide_proposal. */
 export async function decideAsAssistant(
   database: TestDatabase,
   books: Books,

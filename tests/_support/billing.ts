@@ -10,7 +10,7 @@ export const PLANS = { pro: "plan_00000000000001", team: "plan_00000000000002" }
 export const ORGANIZATION = "org_000000000001";
 const OWNER = "00000000-0000-4000-8000-000000000001";
 
-/** What the payment provider decides about an organization. */
+/** The state of an organization as the payment provider sets it. */
 export interface PlanState {
   plan: string;
   plan_status: string;
@@ -29,7 +29,7 @@ export async function resetBilling(database: TestDatabase): Promise<void> {
   ]);
 }
 
-/** As onboarding leaves it, on trial by default. */
+/** An organization as onboarding creates it, on trial by default. */
 export async function addOrganization(
   database: TestDatabase,
   { id = ORGANIZATION, plan = "free", trialEndsAt = "2026-12-01T00:00:00Z" }: {

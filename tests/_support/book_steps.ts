@@ -1,4 +1,4 @@
-/** Tests of tools: each has new books, in one database for all of them. */
+/** Registers tests of tools: each has new books, and all share one database. */
 import { type Books, type BooksOptions, openBooks } from "./books.ts";
 import { openDatabase, type TestDatabase } from "./database.ts";
 

@@ -19,7 +19,7 @@ export interface Books {
   today(): string;
   /** Calls a tool and returns the whole envelope. */
   call(tool: string, args?: Record<string, unknown>): Promise<Json>;
-  /** Calls a tool and returns the database's answer, before it is put into words. */
+  /** Calls a tool and returns the database's answer, before presentation. */
   facts(tool: string, args?: Record<string, unknown>): Promise<Json>;
   /** Calls a tool that must succeed and returns its data. */
   ok(tool: string, args?: Record<string, unknown>): Promise<Json>;
@@ -36,9 +36,9 @@ export interface BooksOptions {
   timezone?: string;
   baseCurrency?: string;
   day?: string;
-  /** Of each day, in UTC; noon unless given, when the mails of the day are gone. */
+  /** Time of day in UTC; noon by default, when the day's mails are already sent. */
   time?: string;
-  /** Turns the database's answer into words; English by default. */
+  /** Presents the database's answer; in English by default. */
   present?: (tool: string, facts: FactEnvelope, args: Record<string, unknown>) => Json;
 }
 
@@ -60,7 +60,7 @@ export async function openBooks(database: TestDatabase, options: BooksOptions = 
   });
 }
 
-/** A change as list_recent_changes describes it. */
+/** Describes a change like list_recent_changes. */
 export async function readChange(database: TestDatabase, id: string): Promise<{ tool: string; summary: string }> {
   const [change] = await database.query<ChangeFacts>("select tool, facts from app.change_sets where id = $1", [id]);
   const summary = presentChange(change!, wordsOf("en"));
@@ -68,7 +68,7 @@ export async function readChange(database: TestDatabase, id: string): Promise<{ 
   return { tool: change!.tool, summary };
 }
 
-/** Arguments that delete records, with what the preview asks to be said back. */
+/** Arguments that delete records, with the confirmation that the preview requires. */
 export async function confirmed(books: Books, ids: string[]): Promise<Record<string, unknown>> {
   const { data } = await books.call("delete_records", { ids, dry_run: true });
   return { ids, ...(data?.confirm && { confirm: data.confirm }) };
@@ -83,7 +83,7 @@ export function assertNothingMissing(answer: Json): void {
   else if (typeof answer === "object") { for (const value of Object.values(answer ?? {})) assertNothingMissing(value); }
 }
 
-/** Units of a currency that one euro buys on a day; the same again changes nothing. */
+/** Adds units of a currency per euro on a day; idempotent. */
 export async function addRate(database: TestDatabase, quote: string, day: string, rate: string): Promise<void> {
   await database.query(
     "insert into app.fx_rates (quote, rate_on, source, rate) values ($1, $2, 'ecb', $3::text::numeric) on conflict do nothing",
@@ -91,7 +91,7 @@ export async function addRate(database: TestDatabase, quote: string, day: string
   );
 }
 
-/** Says of a day that the rates before it stand. */
+/** Marks a day as settled with the rates before it. */
 export async function settleDay(database: TestDatabase, day: string): Promise<void> {
   await database.query("insert into app.fx_days (day, attempts, settled_at) values ($1, 1, $1::date)", [day]);
 }

@@ -10,7 +10,10 @@ import { readBootstrap } from "../../local/database/prepare.ts";
 import { createLiteApp } from "../../local/lite/app.ts";
 import { findBinaries, type Server, startServer } from "./server.ts";
 
-/** Databases to copy: what `postgres` creates in `public` is granted to the API roles (exposed), or not (closed). */
+/**
+ * Databases to copy: objects that `postgres` creates in `public` are granted to the API roles (exposed) or not
+ * (closed).
+ */
 export const TEMPLATES = ["supabase_exposed", "supabase_closed"] as const;
 export type Template = (typeof TEMPLATES)[number];
 
@@ -21,9 +24,9 @@ export interface Cluster {
   hasCron: boolean;
   /** Server version, for example 15.20. */
   version: string;
-  /** With everything the server writes. */
+  /** The server's folder, including its log. */
   folder: string;
-  /** Of the postmaster that runs now. */
+  /** Process id of the current postmaster. */
   pid(): number;
   /** Ends the server and starts it on the same data; see server.ts. */
   restart: Server["restart"];

@@ -4,7 +4,7 @@ import { runInNewContext } from "node:vm";
 setFlagsFromString("--expose-gc");
 
 /**
- * Runs a full garbage collection of this isolate, so that the heap is what is really held; undefined on runtimes that
- * cannot be asked for one (Deno 2.1).
+ * Runs a full garbage collection, so that the heap contains only live objects; undefined on runtimes without it (Deno
+ * 2.1).
  */
 export const collectGarbage: (() => void) | undefined = runInNewContext("globalThis.gc");

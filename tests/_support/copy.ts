@@ -1,4 +1,4 @@
-/** Copies a file, or a folder with everything in it. */
+/** Copies a file, or a folder recursively. */
 export async function copy(from: string, to: string): Promise<void> {
   if ((await Deno.stat(from)).isFile) return await Deno.copyFile(from, to);
   await Deno.mkdir(to, { recursive: true });

@@ -44,10 +44,10 @@ export async function openDatabase(url = Deno.env.get("TEST_DATABASE_URL")): Pro
   return withHelpers(database, await emptyTables(database));
 }
 
-// Without plans nothing is ever refused, which would hide what tests of rights look for.
+// Switches plans on: without plans nothing is refused, which would hide missing checks.
 const switchPlansOn = (database: SqlDatabase) => switchPlans(database, "on");
 
-/** The same for several databases. */
+/** Shared by all databases in memory. */
 let emptyInMemory: Promise<EmptyTable[]> | undefined;
 
 /** Opens a database for some work and always closes it. */
@@ -114,7 +114,7 @@ async function openOnServer(serverUrl: string): Promise<Opened> {
     : await newDatabase(serverUrl);
   const database = postgresDatabase(url);
   if (isPlatform) {
-    // No test judges the time of a busy machine.
+    // A longer statement timeout, because the machine may be busy.
     await database.exec(
       `alter role authenticator in database "${new URL(url).pathname.slice(1)}" set statement_timeout = '60s'`,
     );
@@ -172,7 +172,7 @@ function withHelpers(database: Opened, toEmpty: EmptyTable[]): TestDatabase {
       const [row] = await database.query<{ tables: string | null }>(
         `select string_agg(name, ', ') as tables from (${inUse.join(" union all ")}) as used`,
       );
-      // Only tables that were empty refer to these, or it would not be possible to empty them.
+      // The cascade is safe, since only tables that start empty refer to these.
       if (row?.tables) await database.exec(`truncate ${row.tables} restart identity cascade`);
     },
   };

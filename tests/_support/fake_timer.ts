@@ -12,7 +12,7 @@ export function fakeTimer() {
   return {
     timer,
     pending: () => pending.size,
-    /** Fires what is due on the way, in order, and lets what it caused happen. */
+    /** Fires due timers in order and runs their consequences. */
     async pass(ms: number): Promise<void> {
       await settled();
       const until = now + ms;
@@ -30,5 +30,5 @@ export function fakeTimer() {
   };
 }
 
-/** Once what is ready has run: a task later than any chain of promises. */
+/** Resolves after all pending promise chains. */
 export const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));

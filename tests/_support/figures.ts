@@ -1,10 +1,11 @@
-/** How the texts of tools write figures: a model reads them next to the data, so they look like the data. */
+/** Checks figures in the texts of tools: a model reads them next to the data, so they must look alike. */
 
 const MONTHS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec";
 const MONTH = String.raw`\b(?:${MONTHS})[a-z]*\b`;
 
 /**
- * What is not the one way: YYYY-MM-DD and YYYY-MM, 1234.50 EUR, -5.0%. A day that comes every year has no other form.
+ * Matches any format but YYYY-MM-DD, YYYY-MM, 1234.50 EUR and -5.0%. Yearly days are exempt, since they have no other
+ * form.
  */
 const OTHER_WAYS: readonly RegExp[] = [
   new RegExp(String.raw`(?<!every (?:\d+ )?years? on )\b\d{1,2}(?:st|nd|rd|th)? ${MONTH}`, "g"),
@@ -17,7 +18,7 @@ const OTHER_WAYS: readonly RegExp[] = [
   /[€$£¥₹]\s?\d|\d\s?[€$£¥₹]/g,
 ];
 
-/** @returns figures of a text that are written another way. @param facts what people typed, which stays as it is. */
+/** @returns figures of a text in another format. @param facts text that people typed, which is exempt. */
 export function oddFigures(text: string, facts: Iterable<string> = []): string[] {
   const ours = [...facts].filter(Boolean).toSorted((one, other) => other.length - one.length)
     .reduce((rest, fact) => rest.replaceAll(fact, "…"), text);

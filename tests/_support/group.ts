@@ -35,7 +35,7 @@ export async function loadGroup(root: string, paths: readonly string[]): Promise
     await import(new URL(path, root).href);
   }
   setTest(real);
-  // Of files whose last tests were filtered out.
+  // Closes files whose last tests were filtered out.
   real.afterAll(async () => {
     for (const { hooks, hasBegun, left } of files) {
       if (hasBegun && left > 0) { for (const hook of hooks.afterAll) await hook(); }
@@ -43,7 +43,7 @@ export async function loadGroup(root: string, paths: readonly string[]): Promise
   });
 }
 
-/** Deno takes the place of a test from who calls `Deno.test`, except from scripts with such a name. */
+/** Deno reports the caller of `Deno.test` as the test's location, unless its script has such a name. */
 const notSeen: (test: typeof Deno.test, change: (args: unknown[]) => unknown[]) => typeof Deno.test = runInThisContext(
   "(test, change) => function (...args) { return test(...change(args)); }",
   { filename: "ext:tests/group.js" },
@@ -61,7 +61,7 @@ function testOf(file: File, url: string): typeof Deno.test {
     });
   });
   const hooks = KINDS.map((kind) => [kind, (hook: Hook) => {
-    // A file that several tests import opens its database for all of them.
+    // A shared file opens its database for all its importers.
     const isOwn = new Error().stack!.includes(url);
     if (isOwn) file.hooks[kind].push(hook);
     else if (kind === "afterAll") real.afterAll(hook as () => void);

@@ -2,7 +2,7 @@
 import { importExpenses } from "../../functions/mcp/tools/import_expenses.ts";
 import type { ImportRow } from "../../shared/import/read_import.ts";
 
-/** Of a short file with these rows. @param rows in the bank's words too, or by the name alone. */
+/** A call with these rows as a short file. @param rows with the bank's words, or only a name. */
 export const importOf = (rows: (Omit<ImportRow, "text"> & { text?: string })[]) => ({
   step: "all",
   file: "rows",
@@ -14,7 +14,7 @@ export const importOf = (rows: (Omit<ImportRow, "text"> & { text?: string })[]) 
   read: { mapping: { assumed: [] }, questions: [], left_out: [], warnings: [] },
 });
 
-/** Of a file. @param more further arguments of the tool */
+/** A call with a file. @param more further arguments of the tool */
 export function importOfFile(csv: string, more: Record<string, unknown> = {}): Record<string, unknown> {
   const parsed = importExpenses.parse({ csv, ...more });
   if (!parsed.ok) throw new Error(parsed.error.code);

@@ -1,4 +1,4 @@
-/** Ends everything that a run has started when it is interrupted, before the process exits. */
+/** Ends all processes of an interrupted run before its own process exits. */
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const endings = new Set<() => Promise<unknown>>();
@@ -10,21 +10,21 @@ const interrupt = () => {
   void Promise.allSettled([...endings].map((end) => end())).finally(() => Deno.exit(130));
 };
 
-/** @param end sends its signals before it waits for anything. @returns what forgets it, once it has ended. */
+/** @param end sends its signals before it waits. @returns a function to call once it has ended. */
 export function whenInterrupted(end: () => Promise<unknown>): () => void {
   if (endings.size === 0) SIGNALS.forEach((signal) => Deno.addSignalListener(signal, interrupt));
   endings.add(end);
   return () => {
     const isLast = endings.delete(end) && endings.size === 0;
-    // While it ends, another signal must not cut it short.
+    // A second signal must not stop the cleanup.
     if (isLast && !isInterrupted) SIGNALS.forEach((signal) => Deno.removeSignalListener(signal, interrupt));
   };
 }
 
-/** Never resolves in an interrupted run, which must not start anything more. */
+/** Never resolves in an interrupted run, so that it starts nothing more. */
 export const unlessInterrupted = (): Promise<void> => isInterrupted ? new Promise(() => {}) : Promise.resolve();
 
-/** Ends a process at once; also one that has ended already. */
+/** Kills a process, which may have ended already. */
 export async function killChild(child: Deno.ChildProcess): Promise<void> {
   try {
     child.kill("SIGKILL");

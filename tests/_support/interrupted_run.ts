@@ -22,14 +22,14 @@ function descendantsOf(pid: number): number[] {
 
 const isAlive = (pid: number) => {
   try {
-    // A zombie holds nothing but a table entry.
+    // A zombie holds only a table entry.
     return !/^State:\s+Z/m.test(Deno.readTextFileSync(`/proc/${pid}/status`));
   } catch {
     return false;
   }
 };
 
-/** Interrupts a command once it has so many processes. @returns how it ended and what is still there. */
+/** Interrupts a command once it has so many processes. @returns its exit status and the remaining processes. */
 export async function interruptOnce(
   args: string[],
   { processes, signal }: { processes: number; signal: Deno.Signal },
@@ -40,7 +40,7 @@ export async function interruptOnce(
     const found = descendantsOf(child.pid);
     return Promise.resolve(found.length >= processes ? found : undefined);
   }, { deadlineMs: 120_000, everyMs: 100 });
-  // Also those that come between that look and the signal.
+  // Includes processes started between that check and the signal.
   const last = descendantsOf(child.pid);
   child.kill(signal);
   const { code } = await child.status;

@@ -1,14 +1,14 @@
 /**
- * How slow the machine is now, so that limits in seconds hold on any: virtual machines lose half of their processor or
- * most of their memory's speed from one minute to the next. The yardstick reads text as our parsers do: strings,
- * objects and maps, more of them than caches hold.
+ * Measures how slow the machine is now, so that limits in seconds hold anywhere: virtual machines lose half their
+ * processor or most of their memory bandwidth from one minute to the next. The yardstick works like our parsers, on
+ * more strings, objects and maps than fit in caches.
  */
 import process from "node:process";
 
 const ROWS = 50_000;
 const RUNS = 5;
 const WARM_UPS = 3;
-/** What the yardstick takes on a machine where all limits hold with room. */
+/** The yardstick's duration on a machine that meets all limits easily. */
 const USUAL_MS = 40;
 
 const text = (rows: number) =>
@@ -31,7 +31,7 @@ interface Times {
   wall: number;
 }
 
-/** Milliseconds: the medians. */
+/** Medians in milliseconds. */
 function times(text: string): Times {
   for (let i = 0; i < WARM_UPS; i++) read(text);
   const each = Array.from({ length: RUNS }, () => {
@@ -44,20 +44,20 @@ function times(text: string): Times {
   return { cpu: median("cpu"), wall: median("wall") };
 }
 
-/** @returns by how much longer things take now than usual, in processor time and by the clock: 1 or more. */
+/** @returns the current slowdown factor, 1 or more, in processor time and wall time. */
 export function slowness(): Times {
   const { cpu, wall } = times(TEXT);
   return { cpu: Math.max(1, cpu / USUAL_MS), wall: Math.max(1, wall / USUAL_MS) };
 }
 
-/** @returns whether that is below the limit, or would be on the usual machine. */
+/** @returns whether the duration is below the limit, corrected by the slowdown. */
 export function isInTime(tookMs: number, limitMs: number, clock: keyof Times): boolean {
   return tookMs < limitMs || tookMs < limitMs * slowness()[clock];
 }
 
 /**
- * @returns whether the whole took no more than so many times as long as a quarter; where memory is slow, linear code
- * grows faster than that too, and the limit with it.
+ * @returns whether the whole took at most this many times as long as a quarter. With slow memory linear code grows
+ *   faster too, so the limit is raised.
  */
 export function growsWithin(quarterMs: number, wholeMs: number, most: number): boolean {
   return wholeMs < most * quarterMs ||

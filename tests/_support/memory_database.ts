@@ -1,6 +1,6 @@
 /**
  * Databases in memory, all in one PGlite, because a second one would take 300 MB and two seconds. Switching databases
- * saves the state of the last one and restores its own.
+ * saves the current state and restores the other one.
  */
 import { PGlite } from "@electric-sql/pglite";
 import { extensions, parsers, pgliteDatabase, serializers } from "../../local/database/pglite.ts";
@@ -9,13 +9,13 @@ import { type Imaged, imaged, type ProcessImage } from "./process_image.ts";
 
 interface Machine extends Imaged {
   database: SqlDatabase;
-  /** Whose state it has now. */
+  /** The database whose state is loaded. */
   current?: Owner;
-  /** Those who began on it and are not closed; their images fit no other. */
+  /** Open databases that started on this instance; their images fit no other. */
   owners: Set<Owner>;
   /** Libraries loaded since the first image. Emscripten keeps a list of its own, which no image restores. */
   loaded: number;
-  /** New ones don't begin on it. */
+  /** Accepts no new databases. */
   isSpoiled: boolean;
 }
 interface Owner {
@@ -25,13 +25,13 @@ interface Owner {
 
 /** What the migrations and tests use. */
 const LIBRARIES = ["plpgsql", "pgcrypto", "citext"];
-/** On a PGlite that grew larger, none begins. */
+/** No database starts on a PGlite larger than this. */
 const MOST_BYTES = 400 * 1024 * 1024;
 
 let shared: Machine | undefined;
 let turn: Promise<unknown> = Promise.resolve();
 
-/** What the first one in this process begins with; the others are like it. */
+/** The initial state of the first database in this process; the others copy it. */
 interface Beginning {
   template: () => Promise<Blob>;
   prepare: (database: SqlDatabase) => Promise<unknown>;
@@ -86,7 +86,7 @@ async function machineOf(owner: Owner, beginning: Beginning): Promise<Machine> {
   return machine;
 }
 
-/** It ends with the last of those who began on it. */
+/** The instance closes with its last database. */
 async function leaveShared(): Promise<void> {
   const left = shared!;
   shared = undefined;

@@ -5,7 +5,7 @@ import { preparationDigest, prepareDatabase } from "../../local/database/prepare
 
 export interface NewDatabase {
   url: string;
-  /** Whether it has everything that a Supabase server provides; otherwise it is empty. */
+  /** Whether it has everything of a Supabase server; otherwise it is empty. */
   isPlatform: boolean;
   /** Ends every session and removes it. */
   drop(): Promise<void>;
@@ -47,7 +47,7 @@ export async function newMigratedDatabase(serverUrl: string, migrations: readonl
   const template = databaseIn(serverUrl);
   const migrated = `${template}_${(await preparationDigest(migrations)).slice(0, 8)}`;
   await onServer(serverUrl, async (server) => {
-    // The first of the test files that run side by side makes it; the others wait. The lock ends with the session.
+    // The first of the parallel test files creates it; the others wait. The lock ends with the session.
     await server.query("select pg_advisory_lock(hashtext($1))", [migrated]);
     if ((await server.query("select from pg_database where datname = $1", [migrated])).length > 0) return;
     const { url } = await newDatabase(serverUrl);

@@ -5,7 +5,7 @@
 const NODE = "node@22";
 
 export interface NpmTool {
-  /** Where Node and the program are, for callers that spawn them. */
+  /** Paths of Node and the program, for callers that spawn them. */
   node: string;
   script: string;
   /**

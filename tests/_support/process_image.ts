@@ -4,7 +4,7 @@
  */
 import type { PGlite } from "@electric-sql/pglite";
 
-/** Emscripten's file system in memory, as far as an image needs it. */
+/** The part of Emscripten's in-memory file system that an image needs. */
 interface Node {
   name: string;
   parent: Node;
@@ -28,7 +28,7 @@ interface Files {
 }
 
 export interface ProcessImage {
-  /** Blocks that are not zero, or for a later image that differ from the first, by number. */
+  /** Blocks by number: the nonzero ones, or in later images those that differ from the first. */
   memory: Map<number, Uint8Array>;
   nodes: { node: Node; state: Pick<Node, "name" | "parent" | "name_next" | "mode" | "usedBytes" | "contents"> }[];
   names: (Node | undefined)[];
@@ -113,7 +113,7 @@ function restoreFiles(FS: Files, image: ProcessImage): void {
   for (const { stream, ...state } of image.streams) FS.streams[state.fd] = Object.assign(stream, state);
 }
 
-/** Files write in place: from now on into a copy of contents that the first image has. @returns those contents. */
+/** Files write in place, so contents of the first image are copied before a write. @returns the protected contents. */
 function copyingOnWrite(FS: Files): WeakSet<Uint8Array> {
   const kept = new WeakSet<Uint8Array>();
   const operations = FS.lookupPath("/pglite/data/PG_VERSION").node.stream_ops;

@@ -39,7 +39,7 @@ export async function askRaw(
 
 /**
  * Connections whose request never ends: its body is announced and not sent.
- * @returns what closes them.
+ * @returns a function that closes them.
  */
 export async function holdOpen(
   url: string,

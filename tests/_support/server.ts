@@ -14,8 +14,8 @@ export interface Binaries {
 }
 
 /**
- * `PG_BIN`, else Debian's newest, else what is on the PATH.
- * @throws {Error} that says what to install.
+ * `PG_BIN`, else Debian's newest, else from the PATH.
+ * @throws {Error} with installation instructions.
  */
 export async function findBinaries(): Promise<Binaries> {
   const folder = Deno.env.get("PG_BIN") ?? await newestDebianFolder() ?? "";
@@ -43,9 +43,9 @@ async function newestDebianFolder(): Promise<string | undefined> {
 
 export interface Server {
   port: number;
-  /** With everything it writes. */
+  /** The server's folder, including its log. */
   folder: string;
-  /** Of the postmaster that runs now. */
+  /** Process id of the current postmaster. */
   pid(): number;
   /**
    * Ends it and starts it on the same data: `fast` ends the sessions and writes a checkpoint, `crash` kills every
@@ -73,7 +73,7 @@ export async function startServer(
   if (user) await Deno.chown(folder, user.uid, user.gid);
   const common = { ...user, cwd: folder };
 
-  // A linguistic collation, as hosted projects have, so that code relying on byte order fails here.
+  // A linguistic collation, as in hosted projects, so that code that relies on byte order fails here.
   const locale = ["--encoding=UTF8", "--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en-US"];
   const identity = [`--username=${superuser}`, "--auth=trust", "--no-sync"];
   await output(`${binaries.folder}/initdb`, [...identity, ...locale, `${folder}/data`], common);
@@ -120,7 +120,7 @@ export async function startServer(
   const forget = whenInterrupted(stop);
 
   const restart: Server["restart"] = async (how) => {
-    // Its log ends when the last process that shares it has noticed.
+    // Its log ends when the last process that shares it exits.
     await end(how === "crash" ? "SIGKILL" : "SIGINT");
     running = await start();
     if (!running.isReady) throw new Error(`PostgreSQL did not start again:\n${running.log.lastLines()}`);

@@ -35,7 +35,7 @@ export interface StackOptions {
   empty?: boolean;
 }
 
-/** Of a stack that sells plans. */
+/** The checkout of a stack that sells plans. */
 export const CHECKOUT_URL = "https://pay.example/?organization_id={organization_id}";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -62,13 +62,13 @@ async function launch(folder: string, options: StackOptions): Promise<TestStack>
   const child = new Deno.Command(Deno.execPath(), {
     args: ["task", "--quiet", "start", "--json", "--port", "0", "--data", folder, ...(options.args ?? [])],
     cwd: ROOT,
-    // The limits have tests of their own.
+    // Rate limits are tested separately.
     env: { NO_COLOR: "1", RATE_LIMITS: "off", FX_SOURCES: rates.sources, ...options.env },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-  // It starts the stack in a process of its own, whose id the first line says.
+  // The command starts the stack in another process and prints its id in the first line.
   let pid = child.pid;
   const forget = whenInterrupted(async () => {
     Deno.kill(pid, pid === child.pid ? "SIGTERM" : "SIGKILL");
@@ -113,7 +113,7 @@ async function launch(folder: string, options: StackOptions): Promise<TestStack>
 function serveRates() {
   let clockUrl: string | undefined;
   const now = async () => {
-    // It may have ended while it asked.
+    // The stack may end during the request.
     const time = clockUrl && await fetch(clockUrl).then((response) => response.json(), () => undefined);
     return time ? new Date(time.now) : new Date();
   };

@@ -1,6 +1,4 @@
-/**
- * `deno task start` as a person or script runs it, for what `startStack` does not show: messages, exit codes, signals.
- */
+/** Runs `deno task start` like a person or script, to test messages, exit codes and signals. */
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 

@@ -33,7 +33,7 @@ export function callsIn(path: string, source: string): StoreCall[] {
   return calls;
 }
 
-/** What is wrong with a call, given the arguments of all functions. */
+/** Problems of a call, given the arguments of all functions. */
 export function problemOf(
   { name, args }: StoreCall,
   functions: Functions,

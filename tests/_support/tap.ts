@@ -7,11 +7,11 @@ import type { Session, SqlDatabase } from "../../local/database/sql.ts";
 export interface Assertion {
   ok: boolean;
   description: string;
-  /** What pgTAP says about a failure, without the leading `#`. */
+  /** pgTAP's failure message, without the leading `#`. */
   diagnostics: string;
 }
 
-/** @throws what the database throws, with the failing statement. */
+/** @throws the database's error, with the failing statement. */
 export async function runTap(session: Session, sql: string): Promise<Assertion[]> {
   const assertions: Assertion[] = [];
   for (const statement of splitStatements(sql)) {

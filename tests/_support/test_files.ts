@@ -1,4 +1,4 @@
-/** The project's test files, and groups of them that load what they have in common once, which took a quarter of the time. */
+/** The project's test files, in groups that load shared modules once, which took a quarter of the time. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -15,16 +15,16 @@ export async function testsBelow(folder: string, without: readonly string[] = []
   return found.toSorted();
 }
 
-/** For `deno test`, a group a module: arguments that name them, and their folder, which the caller removes. */
+/** Writes a module per group. @returns arguments for `deno test`, and the folder, which the caller removes. */
 export interface Groups {
   args: string[];
   remove(): Promise<void>;
 }
 
 /**
- * Modules that load the files. Neighbors are spread, since they take about as long; files with a database come together,
- * because a group opens one PGlite.
- * @param files paths from the project's root. @param size files a group; each keeps what its files opened to its end.
+ * Modules that load the files. Neighboring files are spread, since they take similar time; files with a database are
+ * grouped, because a group opens one PGlite.
+ * @param files paths from the project's root. @param size files per group.
  */
 export async function inGroups(files: readonly string[], size: number): Promise<Groups> {
   const folder = await Deno.makeTempDir({ prefix: "expense-tests-" });
@@ -59,5 +59,5 @@ const COLOR = String.raw`(?:\x1b\[[\d;]*m)*`;
 const OF_GROUP = new RegExp(String.raw`^${COLOR}\S*/\d+_test\.ts =>${COLOR} ${COLOR}(?=tests/)`);
 const OF_FAILURE = new RegExp(String.raw`^${COLOR}(tests/\S+) => (?=.*=> \./\1:\d+:\d+${COLOR}$)`);
 
-/** What `deno test` says of a test in a group, without the group, and without the path where it comes again. */
+/** The output of `deno test` without the group and without repeated paths. */
 export const withoutGroup = (line: string): string => line.replace(OF_GROUP, "").replace(OF_FAILURE, "");

@@ -1,4 +1,4 @@
-/** A private certificate authority, and a loopback server that presents one of its certificates and answers as told. */
+/** A private certificate authority, and a loopback server with one of its certificates and scripted answers. */
 import forge from "node-forge";
 
 export interface Issuer {
@@ -107,6 +107,6 @@ function close(connection: Deno.TlsConn): void {
   try {
     connection.close();
   } catch {
-    // The answer was to hang up.
+    // The scripted answer closed the connection.
   }
 }

@@ -1,12 +1,10 @@
-/**
- * Reads a ZIP archive by its directory, and checks what that says of each file: not with the package that writes it.
- */
+/** Reads a ZIP archive by its directory and checks each entry, independently of the package that writes it. */
 import { crc32, inflateRawSync } from "node:zlib";
 
-/** The text of each file, in the order of the directory. @throws when anything of it is wrong. */
+/** The text of each file, in the order of the directory. @throws when any part is invalid. */
 export function unzip(bytes: Uint8Array): Map<string, string> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  // The record at the end has 22 bytes and, since there is no comment, nothing behind it.
+  // The end record is the last 22 bytes, since there is no comment.
   const end = bytes.length - 22;
   if (bytes.length < 22 || view.getUint32(end, true) !== 0x06054b50) throw new Error("the archive has no end");
   const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -37,7 +35,7 @@ export function unzip(bytes: Uint8Array): Map<string, string> {
   return files;
 }
 
-/** The rows of CSV as RFC 4180 has it, the header among them. */
+/** The rows of a CSV by RFC 4180, including the header. */
 export function readCsv(text: string): string[][] {
   const rows: string[][] = [];
   for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {

@@ -1,4 +1,4 @@
-/** Polls for something that sends no event. */
+/** Polls for conditions without an event. */
 
 /**
  * Resolves to what `look` finds, as soon as it finds something.

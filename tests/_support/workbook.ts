@@ -1,7 +1,7 @@
 /** Writes XLSX workbooks as programs do, or as an attacker would. */
 import { strToU8, type Zippable, zipSync } from "fflate";
 
-/** A cell as a value, or as the XML of its element's inside with the attributes that it needs. */
+/** A cell as a value, or as inner XML with its attributes. */
 export type Cell = string | number | null | { attributes: string; inside: string };
 
 export interface Sheet {
@@ -12,13 +12,13 @@ export interface Sheet {
 
 const escape = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 
-/** Its column, as in "BC". */
+/** A column's letters, such as "BC". */
 function letters(column: number): string {
   const last = String.fromCharCode(65 + column % 26);
   return column < 26 ? last : letters(Math.floor(column / 26) - 1) + last;
 }
 
-/** A day is a number in the second style, which shows a date. */
+/** A day is a number with the second style, a date format. */
 export const day = (serial: number): Cell => ({ attributes: 's="1"', inside: `<v>${serial}</v>` });
 
 export function writeWorkbook(
