@@ -1,4 +1,4 @@
-/** The architecture rules, on the sources; and each rule on a project that breaks it. */
+/** Checks the architecture rules on the sources, and each rule on a project that breaks it. */
 import { assert, assertEquals } from "@std/assert";
 import { importRules } from "./architecture/imports.ts";
 import { mentionRules } from "./architecture/mentions.ts";

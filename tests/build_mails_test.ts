@@ -1,4 +1,4 @@
-/** The sign-in mails are files that the platform reads; this checks that they match the catalog. */
+/** Checks that the committed sign-in mails, which the platform reads as files, match the catalog. */
 import { assert, assertEquals } from "@std/assert";
 import { MAIL_KINDS, readAuthSettings } from "../local/auth/settings.ts";
 import { signInTemplate } from "../local/auth/sign_in_template.tsx";

@@ -1,4 +1,4 @@
-/** The documents are short, and their paths in backticks, links and headings exist. */
+/** Checks that documents are short and that their paths, links and headings exist. */
 import { assertEquals } from "@std/assert";
 import { dirname, join } from "node:path";
 

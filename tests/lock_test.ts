@@ -1,4 +1,4 @@
-/** What a first start installs: the packages of deno.lock, which has nothing that only a suite or a build needs. */
+/** A first start installs only deno.lock, which lacks the packages of suites and builds. */
 import { assertEquals } from "@std/assert";
 import { type Lock, lockWithout, startLock, TOOLS } from "../local/lock.ts";
 

@@ -1,6 +1,4 @@
-/**
- * Each command and link of the README is run by something, or says why not; what runs them is tests/readme/follow.ts.
- */
+/** Each command and link of the README has a test or a reason; tests/readme/follow.ts runs the commands. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { cursorLink, vsCodeLink } from "../shared/pages/connect_links.ts";
 import { parseReadme, readReadme } from "./readme/commands.ts";

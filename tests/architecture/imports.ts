@@ -1,4 +1,4 @@
-/** What may import what. */
+/** Rules of imports between folders. */
 import type { Import, Project } from "./project.ts";
 import { eachFile, type Rule } from "./rule.ts";
 

@@ -1,6 +1,6 @@
 /**
- * `deno task suite browser`: a person sees what their assistant did, before and after, takes it back and does it again,
- * in Chromium with scripts off, over the running embedded stack.
+ * `deno task suite browser`: a person views, undoes and redoes their assistant's change, in Chromium with scripts off,
+ * over the running embedded stack.
  */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import type { Page } from "playwright-core";

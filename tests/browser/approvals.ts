@@ -1,6 +1,6 @@
 /**
- * `deno task suite browser`: an owner says what needs approval, a member's assistant asks, and the mail leads through
- * sign-in to the page with the press, in Chromium with scripts off, over the running embedded stack.
+ * `deno task suite browser`: an owner adds a rule, a member's assistant proposes, and the mail leads through sign-in to
+ * the approval page, in Chromium with scripts off, over the running embedded stack.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Page } from "playwright-core";

@@ -1,6 +1,6 @@
 /**
- * `deno task suite browser`: the digest leads through sign-in to the books, where a bill is paid and unpaid, and where
- * two people who share costs see who owes whom, in Chromium with scripts off, over the running embedded stack.
+ * `deno task suite browser`: the digest leads through sign-in to the books, where a bill is paid and the payment
+ * undone, and where two people see their shared debts, in Chromium with scripts off, over the running embedded stack.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Page } from "playwright-core";

@@ -1,6 +1,6 @@
 /**
- * `deno task suite pictures`: the pictures of the README, in `docs/pictures/`. Without `UPDATE_PICTURES` they are made and
- * not kept, since no two machines render the same bytes.
+ * `deno task suite pictures`: the pictures of the README, in `docs/pictures/`. Without `UPDATE_PICTURES` they are
+ * rendered but not saved, since no two machines render the same bytes.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Browser, Page } from "playwright-core";

@@ -1,4 +1,4 @@
-/** What who runs the service reads in the database: the last run of each stage, and what waits for them. */
+/** Alerts that operators read in the database: the last run of each stage, and events that need them. */
 import { assertEquals } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";
 

@@ -1,5 +1,5 @@
 /**
- * A write that needs approval waits, changes nothing, and is written once after somebody else has seen its exact
+ * A write that needs approval waits, changes nothing, and is written once after another person has seen its exact
  * effects.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";

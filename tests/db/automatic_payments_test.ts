@@ -1,4 +1,4 @@
-/** Automatic payments: which are recorded when a bill rolls, with what amount, and which wait for it. */
+/** Automatic payments: which are recorded when a bill rolls, with which amount, and which wait for one. */
 import { assertEquals } from "@std/assert";
 import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";

@@ -1,4 +1,4 @@
-/** Whose a subscription is, and payment events that are parked until that, the plan or their day is known. */
+/** The organization of a subscription, and events that are parked until organization, plan or day is known. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { addOrganization, deliver, ORGANIZATION, planOf, PLANS } from "../_support/billing.ts";
 import { count, database, day, iso, resetEachTime } from "./billing_database.ts";

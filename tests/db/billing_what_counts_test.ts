@@ -1,4 +1,4 @@
-/** Which of an organization's subscriptions, its trial and a plan set by hand counts. */
+/** The effective plan among an organization's subscriptions, its trial and a manually set plan. */
 import { assertEquals } from "@std/assert";
 import { addOrganization, deliver, ORGANIZATION, planOf, PLANS } from "../_support/billing.ts";
 import { count, database, day, resetEachTime, TRIAL_ENDS_AT } from "./billing_database.ts";

@@ -1,4 +1,4 @@
-/** A commit waits for the disk, but for that of a call that reads and only counts itself. */
+/** A commit waits for the disk, except after a read call, which writes only its own count. */
 import { assertEquals } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";
 import { AT, createHousehold, RESOURCE, signIn } from "../pg/household.ts";

@@ -1,6 +1,4 @@
-/**
- * Exports, straight from the database: whose rows come, which columns, in pages, and that they add up as the tools do.
- */
+/** Exports, straight from the database: rows by role, columns, paging, and totals equal to those of the tools. */
 import { assert, assertEquals, assertObjectMatch } from "@std/assert";
 import fc from "fast-check";
 import { BOOKS, type Columns, type ColumnType, type Part, PARTS } from "../../shared/export/books.ts";

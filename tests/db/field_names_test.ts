@@ -1,4 +1,4 @@
-/** Every field that a change or its undo can name has a name that people use. */
+/** Every field that a change or its undo can name has a readable label. */
 import { assert, assertEquals } from "@std/assert";
 import { CAPTURED_COLUMNS, SUMMED_UP_FIELDS } from "../../shared/words/fields.ts";
 import { fieldNames } from "../../shared/words/en/fields.ts";

@@ -1,4 +1,4 @@
-/** What is kept from somebody is kept where it is easily forgotten: a mail, a change, a sum of everything, a page. */
+/** Hidden records stay hidden in mails, changes, totals and pages, where checks are easily forgotten. */
 import { assert, assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { type Books, type Json } from "../_support/books.ts";

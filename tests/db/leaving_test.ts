@@ -1,6 +1,6 @@
 /**
- * Accounts and organizations that are being deleted: nothing new begins with them, and the purge finds nothing that
- * keeps them. `tests/pg/member_races.ts` has the same in parallel.
+ * Accounts and organizations that are being deleted: they accept nothing new, and nothing stops the purge.
+ * `tests/pg/member_races.ts` has the same in parallel.
  */
 import { assertEquals } from "@std/assert";
 import { addressOf, AT, type Household, household, later, membersOf } from "./household.ts";

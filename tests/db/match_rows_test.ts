@@ -1,4 +1,4 @@
-/** What makes a row of a statement and an expense one: each rule, and that nothing is matched twice. */
+/** How statement rows are matched to expenses: each rule, and that nothing is matched twice. */
 import { assertEquals } from "@std/assert";
 import { importExpenses } from "../../functions/mcp/tools/import_expenses.ts";
 import { testBooks } from "../_support/book_steps.ts";

@@ -1,4 +1,4 @@
-/** Members: roles, removal with all that hangs on it, leaving, and handing an organization over. */
+/** Members: roles, removal and its effects, leaving, and handing an organization over. */
 import { assert, assertEquals } from "@std/assert";
 import { proposes, setRules } from "../_support/approvals.ts";
 import { addMember, type Json, openBooks } from "../_support/books.ts";

@@ -1,4 +1,4 @@
-/** Properties of money: nothing is lost at the edges, and every total is the sum of its parts. */
+/** Properties of money: amounts keep their digits, and every total is the sum of its parts. */
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { addRate, type Books, confirmed, type Json, openBooks } from "../_support/books.ts";

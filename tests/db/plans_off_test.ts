@@ -1,4 +1,4 @@
-/** Plans are off until somebody sells them: everybody has everything, and no request can turn them on or off. */
+/** Plans are off until the service sells them: everybody has every feature, and no request can switch them. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { ARE_PLANS_UNDECIDED, SELL_PLANS, switchPlans } from "../../local/plans/switch_plans.ts";
 import { addOrganization, deliver, ORGANIZATION, PLANS } from "../_support/billing.ts";

@@ -1,4 +1,4 @@
-/** What an import tells of the other half of a transfer, which may be kept from who imports. */
+/** An import does not reveal the other half of a transfer to a member who may not see it. */
 import { assert, assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Books, Json } from "../_support/books.ts";

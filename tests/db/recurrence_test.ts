@@ -1,4 +1,4 @@
-/** The schedule arithmetic of migration 0800: by random rules, by example, and in words. */
+/** Schedule arithmetic: random rules, examples, and descriptions. */
 import { assertEquals } from "@std/assert";
 import { type TestDatabase, withDatabase } from "../_support/database.ts";
 import { en } from "../../shared/words/en/mod.ts";

@@ -1,4 +1,4 @@
-/** The database's part of a reminder run, and the books that it is about. */
+/** The database's part of a reminder run, and test books for it. */
 import type { DigestBudget, DigestNotice } from "../../shared/reminders/content.ts";
 import { type Books, openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";

@@ -1,4 +1,4 @@
-/** A budget of which 80 or 100 percent are used is mailed to the owner, once each for a month or year. */
+/** A budget that reaches 80 or 100 percent is mailed to the owner, once each per month or year. */
 import { assertEquals } from "@std/assert";
 import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
 import { addBill, at, collect, database, type Digest, fresh, run, said } from "./reminder_run.ts";

@@ -1,4 +1,4 @@
-/** What is overdue is mailed again after 3, 7 and then every 14 days, until it is paid or snoozed. */
+/** An overdue date is mailed again after 3, 7 and then every 14 days, until it is paid or snoozed. */
 import { assertEquals } from "@std/assert";
 import { daysAfter } from "../../shared/iso_day.ts";
 import { openBooks } from "../_support/books.ts";

@@ -1,4 +1,4 @@
-/** Whose digest it is, where it goes, and on which of the owner's days: once each. */
+/** Each owner's digest: its organizations, its address, and its day in the owner's time zone. */
 import { assertEquals } from "@std/assert";
 import { openBooks } from "../_support/books.ts";
 import { addBill, at, database, fresh, run, said } from "./reminder_run.ts";

@@ -1,4 +1,4 @@
-/** Runs that overlap, end early or meet too many bills: no digest is sent twice, none keeps the others back. */
+/** Runs that overlap, end early or meet too many bills send no digest twice, and no digest delays others. */
 import { assertEquals } from "@std/assert";
 import { openBooks } from "../_support/books.ts";
 import { addBill, at, database, type Digest, fresh, run } from "./reminder_run.ts";

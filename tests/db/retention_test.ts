@@ -1,4 +1,4 @@
-/** Each time in `app.retention`: kept until then, gone a second later, and said the same to people. */
+/** Each period in `app.retention`: rows are kept until it ends, purged a second later, and the documents agree. */
 import { assert, assertEquals } from "@std/assert";
 import { openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";

@@ -1,4 +1,4 @@
-/** review_bills: its findings, its limits, and its sentence for people. */
+/** review_bills: its findings and its limits. */
 import { assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Books, Json } from "../_support/books.ts";

@@ -1,4 +1,4 @@
-/** What each role may do with the tools: who reads only, who sets what, and who sees only their own. */
+/** The rights of each role with the tools: read-only access, settings, and own-only access. */
 import { assert, assertEquals } from "@std/assert";
 import { TOOLS } from "../../functions/mcp/tools/mod.ts";
 import { type Books, type Json } from "../_support/books.ts";

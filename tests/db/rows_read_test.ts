@@ -1,7 +1,7 @@
 /**
  * How many rows the frequent calls read, in an organization of 2,000 payments and 50 bills. On the embedded PostgreSQL
  * the counts are the same on any machine. A server's autovacuum gathers statistics at any moment, which changes plans:
- * there `tests/pg/plans.ts` looks at the plans themselves. `deno task bench -- --sql` measures the time.
+ * there `tests/pg/plans.ts` checks the plans themselves. `deno task bench -- --sql` measures the time.
  */
 import { assert, assertEquals } from "@std/assert";
 import { buildLargeOrganization, LARGE, readWithin } from "../../bench/large_organization_reads.ts";

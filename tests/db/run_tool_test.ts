@@ -1,4 +1,4 @@
-/** What every tool shares: the envelope, previews, idempotency keys and tenant isolation. */
+/** Behavior that all tools share: the envelope, previews, idempotency keys and tenant isolation. */
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { testBooks } from "../_support/book_steps.ts";

@@ -1,4 +1,4 @@
-/** The schedule arithmetic of migration 0800 against a calendar walk, on as many random rules as time allows. */
+/** Schedule arithmetic against a calendar walk, on as many random rules as time allows. */
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { daysAfter } from "../../shared/iso_day.ts";

@@ -1,4 +1,4 @@
-/** Shared costs: who bears what, who owes whom, and settling up. */
+/** Shared costs: shares, balances, and settling up. */
 import { assert, assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { type Books, confirmed, type Json } from "../_support/books.ts";

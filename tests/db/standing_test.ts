@@ -1,4 +1,4 @@
-/** What a person may is looked up once a tool (identity.note_standing), and speaks for nobody and nowhere else. */
+/** A person's rights are looked up once per tool call (identity.note_standing), and apply to no other claims. */
 import { assertEquals } from "@std/assert";
 import { addMember, addPerson, openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";

@@ -1,4 +1,4 @@
-/** Tax and reimbursement of one-off expenses: given, computed, refused, changed, listed, summed and undone. */
+/** Tax and reimbursement of one-off expenses: given, computed, refused, changed, listed, totalled and undone. */
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { importOfFile } from "../_support/import_args.ts";
 import { testBooks } from "../_support/book_steps.ts";

@@ -1,4 +1,4 @@
-/** A bill, its dates, and changes to it that are made twice. */
+/** A bill with its dates, and a helper that repeats each change. */
 import { assertEquals } from "@std/assert";
 import type { Books, Json } from "../_support/books.ts";
 

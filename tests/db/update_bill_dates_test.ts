@@ -1,4 +1,4 @@
-/** What pausing and ending a bill does to its dates, and what can be done to a single one. */
+/** Effects of pausing and ending a bill on its dates, and changes to a single date. */
 import { assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Json } from "../_support/books.ts";

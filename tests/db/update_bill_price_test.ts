@@ -1,4 +1,4 @@
-/** What another price changes: the dates that are open, and none that were paid. */
+/** A new price changes open dates but no paid ones. */
 import { assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Json } from "../_support/books.ts";

@@ -1,4 +1,4 @@
-/** What connecting a bill to a provider, and disconnecting it, answers and needs. */
+/** Connecting a bill to a provider and disconnecting it: requirements and answers. */
 import { assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRent, change, show, TODAY } from "./update_bill.ts";

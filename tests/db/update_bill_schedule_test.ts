@@ -1,4 +1,4 @@
-/** What another schedule changes: the dates that are open from its day on. */
+/** A new schedule changes open dates from its day on. */
 import { assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Json } from "../_support/books.ts";

@@ -1,4 +1,4 @@
-/** What people ask when a filter finds nothing: the answer must not pass for a fact, and says what would match. */
+/** Questions whose filter matches nothing: the answer must not look like a fact, and lists near matches. */
 import { assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";

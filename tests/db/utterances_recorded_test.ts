@@ -1,4 +1,4 @@
-/** What people say of money that the books have already: each time the calls, the totals after them, and the answer. */
+/** Reports of money that the books already contain: the calls, the totals after them, and the answers. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { type Books, type Json, openBooks, readChange } from "../_support/books.ts";

@@ -1,4 +1,4 @@
-/** One payment, one value: in every answer and total, by whatever way it came into the books. */
+/** A payment has the same value in every answer and total, however it was recorded. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { addRate, type Books, type Json, settleDay } from "../_support/books.ts";
 import { type Step, testBooks } from "../_support/book_steps.ts";

@@ -1,6 +1,4 @@
-/**
- * A version says that somebody changed a row (app.bump_version): what is written as it was, or derived, is no change.
- */
+/** A version counts changes to a row (app.bump_version), except for equal or derived values. */
 import { assertEquals } from "@std/assert";
 import { openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";

@@ -1,4 +1,4 @@
-/** What is charged automatically becomes spending without anybody saying so, whether its amount is fixed or not. */
+/** Automatic charges become spending without a report, whether their amount is fixed or not. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 import { asDatabase } from "../functions/cron-reminders/harness.ts";

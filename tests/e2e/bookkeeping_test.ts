@@ -1,6 +1,6 @@
 /**
- * What a bookkeeper asks of a year: how much VAT was in a quarter, who still owes what back, and how one receipt
- * divides over categories. Said to an AI client, with its retries and its mistakes.
+ * A bookkeeper's questions: the VAT of a quarter, open reimbursements, and a receipt split over categories, asked
+ * through an AI client with its retries and mistakes.
  */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";

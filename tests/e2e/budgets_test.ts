@@ -1,4 +1,4 @@
-/** A budget's story on a running stack: "What is left of Marketing?", and the mails that come first. */
+/** A budget on a running stack: "What is left of Marketing?", and its mails. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { startStack } from "../_support/stack.ts";
 import { connectFor, newPerson } from "./person.ts";

@@ -1,4 +1,4 @@
-/** A bookkeeper closes September; its payments stay unchanged, whoever tries, until it is reopened. */
+/** A bookkeeper closes September; its payments stay unchanged for everybody until it is reopened. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 import { rollAll } from "../_support/roll_bills.ts";

@@ -1,5 +1,5 @@
 /**
- * A credential's whole life on a running stack, with a provider that echoes it in every answer: entered on the page,
+ * The life of a credential on a running stack, with a provider that echoes it in every answer: entered on the page,
  * tried, refused, stored, used by the job and the tool. Then everything the stack has sent or stored is searched for
  * it.
  */

@@ -1,4 +1,4 @@
-/** An automatic payment is recorded with an estimate, and the statement that comes later puts it right. */
+/** An automatic payment is recorded with an estimate, and a later statement corrects it. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { ProviderError } from "../../shared/providers/provider_error.ts";
 import { openDatabase } from "../_support/database.ts";

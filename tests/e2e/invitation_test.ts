@@ -1,6 +1,6 @@
 /**
- * One life of a membership: invited by mail, signed up, accepted, connected, at work, removed, and refused at the next
- * call, while the mail that waited for them isn't sent.
+ * The life of a membership: invited by mail, signed up, accepted, connected, at work, removed, refused at the next
+ * call, and without the pending mail.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";

@@ -1,6 +1,6 @@
 /**
- * A member of one organization, with a valid token, sends every tool whatever can be made of another organization's
- * ids, names, cursors and keys: none of its data comes back, and none of it changes.
+ * A member of one organization, with a valid token, calls every tool with ids, names, cursors and keys of another
+ * organization: no call returns or changes its data.
  */
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";

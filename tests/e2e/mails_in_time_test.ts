@@ -1,4 +1,4 @@
-/** What a year of use missed in the mails: trials, contracts and overdue bills, told in time on a running stack. */
+/** Mails about trials, contracts and overdue bills arrive in time on a running stack. */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { startStack } from "../_support/stack.ts";
 import { connectFor, newPerson } from "./person.ts";

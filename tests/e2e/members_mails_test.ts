@@ -1,6 +1,4 @@
-/**
- * Two people share books, and one of them pays the rent: what each asks of their assistant, and each mail they read.
- */
+/** Two people share books and one pays the rent: their requests and every mail that they get. */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { signUnsubscribing } from "../../shared/reminders/unsubscribe_token.ts";
 import { openDatabase } from "../_support/database.ts";

@@ -1,4 +1,4 @@
-/** What was said by voice and the bank's row of the next day are one: merged, recognized again, and taken apart. */
+/** A spoken expense and the bank's row of the next day are merged, recognized again, and separated. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 import { fails, type Json, type Member, newMember, ok } from "./connector_harness.ts";

@@ -1,6 +1,6 @@
 /**
- * What a person says, the calls a model makes of it, and the words it can answer with; then a model that makes common
- * mistakes, follows the errors' hints, and leaves the books right.
+ * A person's sentences, a model's calls and its possible answers; then a model that makes common mistakes, follows the
+ * errors' hints and leaves correct books.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";

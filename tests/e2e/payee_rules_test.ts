@@ -1,4 +1,4 @@
-/** "REWE is always Groceries", said once, is kept, followed where no category is said, listed and removed. */
+/** "REWE is always Groceries" is stored, applied to expenses without a category, listed and removed. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 import { fails, type Json, type Member, newMember, ok } from "./connector_harness.ts";

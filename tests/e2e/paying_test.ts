@@ -1,4 +1,4 @@
-/** "The rent is paid", said twice, late, wrongly: what two people and their AI clients make of it. */
+/** "The rent is paid", reported twice, late or wrongly by two people and their AI clients. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 import { joinMember, type Json, type Member, newMember } from "./connector_harness.ts";

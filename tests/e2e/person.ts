@@ -1,4 +1,4 @@
-/** A person with an organization on a running stack, and what their AI clients do for them. */
+/** A person with an organization on a running stack, and their AI clients. */
 import { connect } from "../../local/demo/client.ts";
 import { decide } from "../../local/demo/consent.ts";
 import { signIn, type TestStack } from "../_support/stack.ts";

@@ -1,4 +1,4 @@
-/** Plans of a stack: off until somebody sells them, or `deno task plans` decides, never under a running stack. */
+/** Plans of a stack: off until the service sells them or `deno task plans` decides. */
 import { assertEquals, assertMatch, assertNotMatch, assertStringIncludes } from "@std/assert";
 import { CHECKOUT_URL, signIn, startStack, type TestStack } from "../_support/stack.ts";
 

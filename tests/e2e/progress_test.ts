@@ -1,4 +1,4 @@
-/** The MCP SDK's own clients are told of progress, over sockets, directly and through the front door. */
+/** The MCP SDK's own clients receive progress over sockets, directly and through the front door. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from "@modelcontextprotocol/client";
 // @ts-types="@modelcontextprotocol/sdk/client"

@@ -1,8 +1,7 @@
 /**
  * Four people of three roles, one who only reads, and their assistants live a quarter with rules for approval and
- * shared costs in three currencies. A ledger of their own says which write has to wait, who is asked, whether an
- * approved one still fits, and who owes whom what; the product has to say the same, to each of them. `QUARTER_SEED`
- * lives another quarter.
+ * shared costs in three currencies. An independent ledger predicts which writes wait, who is asked, whether an approved
+ * one still fits, and all balances; the product must agree for each person. `QUARTER_SEED` selects another quarter.
  */
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";

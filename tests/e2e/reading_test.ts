@@ -1,4 +1,4 @@
-/** What a list shows is all there is, and what is compared is alike: stories of a year of use. */
+/** Lists are complete, and comparisons use equal periods and currencies. */
 import { assert, assertEquals } from "@std/assert";
 import { addMember, addPerson, addRate } from "../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";

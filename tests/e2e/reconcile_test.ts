@@ -1,4 +1,4 @@
-/** What was said by voice and what the bank's statement says a day later end as one set of books, to the cent. */
+/** Spoken expenses and the bank's later statement end as one set of books, to the cent. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { addRate } from "../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";

@@ -1,4 +1,4 @@
-/** Weekdays and periods that no client lists: the owner's calendar says which days they are. */
+/** Weekdays and unlisted periods are resolved in the owner's calendar. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 import { fails, type Json, newMember, ok } from "./connector_harness.ts";

@@ -1,6 +1,6 @@
 /**
- * The exports that a year of use saw go in inverted, doubled or with rows that are no spending: a person sends one, the
- * preview asks nothing, and the books then have what the bank took, to the cent.
+ * Exports that were once imported inverted, doubled or with rows that aren't spending: the preview asks nothing, and
+ * the books match the bank to the cent.
  */
 import { assertEquals, assertMatch } from "@std/assert";
 import { decodeFile } from "../../shared/import/decode_file.ts";

@@ -2,7 +2,7 @@
  * Twelve people with four roles and their assistants live a month in one organization: they come by invitation, record,
  * correct, delete and pay, a private category is opened to one of them, members see only their own for a while, the
  * organization is handed over, one is removed and one becomes a viewer. Every few days each of them asks for every
- * total, and it is what an own ledger says they may see. `TWELVE_SEED` lives another month.
+ * total, which must equal an independent ledger of permitted records. `TWELVE_SEED` selects another month.
  */
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import type { Role } from "../../shared/roles.ts";

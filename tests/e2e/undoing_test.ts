@@ -1,4 +1,4 @@
-/** "Undo that", said once and sent three times, and deletions of what nobody wants gone by accident. */
+/** "Undo that", sent three times, and protection against accidental deletion. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 import { connectClient, fails, joinMember, type Json, type Member, newMember, ok } from "./connector_harness.ts";

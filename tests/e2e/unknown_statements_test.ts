@@ -1,6 +1,6 @@
 /**
  * Every file of tests/fixtures/unknown_statements through the connector, as the text of a call and as an uploaded file:
- * what is asked or refused may be, and the books then have the expected totals and rows.
+ * permitted questions and refusals only, and books with the expected totals and rows.
  */
 import { assertEquals, assertMatch } from "@std/assert";
 import { createImportStore } from "../../shared/db/import_store.ts";

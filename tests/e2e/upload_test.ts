@@ -1,4 +1,4 @@
-/** A statement gets into the books from a file that no model sees: its link, the page, the preview, the commit. */
+/** A statement is imported from a file that no model sees: link, page, preview, commit. */
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import { findForm } from "../../local/form_browser.ts";
 import { signIn, startStack } from "../_support/stack.ts";

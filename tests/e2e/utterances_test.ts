@@ -1,7 +1,7 @@
 /**
- * What people say to their assistants, with the calls that a model makes of it: each call is accepted, or refused as a
- * bookkeeper would; the books change as was said, and the last answer says what a true reply needs. `utterances/` has
- * the sentences; each finds the same household, and is taken back when it was heard.
+ * People's sentences with the calls that a model makes: each call is accepted, or refused as a bookkeeper would; the
+ * books change accordingly, and the last answer has the facts of a true reply. `utterances/` has the sentences; each
+ * starts from the same household and is rolled back.
  */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";

@@ -1,6 +1,6 @@
 /**
- * Values in the base currency, from the story of a year: a subscription in dollars that had two values, a statement in
- * dirhams that had none, and what the bank really took. Through the connector, with the daily job in between.
+ * Values in the base currency, through the connector and the daily job: a subscription in dollars that had two values,
+ * a statement in dirhams that had none, and bank charges.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";

@@ -1,6 +1,6 @@
 /**
- * A household and a company live a year with the connector, day by day: what they said is in a ledger of their own, in
- * whole cents, and each month-end every answer is compared with it. A rule says what each mail may hold. Another year:
+ * A household and a company live a year with the connector, day by day. An independent ledger records their reports in
+ * whole cents, and at each month-end every answer is compared with it. A rule defines each mail. Another year:
  * `YEAR_SEED=7 deno task test tests/e2e/year_test.ts`.
  */
 import { assertEquals } from "@std/assert";

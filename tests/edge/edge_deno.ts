@@ -1,6 +1,6 @@
 /**
- * Deno 2.1.4 from npm, the version that the platform's edge runtime is based on. It never sees the project's deno.json
- * and lock file: neither does the platform, and this Deno could not read them.
+ * Deno 2.1.4 from npm, the version that the platform's edge runtime is based on. It gets neither deno.json nor the lock
+ * file: the platform doesn't either, and this Deno could not read them.
  */
 
 const VERSION = "2.1.4";

@@ -1,6 +1,4 @@
-/**
- * What every function does for any request: 405 for methods that an endpoint does not serve, and HSTS on https sites.
- */
+/** Every function returns 405 for unsupported methods, and HSTS on https sites. */
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { createFunctions, FUNCTIONS_ORIGIN } from "../../local/functions.ts";
 import { readConfig } from "../../shared/config.ts";

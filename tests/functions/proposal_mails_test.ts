@@ -1,4 +1,4 @@
-/** Mails about proposals: what they say to whom, each sent once, and again after a failure. */
+/** Mails about proposals: contents per recipient, each sent once, and retried after a failure. */
 import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Proposal } from "../../shared/approvals/proposal.ts";
 import { readConfig } from "../../shared/config.ts";

@@ -1,4 +1,4 @@
-/** A signed-in person with a connected app, whose browser and app send whatever they are given. */
+/** A signed-in person with a connected app, whose browser and app send any given request. */
 import type { FormBrowser } from "../../local/form_browser.ts";
 import { formsOf } from "../../local/form_browser.ts";
 import { signBody } from "../../shared/billing/signature.ts";

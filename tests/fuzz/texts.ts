@@ -1,4 +1,4 @@
-/** Text that nobody sends by accident: input that has tripped up parsers, databases, templates, shells or logs. */
+/** Hostile text that has tripped up parsers, databases, templates, shells or logs. */
 import fc from "fast-check";
 
 const SHAPES = [

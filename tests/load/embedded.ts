@@ -1,7 +1,6 @@
 /**
- * The embedded stack under the same: killed at any instant, also while it starts; a full disk; two starts on one
- * folder. An upgrade that is cut half-way has tests of its own (tests/upgrade/embedded_test.ts). `RUNS` makes it
- * longer.
+ * The embedded stack under the same faults: killed at any instant, also while it starts; a full disk; two starts on one
+ * folder. tests/upgrade/embedded_test.ts tests interrupted upgrades. `RUNS` makes it longer.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { connectFor, type Json, newPerson, personOf } from "../e2e/person.ts";

@@ -1,7 +1,6 @@
 /**
- * Isolation: what people of one organization wrote at the same time is done once more, one after the other, in the
- * order of the change numbers, in an organization of its own; answers and books are the same. `HISTORIES` and
- * `OPERATIONS` make it longer.
+ * Isolation: concurrent writes of one organization are replayed sequentially, by change number, in another
+ * organization; answers and books are the same. `HISTORIES` and `OPERATIONS` make it longer.
  */
 import { assert, assertEquals } from "@std/assert";
 import { startCluster } from "../_support/cluster.ts";

@@ -1,6 +1,6 @@
 /**
- * The load: clients who do one thing after the other at a steady rate, and beside them apps that register, a payment
- * provider, the scheduler, and people who come for the first time.
+ * The load: clients that act one request at a time at a steady rate, apps that register, a payment provider, the
+ * scheduler, and new people.
  */
 import { type Chance, chanceOf } from "../e2e/year/days.ts";
 import { decideProposal } from "./actors/approving.ts";

@@ -1,6 +1,6 @@
 /**
- * More than the machine holds: three times as much is answered in time or turned away at once, and one organization,
- * one client or one address can't take what is the others'. Figures are printed.
+ * Overload: at three times the capacity each request is answered in time or refused at once, and no organization,
+ * client or address can use up others' share. Figures are printed.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Slug } from "../../shared/routes.ts";

@@ -1,4 +1,4 @@
-/** What a run prints: how much, how fast, how the memory grew, what happened, and what was wrong. */
+/** The output of a run: volume, latency, memory growth, events and errors. */
 import { latencyTable } from "./measure/latency.ts";
 import { memoryTable } from "./measure/memory.ts";
 import type { SoakResult } from "./soak.ts";

@@ -1,4 +1,4 @@
-/** One run: the world is opened, measured, loaded, checked, and searched for what it should not have kept. */
+/** One run: the world is opened, measured, loaded, checked, and searched for leaked secrets. */
 import { checkSummerTime } from "./checks/summer_time.ts";
 import { FAULTS } from "./faults/mod.ts";
 import { type Fault, pause, untilWell } from "./faults/fault.ts";

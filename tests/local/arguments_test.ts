@@ -1,6 +1,6 @@
 /**
  * Correction 4 of `@supabase/lite`: an argument of any type reaches a function as from PostgREST, or is refused alike.
- * `deno task test:pg` asks the same of PostgreSQL through postgres.js.
+ * `deno task test:pg` runs the same through postgres.js.
  */
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { createPostgresConnection } from "@supabase/lite/postgres";

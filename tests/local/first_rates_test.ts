@@ -1,4 +1,4 @@
-/** The rates that an embedded stack starts with: the sources' own, else a snapshot that it names. */
+/** The first rates of an embedded stack: the sources' own, else a named snapshot. */
 import { assert, assertEquals } from "@std/assert";
 import { functionEnvironment } from "../../local/environment.ts";
 import { provideRates } from "../../local/rates/first_rates.ts";

@@ -1,4 +1,4 @@
-/** Which books `deno task plans` changes; tests/e2e/plans_off_test.ts changes those of a stack. */
+/** The books that `deno task plans` changes; tests/e2e/plans_off_test.ts covers a stack. */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { join } from "node:path";
 

@@ -1,4 +1,4 @@
-/** What `deno task front-door` prints, and which command lines it rejects. */
+/** The output of `deno task front-door`, and the command lines that it rejects. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 
 const ROOT = new URL("../../", import.meta.url).pathname;

@@ -1,6 +1,4 @@
-/**
- * What the selfcheck tells of the inside of a deployment, to who has its secret: vault, jobs, clocks, mail, sign-in.
- */
+/** Selfcheck with the deployment's secret: vault, jobs, clocks, mail, sign-in. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { createSite, type Line } from "../../local/selfcheck/check.ts";
 import { mail } from "../../local/selfcheck/mail.ts";

@@ -1,4 +1,4 @@
-/** The embedded database gathers statistics of tables that have grown, and only then. */
+/** The embedded database gathers statistics only of tables that have grown. */
 import { assert, assertEquals } from "@std/assert";
 import { gatherStatistics, startStatistics } from "../../local/data_service/statistics.ts";
 import type { SqlDatabase } from "../../local/database/sql.ts";

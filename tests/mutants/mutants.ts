@@ -1,6 +1,5 @@
 /**
- * Bugs that a person could write, spread over the code by its lines. Each replaces one place; `tests` are the files
- * whose job it is to notice.
+ * Realistic bugs, spread over the code by its size. Each replaces one place; `tests` are the files that should fail.
  */
 export interface Mutant {
   bug: string;

@@ -1,4 +1,4 @@
-/** Approval on real PostgreSQL: several people and apps at the same moment. */
+/** Concurrent approvals by several people and apps, on real PostgreSQL. */
 import { assert, assertEquals } from "@std/assert";
 import { decide, noon, proposes, readProposal, setRules } from "../_support/approvals.ts";
 import { type Books, type Json, openBooks } from "../_support/books.ts";

@@ -1,4 +1,4 @@
-/** A backup, restored into another database: everything is there, and the service goes on where it was. */
+/** A backup restored into another database is complete, and the service continues from it. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
 import { GENERATED } from "../../local/deploy/settings.ts";

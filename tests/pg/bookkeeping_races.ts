@@ -1,4 +1,4 @@
-/** Splits, merges, deletions by filter, calendar addresses and mails of budgets, asked for many times at once. */
+/** Concurrent splits, merges, deletions by filter, calendar addresses and budget mails. */
 import { assertEquals } from "@std/assert";
 import { type Json, openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";

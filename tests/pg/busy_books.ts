@@ -1,4 +1,4 @@
-/** Concurrent writes to the same books: who waits, for how long, and which state they then see. */
+/** Concurrent writes to the same books: which call waits, for how long, and which state it then sees. */
 import { assert, assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";

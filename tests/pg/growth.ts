@@ -1,6 +1,6 @@
 /**
- * A tool reads in proportion to what is asked and shown, not to what exists: counts the pages it touches with ten times
- * as much data over the same years. Counts are the same on any machine; benchmarks measure time.
+ * A tool's reads depend on its request and answer, not on the size of the books: counts the pages it touches with ten
+ * times as much data over the same years. Counts are the same on any machine; benchmarks measure time.
  */
 import { importOf } from "../_support/import_args.ts";
 import { assert, assertEquals } from "@std/assert";

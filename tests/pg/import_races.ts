@@ -1,4 +1,4 @@
-/** Imports at the same time: of one link, of one import, of one file by two people, and beside other writes. */
+/** Concurrent imports: of one link, of one import, of one file by two people, and during other writes. */
 import { assert, assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";

@@ -1,4 +1,4 @@
-/** Two calls that come for the same rows, in an order, while a third one holds them: nobody may wait in a circle. */
+/** Two calls queue for the same rows, in order, while a third holds them: they must not deadlock. */
 import type { TestDatabase } from "../_support/database.ts";
 import { waitFor } from "../_support/wait_for.ts";
 

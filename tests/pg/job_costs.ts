@@ -1,6 +1,6 @@
 /**
- * The reminders job reads in proportion to what is due, not to all bills: counts the pages it touches for the same due
- * bills among ten times as many others. Counts are the same on any machine; the benchmark measures time
+ * The reminders job's reads depend on due dates, not on all bills: counts the pages it touches for the same due bills
+ * among ten times as many others. Counts are the same on any machine; the benchmark measures time
  * (bench/sql/roll_bills.ts).
  */
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";

@@ -1,6 +1,6 @@
 /**
- * One owner with very many reminders, or whose digest cannot be made, among others, whose mails must go out. Time
- * limits are the platform's.
+ * One owner has very many reminders, or a digest that can't be built; the others' mails must be sent. Time limits are
+ * the platform's.
  */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";

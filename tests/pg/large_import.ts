@@ -1,6 +1,6 @@
 /**
- * A large file, from its text to the books and out of them again: the largest that is read with `--long`, else seven
- * pages, since plans are kept from the sixth call on.
+ * A large file is imported and undone: the largest that is read with `--long`, else seven pages, since plans are kept
+ * from the sixth call on.
  */
 import { assert, assertEquals } from "@std/assert";
 import { collectGarbage } from "../_support/collect_garbage.ts";

@@ -1,6 +1,6 @@
 /**
- * Code that locks several rows follows one order (decision 165) or polls: each pair that once waited
- * for each other, brought together.
+ * Code that locks several rows follows one order (decision 165) or polls: tests each pair of calls that once
+ * deadlocked.
  */
 import { assertEquals } from "@std/assert";
 import { decide, noon, proposes, readProposal, setRules } from "../_support/approvals.ts";

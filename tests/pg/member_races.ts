@@ -1,6 +1,4 @@
-/**
- * Members on real PostgreSQL: what happens when two people change who belongs to an organization at the same moment.
- */
+/** Concurrent changes to an organization's members, on real PostgreSQL. */
 import { assert, assertEquals } from "@std/assert";
 import { addPerson, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";

@@ -1,4 +1,4 @@
-/** `--db` with a role that owns its database and is no superuser: told so in words, before anything is changed. */
+/** `--db` with an ordinary owner of a database, not a superuser, is refused with an explanation before any change. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { postgresDatabase } from "../../local/database/postgres.ts";
 import { findBinaries, startServer } from "../_support/server.ts";

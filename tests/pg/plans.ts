@@ -1,6 +1,7 @@
 /**
- * Query plans of the hot reads on much data: no full table scan, and the rows touched follow what was asked, not what
- * exists. Judged by the server's counters, which include nested plans, unlike an EXPLAIN of the outer call.
+ * Query plans of the hot reads on much data: no full table scan, and the rows touched depend on the request, not on the
+ * size of the books. Measured by the server's counters, which include nested plans, unlike an EXPLAIN of the outer
+ * call.
  */
 import { importOf } from "../_support/import_args.ts";
 import { assert, assertEquals } from "@std/assert";

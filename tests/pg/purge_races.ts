@@ -1,4 +1,4 @@
-/** The purge beside itself and beside tools that write, on a PostgreSQL server with each caller in its own session. */
+/** Concurrent purges and writing tools, on a PostgreSQL server with each caller in its own session. */
 import { assert, assertEquals } from "@std/assert";
 import { openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";

@@ -1,4 +1,4 @@
-/** Test files that reach a database, as far as their imports say: the others would do the same on any. */
+/** Finds test files that import a database; the others need no second run on PostgreSQL. */
 import { dirname, join } from "node:path";
 import { testsBelow } from "../_support/test_files.ts";
 

@@ -1,4 +1,4 @@
-/** Shared costs on real PostgreSQL: settling up and changing what is owed at the same moment. */
+/** Shared costs on real PostgreSQL: concurrent settlements and changes of debts. */
 import { assert, assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";

@@ -1,7 +1,7 @@
 /**
- * Plans follow the statistics of the tables, and those of a new project lag behind: it was never analyzed, or was while
- * it was small. Counts the pages that large writes and reads touch in each state: a plan that is right for few rows only
- * walks the whole table for each row.
+ * Plans depend on table statistics, which lag behind in a new project: never analyzed, or analyzed while small. Counts
+ * the pages that large writes and reads touch in each state: a plan that is right for few rows only walks the whole
+ * table for each row.
  */
 import { assert, assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";

@@ -1,4 +1,4 @@
-/** The halves of a transfer, imported at the same moment, twice, until a connection breaks, and by strangers. */
+/** Concurrent imports of a transfer's halves: twice, with a lost connection, and by strangers. */
 import { assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";

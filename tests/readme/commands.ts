@@ -1,4 +1,4 @@
-/** The commands of the README: those of its blocks, and those in its sentences. */
+/** The commands of the README, in its code blocks and sentences. */
 
 /** What a command of ours, or one that we ask people to type, begins with. */
 const PROGRAM = /^(npx|npm|deno|task|claude|code|docker|git|curl|cp|export|\.ci\/run)(?= |$)/;

@@ -1,4 +1,4 @@
-/** Who runs each command of the README: a file and what it holds of it, or why nobody does. */
+/** The test that runs each command of the README, or the reason why none does. */
 
 type Runner = { file: string; holds: string } | { nobody: string };
 

@@ -1,4 +1,4 @@
-/** Nobody takes for done what a database that lies did not confirm. */
+/** A malformed answer of the database is never taken for success. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { asking } from "../../shared/db/answer.ts";
 import { AppError } from "../../shared/errors.ts";

@@ -1,6 +1,7 @@
 /**
- * What turns one database into another: read from their catalogs by Supabase's own pg-delta, which the CLI also uses to
- * write migrations. It ignores rows that a schema brings along (currencies, plans, jobs); they are compared here.
+ * The statements that turn one database into another, computed from their catalogs by Supabase's own pg-delta, which
+ * the CLI also uses to write migrations. It ignores rows that a schema brings along (currencies, plans, jobs); they are
+ * compared here.
  */
 import { renderPlanFiles } from "@supabase/pg-delta/frontends";
 import { resolveProfile, supabaseProfile } from "@supabase/pg-delta/integrations";

@@ -1,7 +1,7 @@
 /**
  * The time between `db push` and `functions deploy`, and between the two steps of a rollback: old code on the new
- * schema, and new code on the old one, for everything that it had. The future version is planted; the old one is
- * restored from dumps of today's state and of the releases.
+ * schema, and new code on the old one. The future version is planted; the old one is restored from dumps of today's
+ * state and of the releases.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { applyMigrations, type Migration, readMigrations } from "../../local/database/migrations.ts";

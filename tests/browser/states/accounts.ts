@@ -1,4 +1,4 @@
-/** The account page: new, used, with its trial over, full of awkward names; and what its buttons ask first. */
+/** The account page: new, used, after its trial, with awkward names; and its confirmation pages. */
 import type { Account, ConnectedApp } from "../../../shared/db/identity_store.ts";
 import type { Deletion } from "../../../shared/db/deletion_store.ts";
 import { confirmationUrl } from "../../../functions/auth-callback/account/address/addresses.ts";

@@ -1,4 +1,4 @@
-/** The pages about approvals: what needs it and what waits, and a proposal in each of its states. */
+/** The approval pages: rules, pending proposals, and a proposal in each state. */
 import type { EffectFacts } from "../../../shared/words/facts.ts";
 import type { ApprovalPolicy, ListedProposal, Proposal, Proposals } from "../../../shared/approvals/proposal.ts";
 import { signIn } from "../../functions/auth-callback/harness.ts";

@@ -1,4 +1,4 @@
-/** The books at a glance: empty, full, of strangers' names, and what each press came to. */
+/** The books at a glance: empty, full, with hostile names, and after each press. */
 import type { Budget, DueBill, ExpenseRow, Glance } from "../../../shared/books/glance.ts";
 import {
   DELETING,

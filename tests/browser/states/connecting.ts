@@ -1,4 +1,4 @@
-/** Connecting a bill to a provider: choosing one, its form, what refusals say. */
+/** Connecting a bill to a provider: choosing one, its form, and refusals. */
 import type { ConnectionRefusal, OpenConnection } from "../../../shared/db/provider_link_store.ts";
 import { signIn } from "../../functions/auth-callback/harness.ts";
 import { EMAIL, HOSTILE, LONG, page, RIGHT_TO_LEFT, signedIn, type State, UNBROKEN } from "./state.ts";

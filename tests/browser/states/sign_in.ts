@@ -1,4 +1,4 @@
-/** The front page, signing in with all that can go wrong there, and onboarding. */
+/** The front page, signing in with every error, and onboarding. */
 import { withMailedAddress } from "../../../functions/auth-callback/sign_in/mailed_address.ts";
 import { DIRECT_HEADER } from "../../../shared/routes.ts";
 import { withAskingApp } from "../../../shared/oauth/asking_app.ts";

@@ -1,6 +1,4 @@
-/**
- * What the test wrote down itself: who paid, who bears what, who gave whom money, and what each person moved in a day.
- */
+/** The test's own ledger: payers, shares, settlements, and each person's writes per day. */
 import type { Chance } from "../year/days.ts";
 import { say } from "../year/money.ts";
 

@@ -1,4 +1,4 @@
-/** A bill as its owner remembers it: open dates, costs and statements about them. */
+/** A bill in the test's model: open dates, costs and statements. */
 import { dueDates, type IsScheduled } from "./schedule.ts";
 import type { Ledger } from "./ledger.ts";
 

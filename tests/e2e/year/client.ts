@@ -1,4 +1,4 @@
-/** A member's AI client: the MCP SDK's own, which reads the text of an answer and sees that the data says the same. */
+/** A member's AI client: the MCP SDK's own, which reads the text of an answer and checks it against the data. */
 import { assertEquals } from "@std/assert";
 // The package maps its types without the file extension that the code needs.
 // @ts-types="@modelcontextprotocol/sdk/client/streamableHttp"

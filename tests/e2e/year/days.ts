@@ -1,4 +1,4 @@
-/** Days of the calendar as text, and chance that can be repeated. Knows nothing of the product. */
+/** Calendar days as text, and seeded random numbers. Independent of the product. */
 
 export const DAY_MS = 86_400_000;
 

@@ -1,4 +1,4 @@
-/** People report payments, each to their own assistant. The ledger records what they said, never the answers. */
+/** People report payments, each to their own assistant. The ledger records their reports, never the answers. */
 import { assertEquals } from "@std/assert";
 import { type Json } from "../connector_harness.ts";
 import { Bill, type Plan } from "./bills.ts";

@@ -1,4 +1,4 @@
-/** Compares rows in any order, and says only which differ: the difference of two long lists takes minutes to draw. */
+/** Compares rows in any order and reports only those that differ, since the diff of two long lists takes minutes. */
 import { assertEquals } from "@std/assert";
 
 export function assertSameRows(actual: readonly string[], expected: readonly string[], about: string): void {

@@ -1,4 +1,4 @@
-/** Due dates of a year, found by looking at every day: slow and plain, nothing like the product's arithmetic. */
+/** Due dates of a year, found by checking every day: slow, simple, and independent of the product's arithmetic. */
 import { dayOfMonth, daysBetween, isLastOfMonth, plus, range, weekdayOf } from "./days.ts";
 
 export type IsScheduled = (day: string) => boolean;

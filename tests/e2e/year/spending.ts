@@ -1,4 +1,4 @@
-/** An evening: somebody reports today's and recent spending, and corrects mistakes. */
+/** An evening: a person reports today's and recent spending, and corrects mistakes. */
 import { assertEquals } from "@std/assert";
 import type { Assistant } from "./client.ts";
 import { plus } from "./days.ts";

@@ -1,4 +1,4 @@
-/** People who have an account, and an app that is connected to it, over one database. */
+/** People with an account and a connected app, over one database. */
 import { assertEquals } from "@std/assert";
 import { openDatabase, type TestDatabase } from "../../_support/database.ts";
 import { type Browser, createPages, NOW, over, type Pages, signIn } from "./harness.ts";

@@ -1,4 +1,4 @@
-/** The address that reminders are sent to: changed at the identity provider, confirmed by its link, or on the page. */
+/** The reminder address: changed at the identity provider, confirmed by its link, or changed on the page. */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { formsOf, NOW, signIn } from "./harness.ts";
 import { accountTest, auditOf, onboarded } from "./account_harness.ts";

@@ -1,4 +1,4 @@
-/** The books page over a real database: its contents per person, and the press that pays, once and repeated. */
+/** The books page over a real database: its contents per person, and paying by a single or repeated press. */
 import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
 import type { TestDatabase } from "../../_support/database.ts";
 import { accountTest, newPerson, onboarded } from "./account_harness.ts";

@@ -1,4 +1,4 @@
-/** Forged, oversized and guessing requests to the page where a credential is entered, and a moved credential. */
+/** Forged, oversized and guessing requests to the credential page, and a moved credential. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { EnvelopeError } from "../../../shared/credentials/envelope.ts";
 import {

@@ -1,4 +1,4 @@
-/** Deleting organizations and accounts on their pages, taking it back, and what members hear. */
+/** Deleting organizations and accounts on their pages, cancelling, and mails to members. */
 import { assertEquals, assertMatch, assertNotMatch, assertStringIncludes } from "@std/assert";
 import type { TestDatabase } from "../../_support/database.ts";
 import { accountTest, auditOf, connectApp, newPerson, onboarded } from "./account_harness.ts";

@@ -1,4 +1,4 @@
-/** The download of all expenses that match: who gets it, and that it is whole. */
+/** The download of all matching expenses: access and completeness. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { signDownload } from "../../../shared/export/download_token.ts";
 import type { TestDatabase } from "../../_support/database.ts";

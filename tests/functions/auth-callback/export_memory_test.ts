@@ -1,4 +1,4 @@
-/** How much of a large export is in memory, and how far it is read ahead. */
+/** Memory use and read-ahead of a large export. */
 import { ORGANIZATION_STATE } from "../../browser/states/state.ts";
 import { assert, assertEquals } from "@std/assert";
 import type { Database } from "../../../shared/db/client.ts";

@@ -1,4 +1,4 @@
-/** The page of a plan: the one next step, the links to pay, what members see, and a service without plans. */
+/** The page of a plan: the next step, payment links, the members' view, and a service without plans. */
 import { assertEquals, assertNotMatch, assertStringIncludes } from "@std/assert";
 import { switchPlans } from "../../../local/plans/switch_plans.ts";
 import type { Config } from "../../../shared/config.ts";

@@ -1,4 +1,4 @@
-/** Who may upload a file to an import, checked before the first byte is read, and the most that is read. */
+/** Access to uploads, checked before the first byte is read, and size limits. */
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import { accountTest } from "./account_harness.ts";
 import { type Browser, createPages, formsOf, over } from "./harness.ts";

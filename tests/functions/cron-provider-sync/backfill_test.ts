@@ -1,4 +1,4 @@
-/** Months before the last one: all of a year in one run, in turns with other links, each once, whatever breaks off. */
+/** Months before the last one: a whole year in one run, in turns with other links, each once despite interruptions. */
 import { assertEquals } from "@std/assert";
 import { ProviderError } from "../../../shared/providers/provider_error.ts";
 import type { MonthRequest } from "../../../shared/providers/provider.ts";

@@ -1,4 +1,4 @@
-/** When the job asks again after an answer without an amount, and when no more. */
+/** Retries after an answer without an amount, and when they stop. */
 import { assertEquals } from "@std/assert";
 import { AppError } from "../../../shared/errors.ts";
 import { ProviderError } from "../../../shared/providers/provider_error.ts";

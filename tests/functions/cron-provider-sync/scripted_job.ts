@@ -1,4 +1,4 @@
-/** The job over one database, with a provider that answers what a test sets. */
+/** The job over one database, with a provider whose answers a test sets. */
 import type { MonthRequest } from "../../../shared/providers/provider.ts";
 import { type Books, openBooks } from "../../_support/books.ts";
 import { openDatabase } from "../../_support/database.ts";

@@ -1,4 +1,4 @@
-/** What monitors and the selfcheck ask: whether the jobs do their work, and whether a mail arrives. */
+/** The health endpoints for monitors and the selfcheck: job health and a test mail. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
 import { FRONT_DOOR_HEADER } from "../../../shared/routes.ts";

@@ -1,4 +1,4 @@
-/** Rates of past days that the books need: fetched by day, kept, and given to the payments that waited. */
+/** Rates of past days that the books need: fetched by day, kept, and applied to waiting payments. */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
 import { addDueBills } from "./due_bills.ts";

@@ -1,4 +1,4 @@
-/** How the stage works through its pages: some in parallel, each to completion, every failure reported. */
+/** The stage's pages: some in parallel, each to completion, every failure reported. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { rollBills } from "../../../functions/cron-reminders/roll_stage.ts";
 import type { Job } from "../../../functions/cron-reminders/stage.ts";

@@ -1,4 +1,4 @@
-/** A mail service that refuses the sender: no address is at fault, and everything goes out once that is repaired. */
+/** A mail service that refuses the sender: no address is blamed, and every mail is sent after the repair. */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
 import { startScriptedServer } from "../../shared/mail/scripted_smtp.ts";

@@ -1,6 +1,6 @@
 /**
- * What the connector says besides the answers of tools, in the test language en-XA: a word without an accent is
- * hard-coded. Only arguments are described in their contract, in English.
+ * The connector's texts besides tool answers, in the test language en-XA: a word without an accent is hard-coded. Only
+ * arguments are described in their contract, in English.
  */
 import { assert, assertEquals } from "@std/assert";
 import { accented, plainWords, stringsIn } from "../../_support/accented.ts";

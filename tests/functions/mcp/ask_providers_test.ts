@@ -1,4 +1,4 @@
-/** The tool asks its providers in parallel, a link's months one after the other, and leaves the rest for later. */
+/** The tool queries its providers in parallel and a link's months in order, and leaves the rest for later. */
 import { assert, assertEquals } from "@std/assert";
 import { createAskProviders } from "../../../functions/mcp/ask_providers.ts";
 import { readConfig } from "../../../shared/config.ts";

@@ -1,4 +1,4 @@
-/** What each message does, in both eras of the protocol: one round trip, and the envelope as the database built it. */
+/** The effect of each message in both eras of the protocol: one round trip, and the database's envelope. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { AppError } from "../../../shared/errors.ts";
 import { AUTHENTICATED, ENVELOPE, ERA_NAMES, ERAS, type Json, messageOf, SITE, startConnector } from "./harness.ts";

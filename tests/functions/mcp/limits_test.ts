@@ -1,4 +1,4 @@
-/** Rate limits of the connector: a grant's reads and writes, a caller's guesses, and who never waits for whom. */
+/** Rate limits of the connector: a grant's reads and writes, a caller's guesses, and independent buckets. */
 import { assertEquals } from "@std/assert";
 import { createMcpApp } from "../../../functions/mcp/app.ts";
 import { type Config, readConfig } from "../../../shared/config.ts";

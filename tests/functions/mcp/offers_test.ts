@@ -1,4 +1,4 @@
-/** What is offered besides tools, in both eras: the prompts, and the chart page as a resource. */
+/** Prompts and the chart resource, in both eras. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { CHART_PAGE } from "../../../functions/mcp/chart/page.ts";
 import { en } from "../../../shared/words/en/mod.ts";

@@ -1,6 +1,6 @@
 /**
- * Progress of a call that asks for it: events while the work goes on and then the result, on one stream, which begins
- * only when the caller is known to be allowed. The providers here answer when the test says so.
+ * Progress of a call that asks for it: events during the work and then the result, on one stream, which starts only
+ * after authentication. The test decides when providers answer.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { reportProgress } from "../../../functions/mcp/report_progress.ts";

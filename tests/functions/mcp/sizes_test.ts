@@ -1,4 +1,4 @@
-/** How much of a message is read: little from a stranger, what the tool needs from everyone else. */
+/** Limits on reading a message: small for strangers, by tool for everyone else. */
 import { assert, assertEquals } from "@std/assert";
 import { TOOLS } from "../../../functions/mcp/tools/mod.ts";
 import { type JsonSchema, PATTERNS } from "../../../shared/connector/schema.ts";

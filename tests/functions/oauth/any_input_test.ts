@@ -1,4 +1,4 @@
-/** Whatever is sent: a deliberate answer, no redirect except to the client, no secret in answer or log. */
+/** Any input gets a deliberate answer, no redirect except to the client, and no secret in answer or log. */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { judgeRedirectUri } from "../../../shared/oauth/redirect_uri.ts";

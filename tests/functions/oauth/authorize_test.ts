@@ -1,4 +1,4 @@
-/** An authorization request: its page, and who is told about errors. */
+/** An authorization request: its page, and errors on a page or by redirect. */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import {
   answerOf,

@@ -1,4 +1,4 @@
-/** Nobody is sent on unasked: to a stranger's website, by prompt=none, or through somebody's redirector. */
+/** No unrequested redirect: to a stranger's website, by prompt=none, or through an open redirector. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import {
   answerOf,

@@ -1,4 +1,4 @@
-/** Limits on fetching documents: by caller, by origin and in total, and who is served beyond them. */
+/** Limits on fetching documents: by caller, by origin and in total, and exceptions. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { authorizationQuery, createHarness, type Harness, over } from "./harness.ts";
 import {

@@ -1,4 +1,4 @@
-/** No way to make us fetch arbitrary URLs: neither by how one is written, nor by what its name resolves to. */
+/** Nobody can make us fetch arbitrary URLs, by their spelling or by DNS. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { createGuardedFetch } from "../../../shared/net/guarded_fetch.ts";
 import { createDenoNetwork } from "../../../shared/net/deno_network.ts";

@@ -1,6 +1,4 @@
-/**
- * Each client that people really use, from its first probe to a connector call after a refresh (fixtures/clients.ts).
- */
+/** Each real client, from its first probe to a connector call after a refresh (fixtures/clients.ts). */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
 import { type ClientFixture, CLIENTS } from "../../fixtures/clients.ts";

@@ -1,4 +1,4 @@
-/** Other ways a connection ends: the person, organization or membership is gone. And how tokens are made. */
+/** Connections end with their person, organization or membership. Also the entropy of tokens. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
 import {

@@ -1,4 +1,4 @@
-/** How many connections a person may have in an organization, and which one is ended. */
+/** The limit of a person's connections in an organization, and which one is ended. */
 import { assertEquals } from "@std/assert";
 import { hashToken } from "../../../shared/oauth/tokens.ts";
 import { openDatabase } from "../../_support/database.ts";

@@ -1,6 +1,4 @@
-/**
- * "Registration cannot be shut": the slots for clients that nobody has authorized yet, and whose are freed for whom.
- */
+/** "Registration cannot be shut": slots for unauthorized clients, and which ones are freed for new clients. */
 import { assert, assertEquals } from "@std/assert";
 import type { RateLimits } from "../../../shared/config.ts";
 import { limitOf } from "../../../shared/http/quotas.ts";

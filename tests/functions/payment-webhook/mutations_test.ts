@@ -1,6 +1,6 @@
 /**
- * What a stranger can change about a delivery, and what the holder of the secret can put into one: 10,000 of them, over
- * a real database. Nothing unsigned reaches it, and nothing signed breaks anything.
+ * 10,000 mutated deliveries by strangers and by holders of the secret, over a real database: no unsigned one reaches
+ * it, and no signed one breaks anything.
  */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-/** How long the texts are that reach a parser, and pieces of them. */
+/** The maximum lengths of texts that reach a parser. */
 import type { Limits, Run } from "../cost.ts";
 
 export interface Parser extends Limits {

@@ -1,4 +1,4 @@
-/** Parsers of messages to the connector: the arguments of each tool, and what a stranger can make us parse. */
+/** Parsers of messages to the connector: the arguments of each tool, and input from strangers. */
 import { plainError } from "../../../functions/mcp/plain_error.ts";
 import { getPrompt } from "../../../functions/mcp/prompts.ts";
 import { bufferResponse } from "../../../functions/mcp/buffer_response.ts";

@@ -1,4 +1,4 @@
-/** What apps do beside calling tools: refresh, register, look around. */
+/** Apps' requests besides tool calls: refresh, registration, discovery. */
 import type { Client } from "../model/client.ts";
 import type { Traffic } from "../model/traffic.ts";
 import { organizationId, REDIRECT_URI } from "../world/seed.ts";

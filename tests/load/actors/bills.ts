@@ -1,4 +1,4 @@
-/** Bills: added, paid once for each date, read. What members of some organizations add waits for approval. */
+/** Bills: added, paid once for each date, read. In some organizations members' bills need approval. */
 import { amountOf } from "../model/books.ts";
 import { type Client, isPayable, type Json } from "../model/client.ts";
 import type { Proposals } from "../model/proposals.ts";

@@ -1,4 +1,4 @@
-/** The payment provider: first charges of customers, repeated until they are taken, and now and then once more. */
+/** The payment provider: first charges of customers, repeated until accepted, and sometimes once more. */
 import { createHmac } from "node:crypto";
 import { paymentEvent } from "../../../local/payment_event.ts";
 import type { Traffic } from "../model/traffic.ts";

@@ -1,6 +1,4 @@
-/**
- * What people do with expenses: log, read, correct, delete, take back. Each writes its books from what it asked for.
- */
+/** People log, read, correct, delete and undo expenses. Each client keeps books of its own requests. */
 import { amountOf, type Fact, minorOf, type Row, totals } from "../model/books.ts";
 import type { Client, Json } from "../model/client.ts";
 

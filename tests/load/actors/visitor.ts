@@ -1,5 +1,5 @@
 /**
- * Somebody new, from the login page to the books: signs in by mail, connects an app through the consent page, uploads a
+ * A new person, from the login page to the books: signs in by mail, connects an app through the consent page, uploads a
  * statement through the link that the assistant got, and finds it in the books.
  */
 import { findForm } from "../../../local/form_browser.ts";

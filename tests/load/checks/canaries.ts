@@ -1,6 +1,6 @@
 /**
- * What must be nowhere: the secrets of a run, which all contain one word, and every token that was issued. Searched in
- * the functions' logs, in a dump of the database and in the server's files; answers are searched as they come.
+ * Searches for the secrets of a run, which all contain one word, and for every issued token: in the functions' logs, a
+ * database dump and the server's files. Answers are searched as they arrive.
  */
 import { Buffer } from "node:buffer";
 import { findBinaries } from "../../_support/server.ts";

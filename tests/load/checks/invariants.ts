@@ -1,4 +1,4 @@
-/** What must be true of any database of ours, whoever did what: each query finds the rows that contradict it. */
+/** Invariants of every database: each query finds violating rows. */
 import type { SqlDatabase } from "../../../local/database/sql.ts";
 
 const CONTRADICTIONS: Record<string, string> = {

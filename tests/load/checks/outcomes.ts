@@ -1,5 +1,5 @@
 /**
- * What people and other services were promised: mails once, proposals decided once, payments taken, files published.
+ * Checks promises to people and other services: mails once, proposals decided once, payments taken, files published.
  */
 import type { SqlDatabase } from "../../../local/database/sql.ts";
 import type { PaymentProvider } from "../actors/payments.ts";

@@ -1,6 +1,6 @@
 /**
  * The clock of the reminders goes over the change of summer time, in steps and with one jump back, while owners in
- * several zones have something due each day: each is told once, on the day that their own calendar says.
+ * several zones have a bill due each day: each is reminded once, on the day of their own calendar.
  */
 import { localDay } from "../../e2e/year/days.ts";
 import type { Traffic } from "../model/traffic.ts";

@@ -1,4 +1,4 @@
-/** What a fault is: something that breaks while the load goes on, and is whole again when it returns. */
+/** The interface of a fault: it breaks a part under load and has repaired it when it returns. */
 import type { Load } from "../load.ts";
 
 export interface Fault {

@@ -1,4 +1,4 @@
-/** Instances of functions that end at any instant, whatever they are doing. */
+/** Kills instances of functions at any instant. */
 import { SLUGS } from "../../../shared/routes.ts";
 import { type Fault, pause } from "./fault.ts";
 

@@ -1,4 +1,4 @@
-/** All faults, in the order in which a long run has them. */
+/** All faults, in the order of a long run. */
 import { CLOCK } from "./clock.ts";
 import { DATABASE } from "./database.ts";
 import { DISK } from "./disk.ts";

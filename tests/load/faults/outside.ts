@@ -1,4 +1,4 @@
-/** Other people's services fail; only what depends on them may wait, and nothing is done twice. */
+/** Other people's services fail; only dependent work may wait, and nothing is done twice. */
 import { MOODS, type Party } from "../world/outside.ts";
 import { type Fault, pause } from "./fault.ts";
 

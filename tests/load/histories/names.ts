@@ -1,4 +1,4 @@
-/** Names for what differs between two organizations that did the same: ids in the order in which they come up. */
+/** Replaces ids by names in order of appearance, so that two organizations with the same history compare equal. */
 import { markOf, organizationId } from "../world/seed.ts";
 import type { Json } from "./write.ts";
 

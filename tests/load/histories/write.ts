@@ -1,4 +1,4 @@
-/** People of one organization who write at the same time, and what each call was and answered. */
+/** Concurrent writes of one organization, with the calls and their answers. */
 import type { TestDatabase } from "../../_support/database.ts";
 import type { Chance } from "../../e2e/year/days.ts";
 import { amountOf } from "../model/books.ts";

@@ -1,4 +1,4 @@
-/** How long each kind of request took, in buckets of 5 %: two hours fit, and any share of them can be asked for. */
+/** Durations by kind of request, in buckets of 5 %, so that two hours fit and any percentile is available. */
 
 const STEP = Math.log(1.05);
 

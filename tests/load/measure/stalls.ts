@@ -1,6 +1,6 @@
 /**
- * What took seconds, and what it waited for: statements of the service and of autovacuum, and times at which the machine
- * gave this process nothing. A run that fails once in two hours leaves nothing else to go by.
+ * Records stalls of seconds and their causes: statements of the service, autovacuum, and times when this process got no
+ * CPU. A run that fails once in two hours leaves no other evidence.
  */
 import { postgresDatabase } from "../../../local/database/postgres.ts";
 import { withParts } from "../../_support/new_database.ts";

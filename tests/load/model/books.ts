@@ -1,6 +1,6 @@
 /**
- * A client's own books: what it was told is written, and what it does not know because an answer was lost. Never asks
- * the service. Everything has a name of its own.
+ * A client's own books: confirmed writes, and unknown ones whose answer was lost. Never asks the service. Every record
+ * has a unique name.
  */
 
 export interface Fact {

@@ -1,4 +1,4 @@
-/** A person's AI client: its tokens, its own books, and calls of tools whose answers it judges. */
+/** A person's AI client: its tokens, its own books, and tool calls whose answers it checks. */
 import type { Chance } from "../../e2e/year/days.ts";
 import { CLIENT_ID, markOf, type Person, type Tokens } from "../world/seed.ts";
 import { Books } from "./books.ts";

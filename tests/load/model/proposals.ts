@@ -1,4 +1,4 @@
-/** What waits for approval, and what was decided: each proposal has one state, and its bill is there if approved. */
+/** Pending and decided proposals: each has one state, and its bill exists if approved. */
 import type { Client, Json } from "./client.ts";
 
 export interface Proposal {

@@ -1,6 +1,6 @@
 /**
- * The platform's gateway between the functions and PostgREST, while it has a bad moment: slow, hanging, lying, or
- * cutting answers off after the database has done its work.
+ * The platform's gateway between the functions and PostgREST, with faults: slow, hanging, returning wrong answers, or
+ * cutting them off after the database has committed.
  */
 
 export const WEATHER = ["fair", "slow", "hanging", "lying", "cutting"] as const;

@@ -1,4 +1,4 @@
-/** What the processes of a run write, kept in a file: counted as it comes, searched when it is over. */
+/** The output of a run's processes, in a file: counted on arrival, searched at the end. */
 
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";

@@ -1,6 +1,6 @@
 /**
- * Everybody else's servers in this process: the mail service with its API, the mail server of the identity provider,
- * sources of exchange rates, and bill providers. Each can be put into a bad mood while the service asks it.
+ * Other services' servers in this process: the mail service with its API, the mail server of the identity provider,
+ * sources of exchange rates, and bill providers. Each can be made to fail.
  */
 import { createRatesFixture, ratesFixtureSources } from "../../_support/exchange_rates.ts";
 import { createProvidersFixture, providersFixtureBases } from "../../../local/fixtures/providers/app.ts";

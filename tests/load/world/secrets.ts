@@ -1,6 +1,6 @@
 /**
- * The secrets of one run, new each time. All of them contain `CANARY`, which is searched for afterwards in everything
- * that was written, and which nothing but the functions' environment may contain.
+ * The secrets of one run, new each time. All of them contain `CANARY`, and only the functions' environment may contain
+ * it; all output is searched for it afterwards.
  */
 import { Buffer } from "node:buffer";
 

@@ -1,6 +1,6 @@
 /**
- * Who uses the service in a run: organizations with several people each, one registered app, and customers that nobody
- * has paid for yet. Every name of an organization contains its mark, so that a row of another one is known at sight.
+ * The users of a run: organizations with several people each, one registered app, and customers before their first
+ * payment. All names in an organization contain its mark, so that a foreign row is recognizable.
  */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { SqlDatabase } from "../../../local/database/sql.ts";

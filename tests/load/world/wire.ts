@@ -1,4 +1,4 @@
-/** A TCP proxy in front of PostgreSQL, whose connections can be cut in the middle of whatever they carry. */
+/** A TCP proxy in front of PostgreSQL, whose connections can be cut at any byte. */
 
 export interface Wire {
   port: number;

@@ -1,6 +1,6 @@
 /**
  * The whole service under load: PostgreSQL with the migrations, the stand-in for PostgREST, the identity provider, each
- * function in its own process, and everybody else's servers. Rate limits are off: the load comes from one address.
+ * function in its own process, and other services' servers. Rate limits are off: the load comes from one address.
  */
 import { start, type Started, stopAll } from "../../../bench/measure/processes.ts";
 import { DURABLE, startStandIn } from "../../../bench/hops/world.ts";

@@ -1,4 +1,4 @@
-/** The text of a calendar, read by another parser: what it says, and what a hostile name cannot make it say. */
+/** The text of a calendar, read by another parser: its contents, and protection against hostile names. */
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import fc from "fast-check";
 import ICAL from "ical.js";

@@ -1,4 +1,6 @@
-/** Arguments as small models send them: each is read with its one meaning, and the answer says what was read as what. */
+/**
+ * Arguments as small models send them: each is read with its one meaning, and the answer reports the reinterpretation.
+ */
 import { assertEquals, assertObjectMatch } from "@std/assert";
 import { TOOLS } from "../../../functions/mcp/tools/mod.ts";
 

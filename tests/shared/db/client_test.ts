@@ -1,4 +1,4 @@
-/** What becomes of an answer that is none, whoever gave it, and how long a page waits. */
+/** Outages and malformed answers of the database, and a page's deadline. */
 import { assertEquals, assertRejects } from "@std/assert";
 import * as z from "zod/mini";
 import { asking } from "../../../shared/db/answer.ts";

@@ -1,4 +1,4 @@
-/** What reaches the database is text that it can store. */
+/** Text is made storable before it reaches the database. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { createDatabase } from "../../../shared/db/client.ts";
 import { AppError } from "../../../shared/errors.ts";

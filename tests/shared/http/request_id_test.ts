@@ -1,4 +1,4 @@
-/** Which ids of requests are taken over, and that work keeps its own. */
+/** Which incoming request ids are accepted, and that concurrent work keeps its own. */
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { createDatabase } from "../../../shared/db/client.ts";
 import { currentRequest, withRequest } from "../../../shared/http/current_request.ts";

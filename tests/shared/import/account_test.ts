@@ -1,4 +1,4 @@
-/** Which account a file is of, as its format says it; a person knows it by a name with the end of its number. */
+/** The account of a file, read by format, and its display name with the end of its number. */
 import { assertEquals } from "@std/assert";
 import { describeAccount, isIban, isMasked } from "../../../shared/import/account_name.ts";
 import { readImport } from "../../../shared/import/read_import.ts";

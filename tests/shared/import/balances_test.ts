@@ -1,7 +1,4 @@
-/**
- * What an account had before a file's lines, and all of them, is what it had after; a file that says otherwise is told
- * on.
- */
+/** An opening balance plus all lines must equal the closing balance; a difference is reported. */
 import type { Json } from "../../_support/books.ts";
 import { assertEquals, assertMatch } from "@std/assert";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-/** A list of subscriptions is refused with what add_bill takes, so that each can be added. */
+/** A list of subscriptions is refused with arguments for add_bill. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { TOOLS } from "../../../functions/mcp/tools/mod.ts";
 import { presentError } from "../../../functions/mcp/present/error.ts";

@@ -1,4 +1,4 @@
-/** What is uploaded is text in some encoding or a workbook, whose values are read; anything else is refused by name. */
+/** Uploads are text in some encoding or a workbook; any other file is refused by name. */
 import type { Json } from "../../_support/books.ts";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { gzipSync, strToU8, type Zippable, zipSync } from "fflate";

@@ -1,6 +1,6 @@
 /**
- * Every file of tests/fixtures/statements is read as its expected.json says: totals by currency, what is left out by
- * kind, the account, its balances, no row unread and no question. The output has a table of format and outcome.
+ * Every file of tests/fixtures/statements is read as its expected.json says: totals by currency, skipped rows by kind,
+ * the account, its balances, no row unread and no question. The output has a table of format and outcome.
  */
 import { assertEquals } from "@std/assert";
 import { totalsOf } from "../../../shared/import/left_out.ts";

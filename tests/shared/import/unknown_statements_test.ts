@@ -1,4 +1,4 @@
-/** Statements of no known layout: what a column, a word, the balance or the future proves, and what is asked. */
+/** Statements of unknown layouts: proofs by columns, words, balances and future dates, and questions. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { presentError } from "../../../functions/mcp/present/error.ts";
 import { withoutBooking } from "../../../shared/import/kinds.ts";

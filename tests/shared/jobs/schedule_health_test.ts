@@ -1,4 +1,4 @@
-/** What a monitor is told about the schedule: each fault alone, and nothing about a healthy one. */
+/** Reports on the schedule for monitors: each fault alone, and none for a healthy schedule. */
 import { assertEquals } from "@std/assert";
 import { judgeSchedule, type ScheduleReport } from "../../../shared/jobs/schedule_health.ts";
 

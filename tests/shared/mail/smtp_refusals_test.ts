@@ -1,4 +1,4 @@
-/** What the SMTP transport attributes a refusal to: the recipient, the mail, or us. */
+/** The SMTP transport attributes each refusal to the recipient, the mail or us. */
 import { assert, assertEquals } from "@std/assert";
 import type { MailResult } from "../../../shared/mail/delivery.ts";
 import { smtpTransport } from "../../../shared/mail/smtp_transport.ts";

@@ -1,4 +1,4 @@
-/** Which requests are sent where, over a fake network. The real one: pinned_tls_test.ts. */
+/** The guarded fetch over a fake network; pinned_tls_test.ts tests the real one. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import {
   type Connection,

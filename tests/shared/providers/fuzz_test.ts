@@ -1,4 +1,4 @@
-/** Whatever happens to a good answer on the way, the result is a month or a typed failure. */
+/** A mutated answer gives a month or a typed failure. */
 import { assert, assertMatch } from "@std/assert";
 import fc from "fast-check";
 import { createProvidersFixture, PROVIDER_FIXTURES } from "../../../local/fixtures/providers/app.ts";

@@ -1,4 +1,4 @@
-/** What counts as a set of exchange rates, in the sources' formats, and which sets are refused. */
+/** Parsing and validation of exchange rates in the sources' formats. */
 import { assertEquals, assertThrows } from "@std/assert";
 import { parseCentralBanks } from "../../../shared/rates/central_banks.ts";
 import { parseEcb } from "../../../shared/rates/ecb.ts";

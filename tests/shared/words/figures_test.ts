@@ -1,4 +1,4 @@
-/** Tools write days, amounts and percentages in one way; that every tool does is checked where all of them speak. */
+/** Days, amounts and percentages have one format; functions/mcp/present/accented_test.ts checks it for every tool. */
 import { assertEquals } from "@std/assert";
 import { money, names, percent, signedPercent } from "../../../shared/words/en/phrases.ts";
 import { schedule } from "../../../shared/words/en/schedule.ts";

@@ -1,4 +1,4 @@
-/** The database answers facts: its sources contain no sentences, except where no TypeScript stands in front. */
+/** The database returns facts: its sources contain no sentences, except where no TypeScript presents them. */
 import { assertEquals } from "@std/assert";
 import { readSchemaFiles } from "../../../local/sql/schema_files.ts";
 import { literalsIn, withoutComments } from "./sql_calls.ts";

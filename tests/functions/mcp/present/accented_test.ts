@@ -1,7 +1,7 @@
 /**
  * Every tool, succeeding, warning and refusing, in the test language en-XA: unaccented text that is not a fact is
- * hard-coded outside the catalog. And the database answers facts: none of its strings is a sentence unless somebody
- * typed it. All of them write figures in one way.
+ * hard-coded outside the catalog. The database returns facts: none of its strings is a sentence unless a person typed
+ * it. All texts format figures alike.
  */
 import { assert, assertEquals } from "@std/assert";
 import { present } from "../../../../functions/mcp/present/present.ts";

@@ -1,4 +1,4 @@
-/** The parts of a tool's data that are words: labels, sentences, files. */
+/** Texts in a tool's data: labels, sentences, files. */
 import { assertEquals } from "@std/assert";
 import { presentData } from "../../../../functions/mcp/present/data.ts";
 import type { Json } from "../../../_support/books.ts";
