@@ -168,6 +168,45 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     assertEquals([amount, tax, tax_percent], ["84.00", "13.41", 19]);
   },
 
+  "a split or reimbursed expense that resembles a bill is named, and counts beside its payment": async (
+    books,
+    database,
+  ) => {
+    const also = { split: [{ amount: "50.00" }, {}] };
+    for (const [more, why] of [[{ reimbursement: "open" }, "somebody pays back"], [also, "is split"]] as const) {
+      const said = await log(books, { ...SHE_PAID, ...more });
+      const [{ id }] = (await books.ok("list_expenses", { order: "asc" })).rows;
+      const added = await books.call("add_bill", ELECTRICITY);
+      const known = `"Stadtwerke" (${id}), 84.00 EUR on 2026-11-26, is recorded already as an expense that ${why}. ` +
+        "Electricity due 2026-11-28 cannot take it over: both ";
+      const ask = "Ask the person whether this is one payment. If so, delete that expense, or ";
+      assertEquals(
+        warned(added, "already_spent"),
+        `${known}will count once it is paid. ${ask}skip that date (update_bill).`,
+      );
+      const paid = await books.call("mark_bill_paid", { bill_name: "Electricity", amount: "84.00" });
+      assertEquals(
+        warned(paid, "already_spent"),
+        `${known}count now. ${ask}undo this and skip that date (update_bill).`,
+      );
+      assertEquals([await total(books), warned(paid, "linked")], ["168.00", ""]);
+      await books.ok("undo_change", { change_id: paid.change_id });
+      const sure = await books.call("mark_bill_paid", { bill_name: "Electricity", on_duplicate: "allow" });
+      assertEquals(warned(sure, "already_spent"), "");
+      for (const { change_id } of [sure, added, said]) await books.ok("undo_change", { change_id });
+    }
+    await log(books, { ...SHE_PAID, reimbursement: "open" });
+    await refresh(database, await addBill(books, { ...ELECTRICITY, autopay: true }), "2026-11-29");
+    const [change] = await database.query<{ id: string }>(
+      "select id from app.change_sets where tool = 'autopay' and organization_id = $1",
+      [books.organizationId],
+    );
+    assertEquals(
+      (await readChange(database, change!.id)).summary,
+      "Electricity paid automatically on 2026-11-28: 84.00 EUR, beside the equal expense of 2026-11-26",
+    );
+  },
+
   "the payment of a bill takes no expense that somebody pays back": async (books) => {
     await addBill(books, ELECTRICITY);
     const { payment } = await books.ok("mark_bill_paid", { bill_name: "Electricity" });

@@ -162,13 +162,25 @@ export const warnings = {
     `There is already a bill called ${name}: ${amount ? `${money({ amount, currency: currency! })}, ` : ""}${
       schedule(days)
     }. Both exist now; if this was meant to change it, undo this and use update_bill with ${id}.`,
+  /** @param spent.apart why no payment can take the expense over. */
   "already_spent": (
-    { name, due_on, expense, paid_on, ...sum }: Named & Money & { due_on: string; expense: string; paid_on: string },
+    { name, due_on, id, apart, is_paid, expense, paid_on, ...sum }: Named & Money & {
+      due_on: string;
+      id: string;
+      apart?: "split" | "reimbursed";
+      is_paid?: true;
+      expense: string;
+      paid_on: string;
+    },
   ): string =>
-    `${quoted(expense)}, ${
-      money(sum)
-    } on ${paid_on}, stands in the books as an expense. Paying ${name} due ${due_on} ` +
-    "links it, so that it counts once.",
+    apart
+      ? `${quoted(expense)} (${id}), ${money(sum)} on ${paid_on}, is recorded already as an expense that ${
+        apart === "split" ? "is split" : "somebody pays back"
+      }. ${name} due ${due_on} cannot take it over: both ${is_paid ? "count now" : "will count once it is paid"}. ` +
+        "Ask the person whether this is one payment. If so, delete that expense, or " +
+        `${is_paid ? "undo this and " : ""}skip that date (update_bill).`
+      : `${quoted(expense)}, ${money(sum)} on ${paid_on}, stands in the books as an expense. Paying ${name} due ` +
+        `${due_on} links it, so that it counts once.`,
   "duplicate.bill": ({ name }: Named): string =>
     `${name} already exists and was not added again. If it really is a second bill, call again with ` +
     'on_duplicate "allow".',
@@ -245,15 +257,16 @@ export const changes = {
       is_disconnected && `Disconnected ${name} from its provider`,
     ].filter(Boolean).join("; ") || `Changed nothing about ${name}`,
   autopay: (
-    { name, due_on, is_estimate, linked_on, amount, currency }: Dated & Money & {
+    { name, due_on, is_estimate, linked_on, apart_on, amount, currency }: Dated & Money & {
       is_estimate?: boolean;
       linked_on?: string;
+      apart_on?: string;
     },
     { date, money: write }: EffectFormat = DATA_FORMAT,
   ): string =>
     `${name} paid automatically on ${date(due_on)}: ${write(amount, currency)}${is_estimate ? ", an estimate" : ""}${
       linked_on ? `, linked with the expense of ${date(linked_on)}` : ""
-    }`,
+    }${apart_on ? `, beside the equal expense of ${date(apart_on)}` : ""}`,
 };
 
 function changeOfDate(

@@ -110,6 +110,9 @@ begin
   order by o.due_on
   limit 1;
   spending := case when found then app.find_spending(bill, first, null, array[first.due_on]) end;
+  if first.id is not null and spending.id is null then
+    spending := app.find_spending(bill, first, null, array[first.due_on], false);
+  end if;
   if spending.id is not null then
     warnings := warnings || app.warning('already_spent', app.describe_spending(bill, first.due_on, spending));
   end if;

@@ -11,6 +11,7 @@ declare
   before app.payments;
   payment app.payments;
   spending app.payments;
+  apart app.payments;
   remaining text;
   still_open date[];
   warnings jsonb := '[]';
@@ -63,6 +64,9 @@ begin
           );
         end if;
       end if;
+      if spending.id is null then
+        apart := app.find_spending(bill, occurrence, amount_minor, array[paid_on, occurrence.due_on], false);
+      end if;
     end if;
     if not arguments ? 'paid_on' then
       paid_on := coalesce(spending.paid_on, paid_on);
@@ -96,6 +100,10 @@ begin
   );
   if spending.id is not null then
     warnings := warnings || app.warning('linked', app.describe_spending(bill, occurrence.due_on, spending));
+  end if;
+  if apart.id is not null then
+    warnings := warnings || app.warning('already_spent', app.describe_spending(bill, occurrence.due_on, apart)
+      || '{"is_paid":true}');
   end if;
   if before.id is not null then
     warnings := warnings || app.warning('corrected', jsonb_build_object(

@@ -77,6 +77,7 @@ declare
   expected bigint;
   remaining bigint;
   spending app.payments;
+  apart app.payments;
 begin
   for occurrence in
     select * from app.expense_occurrences as o
@@ -93,6 +94,8 @@ begin
     remaining := expected - occurrence.paid_minor;
     spending := case when remaining > 0 then app.find_spending(bill, occurrence, null, array[occurrence.due_on]) end;
     continue when app.is_closed(occurrence.organization_id, spending.paid_on);
+    apart := case when remaining > 0 and spending.id is null
+      then app.find_spending(bill, occurrence, null, array[occurrence.due_on], false) end;
     if spending.currency = occurrence.currency then
       remaining := spending.amount_minor;
       expected := occurrence.paid_minor + remaining;
@@ -104,7 +107,8 @@ begin
     select o.id, coalesce(auth.uid(), o.owner_id), 'autopay', jsonb_strip_nulls(jsonb_build_object(
       'name', bill.name, 'due_on', occurrence.due_on,
       'amount', app.format_amount(expected, occurrence.currency), 'currency', occurrence.currency,
-      'is_estimate', nullif(is_estimate, false), 'linked_on', spending.paid_on
+      'is_estimate', nullif(is_estimate, false), 'linked_on', spending.paid_on,
+      'apart_on', apart.paid_on
     ))
     from identity.organizations as o
     where o.id = bill.organization_id

@@ -121,8 +121,18 @@ comment on function app.find_likely_bill is
   'The date of a bill that a one-off expense seems to be the payment of, open or paid: {id, name, due_on, amount?, '
   'currency, paid_on?}, else null.';
 
+create or replace function app.split_minor(split_id text) returns bigint
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select sum(p.amount_minor) from app.payments as p where p.split_id = split_minor.split_id and p.deleted_at is null
+  );
+end
+$$;
+comment on function app.split_minor is 'What the parts of a split add up to.';
+
 create or replace function app.find_spending(bill app.expenses, occurrence app.expense_occurrences, given_minor bigint,
-  days date[]) returns app.payments
+  days date[], is_linkable boolean default true) returns app.payments
 language plpgsql stable set search_path = '' as $$
 declare
   around constant int := 5;
@@ -137,20 +147,23 @@ declare
 begin
   select p.* into spending
   from (
-    -- A bill's payment cannot keep a split or a reimbursement.
     select near.* from app.payments as near
     where near.organization_id = bill.organization_id and near.deleted_at is null and near.direction = 'out'
       and near.paid_on between (select min(d) from unnest(days) as d) - around
         and (select max(d) from unnest(days) as d) + around
-      and near.split_id is null and near.reimbursement is null and not near.stands_alone
+      -- A bill's payment cannot keep a split or a reimbursement.
+      and (near.split_id is null and near.reimbursement is null) = is_linkable and not near.stands_alone
     order by near.paid_on, near.recorded_seq offset 0
   ) as p
   cross join lateral (
     select paid.* from app.expenses as paid where paid.id = p.expense_id and paid.kind = 'one_off' offset 0
   ) as e
+  cross join lateral (
+    select case when p.split_id is null then p.amount_minor else app.split_minor(p.split_id) end as spent offset 0
+  ) as whole
   join identity.organizations as o on o.id = p.organization_id
   where exists (select from unnest(days) as d where abs(p.paid_on - d) <= around)
-    and (p.currency = occurrence.currency and (minor is null or app.same_amount(p.amount_minor, minor, percent))
+    and (p.currency = occurrence.currency and (minor is null or app.same_amount(whole.spent, minor, percent))
       or p.charged_currency = occurrence.currency and p.charged_minor = minor)
     and coalesce((select c.is_private from app.categories as c where c.id = e.category_id), false)
       = coalesce((select c.is_private from app.categories as c where c.id = bill.category_id), false)
@@ -163,19 +176,24 @@ end
 $$;
 comment on function app.find_spending is
   'The one-off expense that pays a bill''s date: of the given or expected amount, near one of some days. All null '
-  'without one, or when other people can see it than the bill.';
+  'without one, or when other people can see it than the bill. Not is_linkable: one that is split or reimbursed.';
 
 create or replace function app.describe_spending(bill app.expenses, due_on date, spending app.payments) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  return jsonb_build_object(
-    'name', bill.name, 'due_on', due_on,
+  return jsonb_strip_nulls(jsonb_build_object(
+    'name', bill.name, 'due_on', due_on, 'id', spending.expense_id,
+    'apart', case when spending.split_id is not null then 'split'
+      when spending.reimbursement is not null then 'reimbursed' end,
     'expense', (select e.name from app.expenses as e where e.id = spending.expense_id),
-    'amount', app.format_amount(spending.amount_minor, spending.currency), 'currency', spending.currency,
-    'paid_on', spending.paid_on
-  );
+    'amount', app.format_amount(
+      case when spending.split_id is null then spending.amount_minor else app.split_minor(spending.split_id) end,
+      spending.currency
+    ),
+    'currency', spending.currency, 'paid_on', spending.paid_on
+  ));
 end
 $$;
 comment on function app.describe_spending is
-  'The one-off expense that app.find_spending found for a date of a bill: {name, due_on, expense, amount, currency, '
-  'paid_on}.';
+  'The one-off expense that app.find_spending found for a date of a bill: {name, due_on, id, apart?, expense, amount, '
+  'currency, paid_on}.';
