@@ -2,9 +2,117 @@ set local lock_timeout = '10s';
 set local statement_timeout = '60s';
 set local check_function_bodies = off;
 
+DROP FUNCTION "app"."find_spending"(app.expenses, app.expense_occurrences, bigint, date[]);
+
 ALTER TABLE "app"."payments" SET (autovacuum_analyze_scale_factor=0.02);
 
 ALTER TABLE "identity"."organizations" ADD COLUMN "relabel_closed" boolean NOT NULL DEFAULT false;
+
+CREATE OR REPLACE FUNCTION app.add_bill(context app.context, arguments jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  bill app.expenses := app.parse_bill(context, arguments);
+  existing app.expenses;
+  warnings jsonb := '[]';
+  mailed record;
+  first app.expense_occurrences;
+  spending app.payments;
+  max_bills constant int := 5000;
+  has_reminders constant boolean := bill.reminder_enabled
+    and identity.organization_has_feature(context.organization_id, 'reminders:email', context.at);
+begin
+  if arguments ->> 'on_duplicate' is distinct from 'allow' then
+    existing := app.find_same_bill(bill);
+  end if;
+  if existing.id is not null then
+    return jsonb_build_object(
+      'data',
+      jsonb_build_object('status', 'duplicate', 'bill', app.describe_bills(context, array[existing.id]) -> 0,
+        'next_dates', app.next_due_dates(context, existing, 3)),
+      'warnings', jsonb_build_array(app.warning('duplicate.bill', jsonb_build_object('name', existing.name)))
+    );
+  end if;
+
+  -- Limits the number of bills, because every job run scans them all.
+  if (select count(*) from app.expenses as e
+    where e.organization_id = context.organization_id and e.kind = 'bill' and e.deleted_at is null) >= max_bills then
+    perform app.fail('invalid_argument.too_many_bills', jsonb_build_object(
+      'organization', context.organization_name, 'most', max_bills
+    ));
+  end if;
+  insert into app.expenses as e (
+    id, organization_id, kind, name, payee, category_id, tags, note, amount_mode, amount_minor, currency, share_bp,
+    frequency, every, anchor_on, month_days, weekend_rule, ends_on, ends_after, tracked_from, next_due, autopay,
+    trial_ends_on, renews_on, notice_days,
+    status, reminder_enabled, remind_days_before, remind_again, assignee_id, payer_id, sharing,
+    created_by
+  ) values (
+    app.new_id('bill'), context.organization_id, 'bill', bill.name, bill.payee, bill.category_id, bill.tags, bill.note,
+    bill.amount_mode, bill.amount_minor, bill.currency, bill.share_bp,
+    bill.frequency, bill.every, bill.anchor_on, bill.month_days, bill.weekend_rule, bill.ends_on, bill.ends_after,
+    bill.tracked_from,
+    app.due_on(bill.tracked_from, bill.weekend_rule), bill.autopay, bill.trial_ends_on, bill.renews_on,
+    bill.notice_days,
+    'active', bill.reminder_enabled, bill.remind_days_before, bill.remind_again, bill.assignee_id,
+    bill.payer_id, bill.sharing, context.actor_id
+  ) returning e.id into bill.id;
+  perform app.refresh_bill(bill.id, context.today);
+  select * into bill from app.expenses as e where e.id = bill.id;
+
+  mailed := app.find_first_mail(context, bill);
+  if has_reminders and mailed.user_id is distinct from context.actor_id
+    and (arguments ?| array['remind_days_before', 'remind_again'] or (arguments ->> 'reminder_enabled')::boolean) then
+    warnings := warnings || app.warning('reminders_to_others', jsonb_strip_nulls(jsonb_build_object(
+      'who', app.member_name(mailed.user_id)
+    )));
+  end if;
+  if bill.reminder_enabled and not has_reminders then
+    warnings := warnings
+      || app.warning('reminders_inactive', jsonb_build_object('organization', context.organization_name));
+  end if;
+  if app.parse_date(context, arguments ->> 'first_due', 'first_due') >= context.today then
+    warnings := warnings
+      || app.warn_of_first_due(bill, app.parse_date(context, arguments ->> 'first_due', 'first_due'));
+  end if;
+  if arguments ->> 'on_duplicate' is distinct from 'allow' then
+    warnings := warnings || app.warn_of_same_name(bill);
+  end if;
+  select * into first from app.expense_occurrences as o
+  where o.expense_id = bill.id and o.status = 'open' and o.due_on <= context.today + 5
+  order by o.due_on
+  limit 1;
+  spending := case when found then app.find_spending(bill, first, null, array[first.due_on]) end;
+  if first.id is not null and spending.id is null then
+    spending := app.find_spending(bill, first, null, array[first.due_on], false);
+  end if;
+  if spending.id is not null then
+    warnings := warnings || app.warning('already_spent', app.describe_spending(bill, first.due_on, spending));
+  end if;
+  warnings := warnings || app.warn_of_share(bill) || app.warn_of_assignee(bill);
+  if bill.anchor_on < bill.tracked_from then
+    warnings := warnings || app.warning('past_dates_not_tracked', jsonb_build_object('next_due', bill.next_due));
+  end if;
+  return jsonb_build_object(
+    'data', jsonb_build_object(
+      'status', case when (arguments ->> 'dry_run')::boolean then 'would_create' else 'created' end,
+      -- A preview rolls its bill back, so it returns no id.
+      'bill',
+      (app.describe_bills(context, array[bill.id]) -> 0)
+        - case when (arguments ->> 'dry_run')::boolean then 'id' else '' end,
+      'next_dates', app.next_due_dates(context, bill, 3),
+      'first_reminder_on', case when has_reminders and bill.next_due >= context.today then mailed.first_on end
+    ),
+    'warnings', warnings,
+    'facts', jsonb_build_object(
+      'name', bill.name, 'amount', app.format_amount(bill.amount_minor, bill.currency), 'currency', bill.currency,
+      'schedule', app.describe_schedule(bill)
+    )
+  );
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION app.answer_import(context app.context, batch app.import_batches, arguments jsonb)
  RETURNS app.import_batches
@@ -1281,6 +1389,27 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.describe_spending(bill app.expenses, due_on date, spending app.payments)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return jsonb_strip_nulls(jsonb_build_object(
+    'name', bill.name, 'due_on', due_on, 'id', spending.expense_id,
+    'apart', case when spending.split_id is not null then 'split'
+      when spending.reimbursement is not null then 'reimbursed' end,
+    'expense', (select e.name from app.expenses as e where e.id = spending.expense_id),
+    'amount', app.format_amount(
+      case when spending.split_id is null then spending.amount_minor else app.split_minor(spending.split_id) end,
+      spending.currency
+    ),
+    'currency', spending.currency, 'paid_on', spending.paid_on
+  ));
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.describe_unknown_categories(unknown jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -2205,6 +2334,53 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.find_spending(bill app.expenses, occurrence app.expense_occurrences, given_minor bigint, days date[], is_linkable boolean DEFAULT true)
+ RETURNS app.payments
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  around constant int := 5;
+  -- A fixed price, and an amount from a person or provider, are exact.
+  percent constant int := case when given_minor is null and bill.amount_mode <> 'fixed'
+    and (occurrence.expected_minor is null or occurrence.amount_source = 'rule') then 10 else 0 end;
+  minor constant bigint := coalesce(given_minor, occurrence.expected_minor - occurrence.paid_minor, (
+    select u.minor from app.usual_amount(bill.id, bill.amount_minor, bill.currency) as u
+    where occurrence.currency = bill.currency
+  ));
+  spending app.payments;
+begin
+  select p.* into spending
+  from (
+    select near.* from app.payments as near
+    where near.organization_id = bill.organization_id and near.deleted_at is null and near.direction = 'out'
+      and near.paid_on between (select min(d) from unnest(days) as d) - around
+        and (select max(d) from unnest(days) as d) + around
+      -- A bill's payment cannot keep a split or a reimbursement.
+      and (near.split_id is null and near.reimbursement is null) = is_linkable and not near.stands_alone
+    order by near.paid_on, near.recorded_seq offset 0
+  ) as p
+  cross join lateral (
+    select paid.* from app.expenses as paid where paid.id = p.expense_id and paid.kind = 'one_off' offset 0
+  ) as e
+  cross join lateral (
+    select case when p.split_id is null then p.amount_minor else app.split_minor(p.split_id) end as spent offset 0
+  ) as whole
+  join identity.organizations as o on o.id = p.organization_id
+  where exists (select from unnest(days) as d where abs(p.paid_on - d) <= around)
+    and (p.currency = occurrence.currency and (minor is null or app.same_amount(whole.spent, minor, percent))
+      or p.charged_currency = occurrence.currency and p.charged_minor = minor)
+    and coalesce((select c.is_private from app.categories as c where c.id = e.category_id), false)
+      = coalesce((select c.is_private from app.categories as c where c.id = bill.category_id), false)
+    and (not o.own_only or e.created_by = bill.created_by)
+    and app.names_agree(e.name, e.payee, bill.name, bill.payee, true)
+  order by (select min(abs(p.paid_on - d)) from unnest(days) as d), p.recorded_seq
+  limit 1;
+  return spending;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.find_sums(wholes app.sum_item[], parts app.sum_item[])
  RETURNS TABLE(whole_id text, part_ids text[])
  LANGUAGE plpgsql
@@ -2996,6 +3172,172 @@ begin
     exit when found;
   end loop;
   return account_id;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.mark_bill_paid(context app.context, arguments jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  paid_on date := app.parse_date(context, coalesce(arguments ->> 'paid_on', 'today'), 'paid_on');
+  note constant text := nullif(btrim(arguments ->> 'note'), '');
+  due_on date;
+  bill app.expenses := app.find_bill(context, arguments);
+  amount_minor bigint;
+  payer constant uuid := app.parse_payer(context, arguments ->> 'paid_by', 'paid_by');
+  occurrence app.expense_occurrences;
+  before app.payments;
+  payment app.payments;
+  spending app.payments;
+  apart app.payments;
+  remaining text;
+  still_open date[];
+  warnings jsonb := '[]';
+begin
+  if paid_on > context.today then
+    perform app.fail('date_out_of_range.paid_in_future', jsonb_build_object('date', paid_on), 'paid_on');
+  end if;
+  paid_on := app.parse_paid_on(context, paid_on::text, 'paid_on');
+  perform from app.expenses as e where e.id = bill.id for no key update;
+  perform app.refresh_bill(bill.id, context.today);
+  select * into bill from app.expenses as e where e.id = bill.id;
+  due_on := app.parse_due_on(context, bill, arguments ->> 'due_on', 'due_on');
+  occurrence := case
+    when due_on is not null then app.find_occurrence(bill, due_on)
+    else app.next_open_occurrence(
+      context, bill, arguments ->> 'amount', coalesce((arguments ->> 'advance')::boolean, false), paid_on
+    )
+  end;
+  -- A date that was settled before the bill came to another currency stays in the one that it was paid in.
+  amount_minor := app.parse_amount(arguments ->> 'amount', occurrence.currency, 'amount');
+  if arguments ->> 'currency' <> occurrence.currency then
+    perform app.fail('invalid_argument.other_currency', jsonb_build_object(
+      'name', bill.name, 'due_on', occurrence.due_on, 'currency', occurrence.currency,
+      'given', arguments ->> 'currency'
+    ), 'currency');
+  end if;
+  if occurrence.status = 'skipped' then
+    perform app.fail('invalid_argument.skipped', jsonb_build_object('name', bill.name, 'due_on', occurrence.due_on),
+      'due_on');
+  elsif occurrence.status = 'open' or arguments ? 'paid_on' then
+    perform app.check_days_apart(bill, occurrence.due_on, paid_on, (arguments ->> 'confirm_days')::int);
+  end if;
+  if occurrence.status = 'paid' then
+    before := app.latest_payment(occurrence.id);
+    payment := case
+      when (payer is distinct from before.paid_by and payer is not null or arguments ? 'charged')
+        and num_nonnulls(amount_minor, note) = 0 and not arguments ? 'paid_on' then before
+      else app.correct_payment(
+        bill, occurrence, amount_minor, case when arguments ? 'paid_on' then paid_on end, note
+      )
+    end;
+  else
+    if arguments ->> 'on_duplicate' is distinct from 'allow' then
+      spending := app.find_spending(bill, occurrence, amount_minor, array[paid_on, occurrence.due_on]);
+      if spending.id is null and amount_minor is not null then
+        spending := app.find_spending(bill, occurrence, null, array[paid_on, occurrence.due_on]);
+        if spending.id is not null then
+          perform app.fail(
+            'duplicate.other_amount', app.describe_spending(bill, occurrence.due_on, spending), 'amount'
+          );
+        end if;
+      end if;
+      if spending.id is null then
+        apart := app.find_spending(bill, occurrence, amount_minor, array[paid_on, occurrence.due_on], false);
+      end if;
+    end if;
+    if not arguments ? 'paid_on' then
+      paid_on := coalesce(spending.paid_on, paid_on);
+    end if;
+    payment := app.settle_occurrence(context, bill, occurrence, amount_minor, paid_on, note, payer, spending);
+  end if;
+  if payer is not null and payer is distinct from payment.paid_by then
+    update app.payments as p set paid_by = payer where p.id = payment.id returning p.* into payment;
+  end if;
+  payment := app.charge_payment(context, payment, arguments -> 'charged');
+  perform app.refresh_bill(bill.id, context.today);
+  select * into bill from app.expenses as e where e.id = bill.id;
+  select * into occurrence from app.expense_occurrences as o where o.id = occurrence.id;
+
+  if occurrence.status = 'open' then
+    remaining := app.format_amount(occurrence.expected_minor - app.paid_minor(occurrence.id), occurrence.currency);
+  end if;
+  if occurrence.status = 'open' then
+    warnings := warnings || app.warning('partly_paid', jsonb_build_object(
+      'name', bill.name, 'due_on', occurrence.due_on, 'remaining', remaining, 'currency', occurrence.currency,
+      'paid', app.format_amount(app.paid_minor(occurrence.id), occurrence.currency)
+    ));
+  end if;
+  if payment.base_minor is null then
+    warnings := warnings || app.warning('rate_missing.of_payment', jsonb_build_object(
+      'currency', payment.currency, 'into', context.base_currency, 'date', paid_on, 'is_awaited', not payment.is_final
+    ));
+  end if;
+  warnings := warnings || app.warn_of_pending(
+    not payment.is_final and payment.base_minor is not null, context.base_currency, paid_on
+  );
+  if spending.id is not null then
+    warnings := warnings || app.warning('linked', app.describe_spending(bill, occurrence.due_on, spending));
+  end if;
+  if apart.id is not null then
+    warnings := warnings || app.warning('already_spent', app.describe_spending(bill, occurrence.due_on, apart)
+      || '{"is_paid":true}');
+  end if;
+  if before.id is not null then
+    warnings := warnings || app.warning('corrected', jsonb_build_object(
+      'name', bill.name, 'due_on', occurrence.due_on, 'amount', app.format_amount(before.amount_minor, before.currency),
+      'currency', before.currency, 'paid_on', before.paid_on, 'by', app.member_name(before.paid_by),
+      'is_automatic', nullif(before.source = 'autopay', false)
+    ));
+  elsif occurrence.due_on > context.today + coalesce(bill.remind_days_before, app.default_lead_days(context)) then
+    warnings := warnings || app.warning('paid_in_advance', jsonb_build_object(
+      'name', bill.name, 'due_on', occurrence.due_on, 'days', occurrence.due_on - context.today
+    ));
+  end if;
+  still_open := array(
+    select o.due_on from app.expense_occurrences as o
+    where o.expense_id = bill.id and o.status = 'open' and o.id <> occurrence.id and (
+      o.due_on < context.today
+      -- The person may have meant the coming date.
+      or not arguments ? 'due_on' and occurrence.due_on < o.due_on
+        and o.due_on <= context.today + coalesce(bill.remind_days_before, app.default_lead_days(context))
+    )
+    order by o.due_on
+  );
+  if still_open <> '{}' then
+    warnings := warnings || app.warning('overdue', jsonb_build_object(
+      'name', bill.name, 'dates', still_open, 'took', case when not arguments ? 'due_on' then occurrence.due_on end,
+      'is_of_day', nullif(occurrence.due_on = paid_on, false)
+    ));
+  end if;
+  return jsonb_build_object(
+    'data', jsonb_build_object(
+      'payment', jsonb_build_object(
+        'id', payment.id, 'amount', app.format_amount(payment.amount_minor, payment.currency),
+        'currency', payment.currency, 'paid_on', payment.paid_on,
+        'base_amount', app.format_amount(payment.base_minor, payment.base_currency)
+      ),
+      'occurrence',
+      jsonb_build_object('due_on', occurrence.due_on, 'status', occurrence.status, 'remaining', remaining),
+      'next_due', case when bill.next_due >= context.today then bill.next_due end,
+      'bill_id', bill.id,
+      'name', bill.name,
+      'before', case when before.id is not null then jsonb_build_object(
+        'amount', app.format_amount(before.amount_minor, before.currency), 'paid_on', before.paid_on
+      ) end
+    ),
+    'warnings', warnings,
+    'facts', jsonb_strip_nulls(jsonb_build_object(
+      'name', bill.name, 'due_on', occurrence.due_on,
+      'amount', app.format_amount(payment.amount_minor, payment.currency), 'currency', payment.currency,
+      'remaining', remaining, 'paid_on', payment.paid_on,
+      'before', case when before.id is not null then jsonb_build_object(
+        'amount', app.format_amount(before.amount_minor, before.currency), 'paid_on', before.paid_on
+      ) end
+    ))
+  );
 end
 $function$;
 
@@ -4010,6 +4352,69 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.record_autopay(bill app.expenses, today date)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  outer_change constant text := current_setting('app.change_id', true);
+  change text;
+  occurrence app.expense_occurrences;
+  is_estimate boolean;
+  expected bigint;
+  remaining bigint;
+  spending app.payments;
+  apart app.payments;
+begin
+  for occurrence in
+    select * from app.expense_occurrences as o
+    where o.expense_id = bill.id and o.status = 'open' and app.is_paid_by_autopay(bill, o.due_on, today)
+      -- The date waits for a person, like any past date.
+      and not app.is_closed(o.organization_id, o.due_on)
+    order by o.scheduled_on
+  loop
+    expected := coalesce(
+      occurrence.expected_minor,
+      (select u.minor from app.usual_amount(bill.id, bill.amount_minor, bill.currency) as u)
+    );
+    continue when expected is null;
+    remaining := expected - occurrence.paid_minor;
+    spending := case when remaining > 0 then app.find_spending(bill, occurrence, null, array[occurrence.due_on]) end;
+    continue when app.is_closed(occurrence.organization_id, spending.paid_on);
+    apart := case when remaining > 0 and spending.id is null
+      then app.find_spending(bill, occurrence, null, array[occurrence.due_on], false) end;
+    if spending.currency = occurrence.currency then
+      remaining := spending.amount_minor;
+      expected := occurrence.paid_minor + remaining;
+    end if;
+    is_estimate := spending.id is null and bill.amount_mode <> 'fixed'
+      and (occurrence.expected_minor is null or occurrence.amount_source = 'rule');
+    -- A change of its own, so that it can be undone without the change that happened to roll the bill.
+    insert into app.change_sets as s (organization_id, actor_id, tool, facts)
+    select o.id, coalesce(auth.uid(), o.owner_id), 'autopay', jsonb_strip_nulls(jsonb_build_object(
+      'name', bill.name, 'due_on', occurrence.due_on,
+      'amount', app.format_amount(expected, occurrence.currency), 'currency', occurrence.currency,
+      'is_estimate', nullif(is_estimate, false), 'linked_on', spending.paid_on,
+      'apart_on', apart.paid_on
+    ))
+    from identity.organizations as o
+    where o.id = bill.organization_id
+    returning s.id into change;
+    perform set_config('app.change_id', change, true);
+    if remaining > 0 then
+      perform app.pay_occurrence(
+        occurrence, remaining, coalesce(spending.paid_on, occurrence.due_on), 'autopay', is_estimate => is_estimate,
+        spending => spending
+      );
+    end if;
+    update app.expense_occurrences as o set status = 'paid', closed_at = app.instant(), expected_minor = expected
+      where o.id = occurrence.id;
+  end loop;
+  perform set_config('app.change_id', coalesce(outer_change, ''), true);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.refuse_closed_month()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -4215,6 +4620,19 @@ declare
 begin
   return case when arguments ->> 'chart' = 'upcoming_bills' then app.chart_upcoming_bills(context, meant)
     else app.chart_spending(context, meant) end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.split_minor(split_id text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select sum(p.amount_minor) from app.payments as p where p.split_id = split_minor.split_id and p.deleted_at is null
+  );
 end
 $function$;
 
@@ -5845,6 +6263,8 @@ COMMENT ON FUNCTION "app"."describe_page"(app.import_batches, jsonb) IS 'Returns
 
 COMMENT ON FUNCTION "app"."describe_payments"(app.context, text[], text) IS 'Returns rows of list_expenses in the order of the ids, each with its sort key and the day whose rate it waits for.';
 
+COMMENT ON FUNCTION "app"."describe_spending"(app.expenses, date, app.payments) IS 'The one-off expense that app.find_spending found for a date of a bill: {name, due_on, id, apart?, expense, amount, currency, paid_on}.';
+
 COMMENT ON FUNCTION "app"."describe_split"(text[]) IS 'Returns the parts of a split as tools report them.';
 
 COMMENT ON FUNCTION "app"."describe_tax"(app.payment_sum[]) IS 'Returns the tax by currency: {currency: {amount, count}}; null when no payment states one.';
@@ -5908,6 +6328,8 @@ COMMENT ON FUNCTION "app"."find_rate"(text, date) IS 'Returns the rate of a curr
 COMMENT ON FUNCTION "app"."find_records"(app.context, jsonb) IS 'Returns the ids of the records to change: the given ids, or the one-off expenses that match a filter of list_expenses, latest first and locked. Ends the tool with not_found when none match, and with invalid_argument above 500.';
 
 COMMENT ON FUNCTION "app"."find_same_payment"(jsonb) IS 'Returns the expense or bill payment with the same day, amount, currency, direction and payee (or name, without a payee). Also matches a similarly named bank row up to five days later. Returns null when there is none.';
+
+COMMENT ON FUNCTION "app"."find_spending"(app.expenses, app.expense_occurrences, bigint, date[], boolean) IS 'The one-off expense that pays a bill''s date: of the given or expected amount, near one of some days. All null without one, or when other people can see it than the bill. Not is_linkable: one that is split or reimbursed.';
 
 COMMENT ON FUNCTION "app"."find_split"(text) IS 'Returns the expense ids of all parts of an expense''s split, or its own id alone.';
 
@@ -6167,6 +6589,8 @@ COMMENT ON FUNCTION "app"."shown_id"(text) IS 'Returns the id that people see fo
 
 COMMENT ON FUNCTION "app"."shown_split_id"(app.payments) IS 'Returns the split id of a payment if the person sees another part of it. Otherwise the id would reveal hidden parts.';
 
+COMMENT ON FUNCTION "app"."split_minor"(text) IS 'What the parts of a split add up to.';
+
 COMMENT ON FUNCTION "app"."split_payment"(app.context, text[], jsonb) IS 'Splits a one-off expense, or an existing split again, into the parts in changes. Existing records keep their ids, missing ones are added, and surplus ones are deleted. A single part ends the split.';
 
 COMMENT ON FUNCTION "app"."spread_minor"(bigint, bigint[]) IS 'Distributes an amount by weights: each share is rounded down, and the remainder goes to the largest fractions. Returns null for null.';
@@ -6313,6 +6737,10 @@ COMMENT ON TYPE "app"."spending_group" IS 'Sums of one group in minor units of t
 
 COMMENT ON TYPE "app"."sum_item" IS 'A statement row or a payment that may be a sum or part of one. Parts of one sum have the same grouped_by.';
 
+REVOKE ALL ON FUNCTION "app"."find_spending"(app.expenses, app.expense_occurrences, bigint, date[], boolean) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."find_spending"(app.expenses, app.expense_occurrences, bigint, date[], boolean) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."follow_tax"(bigint, numeric, bigint) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."follow_tax"(bigint, numeric, bigint) TO "authenticated", "postgres", "service_role";
@@ -6324,6 +6752,10 @@ GRANT EXECUTE ON FUNCTION "app"."is_own_transfer"(text) TO "authenticated", "pos
 REVOKE ALL ON FUNCTION "app"."is_relabeling"(jsonb, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."is_relabeling"(jsonb, jsonb) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."split_minor"(text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."split_minor"(text) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ("relabel_closed") ON TABLE "identity"."organizations" FROM "authenticated";
 
