@@ -77,7 +77,7 @@ begin
     category_id = coalesce(e.category_id, source.category_id),
     tags = app.clean_tags(to_jsonb(e.tags) || to_jsonb(source.tags), 'merge_into')
   where e.id = kept.expense_id and e.kind = 'one_off';
-  -- A bill's link and tags are of all its payments: those of one are kept in its note.
+  -- A bill's link and tags belong to all of its payments, so the note keeps those of the other record.
   update app.payments as p
   set note = left(nullif(concat_ws(E'\n', coalesce(p.note, source.note), source.url, (
     select string_agg('#' || t.tag, ' ' order by t.place)
@@ -96,7 +96,7 @@ begin
   update app.payments as p
   set reimbursement = gone.reimbursement, reimbursed_by = gone.reimbursed_by, reimbursed_on = gone.reimbursed_on
   where p.id = kept.id and p.occurrence_id is null and p.reimbursement is null and gone.reimbursement is not null;
-  -- Another amount in the same currency has another tax.
+  -- Skip the tax if the amounts differ in the same currency.
   update app.payments as p
   set tax_minor = app.scale_minor(gone.tax_minor, p.amount_minor, gone.amount_minor), tax_percent = gone.tax_percent
   where p.id = kept.id and p.tax_minor is null and gone.tax_minor is not null

@@ -17,7 +17,8 @@ begin
 end
 $$;
 comment on function app.follow_tax is
-  'The tax once the amount is another: at the same rate, else the same while the amount can contain it.';
+  'Returns the tax of a payment, in minor units, after its amount changes. A rate still applies; without one the tax '
+  'stays, or becomes null when it exceeds the amount.';
 
 create or replace function app.find_tax_rate(amount_minor bigint, tax_minor bigint) returns numeric
 language plpgsql immutable set search_path = '' as $$

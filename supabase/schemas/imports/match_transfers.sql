@@ -59,8 +59,8 @@ begin
 end
 $$;
 comment on function app.ask_of_own_accounts is
-  'Asks whether rows are transfers when only their text suggests it: an own account''s number, its owner''s name, or a '
-  'card issuer.';
+  'Asks whether rows are transfers when only their text suggests it, with the number of an own account, its owner''s '
+  'name, or a card issuer.';
 
 create or replace function app.find_changed_halves(context app.context, batch app.import_batches) returns int[]
 language plpgsql stable set search_path = '' as $$

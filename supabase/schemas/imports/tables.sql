@@ -113,7 +113,7 @@ create table app.statement_lines (
 comment on table app.statement_lines is
   'Each line of a committed statement once, including skipped, left-out and unreadable ones.';
 comment on column app.statement_lines.nth is 'The number of the line among equal lines of a day, from 1.';
-comment on column app.statement_lines.direction is 'As payments have it: refund is money that came in.';
+comment on column app.statement_lines.direction is 'As in payments: refund is money that came in.';
 comment on column app.statement_lines.is_forgotten is
   'Whether a payment of the line was purged, so that its visibility can no longer be checked.';
 comment on column app.statement_lines.other_half_id is
