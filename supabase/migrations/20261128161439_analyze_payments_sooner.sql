@@ -5336,7 +5336,7 @@ begin
     category_id = coalesce(e.category_id, source.category_id),
     tags = app.clean_tags(to_jsonb(e.tags) || to_jsonb(source.tags), 'merge_into')
   where e.id = kept.expense_id and e.kind = 'one_off';
-  -- A bill's link and tags are of all its payments: those of one are kept in its note.
+  -- A bill's link and tags belong to all of its payments, so the note keeps those of the other record.
   update app.payments as p
   set note = left(nullif(concat_ws(E'\n', coalesce(p.note, source.note), source.url, (
     select string_agg('#' || t.tag, ' ' order by t.place)
@@ -5355,7 +5355,7 @@ begin
   update app.payments as p
   set reimbursement = gone.reimbursement, reimbursed_by = gone.reimbursed_by, reimbursed_on = gone.reimbursed_on
   where p.id = kept.id and p.occurrence_id is null and p.reimbursement is null and gone.reimbursement is not null;
-  -- Another amount in the same currency has another tax.
+  -- Skip the tax if the amounts differ in the same currency.
   update app.payments as p
   set tax_minor = app.scale_minor(gone.tax_minor, p.amount_minor, gone.amount_minor), tax_percent = gone.tax_percent
   where p.id = kept.id and p.tax_minor is null and gone.tax_minor is not null
@@ -6157,6 +6157,8 @@ COMMENT ON COLUMN "app"."payments"."tax_percent" IS 'In percent of the net amoun
 
 COMMENT ON COLUMN "app"."statement_lines"."change_id" IS 'The change that added the line; undoing it deletes the line.';
 
+COMMENT ON COLUMN "app"."statement_lines"."direction" IS 'As in payments: refund is money that came in.';
+
 COMMENT ON COLUMN "app"."statement_lines"."is_forgotten" IS 'Whether a payment of the line was purged, so that its visibility can no longer be checked.';
 
 COMMENT ON COLUMN "app"."statement_lines"."nth" IS 'The number of the line among equal lines of a day, from 1.';
@@ -6174,6 +6176,8 @@ COMMENT ON FUNCTION "app"."answer_import_rows"(app.import_batches, integer, inte
 COMMENT ON FUNCTION "app"."answer_preview"(app.context, app.import_batches, jsonb) IS 'Returns the preview of an import, or its progress until it is ready.';
 
 COMMENT ON FUNCTION "app"."apply_import_rules"(app.context, app.import_batches, integer, integer) IS 'Gives rows the categories of the payee rules that came with their import, unless the file gives a category.';
+
+COMMENT ON FUNCTION "app"."ask_of_own_accounts"(app.context, app.import_batches, integer, integer) IS 'Asks whether rows are transfers when only their text suggests it, with the number of an own account, its owner''s name, or a card issuer.';
 
 COMMENT ON FUNCTION "app"."assign_pairs"(app.match_pair[]) IS 'Returns the chosen pairs, with each row and each entry used once.';
 
@@ -6339,7 +6343,7 @@ COMMENT ON FUNCTION "app"."find_tax_rate"(bigint, bigint) IS 'Returns the rate i
 
 COMMENT ON FUNCTION "app"."first_few"(jsonb) IS 'Returns the first few rows if there are many; all of them would fill the conversation.';
 
-COMMENT ON FUNCTION "app"."follow_tax"(bigint, numeric, bigint) IS 'The tax once the amount is another: at the same rate, else the same while the amount can contain it.';
+COMMENT ON FUNCTION "app"."follow_tax"(bigint, numeric, bigint) IS 'Returns the tax of a payment, in minor units, after its amount changes. A rate still applies; without one the tax stays, or becomes null when it exceeds the amount.';
 
 COMMENT ON FUNCTION "app"."forget_layouts"(app.context, jsonb) IS 'Deletes the answers about header lines, so that the next statement asks again. Ends the tool with not_found for an unknown id.';
 
@@ -6455,7 +6459,7 @@ COMMENT ON FUNCTION "app"."match_import_page"(app.context, app.import_batches) I
 
 COMMENT ON FUNCTION "app"."match_import_rows"(app.context, app.import_batches, integer, integer) IS 'Matches the rows between two lines of an import with the books, as known, linked, transfer, likely or new.';
 
-COMMENT ON FUNCTION "app"."match_known_rows"(app.context, app.import_batches, integer, integer) IS 'Marks rows that an earlier commit stored as lines: the same account, day, amount and text, counted. A line of that day with a similar text also counts.';
+COMMENT ON FUNCTION "app"."match_known_rows"(app.context, app.import_batches, integer, integer) IS 'Marks rows that an earlier commit stored as lines: the same account, day, amount, text and number among equal lines. A line of that day with a similar text also counts.';
 
 COMMENT ON FUNCTION "app"."match_lines"(app.context, app.import_batches, integer[]) IS 'Matches these lines again.';
 
