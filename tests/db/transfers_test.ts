@@ -110,6 +110,11 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     await commit(books, shown);
     const next = await preview(books, "Third", ["2026-10-05", "Garage", "-600.00"], ["2026-10-05", "Tea", "-1.00"]);
     assertEquals([next.rows_ok, leftOut(next)], [2, []]);
+    // The one that came later, and names the other, is taken as well.
+    await commit(books, await preview(books, "Depot", ["2026-10-12", "Internal transfer", "-80.00"], BREAD));
+    await commit(books, await preview(books, "Neobank", ["2026-10-12", "Top up by *4411", "80.00"], COFFEE));
+    const last = await preview(books, "Third", ["2026-10-12", "Garage", "-80.00"], ["2026-10-12", "Tea", "-1.00"]);
+    assertEquals([last.rows_ok, leftOut(last)], [2, []]);
   },
   "an expense that may be the other half is a question; yes removes it and an undo restores it": async (books) => {
     await commit(books, await preview(books, "Giro", ["2026-10-04", "REVOLUT**4411*", "-600.00"], BREAD));
