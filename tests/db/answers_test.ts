@@ -30,7 +30,7 @@ testBooks("log_expenses", {}, {
     assertEquals(row.shared.shares.map(({ amount }: Json) => amount), ["32.00", "32.00"]);
   },
 
-  "says that no category matched": async (ana) => {
+  "reports that no category matched": async (ana) => {
     const { results } = await ana.ok("log_expenses", {
       items: [{ name: "Xyzzy", amount: "1" }, { name: "Yzzyx", amount: "2", category: "Uncategorized" }],
     });

@@ -316,7 +316,7 @@ testBooks("approval rules can't be evaded by", {}, {
     await member.fails("idempotency_conflict", "log_expenses", { ...big, items: [item("1")] });
   }),
 
-  "a member's own approval or that of an outsider": attempt(
+  "approval by the proposer or an outsider": attempt(
     async ({ member, waits, owner, database }) => {
       const id = await waits(...log(item("900")));
       const other = await owner.join();

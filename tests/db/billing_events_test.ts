@@ -76,7 +76,7 @@ Deno.test("a cancellation needs no listed plan", async () => {
   assertEquals((await planOf(database)).plan, "free");
 });
 
-Deno.test("the audit trail says which event changed which plan into which", async () => {
+Deno.test("the audit trail records each plan change with its event", async () => {
   await addOrganization(database);
   await deliver(database, "subscription.charged", { at: day(1) });
   await deliver(database, "subscription.charged", { at: day(0) });

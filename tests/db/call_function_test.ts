@@ -69,7 +69,7 @@ Deno.test("without a value in the vault a schedule fails with an error that name
   }
 });
 
-Deno.test("no secret reaches cron.job_run_details: of a pg_net error, which quotes the row, only the code is kept", async () => {
+Deno.test("cron.job_run_details gets only the code of a pg_net error, since its message quotes secrets", async () => {
   await fillVault({ project_url: "https://project.example", cron_secret: SECRET });
   // Without a URL, as a missing value used to end.
   const raw = await database.query(

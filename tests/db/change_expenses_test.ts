@@ -9,7 +9,7 @@ const log = async (books: Books, ...items: Json[]) =>
 const rows = async (books: Books) => (await books.ok("list_expenses")).rows;
 
 testBooks("update_expenses", { day: TODAY }, {
-  "changes one expense and says what it was before and after": async (books, database) => {
+  "changes one expense and returns its values before and after": async (books, database) => {
     await addRate(database, "USD", "2026-10-01", "1.25");
     const [id] = await log(books, { name: "Lunch", amount: "14.50", tags: ["a"], note: "Old" });
     const set = {
@@ -181,7 +181,7 @@ testBooks("update_expenses", { day: TODAY }, {
 });
 
 testBooks("delete_records", { day: TODAY, timezone: "Asia/Kolkata", baseCurrency: "INR" }, {
-  "takes expenses out of every list and total": async (books, database) => {
+  "removes expenses from every list and total": async (books, database) => {
     const [id, other] = await log(books, { name: "Lunch", amount: "14.50" }, { name: "Tea", amount: "2" });
     const result = await books.call("delete_records", {
       ids: [id],

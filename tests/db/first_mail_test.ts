@@ -20,7 +20,7 @@ async function firstMail(userId: string, from: number): Promise<string | undefin
   }
 }
 
-Deno.test("a member who asks for reminders gets one on the day that the answer names", async () => {
+Deno.test("a member who asks for reminders gets one on the announced day", async () => {
   for (const asked of [{ reminder_enabled: true }, { remind_days_before: 2 }]) {
     const member = await (await fresh()).join();
     const { data, warnings } = await add(member, { first_due: "2026-11-25", ...asked });
@@ -44,7 +44,7 @@ Deno.test("a member who doesn't ask, or already gets reminders, is not assigned"
   );
 });
 
-Deno.test("a member without mails learns who gets them", async () => {
+Deno.test("a member without mails learns the recipient's name", async () => {
   const books = await fresh();
   const member = await books.join();
   await database.query("update identity.memberships set mails = 'none' where user_id = $1", [member.userId]);

@@ -140,7 +140,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     assertEquals([none.error.code, none.error.message], ["invalid_argument", "No line of this file is spending."]);
   },
 
-  "shows what it would write and writes nothing": async (books, database) => {
+  "previews every write and writes nothing": async (books, database) => {
     const shown = await preview(books, THREE);
     assertEquals([shown.rows_ok, shown.rows_bad, shown.duplicates, shown.totals], [3, [], [], { EUR: "30.00" }]);
     assertMatch(shown.import_id, /^imp_/);
@@ -336,7 +336,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     ]);
   },
 
-  "reads back what list_expenses exported": async (books) => {
+  "imports an export of list_expenses": async (books) => {
     await books.ok("log_expenses", {
       items: [
         {

@@ -10,7 +10,7 @@ const statuses = (data: Json) => data.results.map(({ status }: Json) => status);
 const count = async (books: Books) => (await books.call("list_expenses")).total_count;
 
 testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolkata" }, {
-  "writes one expense as one row, and says what it assumed": async (books, database) => {
+  "writes one expense as one row and reports its assumptions": async (books, database) => {
     await addRate(database, "INR", "2026-10-02", "98");
     await settleDay(database, "2026-10-05");
     const lunch = {
@@ -135,7 +135,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     assertEquals(await count(books), 9);
   },
 
-  "writes duplicates when told to, and equal items of one call": async (books) => {
+  "writes duplicates on request, and equal items of one call": async (books) => {
     const coffee = { name: "Coffee", amount: "3" };
     assertEquals(statuses(await log(books, coffee, coffee)), ["created", "created"]);
     assertEquals(statuses(await log(books, coffee, coffee)), ["duplicate", "duplicate"]);
@@ -157,7 +157,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     ]);
   },
 
-  "keeps only a change's first few names, however many it wrote": async (books, database) => {
+  "stores only the first few names of a large change": async (books, database) => {
     const items = Array.from({ length: 100 }, (_, i) => ({ name: `N${i}`, amount: "1" }));
     const ids = (await books.ok("log_expenses", { items })).results.map(({ id }: Json) => id);
     await books.ok("update_expenses", { ids, set: { note: "x" } });
@@ -205,7 +205,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     assertEquals([data.results[0].status, data.results[0].existing_id], ["duplicate", payment.id]);
   },
 
-  "writes all items or none, and says which are wrong": async (books) => {
+  "writes all items or none, and names the invalid ones": async (books) => {
     const error = await books.fails("amount_precision", "log_expenses", {
       items: [{ name: "Good", amount: "1" }, { name: "Bad", amount: "1.234" }, { name: " ", amount: "1" }, {
         name: "Ugly",
@@ -251,7 +251,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     assertEquals(await category({ name: "qwerty", date: "yesterday" }), ["Gifts", "payee_history"]);
   },
 
-  "suggests categories, and creates them when told to": async (books, database) => {
+  "suggests categories, and creates them on request": async (books, database) => {
     const items = [{ name: "Weights", amount: "20", category: " Sport " }, {
       name: "Ball",
       amount: "5",

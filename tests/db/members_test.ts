@@ -152,7 +152,7 @@ Deno.test("remove_member() reports and ends access, and a later invitation resto
   assertEquals(await traces(home, member), NOTHING);
 });
 
-Deno.test("delete_account() ends in each organization what removing them from it does", async () => {
+Deno.test("delete_account() has the effects of a removal in each organization", async () => {
   const home = await household(database);
   const { anna } = home;
   const leaver = await anna.join("manager");
@@ -186,7 +186,7 @@ Deno.test("delete_account() ends in each organization what removing them from it
   assertEquals(left, [{ proposal: "withdrawn", invited: 0, memberships: 0, assigned: 0 }]);
 });
 
-Deno.test("remove_member() touches no other organization of theirs", async () => {
+Deno.test("remove_member() leaves their other organizations unchanged", async () => {
   const home = await household(database);
   const other = await household(database).then(async (two) => {
     await database.query(

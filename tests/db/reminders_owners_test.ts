@@ -33,7 +33,7 @@ Deno.test("one digest over all organizations that have reminders, none from the 
   assertEquals(await database.asService("count_reminder_candidates", { at: at("2026-11-21", "09:00") }), 2);
 });
 
-Deno.test("mails go to the confirmed reminder address, else to the sign-in address, and to nobody who turned them off", async () => {
+Deno.test("mails go to the confirmed reminder address, else the sign-in address, unless turned off", async () => {
   const books = await fresh();
   await addBill(books, "Rent", "2026-11-22");
   await database.query("update identity.profiles set email_enabled = false");

@@ -83,7 +83,7 @@ Deno.test("a plan resumed before its end or the mail causes no notice", async ()
   assertEquals(endsIn(await run(at("2026-11-15", "08:05"))), []);
 });
 
-Deno.test("when provider amounts end with the Team trial, only organizations with links are told", async () => {
+Deno.test("when provider amounts end with the Team trial, only organizations with links get a mail", async () => {
   const books = await booksWith("plan = 'pro', trial_ends_at = '2026-11-22T14:00Z'");
   assertEquals((await told(18, 22))[22], undefined);
   const [bill] = await database.query<{ id: string }>("select id from app.expenses where name = 'Rent'");
@@ -96,7 +96,7 @@ Deno.test("when provider amounts end with the Team trial, only organizations wit
   assertEquals([end?.stops, end?.has_ended], [["amounts"], true]);
 });
 
-Deno.test("only members with mails or a calendar are told of a plan's end", async () => {
+Deno.test("only members with mails or a calendar get a mail about a plan's end", async () => {
   const books = await booksWith(TRIAL);
   const [idle, reader, silent] = [
     (await books.join()).userId,

@@ -26,7 +26,7 @@ Deno.test("a run without the lease marks nothing as sent", async () => {
   assertEquals(await settle(second), { outcome: "lost" });
 });
 
-Deno.test("a batch whose owners are gone ends, and one unanswered for a day is not sent again", async () => {
+Deno.test("a batch without its owners ends, and one unanswered for a day is not resent", async () => {
   const books = await fresh();
   await addBill(books, "Rent", "2026-11-22");
   await database.asService("collect_reminders", { at: at("2026-11-20") });

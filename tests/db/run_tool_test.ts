@@ -51,7 +51,7 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
     assertEquals(Object.keys(failed.error).toSorted(), ["code", "details", "field", "hint", "message", "retryable"]);
   },
 
-  "previews what a write would do, and writes nothing": async (books, database) => {
+  "previews a write's effects and writes nothing": async (books, database) => {
     const before = await dump(database, books);
     const preview = await books.call("log_expenses", { ...LUNCH, dry_run: true, idempotency_key: "key-000001" });
     assertEquals([preview.data.results[0].status, preview.data.results[0].id, preview.change_id], [
@@ -156,7 +156,7 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
     assert(!JSON.stringify(context).includes("Sport"));
   },
 
-  "reaches nothing of another organization, whatever ids it gets": async (books, database) => {
+  "reaches no other organization, whatever ids it gets": async (books, database) => {
     const other = await openBooks(database, { day: TODAY });
     const secret = "Vienna-secret";
     const logged = await other.call("log_expenses", {

@@ -183,7 +183,7 @@ testBooks("spending by person", { day: "2026-11-20" }, {
     assertEquals(await grouped(ben, [ana, ben], { group_by: ["borne_by"] }), ["1 6.00 1", "6.00 1"]);
   },
 
-  "by recorder tells a payment's author from its payer, and automatic payments apart": async (ana, database) => {
+  "by recorder distinguishes a payment's author from its payer, and automatic payments": async (ana, database) => {
     const ben = await ana.join();
     const people = [ana, ben];
     await log(ben, "2.00", { paid_by: mail(ana) });

@@ -149,7 +149,7 @@ testBooks("split", {}, {
     assertEquals((await books.call("delete_records", { ids: all })).warnings, []);
   },
 
-  "spreads what the bank charged, so that the values add up": async (books, database) => {
+  "spreads the bank's charge so that the values add up": async (books, database) => {
     await addRate(database, "USD", "2026-11-19", "1.3");
     const split = [{ amount: "3.33" }, { amount: "3.33" }, {}];
     const item = { amount: "10", currency: "USD", split };

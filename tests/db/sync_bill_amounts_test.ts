@@ -308,7 +308,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
       [[9050, "superseded"], [8400, "applied"]],
     );
   },
-  "a statement that confirms what was paid needs no review": async (books, database) => {
+  "a statement that confirms the paid amount needs no review": async (books, database) => {
     const id = await connect(database, books);
     await books.ok("mark_bill_paid", { advance: true, bill_id: id, amount: "84.20" });
     assertEquals((await first(books, statement("84.20"))).status, "unchanged");

@@ -87,7 +87,7 @@ async function fill(books: Books, database: TestDatabase): Promise<Record<string
 }
 
 testBooks(
-  "undo_change takes back",
+  "undo_change reverts",
   { day: TODAY },
   Object.fromEntries(
     Object.entries(WRITES).map((
@@ -131,7 +131,7 @@ testBooks(
 );
 
 testBooks("undo_change", { day: TODAY }, {
-  "says what it reverted": async (books) => {
+  "names the reverted records": async (books) => {
     const written = await books.call("log_expenses", {
       items: [{ name: "Weights", amount: "30", category: "Sport" }],
       create_missing_categories: true,
@@ -176,7 +176,7 @@ testBooks("undo_change", { day: TODAY }, {
     );
   },
 
-  "lists what it reverted in the order of the books, at most a hundred and the count": async (books) => {
+  "lists at most a hundred reverted records in the order of the books, with the count": async (books) => {
     const rows = Array.from({ length: 120 }, (_, i) => ({ line: i + 2, name: `Row ${i}`, amount: "1", date: TODAY }));
     const { data } = await books.call("import_expenses", importOf(rows));
     await books.ok("import_expenses", data.preview.commit_with);
@@ -268,7 +268,7 @@ testBooks("undo_change", { day: TODAY }, {
     assertEquals((await books.ok("list_expenses", { categories: ["Sport"] })).rows.length, 1);
   },
 
-  "undoes a change only once, and says so": async (books) => {
+  "undoes a change only once and refuses a repeat": async (books) => {
     await log(books, { name: "Lunch", amount: "1" });
     const undone = await books.call("undo_change");
     const { change_id } = undone.data.undone;

@@ -23,7 +23,7 @@ testBooks("update_bill of a schedule", { day: TODAY }, {
     await books.ok("undo_change", { change_id: undo.change_id });
     assertEquals((await nextDates(books, id))[0], "2026-12-10");
   },
-  "keeps what is overdue, and what was paid ahead stays paid": async (books) => {
+  "keeps overdue dates, and dates paid ahead stay paid": async (books) => {
     const id = await addRent(books);
     books.goTo("2026-12-10");
     await books.ok("mark_bill_paid", { bill_id: id, due_on: "2027-01-05" });
@@ -85,7 +85,7 @@ testBooks("update_bill of a schedule", { day: TODAY }, {
     assertEquals(weekly.data.bill.schedule_text, "every 2 weeks on Friday, 24 times");
     assertEquals((await nextDates(books, id)).slice(0, 2), ["2026-11-27", "2026-12-11"]);
   },
-  "keeps the number of dates that are left, from wherever it counts": async (books) => {
+  "keeps the number of remaining dates from any start": async (books) => {
     const id = await addRent(books, { first_due: "2026-12-05", ends_after: 12 });
     for (const due_on of await nextDates(books, id)) await books.ok("mark_bill_paid", { bill_id: id, due_on });
     const moved = await change(books, id, { set: { first_due: "2027-06-20" } });
@@ -94,7 +94,7 @@ testBooks("update_bill of a schedule", { day: TODAY }, {
     const rarer = await change(books, fresh, { set: { every: 2, first_due: "2027-03-05" } });
     assertEquals(rarer.data.bill.schedule_text, "every 2 months on the 5th, 24 times");
   },
-  "keeps the number of dates that are left when there are more a month": async (books) => {
+  "keeps the number of remaining dates when a month has more of them": async (books) => {
     const id = await addRent(books, { first_due: "2026-12-05", ends_after: 12 });
     for (const due_on of await nextDates(books, id)) await books.ok("mark_bill_paid", { bill_id: id, due_on });
     await change(books, id, { set: { month_days: [1, 15] } });

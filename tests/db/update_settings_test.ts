@@ -96,7 +96,7 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
     assertEquals((await categories(books)).includes("Pets"), false);
     await books.fails("invalid_argument", "update_settings", { category: { action: "create", name: "uncategorized" } });
   },
-  "rename keeps its expenses, and a repeat is already done": async (books) => {
+  "rename keeps its expenses, and a repeat changes nothing": async (books) => {
     await log(books, "Lunch", "Food");
     const rename = { category: { action: "rename", name: "food", new_name: "Eating out" } };
     await books.ok("update_settings", rename);
@@ -111,7 +111,7 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
     });
     assertEquals(error.details.suggestions[0], "Groceries");
   },
-  "archive says which bills stay in it": async (books) => {
+  "archive lists the bills that stay in it": async (books) => {
     const archive = (name: string) => books.call("update_settings", { category: { action: "archive", name } });
     for (const name of ["Rent", "Power"]) {
       await books.ok("add_bill", { name, amount: "1", first_due: "2026-12-01", category: "Housing" });
@@ -145,7 +145,7 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
       category: { action: "merge", name: "Food", into: "food" },
     });
   },
-  "merge moves no more than an undo can record, and says what to do instead": async (books, database) => {
+  "merge moves no more than an undo can record, and suggests an alternative": async (books, database) => {
     await log(books, "Lunch", "Food");
     const fill = (count: number) =>
       database.query(

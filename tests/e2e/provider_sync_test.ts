@@ -50,7 +50,7 @@ Deno.test("an amount is fetched after its month, mailed, paid and included in th
       first_due: `${month}-04`,
     })).data;
 
-    await t.step("the assistant says where to connect it; the page accepts the credential", async () => {
+    await t.step("the assistant names the URL to connect; the page accepts the credential", async () => {
       const provider = { action: "connect", provider: "DigitalOcean" };
       const { data } = await call("update_bill", { bill_id: bill.id, provider });
       const { browser } = await signIn(stack, mira.email);

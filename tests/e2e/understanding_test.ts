@@ -188,7 +188,7 @@ Deno.test("the answer to a change of a hundred expenses is short", async () => {
   assert(text.length < 3_000, `${text.length} characters`);
 });
 
-Deno.test("a refund can be told from an expense afterwards, and back", async () => {
+Deno.test("an expense can be changed to a refund and back", async () => {
   const { ok } = await newPerson();
   const { data: { results: [{ id }] } } = await ok("log_expenses", { items: [{ name: "Shoes", amount: "50" }] });
   const { data, change_id } = await ok("update_expenses", { ids: [id], set: { is_refund: true } });

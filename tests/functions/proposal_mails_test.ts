@@ -233,7 +233,7 @@ const removed: RemovalMail = {
   },
 };
 
-Deno.test("a removed member's mail names the remover, what ends, and open balances", () => {
+Deno.test("a removed member's mail names the remover, ended access and open balances", () => {
   const mail = composeRemovalMail(removed, { words, link: "https://expenses.example/account" });
   assertEquals([mail.to, mail.subject], ["ben@example.com", "You were removed from “Elm Street”"]);
   assertEquals(

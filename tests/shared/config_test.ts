@@ -4,7 +4,7 @@ import { ConfigError, readConfig } from "../../shared/config.ts";
 const problemsOf = (env: Record<string, string>, needs: Parameters<typeof readConfig>[1]) =>
   assertThrows(() => readConfig(env, needs), ConfigError).problems;
 
-Deno.test("readConfig() takes a public address of https only, or http on loopback", () => {
+Deno.test("readConfig() accepts a public address of https only, or http on loopback", () => {
   for (
     const siteUrl of ["https://expenses.example", "http://127.0.0.1:8000", "http://localhost:3000", "http://[::1]"]
   ) {

@@ -20,7 +20,7 @@ Deno.test("findRoute() finds nothing outside the table", () => {
   }
 });
 
-Deno.test("loggedPath() leaves out what follows a secret path, and nothing else", () => {
+Deno.test("loggedPath() removes only the part after a secret path", () => {
   assertEquals(
     ["/calendar/one.ics", "/calendar/one.ics/", "/calendar/a/b", "/calendar", "/account", "/account/calendar"].map(
       loggedPath,

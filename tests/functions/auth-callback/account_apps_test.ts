@@ -4,7 +4,7 @@ import { formsOf, NOW } from "./harness.ts";
 import { accountTest, auditOf, connectApp, onboarded } from "./account_harness.ts";
 
 accountTest(
-  "GET /account shows organizations, plan and apps, and escapes what others wrote",
+  "GET /account shows organizations, plan and apps, and escapes others' text",
   async (pages, database) => {
     const { id, browser } = await onboarded(pages, database, "mira@example.com", {
       organization_name: `<script>alert(1)</script>`,

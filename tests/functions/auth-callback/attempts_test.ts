@@ -42,7 +42,7 @@ Deno.test("an IP gets twenty mails an hour, not counting refused requests", asyn
   assertEquals((await ask(30, "victim@example.com", "192.0.2.2")).status, 303);
 });
 
-Deno.test("an invented forwarded address evades no limit, and uses up nobody else's", async () => {
+Deno.test("an invented forwarded address neither evades a limit nor uses up another one", async () => {
   const { pages } = await fresh({ login_mail_ip: 2, login_mail_address: 1_000_000 });
   const ask = async (forwarded: string, n: number) =>
     (await pages.browser().post("/login", { email: `p${n}@example.com` }, { "x-forwarded-for": forwarded })).status;

@@ -225,7 +225,7 @@ Deno.test("a mailed link signs in only the address it names", async () => {
   await refused.body?.cancel();
 });
 
-Deno.test("GET /auth/callback answers 503 and keeps cookies when the identity provider is down", async () => {
+Deno.test("GET /auth/callback returns 503 and keeps cookies when the identity provider is down", async () => {
   const pages = createPages(ONBOARDED);
   const browser = pages.browser();
   await browser.post("/login?next=%2Fx", { email: "a@example.com" });

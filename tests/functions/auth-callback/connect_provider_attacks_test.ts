@@ -56,7 +56,7 @@ providerTest("oversized or non-form bodies, and other methods, are refused", asy
 });
 
 providerTest(
-  "a person may try ten credentials an hour, since each try tells whether it is valid",
+  "a person may try ten credentials an hour, since each try reveals its validity",
   async ({ pages, household }) => {
     pages.ask.answer = () => new Response(null, { status: 401 });
     const page = await (await household.browser.get(connectPath(household.billId))).text();

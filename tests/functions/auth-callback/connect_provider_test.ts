@@ -70,7 +70,7 @@ const FAILURES: Record<
     status: 400,
     words: /or not allowed to read what was charged/,
   },
-  "was asked too often": {
+  "limits our requests": {
     answer: () => new Response(CANARY, { status: 429, headers: { "retry-after": "240" } }),
     status: 503,
     words: /asks us to wait\. Try again in 4 minutes/,

@@ -72,7 +72,7 @@ Deno.test("planText() names the paid and ended plan beside a trial", () => {
   );
 });
 
-Deno.test("planText() names a grace period that gives more than the plan, or lasts longer", () => {
+Deno.test("planText() names a grace period that includes more than the plan or lasts longer", () => {
   const second = { second_plan: "team", second_grace_ends_at: "2026-12-06T10:00:00+00:00" } as const;
   assertEquals(
     planText({ ...PRO, ...second, effective_plan: "team" }),

@@ -34,7 +34,7 @@ for (const era of ERA_NAMES) {
     return await messageOf(await start().post(body, { headers }));
   };
 
-  Deno.test(`en-XA: what is offered has no hard-coded word (${era})`, async () => {
+  Deno.test(`en-XA: tools, prompts and resources have no hard-coded word (${era})`, async () => {
     const { tools } = (await ask("tools/list")).result;
     assertEquals(assertAccented(tools).length, 2 * TOOLS.length, "a title and a description each");
     for (const { name, title } of tools) assertEquals(title, accented.tools[name as "add_bill"].title);

@@ -186,7 +186,7 @@ Deno.test("initialize answers the requested revision and how to use the tools", 
   }
 });
 
-Deno.test("lists promise no changes and may be kept by one client for a while", async () => {
+Deno.test("lists announce no changes and may be cached privately", async () => {
   const { post } = startConnector();
   const ask = async (method: string) => {
     const { body, headers } = ERAS["2026-07-28"](method);
@@ -209,7 +209,7 @@ Deno.test("headers of the newer era must agree with the body", async () => {
   assertEquals(calls.some(({ name }) => name === "call_tool"), false);
 });
 
-Deno.test("invisible characters are stripped from what people typed, and nothing else", async () => {
+Deno.test("invisible characters are stripped from typed text, and nothing else", async () => {
   const { post, calls } = startConnector();
   const typed = { name: "Lu\u202Ench\u0000 \u{1F355}\uD800", note: "two\nlines\tand a tab", payee: "\u2066Café\u2069" };
   const { body } = ERAS["2025-11-25"]("tools/call", {

@@ -76,7 +76,7 @@ Deno.test("the function's own address serves the same, with or without a trailin
   }
 });
 
-Deno.test("a call without progress is answered as JSON, whatever else the client takes", async () => {
+Deno.test("a call without progress is answered as JSON, whatever else the client accepts", async () => {
   const cases: [string | undefined, string][] = [
     [undefined, "application/json"],
     ["*/*", "application/json"],
@@ -169,7 +169,7 @@ Deno.test("origins: https anywhere and loopback may call, others are 403", async
   }
 });
 
-Deno.test("a preflight needs no token and allows what clients send", async () => {
+Deno.test("a preflight needs no token and allows the headers of real clients", async () => {
   const { request, calls } = startConnector();
   const response = await request("OPTIONS", {
     headers: {

@@ -107,7 +107,7 @@ function assertDeliberate(response: Response, body: string) {
   assertEquals(secrets.filter((secret) => all.includes(secret)), []);
 }
 
-Deno.test("authorize answers anything, and sends nobody to an address that is not the client's", async () => {
+Deno.test("authorize handles any input, and redirects only to the client's addresses", async () => {
   await fc.assert(
     fc.asyncProperty(some(AUTHORIZATION), fc.boolean(), async (query, isSignedIn) => {
       const path = `/api/oauth/authorize?${new URLSearchParams(query)}`;
@@ -141,7 +141,7 @@ for (const endpoint of ["token", "revoke"] as const) {
   });
 }
 
-Deno.test("register answers any input, and registers only allowed redirect URIs", async () => {
+Deno.test("register handles any input, and registers only allowed redirect URIs", async () => {
   const uri = fc.oneof(fc.constant(CALLBACK), fc.webUrl(), text);
   const metadata = fc.oneof(
     fc.json(),

@@ -59,7 +59,7 @@ Deno.test("Claude Code's portless callback connects from any port; nothing is fe
   }
 });
 
-Deno.test("the token endpoint fetches nothing for a client that nobody has seen", async () => {
+Deno.test("the token endpoint fetches nothing for an unknown client", async () => {
   const { harness, clientId } = createClient();
   const unknown = [
     await harness.post("token", exchangeFields(clientId, "x.y")),

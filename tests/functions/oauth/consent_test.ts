@@ -85,7 +85,7 @@ Deno.test("the page lists everything that the connector's tools can do", async (
   for (const words of Object.values(TOOL_TEXTS).flat()) assertStringIncludes(page.toLowerCase(), words.toLowerCase());
 });
 
-Deno.test("a viewer's consent page says read only and lists missing tools", async () => {
+Deno.test("a viewer's consent page shows read-only access and lists missing tools", async () => {
   const harness = createHarness(over(database));
   const clientId = await registerClient(harness);
   const viewer = await createPerson(database, "viewer@example.com", []);
@@ -217,7 +217,7 @@ Deno.test("a person who signed out meanwhile signs in and consents again", async
   assertMatch(response.headers.get("location")!, /^\/login\?next=%2Fapi%2Foauth%2Fauthorize%3F/);
 });
 
-Deno.test("an organization of somebody else, without the feature, or none at all is refused on a page", async () => {
+Deno.test("another person's organization, one without the feature, or none is refused on a page", async () => {
   const { harness, allow } = await start();
   await assertPage(await allow({ organization_id: stranger.organizations[0] }), 403, "not a member");
   await assertPage(await allow({ organization_id: "org_' or true" }), 403, "not a member");

@@ -92,7 +92,7 @@ Deno.test("an IPv6 network counts as eight callers at most", async () => {
   assertEquals(await statuses(1, () => register("2001:db8:2:1::1")), { 201: 1 });
 });
 
-Deno.test("a forged forwarded address gives no new budget, and uses up nobody else's", async () => {
+Deno.test("a forged forwarded address neither gives a new budget nor uses up another one", async () => {
   const { register } = await start({ rateLimits: { register: 10 } });
   const forged = await statuses(30, (n) => register(`10.1.0.${n}, ${ELSEWHERE}`));
   assertEquals(forged, { 201: 10, 429: 20 });
@@ -127,7 +127,7 @@ Deno.test("the edge's own header counts, whatever was forwarded", async () => {
   assertEquals(await statuses(12, ask), { 201: 10, 429: 2 });
 });
 
-Deno.test("a hundred and twenty authorization pages a minute and caller, then a page that says when", async () => {
+Deno.test("a hundred and twenty authorization pages a minute and caller, then a page with the time to wait", async () => {
   const { harness, clientId, from } = await start();
   const ask = (ip: string) => harness.request(authorizationQuery(clientId), { headers: from(ip) });
   assertEquals(await statuses(120, () => ask(HERE)), { 302: 120 });

@@ -80,7 +80,7 @@ Deno.test("the key set is empty, and unknown paths return JSON 404", async () =>
   assertEquals([unknown.status, (await unknown.json()).error], [404, "invalid_request"]);
 });
 
-Deno.test("POST endpoints answer preflights, and every answer keeps itself out of caches, indexes and referrers", async () => {
+Deno.test("POST endpoints answer preflights, and every answer stays out of caches, indexes and referrers", async () => {
   for (const path of ["/api/oauth/token", "/api/oauth/register", "/api/oauth/revoke"]) {
     const preflight = await harness.request(path, { method: "OPTIONS" });
     assertEquals(preflight.headers.get("access-control-allow-methods"), "POST, OPTIONS");

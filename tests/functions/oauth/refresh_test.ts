@@ -123,7 +123,7 @@ Deno.test("another client can neither use a refresh token nor end its grant", as
   assertEquals((await refresh(second.refresh_token)).status, 200);
 });
 
-Deno.test("neither scope nor resource of a refresh changes what is granted", async () => {
+Deno.test("neither scope nor resource of a refresh changes the grant", async () => {
   const { tokens, refresh } = await start();
   const { body } = await refresh(tokens.refresh_token, {
     scope: "admin openid",

@@ -18,7 +18,7 @@ function errorOf(tool: Tool, input: unknown) {
 
 const item = (more: Record<string, unknown>) => ({ items: [{ name: "Lunch", amount: "14.50", ...more }] });
 
-Deno.test("parse() names the field, what is wrong with it and what is expected", () => {
+Deno.test("parse() names the field, the problem and the expected value", () => {
   const cases: [Tool, unknown, [field: string | undefined, message: string, hint?: string]][] = [
     [logExpenses, {}, ["items", "items is required."]],
     [logExpenses, { items: [] }, ["items", "items must have at least 1 item."]],

@@ -77,7 +77,7 @@ Deno.test("readYearlessDay() reads a day and a month in words, whichever comes f
   }
 });
 
-Deno.test("understand() takes null and empty text as left out, except where a change could mean to empty a field", () => {
+Deno.test("understand() treats null and empty text as absent, unless a change can empty the field", () => {
   assertEquals(item({ payee: null, currency: "", tags: null, url: "", external_id: null }), PLAIN);
   assertEquals(read(summarizeSpending, { from: "", to: null, group_by: null, categories: "" }), {
     group_by: ["category"],
@@ -90,7 +90,7 @@ Deno.test("understand() takes null and empty text as left out, except where a ch
   });
 });
 
-Deno.test("understand() takes one value for a list of them, a list of one for a value, and the other number of a name", () => {
+Deno.test("understand() accepts a value for a list, a list of one for a value, and singular or plural names", () => {
   const grouped = { group_by: ["category"] };
   assertEquals(read(summarizeSpending, { group_by: "category" }), grouped);
   assertEquals(read(summarizeSpending, { groupBy: "Category, Month" }), { group_by: ["category", "month"] });

@@ -60,7 +60,7 @@ Deno.test("FairQueue evicts the newest request of the caller with the most when 
   assertEquals(waiting.turnedAway, Array.from({ length: 6 }, () => "greedy"));
 });
 
-Deno.test("FairQueue takes nothing from a caller with one more waiting than the asker", async () => {
+Deno.test("FairQueue evicts no request of a caller with only one more waiting", async () => {
   const waiting = waitingIn(full());
   for (const whose of ["one", "one", "one", "another", "another", "third", "another"]) waiting.add(whose);
   await waiting.drain();

@@ -72,7 +72,7 @@ Deno.test("a body that sends nothing for five seconds is aborted", async () => {
 });
 
 for (const [what, limit, seconds] of [["a short body", 65_536, 15], ["a file", 10_000_000, 100]] as const) {
-  Deno.test(`${what} has ${seconds} seconds to arrive, however steadily it trickles`, async () => {
+  Deno.test(`${what} must arrive within ${seconds} seconds, even if it trickles steadily`, async () => {
     const { timer, pass } = fakeTimer();
     const { body, send } = slowBody();
     let failure: string | undefined;

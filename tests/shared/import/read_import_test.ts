@@ -108,7 +108,7 @@ Deno.test("readImport() reads bank statements with a preamble", () => {
   assertEquals([short(tabs), tabs.mapping.delimiter], [["2026-10-01 2.5 Brood"], "tab"]);
 });
 
-Deno.test("readImport() tells a decimal comma from a point, with either as thousands separator", () => {
+Deno.test("readImport() distinguishes decimal commas from points, with either as thousands separator", () => {
   const amounts = (list: string[], mapping?: Mapping) => {
     const result = read(["Date;Name;Amount", ...list.map((amount) => `2026-10-01;x;${amount}`)].join("\n"), mapping);
     return [result.rows.map(({ amount }) => amount).join(" "), result.mapping.decimal, asked(result).length];
@@ -218,7 +218,7 @@ Deno.test("readImport() counts lines like an editor, and keeps quoted text whole
   }]);
 });
 
-Deno.test("repairText() repairs text decoded with the wrong encoding, and reports what is lost", () => {
+Deno.test("repairText() repairs text decoded with the wrong encoding, and reports lost letters", () => {
   const text = "Date;Name;Betrag\n2026-10-01;Café “Münze” – Straße;5,00 €\n";
   const latin = (bytes: Uint8Array) => Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
   const utf8 = new TextEncoder().encode(text);
@@ -382,7 +382,7 @@ Deno.test("readImport() counts the entries of a one-line document", () => {
   assertEquals(read(camt("\n")).rows.map(({ line }) => line), [2, 3, 4]);
 });
 
-Deno.test("readImport() reads as many rows as it is told to, in every format", () => {
+Deno.test("readImport() respects its row limit in every format", () => {
   const row = (format: string) => ({
     csv: "2026-10-01,Tea,1\n",
     qif: "D2026-10-01\nT-1\nPTea\n^\n",

@@ -243,7 +243,7 @@ Deno.test("decodeFile() reads bytes in any encoding that banks use", () => {
   assertEquals(decodeFile(Uint8Array.from([0x35, 0x20, 0x80])).text, "5 €");
 });
 
-Deno.test("currencyInName() takes the only code of a currency in a file's name", () => {
+Deno.test("currencyInName() returns the only currency code in a file's name", () => {
   const names = {
     "statement_SEK_2026-10.csv": "SEK",
     "CHF Konto.csv": "CHF",
@@ -267,7 +267,7 @@ Deno.test("no two layouts have the same name, and every one has fixtures", async
   assertEquals(names.filter((name) => name !== "list_expenses" && !tried.includes(name)), []);
 });
 
-Deno.test("a file that cannot be read is refused with what was expected and its first lines", () => {
+Deno.test("an unreadable file is refused with the expected formats and its first lines", () => {
   const files = {
     "Dear customer\n\nhere is your statement.": ["a date, an amount and a name", "Dear customer"],
     "Date;Description;Amount\n": ["a date, an amount and a name", "Date;Description;Amount"],

@@ -114,7 +114,7 @@ test("a refused recipient blocks no other", async () => {
   assertEquals([outcomes, pause], [["sent", ADDRESS.outcome, "sent"], undefined]);
 });
 
-test("a server that accepted another mail accepts the sender, whatever it says about one recipient", async () => {
+test("a server that accepted another mail accepts the sender, whatever its reply about one recipient", async () => {
   const addresses = Array.from({ length: 8 }, (_, n) => `owner${n}@x.example`);
   const { outcomes, pause } = await deliverThrough({ answers: { "RCPT TO:<owner5@": "550 5.7.1 blocked" } }, addresses);
   assertEquals([outcomes, pause], [addresses.map((_, n) => n === 5 ? "held mail_refused" : "sent"), undefined]);

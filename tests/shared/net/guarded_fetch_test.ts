@@ -74,7 +74,7 @@ const silent = (): Connection => ({ read: () => Promise.resolve(null), write: ()
 const failing = (name: string, message = "") => Object.assign(new Error(message), { name });
 const text = (body: Uint8Array) => new TextDecoder().decode(body);
 
-Deno.test("guardedFetch() resolves once and asks the very address that it judged", async () => {
+Deno.test("guardedFetch() resolves once and connects to the checked address", async () => {
   // A name server first gives a harmless address, then the one that it wants reached.
   const world = within({ names: [{ A: [PUBLIC] }, { A: ["127.0.0.1"] }] });
   const answer = await world.get();

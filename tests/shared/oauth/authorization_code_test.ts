@@ -50,7 +50,7 @@ Deno.test("judgeCode() checks the verifier last: an earlier failure cannot burn 
   assertEquals(await judge({ resource: "https://other.example/", codeVerifier: "x" }), "resource_unknown");
 });
 
-Deno.test("judgeCode() takes codes of every listed key and of no other", async () => {
+Deno.test("judgeCode() accepts codes of every listed key and of no other", async () => {
   assertEquals(await judge({}, 0, [OTHER, SECRET]), "good");
   assertEquals(await judge({}, 0, [OTHER]), "code_not_ours");
 });

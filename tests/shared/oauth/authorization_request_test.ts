@@ -18,7 +18,7 @@ Deno.test("judgeAuthorizationRequest() needs only client, redirect and challenge
   assertEquals(judge({}), SENT);
 });
 
-Deno.test("judgeAuthorizationRequest() accepts what real clients add and drops foreign scopes", () => {
+Deno.test("judgeAuthorizationRequest() accepts parameters of real clients and drops foreign scopes", () => {
   const usual = { response_type: "code", code_challenge_method: "S256", response_mode: "query", prompt: "consent" };
   assertEquals(judge({ ...usual, scope: "openid email profile offline_access", state: " a b " }), {
     ...SENT,

@@ -97,7 +97,7 @@ Deno.test("judgeClient() does not doubt names that match the host's domain, nor 
   for (const [name, redirectUri] of fitting) assertEquals(doubtOf(name, redirectUri), null, name);
 });
 
-Deno.test("judgeClient() doubts names that belong to somebody else, or to an unknown owner", () => {
+Deno.test("judgeClient() doubts names of another or an unknown owner", () => {
   const borrowed: [string, string][] = [
     ["Claude", at("evil.example")],
     ["Claude", at("claude.ai.evil.example")],

@@ -28,7 +28,7 @@ Deno.test("provesChallenge() refuses a verifier sent as its own challenge, which
   assertEquals(provesChallenge(VERIFIER, VERIFIER), false);
 });
 
-Deno.test("isCodeChallenge() asks for 43 characters of base64url", () => {
+Deno.test("isCodeChallenge() requires 43 characters of base64url", () => {
   assertEquals(isCodeChallenge(CHALLENGE), true);
   for (const text of ["", CHALLENGE.slice(1), `${CHALLENGE}A`, CHALLENGE.replace("-", "+"), `${CHALLENGE.slice(1)}=`]) {
     assertEquals(isCodeChallenge(text), false, text);

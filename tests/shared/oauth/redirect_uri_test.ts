@@ -7,7 +7,7 @@ const judgement = (uri: string) => {
   return judged.ok ? judged.target.kind : judged.reason;
 };
 
-Deno.test("judgeRedirectUri() takes what real clients register", () => {
+Deno.test("judgeRedirectUri() accepts the URIs of real clients", () => {
   const registered = {
     "https://claude.ai/api/mcp/auth_callback": "https",
     "https://chatgpt.com/connector/oauth/abc_123": "https",

@@ -32,7 +32,7 @@ Deno.test("judgeRegistration() returns the metadata that takes effect", () => {
   );
 });
 
-Deno.test("judgeRegistration() gives an absent name and unknown grant types a value", () => {
+Deno.test("judgeRegistration() fills in an absent name and unknown grant types", () => {
   const expected = {
     client_name: "Unnamed app",
     redirect_uris: [CALLBACK],

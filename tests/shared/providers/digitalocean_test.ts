@@ -80,7 +80,7 @@ Deno.test("digitalocean stops when pages loop or do not end", async () => {
   assertEquals([said(endless), endless.asked.length], ["bad_shape", 50]);
 });
 
-Deno.test("digitalocean refuses what its documentation rules out", async () => {
+Deno.test("digitalocean refuses undocumented answers", async () => {
   for (
     const answer of [
       {},

@@ -65,7 +65,7 @@ Deno.test("github's 404 means that the token may not see the account, its 403 ma
   assertEquals(said(await answering(refuse(403, { "x-ratelimit-remaining": "0" }))), "rate_limited");
 });
 
-Deno.test("github refuses what its documentation rules out", async () => {
+Deno.test("github refuses undocumented answers", async () => {
   for (
     const answer of [
       {},

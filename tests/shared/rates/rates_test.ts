@@ -94,7 +94,7 @@ Deno.test("refusalOf() refuses implausible sets", () => {
   for (const [set, refusal] of cases) assertEquals(refusalOf(set, { stored, today }), refusal);
 });
 
-Deno.test("isConfirmed() asks a second source for every rate that jumped", () => {
+Deno.test("isConfirmed() requires a second source for every rate that jumped", () => {
   const jumped = setOf({ TRY: "2.5", ARS: "3" });
   assertEquals(isConfirmed(jumped, { stored, by: setOf({ TRY: "2.52" }) }), true);
   assertEquals(isConfirmed(jumped, { stored, by: setOf() }), false);
@@ -186,7 +186,7 @@ Deno.test("latestSources() tries the sources in order, at an overridden base if 
   );
 });
 
-Deno.test("sourcesOfDay() asks for one day", () => {
+Deno.test("sourcesOfDay() requests one day", () => {
   assertEquals(
     sourcesOfDay(["ecb", "frankfurter", "central_banks=http://127.0.0.1:5/cb/"], "2024-02-29").map(({ url }) => url),
     ["https://api.frankfurter.dev/v1/2024-02-29?base=EUR", "http://127.0.0.1:5/cb/v2/rates?base=EUR&date=2024-02-29"],

@@ -48,7 +48,7 @@ Deno.test("sync_bill_amounts reports each outcome", () => {
   }
 });
 
-Deno.test("a question says why an amount was not accepted, and what to do about it", () => {
+Deno.test("a question names the reason why an amount was not accepted, and the next step", () => {
   const asked = { ...params, amount: "84.20", currency: "EUR", usual: "40.00", period: "2026-12" };
   const says = "City Utility reports 84.20 EUR for Power due 2026-11-25, which";
   const byHand = "It was not applied; if it is right, set the amount of that date with update_bill.";
