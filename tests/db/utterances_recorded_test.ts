@@ -428,6 +428,45 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     }
   },
 
+  "got my salary, and a gift from grandma": async (books) => {
+    const status = async (item: Json) => {
+      const call = { items: [{ amount: "3200", ...item }], dry_run: true, create_missing_categories: true };
+      const { data, error } = await books.call("log_expenses", call);
+      return error?.code ?? data.results[0].status;
+    };
+    for (
+      const name of [
+        ...["got my salary", "Received my wages", "Gehalt bekommen", "cobré mi nómina", "reçu mon salaire"],
+        ...["wpłynęła pensja", "Dostałam wypłatę", "recebi o salário", "ricevuto lo stipendio", "salaris ontvangen"],
+      ]
+    ) {
+      assertEquals(await status({ name }), "invalid_argument", name);
+      assertEquals(await status({ name, category: "Other" }), "invalid_argument", name);
+    }
+    for (
+      const name of [
+        ...["Geschenk von Oma", "Kindergeld", "Prezent od babci", "child benefit", "Gift from grandma", "Dividend SAP"],
+        ...["Cadeau de mamie", "Regalo de la abuela", "Presente da avó", "Regalo dalla nonna", "pension", "Interest"],
+      ]
+    ) {
+      assertEquals(await status({ name, is_refund: true }), "invalid_argument", name);
+      assertEquals(await status({ name }), "would_create", name);
+    }
+    for (
+      const name of [
+        ...["Pension Edelweiss", "Interest on the overdraft", "Cadeau de Noël", "Regalo de Navidad", "Kindergarten"],
+        ...["Geschenkpapier", "Prezent", "Loan received"],
+      ]
+    ) {
+      assertEquals(await status({ name, is_refund: true }), "would_create", name);
+    }
+    assertEquals(await status({ name: "Interest", is_refund: true, category: "Bank fees" }), "would_create");
+    assertEquals(await status({ name: "Child benefit", is_refund: true, category: "Kids" }), "invalid_argument");
+    for (const name of ["Gehalt", "salary", "Paid wages to Eva"]) {
+      assertEquals(await status({ name }), "would_create", name);
+    }
+  },
+
   "I earned 3200 salary today": async (books) => {
     for (
       const item of [

@@ -28,3 +28,40 @@ end
 $$;
 comment on function app.is_own_transfer is
   'Whether a name says that money moved to or from a savings account, or between own accounts; its fees are spending.';
+
+create or replace function app.is_income(name text, category text, is_refund boolean) returns boolean
+language plpgsql immutable set search_path = '' as $$
+declare
+  -- Businesses pay these and get them back: another category shows that they are not income. Of pensions and interest
+  -- only the plain name counts: a guest house is a pension, and banks pay interest back.
+  earned constant text := '\m(' || replace(array_to_string(array[
+    'salar(y|ies)', 'wages?', 'pay_?che(ck|que)', 'gehalt', 'lohn', 'salaire', 'paie', 'paye', 'sueldo', 'salario',
+    'nomina', 'stipendio', 'pensj[aei]', 'wyp[lł]at[aey]', 'wynagrodzenie', 'ordenado', 'vencimento', 'salaris', 'loon',
+    '^(my_|meine_|mi_|ma_|a_minha_|moja_)?(pension|rente|retraite|pensione|pensao|emerytura)$',
+    '^(interest|zinsen|intereses|interets|interessi|odsetki|juros)$'
+  ], '|'), '_', ' ') || ')\M';
+  received constant text := '\m(' || replace(array_to_string(array[
+    'got', 'received', 'earned', 'arrived', 'bekommen', 'erhalten', 'gekriegt', 'bekam', 'erhielt', 'eingegangen',
+    'cobre', 'cobr(ado|amos)', 'recib(i|ido|imos)', 'me_(pagaron|ingresaron|han_pagado)', 'recu', 'touche', 'percu',
+    'wp[lł]yne[lł][ao]', 'dosta[lł](em|am)', 'otrzyma[lł](em|am)', 'przysz[lł][ao]', 'recebi(do|mos)?',
+    'ganhei', 'caiu', 'ricevuto', 'arrivato', 'incassato', 'ontvangen', 'gekregen'
+  ], '|'), '_', ' ') || ')\M';
+  given constant text := '\m(' || replace(array_to_string(array[
+    'child_benefits?', 'kindergeld', 'elterngeld', 'allocations?_familiales?', 'assegno_unico',
+    'dividend(s|en?|e|os?|i)?',
+    'dividendes', 'dywidend[ay]', '^(a_|the_)?(gift|present)_from', '^(ein_)?geschenk_vo[nm]', '^prezent_od',
+    '^(un_)?cadeau_de_(ma|mon|mes|la_part|mamie|papi|maman|papa)',
+    '^(un_)?regalo_de_(mi|mis|la_abuela|el_abuelo|mama|papa)', '^(un_)?regalo_d(a|ai|al|alla|i)_(nonn[aio]|mamma|papa)',
+    '^(um_)?presente_d[aeo]_(minha|meu|avo|vovo|mae|pai)'
+  ], '|'), '_', ' ') || ')\M';
+  income constant text := '^(income|earnings|einkommen|einnahmen?|revenus?|ingresos?|entrate)$';
+  text constant text := app.fold_text(name);
+  sort constant text := app.fold_text(category);
+begin
+  return coalesce(sort ~ income, false) or text ~ earned and text ~ received
+    or coalesce(is_refund, false) and (text ~ earned and coalesce(sort ~ earned, true) or text ~ given);
+end
+$$;
+comment on function app.is_income is
+  'Whether money was earned: of a category of income, by a name such as "got my salary", or a refund named like a '
+  'salary, a benefit or a gift.';

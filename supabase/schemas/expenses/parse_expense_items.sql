@@ -38,22 +38,13 @@ comment on function app.parse_paid_on is
 
 create or replace function app.refuse_income(item jsonb, field text) returns void
 language plpgsql stable set search_path = '' as $$
-declare
-  -- A refunded salary in any other category belongs to an employer, so it isn't income. Tax refunds reduce expenses.
-  earned constant text :=
-    '\m(salary|salaries|wages|pay ?check|gehalt|lohn|salaire|sueldo|salario|stipendio|n[oó]mina)\M';
-  income constant text := '^(income|earnings|einkommen|einnahmen?|revenus?|ingresos?|entrate)$';
-  category constant text := lower(app.clean_text(item ->> 'category'));
 begin
-  if category ~ income or (item ->> 'is_refund')::boolean and lower(item ->> 'name') ~ earned
-    and coalesce(category ~ earned, true) then
+  if app.is_income(item ->> 'name', app.clean_text(item ->> 'category'), (item ->> 'is_refund')::boolean) then
     perform app.fail('invalid_argument.income', jsonb_build_object('name', app.clean_text(item ->> 'name')), field);
   end if;
 end
 $$;
-comment on function app.refuse_income is
-  'Ends the tool with invalid_argument when an item is income: it has an income category, or is a salary sent as a '
-  'refund.';
+comment on function app.refuse_income is 'Ends the tool with invalid_argument when an item is income.';
 
 create or replace function app.parse_expense_item(context app.context, item jsonb, field text,
   create_missing_categories boolean) returns jsonb
