@@ -2554,6 +2554,44 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.is_income(name text, category text, is_refund boolean)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+declare
+  -- Businesses pay these and get them back: another category shows that they are not income. Of pensions and interest
+  -- only the plain name counts: a guest house is a pension, and banks pay interest back.
+  earned constant text := '\m(' || replace(array_to_string(array[
+    'salar(y|ies)', 'wages?', 'pay_?che(ck|que)', 'gehalt', 'lohn', 'salaire', 'paie', 'paye', 'sueldo', 'salario',
+    'nomina', 'stipendio', 'pensj[aei]', 'wyp[lł]at[aey]', 'wynagrodzenie', 'ordenado', 'vencimento', 'salaris', 'loon',
+    '^(my_|meine_|mi_|ma_|a_minha_|moja_)?(pension|rente|retraite|pensione|pensao|emerytura)$',
+    '^(interest|zinsen|intereses|interets|interessi|odsetki|juros)$'
+  ], '|'), '_', ' ') || ')\M';
+  received constant text := '\m(' || replace(array_to_string(array[
+    'got', 'received', 'earned', 'arrived', 'bekommen', 'erhalten', 'gekriegt', 'bekam', 'erhielt', 'eingegangen',
+    'cobre', 'cobr(ado|amos)', 'recib(i|ido|imos)', 'me_(pagaron|ingresaron|han_pagado)', 'recu', 'touche', 'percu',
+    'wp[lł]yne[lł][ao]', 'dosta[lł](em|am)', 'otrzyma[lł](em|am)', 'przysz[lł][ao]', 'recebi(do|mos)?',
+    'ganhei', 'caiu', 'ricevuto', 'arrivato', 'incassato', 'ontvangen', 'gekregen'
+  ], '|'), '_', ' ') || ')\M';
+  given constant text := '\m(' || replace(array_to_string(array[
+    'child_benefits?', 'kindergeld', 'elterngeld', 'allocations?_familiales?', 'assegno_unico',
+    'dividend(s|en?|e|os?|i)?',
+    'dividendes', 'dywidend[ay]', '^(a_|the_)?(gift|present)_from', '^(ein_)?geschenk_vo[nm]', '^prezent_od',
+    '^(un_)?cadeau_de_(ma|mon|mes|la_part|mamie|papi|maman|papa)',
+    '^(un_)?regalo_de_(mi|mis|la_abuela|el_abuelo|mama|papa)', '^(un_)?regalo_d(a|ai|al|alla|i)_(nonn[aio]|mamma|papa)',
+    '^(um_)?presente_d[aeo]_(minha|meu|avo|vovo|mae|pai)'
+  ], '|'), '_', ' ') || ')\M';
+  income constant text := '^(income|earnings|einkommen|einnahmen?|revenus?|ingresos?|entrate)$';
+  text constant text := app.fold_text(name);
+  sort constant text := app.fold_text(category);
+begin
+  return coalesce(sort ~ income, false) or text ~ earned and text ~ received
+    or coalesce(is_refund, false) and (text ~ earned and coalesce(sort ~ earned, true) or text ~ given);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.is_long(tool text, arguments jsonb)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -4465,15 +4503,8 @@ CREATE OR REPLACE FUNCTION app.refuse_income(item jsonb, field text)
  STABLE
  SET search_path TO ''
 AS $function$
-declare
-  -- A refunded salary in any other category belongs to an employer, so it isn't income. Tax refunds reduce expenses.
-  earned constant text :=
-    '\m(salary|salaries|wages|pay ?check|gehalt|lohn|salaire|sueldo|salario|stipendio|n[oó]mina)\M';
-  income constant text := '^(income|earnings|einkommen|einnahmen?|revenus?|ingresos?|entrate)$';
-  category constant text := lower(app.clean_text(item ->> 'category'));
 begin
-  if category ~ income or (item ->> 'is_refund')::boolean and lower(item ->> 'name') ~ earned
-    and coalesce(category ~ earned, true) then
+  if app.is_income(item ->> 'name', app.clean_text(item ->> 'category'), (item ->> 'is_refund')::boolean) then
     perform app.fail('invalid_argument.income', jsonb_build_object('name', app.clean_text(item ->> 'name')), field);
   end if;
 end
@@ -6379,6 +6410,8 @@ COMMENT ON FUNCTION "app"."is_amount_within"(app.expense_filter, bigint, text, b
 
 COMMENT ON FUNCTION "app"."is_closed"(text, date) IS 'Whether a day lies in a closed month. For callers that skip such days instead of failing.';
 
+COMMENT ON FUNCTION "app"."is_income"(text, text, boolean) IS 'Whether money was earned: of a category of income, by a name such as "got my salary", or a refund named like a salary, a benefit or a gift.';
+
 COMMENT ON FUNCTION "app"."is_own_transfer"(text) IS 'Whether a name says that money moved to or from a savings account, or between own accounts; its fees are spending.';
 
 COMMENT ON FUNCTION "app"."is_party"(app.expenses, uuid) IS 'Whether a member pays or shares a bill by its current settings, which apply to later payments only.';
@@ -6549,7 +6582,7 @@ COMMENT ON FUNCTION "app"."refuse_alteration"() IS 'Raises insufficient_privileg
 
 COMMENT ON FUNCTION "app"."refuse_closed_month"() IS 'Rejects changes to payments in a closed month, and to their expenses, with month_closed. Allows relabeling if the organization does.';
 
-COMMENT ON FUNCTION "app"."refuse_income"(jsonb, text) IS 'Ends the tool with invalid_argument when an item is income: it has an income category, or is a salary sent as a refund.';
+COMMENT ON FUNCTION "app"."refuse_income"(jsonb, text) IS 'Ends the tool with invalid_argument when an item is income.';
 
 COMMENT ON FUNCTION "app"."refuse_matched_twice"(app.import_batches) IS 'Ends the tool with invalid_argument when a person''s answer matches two rows to the same record.';
 
@@ -6748,6 +6781,10 @@ GRANT EXECUTE ON FUNCTION "app"."find_spending"(app.expenses, app.expense_occurr
 REVOKE ALL ON FUNCTION "app"."follow_tax"(bigint, numeric, bigint) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."follow_tax"(bigint, numeric, bigint) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."is_income"(text, text, boolean) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."is_income"(text, text, boolean) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."is_own_transfer"(text) FROM PUBLIC;
 
