@@ -9,7 +9,10 @@ interface Suite {
   /** Run in this order, until one fails. */
   commands: string[][];
   env?: Record<string, string>;
-  /** What `--short` runs instead, before each change; the full form runs every night. */
+  /**
+   * What `--short` runs instead, before each change; the full form runs every night. `SHORT_FORM` is set for all
+   * (tests/_support/short_form.ts).
+   */
   short?: Partial<Omit<Suite, "short">>;
 }
 
@@ -24,7 +27,8 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     // A quarter, and a year of statements, stay.
     short: tests(
       "--parallel",
-      "--ignore=tests/e2e/year_test.ts,tests/e2e/twelve_people_test.ts",
+      // The readme suite runs the demo too.
+      "--ignore=tests/e2e/year_test.ts,tests/e2e/twelve_people_test.ts,tests/e2e/demo_test.ts",
       "tests/e2e/",
       "tests/upgrade/",
     ),
@@ -32,10 +36,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   stack: tests("--ignore=tests/local/endurance_test.ts", "tests/local/"),
   limits: tests("tests/hostile/", "tests/local/endurance_test.ts"),
   // A process for each, so that no stack or browser outlives its file.
-  browser: {
-    commands: PAGES.map((page) => [...TEST, `tests/browser/${page}.ts`]),
-    short: { env: { PAGE_SIZES: "phone,desktop" } },
-  },
+  browser: { commands: PAGES.map((page) => [...TEST, `tests/browser/${page}.ts`]) },
   pictures: { ...tests("tests/browser/pictures.ts"), env: { UPDATE_PICTURES: "1" } },
   clients: tests("tests/e2e/foreign/mcp_remote.ts", "tests/e2e/foreign/inspector.ts"),
   readme: tests("tests/readme/follow.ts"),
@@ -82,10 +83,13 @@ if (import.meta.main) {
   if (!suite) {
     throw new Error(`deno task suite takes one of ${Object.keys(SUITES).join(", ")}`);
   }
-  const { commands, env = {} } = { ...suite, ...(Deno.args.includes("--short") && suite.short) };
+  const isShort = Deno.args.includes("--short");
+  const { commands, env } = { ...suite, ...(isShort && suite.short) };
   for (const command of commands) {
-    const { code } = await new Deno.Command(Deno.execPath(), { args: [...command, ...args], env })
-      .spawn().status;
+    const { code } = await new Deno.Command(Deno.execPath(), {
+      args: [...command, ...args],
+      env: { ...env, ...(isShort && { SHORT_FORM: "1" }) },
+    }).spawn().status;
     if (code !== 0) Deno.exit(code);
   }
 }

@@ -5,6 +5,7 @@
 import { assertEquals } from "@std/assert";
 import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
+import { IS_SHORT } from "../_support/short_form.ts";
 import { launchChromium } from "./chromium.ts";
 import { faultsOf, focused, startAtTop } from "./look.js";
 import { STATES } from "./states.ts";
@@ -13,8 +14,13 @@ import type { State } from "./states/state.ts";
 const PICTURES = new URL("../../node_modules/.cache/pictures/", import.meta.url).pathname;
 /** Phone, the narrowest width in WCAG 1.4.10 (also 1280 at 400 %), desktop, desktop at 200 %. */
 const WIDTHS = { phone: 390, narrow: 320, desktop: 1280, zoomed: 640 } as const;
-const SIZES = (Deno.env.get("PAGE_SIZES")?.split(",") ?? Object.keys(WIDTHS)) as (keyof typeof WIDTHS)[];
+type Size = keyof typeof WIDTHS;
 const THEMES = ["light", "dark"] as const;
+const ALL = Object.keys(WIDTHS) as Size[];
+/** Those at which axe looks. */
+const SIZES: Record<typeof THEMES[number], Size[]> = IS_SHORT
+  ? { light: ["phone"], dark: ["desktop"] }
+  : { light: ALL, dark: ALL };
 const TAKES_PICTURES = !Deno.env.get("CI");
 
 let browser: Browser;
@@ -72,7 +78,7 @@ async function look(state: State, theme: typeof THEMES[number]): Promise<void> {
   const { page, complaints } = windows[theme];
   complaints.length = 0;
   await page.goto(stage.siteUrl);
-  for (const size of SIZES) {
+  for (const size of SIZES[theme]) {
     await page.setViewportSize({ width: WIDTHS[size], height: 800 });
     const faults = await page.evaluate(faultsOf);
     if (TAKES_PICTURES && (size === "phone" || size === "desktop")) {
@@ -80,7 +86,7 @@ async function look(state: State, theme: typeof THEMES[number]): Promise<void> {
     }
     assertEquals(faults, [], `${size} ${theme}`);
     if (size === "phone" && theme === "light" || size === "desktop" && theme === "dark") await runAxe(page);
-    if (size === "desktop" && theme === "light") await walkByKeyboard(page);
+    if (size === "desktop" && theme === "dark") await walkByKeyboard(page);
   }
   // Every browser logs an error status to the console.
   assertEquals(complaints.filter((text) => !text.startsWith("Failed to load resource")), [], theme);

@@ -1,0 +1,5 @@
+/** `deno task suite <name> -- --short`, which `.ci/run` uses; the nightly workflow runs everything. */
+export const IS_SHORT = Deno.env.get("SHORT_FORM") === "1";
+
+/** Options of a test that only the full form runs. */
+export const NIGHTLY = { ignore: IS_SHORT };
