@@ -1,5 +1,5 @@
 /** Questions whose filter matches nothing: the answer must not look like a fact, and lists near matches. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
 
@@ -88,7 +88,16 @@ testBooks("what would match", { day: "2026-11-27" }, {
       undefined,
     ]);
     const { details } = await books.fails("not_found", "mark_bill_paid", { bill_name: "Strom" });
-    assertEquals([details.suggestions, details.bills.length], [[], 2]);
+    assertEquals([details.suggestions, details.bills.length, details.bill_count], [[], 2, undefined]);
+  },
+
+  "czynsz, in books with very many bills": async (books) => {
+    for (let i = 0; i < 61; i++) {
+      await books.ok("add_bill", { name: `Bill ${i}`, amount: "10", first_due: "2026-12-05" });
+    }
+    const { details, hint } = await books.fails("not_found", "mark_bill_paid", { bill_name: "czynsz" });
+    assertEquals([details.bills.length, details.bill_count], [60, 61]);
+    assertStringIncludes(hint, "details.bills names 60 of the 61 bills");
   },
 
   "there is no hint when a row was found or none would match": async (books, database) => {

@@ -1,5 +1,5 @@
 /** Reports of money that the books already contain: the calls, the totals after them, and the answers. */
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { type Books, type Json, openBooks, readChange } from "../_support/books.ts";
 import { importOfFile } from "../_support/import_args.ts";
@@ -368,6 +368,58 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     await addBill(books, ELECTRICITY);
     const paid = await books.call("mark_bill_paid", { bill_name: "Electricity" });
     assertEquals([warned(paid, "linked"), await total(member)], ["", "84.00"]);
+  },
+
+  "Netflix again? I thought that was paid on the 8th": async (books) => {
+    books.goTo("2026-11-08");
+    await addBill(books, { name: "Netflix", amount: "17.99", frequency: "monthly", first_due: "2026-11-08" });
+    await books.ok("mark_bill_paid", { bill_name: "Netflix" });
+    books.goTo("2026-11-28");
+    const answer = await log(books, { name: "netflix", amount: "17.99", date: "2026-11-27" });
+    assertEquals(answer.data.results[0].status, "created");
+    assertEquals(
+      warned(answer, "named_like_bill"),
+      'There is also a bill called "Netflix", last paid on 2026-11-08 and next due on 2026-12-08. The expense counts ' +
+        "beside it. Ask the user; if it was the bill's payment, undo this and call mark_bill_paid.",
+    );
+    const { double_charges } = await books.ok("review_bills");
+    assertEquals(double_charges.map(({ first_on, second_on }: Json) => [first_on, second_on]), [
+      ["2026-11-08", "2026-11-27"],
+    ]);
+    const refused = await books.fails("already_paid", "mark_bill_paid", { bill_name: "Netflix", amount: "19.99" });
+    assertStringIncludes(refused.hint, 'To correct that payment, call again with due_on "2026-11-08"');
+    await books.ok("mark_bill_paid", { bill_name: "Netflix", due_on: "2026-11-08", amount: "19.99" });
+  },
+
+  "wczoraj zapłaciłem 38 za pizzę z Anną": async (books) => {
+    const ben = await books.join();
+    await log(books, { name: "Pizza", amount: "38", date: "2026-11-26" });
+    assertEquals(
+      warned(await log(books, { name: "Cinema", amount: "38", date: "2026-11-26" }), "recorded_by_another"),
+      "",
+    );
+    const answer = await log(ben, { name: "pizza z Anną", amount: "38", date: "2026-11-26" });
+    assertEquals(answer.data.results[0].status, "created");
+    assertMatch(
+      warned(answer, "recorded_by_another"),
+      /^\S+@example\.com recorded "Pizza", 38\.00 EUR, on the day of "pizza z Anną"\. Both count\. Ask the user;/,
+    );
+    for (const other of [{ amount: "38.01" }, { date: "2026-11-25" }, { currency: "USD" }, { is_refund: true }]) {
+      const item = { name: "pizza z Anną", amount: "38", date: "2026-11-26", ...other };
+      assertEquals(warned(await log(ben, item), "recorded_by_another"), "", JSON.stringify(other));
+    }
+    await books.ok("update_settings", { own_only: true });
+    const hidden = await log(ben, { name: "calzone", amount: "38", date: "2026-11-26" }, { on_duplicate: "allow" });
+    assertEquals(warned(hidden, "recorded_by_another"), "");
+  },
+
+  "pause the internet for now": async (books) => {
+    await addBill(books, TELEKOM);
+    const { warnings } = await books.call("update_bill", { bill_name: "Internet", set: { status: "paused" } });
+    assertEquals(
+      warned({ warnings }, "contract_goes_on"),
+      "Internet is paused in these books only. The contract goes on until somebody cancels it with Telekom.",
+    );
   },
 
   "did anybody charge us twice this month?": async (books) => {

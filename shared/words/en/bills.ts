@@ -214,11 +214,13 @@ export const warnings = {
       `is paid, mark_bill_paid with due_on "${first.due_on}". Until then it stays due.`;
   },
   "paused_until": ({ name, until, next_due }: Named & { until: string; next_due?: string }): string =>
-    `${name} has no date before ${until}: those are skipped, and it resumes by itself.${
+    `${name} has no date before ${until}, and resumes by itself then.${
       next_due ? ` It is next due on ${next_due}.` : ""
     } The contract with the payee is not paused by this.`,
-  "contract_goes_on": ({ name, payee }: Named & { payee?: string }): string =>
-    `${name} ended in these books only. The contract goes on until somebody cancels it with ${payee ?? "the payee"}.`,
+  "contract_goes_on": ({ name, payee, status }: Named & { payee?: string; status: "cancelled" | "paused" }): string =>
+    `${name} ${
+      status === "paused" ? "is paused" : "ended"
+    } in these books only. The contract goes on until somebody cancels it with ${payee ?? "the payee"}.`,
   "still_ended": ({ name }: Named): string =>
     `${name} has ended: no due date is left. To continue it, give it a later ends_on or a higher ends_after.`,
   "snoozed": ({ name, due_on, until }: Dated & { until: string }): string =>

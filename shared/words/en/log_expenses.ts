@@ -91,6 +91,20 @@ export const warnings = {
     `Nothing was written for ${items.length === 1 ? "it" : "them"}. ${
       items.some(({ bill }) => !bill.paid_on) ? "If an open bill was paid, call mark_bill_paid with its due_on. " : ""
     }If it is other spending, repeat only that with on_duplicate "allow".`,
+  "named_like_bill": ({ bills }: { bills: { name: string; paid_on?: string; next_due?: string }[] }): string =>
+    bills.map(({ name, paid_on, next_due }) =>
+      `There is also a bill called ${quoted(name)}, ${paid_on ? `last paid on ${paid_on}` : "not paid yet"}${
+        next_due ? ` and next due on ${next_due}` : ""
+      }. `
+    ).join("") +
+    "The expense counts beside it. Ask the user; if it was the bill's payment, undo this and call mark_bill_paid.",
+  "recorded_by_another": (
+    { items }: { items: { name: string; other: string; by: string; amount: string; currency: string }[] },
+  ): string =>
+    items.map(({ name, other, by, ...cost }) =>
+      `${by} recorded ${quoted(other)}, ${money(cost)}, on the day of ${quoted(name)}. `
+    )
+      .join("") + "Both count. Ask the user; if it is the same spending, undo this.",
   "dated_tomorrow": ({ names: early, date }: { names: string[]; date: string }): string =>
     `${names(early)} ${early.length === 1 ? "is" : "are"} dated tomorrow, ${date}. ` +
     'If it has not been paid yet, undo this and use add_bill with frequency "once".',

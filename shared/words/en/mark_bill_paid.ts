@@ -29,7 +29,7 @@ export const refusals = {
     { bill_name, organization, details }: {
       bill_name: string;
       organization: string;
-      details: { suggestions: string[]; bills?: unknown[] };
+      details: { suggestions: string[]; bills?: unknown[]; bill_count?: number };
     },
   ): Refusal => ({
     message: `There is no bill called ${quoted(bill_name)} in ${organization}.`,
@@ -37,7 +37,9 @@ export const refusals = {
       details.suggestions.length > 0
         ? "Use one of details.suggestions, or"
         : details.bills
-        ? "details.bills has the names that there are. If none is meant,"
+        ? `details.bills names ${
+          details.bill_count ? `${details.bills.length} of the ${details.bill_count}` : "all"
+        } bills, perhaps this one in another language. Ask the user which one is meant. If there is none,`
         : "Find the bill with list_bills, or"
     } add it with add_bill.`,
   }),
@@ -75,13 +77,16 @@ export const refusals = {
     message: `${money(payment)} for ${name} due ${due_on} is already recorded: paid ${payer(payment)}.`,
     hint: due_on === next_due
       ? `If this is another payment for it, call again with due_on "${next_due}".`
-      : `If ${next_due} was paid as well, call again with due_on "${next_due}".`,
+      : `If ${next_due} was paid as well, call again with due_on "${next_due}". To correct the recorded payment, use ` +
+        `due_on "${due_on}" with the right amount or paid_on.`,
   }),
   "already_paid.until_next": (
     { name, due_on, payment, next_due }: Dated & { payment: Paid; next_due: string },
   ): Refusal => ({
     message: `${name} due ${due_on} was paid ${payer(payment)}; the next date is ${next_due}. Nothing was written.`,
-    hint: `Tell the user. If ${next_due} was paid ahead of time, call again with due_on "${next_due}" or advance true.`,
+    hint:
+      `Tell the user. To correct that payment, call again with due_on "${due_on}" and the right amount or paid_on. ` +
+      `If ${next_due} was paid ahead of time, call again with due_on "${next_due}" or advance true.`,
   }),
   "already_paid.in_advance": (
     { name, due_on, payment, next_due }: Dated & { payment: Paid; next_due: string },

@@ -112,9 +112,11 @@ declare
 begin
   return query
     with bills as materialized (
+      -- Payments of the next date may come early by a quarter of the rhythm.
       select b.id, b.name, b.payee, b.recorded_seq, least(
-          b.every * case b.frequency when 'daily' then 1 when 'weekly' then 7 when 'monthly' then 28 else 365 end,
-          2 * most_days
+          b.every * case b.frequency when 'daily' then 1 when 'weekly' then 7 when 'monthly' then 28 else 365 end
+            * 0.75,
+          most_days
       ) as days
       from app.expenses as b
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
@@ -163,10 +165,10 @@ begin
     join known as k on k.key = c.key
     -- Two dates of a bill are paid on one day where one was overdue.
     where c.other_id <> c.id and (c.occurrence_id is null or c.other_occurrence_id is null)
-      and (c.paid_on - c.other_on) * 2 < k.days
+      and c.paid_on - c.other_on < k.days
     order by c.id, k.days;
 end
 $$;
 comment on function app.find_double_charges is
-  'The same amount paid twice to the payee of a recurring bill within half its rhythm and 45 days, of which one at '
-  'most is the payment of a date.';
+  'The same amount paid twice to the payee of a recurring bill within three quarters of its rhythm and 45 days, of '
+  'which one at most is the payment of a date.';

@@ -33,7 +33,7 @@ comment on function app.sum_open_dates is 'What remains of the open dates of a b
 create or replace function app.find_near_bills(context app.context, words text[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  most constant int := 20;
+  most constant int := 60;
 begin
   return (
     with bills as (
@@ -43,8 +43,9 @@ begin
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
     )
     select jsonb_build_object('bills', jsonb_agg(b.bill order by b.recorded_seq))
+      || case when max(b.total) > most then jsonb_build_object('bill_count', max(b.total)) else '{}' end
     from (
-      select b.recorded_seq, jsonb_build_object('name', b.name, 'status', b.status) as bill
+      select b.recorded_seq, count(*) over () as total, jsonb_build_object('name', b.name, 'status', b.status) as bill
       from bills as b
       where b.has_words or b.status = 'active' and not exists (select from bills as o where o.has_words)
       order by b.recorded_seq desc
@@ -55,7 +56,8 @@ begin
 end
 $$;
 comment on function app.find_near_bills is
-  'What would match where words find no bill: {bills}, those with the words in another state, else all active ones.';
+  'What would match where words find no bill: {bills, bill_count?}, those with the words in another state, else all '
+  'active ones. With bill_count, bills has only the newest of so many.';
 
 create or replace function app.list_bills(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$

@@ -114,8 +114,11 @@ begin
   if bill.status = arguments #>> '{set,status}' and bill.status <> 'active' then
     warnings := warnings || app.warn_of_open_dates(context, bill);
   end if;
-  if arguments #>> '{set,status}' = 'cancelled' and bill.status = 'cancelled' and old.status <> 'cancelled' then
-    warnings := warnings || app.warning('contract_goes_on', jsonb_build_object('name', bill.name, 'payee', bill.payee));
+  if arguments #>> '{set,status}' in ('cancelled', 'paused') and bill.status = arguments #>> '{set,status}'
+    and old.status <> bill.status and not arguments ? 'pause_until' then
+    warnings := warnings || app.warning('contract_goes_on', jsonb_build_object(
+      'name', bill.name, 'payee', bill.payee, 'status', bill.status
+    ));
   end if;
   if arguments ? 'pause_until' then
     warnings := warnings || app.warning('paused_until', jsonb_build_object(

@@ -51,6 +51,47 @@ comment on function app.warn_of_drafts is
   'Returns warnings about duplicates, likely bills, future days, transfers between own accounts, and amounts without a '
   'final value in the base currency.';
 
+create or replace function app.warn_of_resemblance(context app.context, drafts jsonb) returns jsonb
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+declare
+  bills jsonb;
+  others jsonb;
+begin
+  select jsonb_agg(jsonb_build_object(
+    'name', b.name, 'paid_on', (
+      select max(p.paid_on) from app.payments as p where p.expense_id = b.id and p.deleted_at is null
+    ), 'next_due', b.next_due
+  ) order by d.place) into bills
+  from jsonb_to_recordset(drafts) as d (place int, id text, name text, direction text, stands_alone boolean)
+  join app.expenses as b
+    on b.organization_id = context.organization_id and b.kind = 'bill' and b.status = 'active'
+      and b.deleted_at is null and app.fold_text(b.name) = app.fold_text(d.name)
+  where d.id is not null and d.direction = 'out' and d.stands_alone is null;
+  select jsonb_agg(jsonb_build_object(
+    'name', d.name, 'other', e.name, 'by', app.member_name(o.recorded_by), 'amount',
+    app.format_amount(o.amount_minor, o.currency), 'currency', o.currency
+  ) order by d.place) into others
+  from jsonb_to_recordset(drafts) as d (
+    place int, id text, name text, direction text, paid_on date, amount_minor bigint, currency text,
+    stands_alone boolean
+  )
+  cross join lateral (
+    select p.* from app.payments as p
+    where p.organization_id = context.organization_id and p.paid_on = d.paid_on and p.deleted_at is null
+      and p.amount_minor = d.amount_minor and p.currency = d.currency and p.direction = d.direction
+      and p.recorded_by <> context.actor_id
+    order by p.recorded_seq limit 1
+  ) as o
+  cross join lateral (select x.name from app.expenses as x where x.id = o.expense_id offset 0) as e
+  where d.id is not null and d.direction = 'out' and d.stands_alone is null;
+  return case when bills is null then '[]' else app.warning('named_like_bill', jsonb_build_object('bills', bills)) end
+    || case when others is null then '[]'
+      else app.warning('recorded_by_another', jsonb_build_object('items', others)) end;
+end
+$$;
+comment on function app.warn_of_resemblance is
+  'Warnings about logged items that have the name of a bill, or the amount and day of another member''s record.';
+
 create or replace function app.log_expenses(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -119,7 +160,7 @@ begin
       'results', app.describe_drafts(context, to_jsonb(drafts), coalesce((arguments ->> 'dry_run')::boolean, false)),
       'totals_by_currency', totals
     ),
-    'warnings', app.warn_of_drafts(context, to_jsonb(drafts)),
+    'warnings', app.warn_of_drafts(context, to_jsonb(drafts)) || app.warn_of_resemblance(context, to_jsonb(drafts)),
     'facts', jsonb_build_object(
       'count', jsonb_array_length(written),
       -- Names of the first few items are enough for readers.
