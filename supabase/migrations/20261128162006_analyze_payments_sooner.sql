@@ -1936,6 +1936,75 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.find_double_charges(context app.context, since date)
+ RETURNS TABLE(rank date, finding jsonb)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  most_days constant int := 45;
+begin
+  return query
+    with bills as materialized (
+      -- Payments of the next date may come early by a quarter of the rhythm.
+      select b.id, b.name, b.payee, b.recorded_seq, least(
+          b.every * case b.frequency when 'daily' then 1 when 'weekly' then 7 when 'monthly' then 28 else 365 end
+            * 0.75,
+          most_days
+      ) as days
+      from app.expenses as b
+      where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
+        and b.frequency <> 'once'
+    ), candidates as materialized (
+      -- Most amounts have no second one nearby: their expenses are never read.
+      select p.*, case when p.occurrence_id is null then count(*) over near > 1
+        else count(*) filter (where p.occurrence_id is null) over near > 0 end as has_neighbor
+      from app.payments as p
+      where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
+        and p.split_id is null and not p.stands_alone and p.paid_on >= since
+      window near as (
+        partition by p.currency, p.amount_minor order by p.paid_on
+        range between make_interval(days => most_days) preceding and make_interval(days => most_days) following
+      )
+    ), texts as materialized (
+      select c.id, c.paid_on, c.amount_minor, c.currency, c.occurrence_id, c.recorded_seq, t.text
+      from candidates as c
+      join app.expenses as e on e.id = c.expense_id
+      cross join lateral (values (e.name), (e.payee)) as t (text)
+      where c.has_neighbor and t.text is not null
+    ), bill_texts as materialized (
+      select b.*, t.text from bills as b cross join lateral (values (b.name), (b.payee)) as t (text)
+      where t.text is not null
+    ), words as materialized (
+      select t.text, array_to_string(app.descriptor_words(t.text), ' ') as key
+      from (select b.text from bill_texts as b union select p.text from texts as p) as t
+    ), known as (
+      select distinct on (w.key) w.key, b.id, b.name, b.days
+      from bill_texts as b
+      join words as w on w.text = b.text
+      order by w.key, b.days, b.recorded_seq
+    ), charges as (
+      select p.*, w.key, lag(p.id) over near as other_id, lag(p.paid_on) over near as other_on,
+        lag(p.occurrence_id) over near as other_occurrence_id
+      from texts as p
+      join words as w on w.text = p.text
+      window near as (partition by w.key, p.currency, p.amount_minor order by p.paid_on, p.recorded_seq)
+    )
+    select distinct on (c.id) c.paid_on, jsonb_build_object(
+      'bill_id', k.id, 'name', k.name, 'amount', app.format_amount(c.amount_minor, c.currency), 'currency', c.currency,
+      'first_on', c.other_on, 'second_on', c.paid_on,
+      'ids', jsonb_build_array(app.shown_id(c.other_id), app.shown_id(c.id))
+    )
+    from charges as c
+    join known as k on k.key = c.key
+    -- Two dates of a bill are paid on one day where one was overdue.
+    where c.other_id <> c.id and (c.occurrence_id is null or c.other_occurrence_id is null)
+      and c.paid_on - c.other_on < k.days
+    order by c.id, k.days;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.find_filter_categories(names jsonb, field text)
  RETURNS text[]
  LANGUAGE plpgsql
@@ -2038,6 +2107,36 @@ begin
     ))
   ), field);
   return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.find_near_bills(context app.context, words text[])
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  most constant int := 60;
+begin
+  return (
+    with bills as (
+      select b.name, b.status, b.recorded_seq,
+        app.fold_text(concat_ws(' ', b.name, b.payee, b.note)) like all (words) as has_words
+      from app.expenses as b
+      where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
+    )
+    select jsonb_build_object('bills', jsonb_agg(b.bill order by b.recorded_seq))
+      || case when max(b.total) > most then jsonb_build_object('bill_count', max(b.total)) else '{}' end
+    from (
+      select b.recorded_seq, count(*) over () as total, jsonb_build_object('name', b.name, 'status', b.status) as bill
+      from bills as b
+      where b.has_words or b.status = 'active' and not exists (select from bills as o where o.has_words)
+      order by b.recorded_seq desc
+      limit most
+    ) as b
+    having count(*) > 0
+  );
 end
 $function$;
 
@@ -3170,7 +3269,7 @@ begin
       'results', app.describe_drafts(context, to_jsonb(drafts), coalesce((arguments ->> 'dry_run')::boolean, false)),
       'totals_by_currency', totals
     ),
-    'warnings', app.warn_of_drafts(context, to_jsonb(drafts)),
+    'warnings', app.warn_of_drafts(context, to_jsonb(drafts)) || app.warn_of_resemblance(context, to_jsonb(drafts)),
     'facts', jsonb_build_object(
       'count', jsonb_array_length(written),
       -- Names of the first few items are enough for readers.
@@ -5649,6 +5748,50 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.warn_of_resemblance(context app.context, drafts jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  bills jsonb;
+  others jsonb;
+begin
+  select jsonb_agg(jsonb_build_object(
+    'name', b.name, 'paid_on', (
+      select max(p.paid_on) from app.payments as p where p.expense_id = b.id and p.deleted_at is null
+    ), 'next_due', b.next_due
+  ) order by d.place) into bills
+  from jsonb_to_recordset(drafts) as d (place int, id text, name text, direction text, stands_alone boolean)
+  join app.expenses as b
+    on b.organization_id = context.organization_id and b.kind = 'bill' and b.status = 'active'
+      and b.deleted_at is null and app.fold_text(b.name) = app.fold_text(d.name)
+  where d.id is not null and d.direction = 'out' and d.stands_alone is null;
+  select jsonb_agg(jsonb_build_object(
+    'name', d.name, 'other', e.name, 'by', app.member_name(o.recorded_by), 'amount',
+    app.format_amount(o.amount_minor, o.currency), 'currency', o.currency
+  ) order by d.place) into others
+  from jsonb_to_recordset(drafts) as d (
+    place int, id text, name text, direction text, paid_on date, amount_minor bigint, currency text,
+    stands_alone boolean
+  )
+  cross join lateral (
+    select p.* from app.payments as p
+    where p.organization_id = context.organization_id and p.paid_on = d.paid_on and p.deleted_at is null
+      and p.amount_minor = d.amount_minor and p.currency = d.currency and p.direction = d.direction
+      and p.recorded_by <> context.actor_id
+    order by p.recorded_seq limit 1
+  ) as o
+  cross join lateral (select x.name from app.expenses as x where x.id = o.expense_id offset 0) as e
+  where d.id is not null and d.direction = 'out' and d.stands_alone is null;
+  return case when bills is null then '[]' else app.warning('named_like_bill', jsonb_build_object('bills', bills)) end
+    || case when others is null then '[]'
+      else app.warning('recorded_by_another', jsonb_build_object('items', others)) end;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.warn_of_unsettled(context app.context, filter app.expense_filter)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -5703,6 +5846,79 @@ begin
   if awaited is not null then
     warnings := warnings || app.warning('amount_awaited', jsonb_build_object('names', awaited));
   end if;
+  return warnings;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.warn_of_update(context app.context, bill app.expenses, old app.expenses, arguments jsonb, occurrence app.expense_occurrences)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  warnings jsonb := '[]';
+begin
+  if arguments #>> '{set,reminder_enabled}' = 'true'
+    and not identity.organization_has_feature(context.organization_id, 'reminders:email', context.at) then
+    warnings := warnings
+      || app.warning('reminders_inactive', jsonb_build_object('organization', context.organization_name));
+  end if;
+  if (bill.assignee_id, bill.category_id) is distinct from (old.assignee_id, old.category_id) then
+    warnings := warnings || app.warn_of_assignee(bill);
+  end if;
+  if (bill.amount_minor, bill.currency) is distinct from (old.amount_minor, old.currency)
+    and coalesce(bill.next_due, case when bill.price_from > context.today then context.today end)
+      < app.parse_date(context, arguments ->> 'apply_from', 'apply_from') then
+    warnings := warnings || app.warning('applies_later', jsonb_build_object(
+      'name', bill.name, 'from', app.parse_date(context, arguments ->> 'apply_from', 'apply_from'),
+      'amount', app.format_amount(coalesce(bill.earlier_minor, old.amount_minor), old.currency),
+      'currency', old.currency
+    ));
+  end if;
+  if app.parse_date(context, arguments #>> '{set,first_due}', 'set.first_due') >= context.today
+    and not app.same_schedule(old, bill) then
+    warnings := warnings
+      || app.warn_of_first_due(bill, app.parse_date(context, arguments #>> '{set,first_due}', 'set.first_due'));
+  end if;
+  if bill.status = arguments #>> '{set,status}' and bill.status <> 'active' then
+    warnings := warnings || app.warn_of_open_dates(context, bill);
+  end if;
+  if arguments #>> '{set,status}' in ('cancelled', 'paused') and bill.status = arguments #>> '{set,status}'
+    and old.status <> bill.status and not arguments ? 'pause_until' then
+    warnings := warnings || app.warning('contract_goes_on', jsonb_build_object(
+      'name', bill.name, 'payee', bill.payee, 'status', bill.status
+    ));
+  end if;
+  if arguments ? 'pause_until' then
+    warnings := warnings || app.warning('paused_until', jsonb_build_object(
+      'name', bill.name, 'until', app.parse_date(context, arguments ->> 'pause_until', 'pause_until'),
+      'next_due', bill.next_due
+    ));
+  end if;
+  if bill.share_bp <> old.share_bp then
+    warnings := warnings || app.warn_of_share(bill);
+  end if;
+  if bill.status = 'ended' and arguments #>> '{set,status}' = 'active' then
+    warnings := warnings || app.warning('still_ended', jsonb_build_object('name', bill.name));
+  end if;
+  case arguments #>> '{occurrence,action}'
+    when 'snooze' then
+      warnings := warnings || app.warning('snoozed', jsonb_build_object(
+        'name', bill.name, 'due_on', occurrence.due_on, 'until', occurrence.snoozed_until
+      ));
+    when 'reopen' then
+      if exists (
+        select from app.change_items as i
+        where i.change_id = current_setting('app.change_id', true) and i.table_name = 'payments'
+          and i.after ->> 'deleted_at' is not null
+      ) then
+        warnings := warnings || app.warning(
+          'payments_removed', jsonb_build_object('name', bill.name, 'due_on', occurrence.due_on)
+        );
+      end if;
+    else null;
+  end case;
   return warnings;
 end
 $function$;
@@ -6338,6 +6554,8 @@ COMMENT ON FUNCTION "app"."find_changed_halves"(app.context, app.import_batches)
 
 COMMENT ON FUNCTION "app"."find_changed_rows"(app.context, app.import_batches, boolean) IS 'Returns the lines of an import whose match may be outdated, because others wrote or deleted payments since. Once the import is published, its own writes don''t count.';
 
+COMMENT ON FUNCTION "app"."find_double_charges"(app.context, date) IS 'The same amount paid twice to the payee of a recurring bill within three quarters of its rhythm and 45 days, of which one at most is the payment of a date.';
+
 COMMENT ON FUNCTION "app"."find_external"(text) IS 'Returns the expense with this external id, or the record that it was merged into; null when there is none.';
 
 COMMENT ON FUNCTION "app"."find_filter_categories"(jsonb, text) IS 'Returns the ids of the categories that a filter names; null when it names none.';
@@ -6347,6 +6565,8 @@ COMMENT ON FUNCTION "app"."find_import"(app.context, text) IS 'Returns an import
 COMMENT ON FUNCTION "app"."find_kept"(app.context, jsonb, text[]) IS 'Returns the payment to keep, of a one-off expense or a bill, and locks all rows involved. Ends the tool when it is missing or the records can''t be merged.';
 
 COMMENT ON FUNCTION "app"."find_member"(app.context, text, text) IS 'Returns the member with this address, or the only one whose address contains the text; null for null. Ends the tool with not_found and candidates.';
+
+COMMENT ON FUNCTION "app"."find_near_bills"(app.context, text[]) IS 'What would match where words find no bill: {bills, bill_count?}, those with the words in another state, else all active ones. With bill_count, bills has only the newest of so many.';
 
 COMMENT ON FUNCTION "app"."find_near_matches"(app.expense_filter) IS 'Returns suggestions when a filter finds nothing: matches in other months, similar payees and categories, and matches in other currencies. Returns null when there are none.';
 
@@ -6686,6 +6906,8 @@ COMMENT ON FUNCTION "app"."warn_of_parts"(text[]) IS 'Returns a warning when oth
 
 COMMENT ON FUNCTION "app"."warn_of_pending"(boolean, text, date) IS 'Returns a warning that values in a currency will change, because rates since a day are not published yet or come from a snapshot.';
 
+COMMENT ON FUNCTION "app"."warn_of_resemblance"(app.context, jsonb) IS 'Warnings about logged items that have the name of a bill, or the amount and day of another member''s record.';
+
 COMMENT ON FUNCTION "app"."warn_of_unfound"(app.context, jsonb) IS 'Returns warnings about payments that the filter could not compare.';
 
 COMMENT ON FUNCTION "app"."warn_of_unsettled"(app.context, app.expense_filter) IS 'Returns warnings about amounts in a period that will change: automatic payments recorded with an estimate, and automatic payments missing from the total because their amount is unknown.';
@@ -6797,6 +7019,10 @@ GRANT EXECUTE ON FUNCTION "app"."is_relabeling"(jsonb, jsonb) TO "authenticated"
 REVOKE ALL ON FUNCTION "app"."split_minor"(text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."split_minor"(text) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."warn_of_resemblance"(app.context, jsonb) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."warn_of_resemblance"(app.context, jsonb) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ("relabel_closed") ON TABLE "identity"."organizations" FROM "authenticated";
 
