@@ -1,6 +1,6 @@
 /**
- * The folder with all data of a stack: one stack at a time, with a marker so that `--fresh` never empties somebody
- * else's folder.
+ * The folder with all data of a stack: one stack at a time, with a marker so that `--fresh` never empties a foreign
+ * folder.
  *
  *     stack.lock       locked while a stack runs (PGlite has no lock of its own)
  *     postgres/        PGlite's files; complete once postgres.ready exists, which names their digest

@@ -20,7 +20,7 @@ const CREATE: Partial<Record<Slug, (deps: Deps) => App>> = {
 
 export type FunctionsHandler = (request: Request) => Promise<Response>;
 
-/** What hosted functions see as the origin of every request; no function may build URLs from it. */
+/** The origin of every request in hosted functions; no function may build URLs from it. */
 export const FUNCTIONS_ORIGIN = "http://edge-runtime.supabase.com";
 
 /**

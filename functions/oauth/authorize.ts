@@ -54,7 +54,7 @@ export async function authorize(c: AppContext, server: AuthorizationServer): Pro
   // Always ask: any app on this computer could impersonate one that was allowed before (RFC 8252 §8.6).
   if (isSilent) return await refuse("consent_required");
   if (!onboarded) return redirect(withNext("/onboarding", authorizationPath(sent)), 302);
-  // Onboarding happens once. A person who left somebody else's organization has none.
+  // Onboarding happens once. A person who left their only organization has none.
   if (organizations.length === 0) return redirect(withNext("/organizations/new", authorizationPath(sent)), 302);
 
   const consent = { id: crypto.randomUUID(), userId: user.id, request: judged.request };

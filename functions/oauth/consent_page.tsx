@@ -26,7 +26,7 @@ export interface ConsentPage {
   user: SignedInUser;
   /** The signed request that this page asks about. */
   token: string;
-  /** Path of the request, to return to as somebody else. */
+  /** Path of the request, to return to after switching accounts. */
   path: string;
 }
 

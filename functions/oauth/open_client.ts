@@ -19,7 +19,7 @@ export type OpenedClient =
 /** The client and the person to look up. */
 export interface ClientLookup {
   clientId: string;
-  /** Null when nobody is signed in. */
+  /** Null without a session. */
   userId: string | null;
   at: Date;
 }

@@ -109,7 +109,7 @@ async function startJobs(database: SqlDatabase, settings: DataServiceSettings, l
   };
 }
 
-/** What `supabase db push` does with `[db.vault]` of the configuration. */
+/** Fills the vault, like `supabase db push` with `[db.vault]` of the configuration. */
 async function storeVaultSecrets(database: SqlDatabase, secrets: Record<string, string>): Promise<void> {
   for (const [name, secret] of Object.entries(secrets)) {
     const [known] = await database.query<{ id: string }>("select id from vault.secrets where name = $1", [name]);

@@ -1,7 +1,4 @@
-/**
- * What a person does when an AI client sends them to the authorization page: sign in, choose an organization, press a
- * button.
- */
+/** Acts as the person at the authorization page: signs in, chooses an organization, presses a button. */
 import { findForm, FormBrowser } from "../form_browser.ts";
 import type { RunningStack } from "../running_stack.ts";
 import { signInFrom } from "../sign_in.ts";

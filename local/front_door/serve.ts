@@ -6,8 +6,7 @@ import { createLog } from "../../shared/log.ts";
 import { createFrontDoor, type FrontDoor } from "./front_door.ts";
 
 /**
- * What the runtime passes beside the request: in Deno the caller, without an address on a unix socket; in Workers the
- * environment.
+ * The runtime's second argument: in Deno the caller, without an address on a unix socket; in Workers the environment.
  */
 interface Runtime {
   remoteAddr?: { hostname?: string };

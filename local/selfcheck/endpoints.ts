@@ -8,7 +8,7 @@ interface Endpoint {
   path: string;
   /** A method it refuses. */
   refuses: string;
-  /** One that it lists in `Allow`. */
+  /** A method that it lists in `Allow`. */
   takes: string;
   /** Whether pages of other origins may call it. */
   isOpen: boolean;

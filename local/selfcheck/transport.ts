@@ -15,7 +15,7 @@ export const transport: Check = async function* (site) {
   if (Number(seconds) < HALF_A_YEAR) {
     yield note("No Strict-Transport-Security of half a year or more: a first visit by http can be intercepted");
   }
-  // No server on port 80 is as good as one that redirects.
+  // A closed port 80 is as good as a redirect.
   const plain = await site.ask(`http://${host}/login`).catch(() => undefined);
   const isSafe = !plain || plain.status >= 400 || (plain.headers.get("location") ?? "").startsWith("https://");
   if (!isSafe) yield wrong(`http://${host}/login answers ${describe(plain)} instead of redirecting to https`);

@@ -62,8 +62,8 @@ function readToken(sql: string, at: number): [TokenKind, string] {
 }
 
 /**
- * What a database reads: words in lower case, no comments; literals on successive lines are joined, per the standard.
- * Files with the same tokens differ in layout only.
+ * The tokens as a database reads them: words in lower case, without comments, successive literals joined per the
+ * standard. Files with the same tokens differ in layout only.
  */
 export function meaningOf(sql: string): string[] {
   const meaning: string[] = [];

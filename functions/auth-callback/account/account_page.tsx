@@ -22,7 +22,7 @@ import { ProviderLinks } from "./provider_links.tsx";
 import { OrganizationMails } from "./organization_mails.tsx";
 import { ReminderForm } from "./reminders.tsx";
 
-/** What was just done (`?done=` after a redirect), and how it is shown. */
+/** Confirmations of finished actions (`?done=` after a redirect). */
 const DONE = {
   moved: "done",
   signed_out_elsewhere: "done",

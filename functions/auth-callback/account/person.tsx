@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Who is signed in: their sign-in address, their country, and their other browsers. */
+/** The signed-in person: sign-in address, country, and other browsers. */
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
 import { countriesByName } from "../profile/country.ts";

@@ -18,7 +18,7 @@ import type { PageDeps } from "../page_guards.ts";
 import { emptyRule, keyOf, suggestedRule, type TypedRule } from "./policy_form.ts";
 import { RuleForm } from "./rule_form.tsx";
 
-/** What was just done (`?done=` after a redirect). */
+/** The action just finished (`?done=` after a redirect). */
 const DONE = ["added", "removed", "assistants_on", "assistants_off"] as const;
 export type PolicyDone = typeof DONE[number];
 

@@ -16,7 +16,7 @@ import type { PageDeps } from "../page_guards.ts";
 import { handOverPath, membersPath, removeMemberPath } from "./addresses.ts";
 import { type Invited, InviteForm } from "./invite_form.tsx";
 
-/** What was just done (`?done=` after a redirect), and how it is shown. */
+/** Confirmations of finished actions (`?done=` after a redirect). */
 const DONE = {
   invited: "done",
   not_sent: "warning",
@@ -41,7 +41,6 @@ interface MembersView {
   invited?: Invited;
 }
 
-/** What the parts of the page share. */
 interface Parts {
   members: Members;
   user: SignedInUser;

@@ -33,7 +33,7 @@ export const finishSignIn = (deps: OpenPageDeps): Handler => async (c) => {
   if (error || error_code) return await fail(c, deps, failureOf(error_code, error));
   if (code) return await exchangeCode(c, deps, { code, flowId: sb_flow_id });
   if (!mailedToken(c)) return await fail(c, deps, "incomplete");
-  // During an outage nobody can be switched either; submitting reports it.
+  // Submitting reports the outage; no account is switched meanwhile.
   const user = await readSession(c, deps).catch(() => null);
   return await renderConfirm(c, deps, { address: await addressOf(c, deps), user });
 };
@@ -51,7 +51,7 @@ export const postCallback = (deps: OpenPageDeps): Handler => async (c) => {
   const isMeant = (user: { email?: string | undefined }) => user.email?.toLowerCase() === address.toLowerCase();
   const { data, error } = await askIdentityProvider(c, deps, async (auth) => {
     const answer = await auth.verifyOtp(token);
-    // The session has already started, so end it here; nobody receives it.
+    // The session has already started; end it, so that nobody receives it.
     if (answer.data.user && !isMeant(answer.data.user)) await auth.signOut({ scope: "local" });
     return answer;
   });
@@ -89,7 +89,7 @@ async function exchangeCode(
   if (isSuspension(error)) throw suspended();
   if (error || !data.user) return await fail(c, deps, failureOf(error?.code));
   if (!isOurSession(data.session.access_token, deps.config)) {
-    // As above: nobody receives it.
+    // Drop the cookies, so that nobody receives the session.
     c.set("cookies", []);
     return await fail(c, deps, "refused");
   }

@@ -13,9 +13,9 @@ import type { OpenPageDeps } from "../page_guards.ts";
 export interface ConfirmView {
   /** Undefined if the link does not say; then the person types it. */
   address: string | undefined;
-  /** Who is currently signed in. */
+  /** The currently signed-in person. */
   user: SignedInUser | null;
-  /** What is wrong with the typed address. */
+  /** The problem with the typed address. */
   error?: string;
 }
 

@@ -85,7 +85,7 @@ export async function renderLogin(
 export interface SentView {
   address: string;
   next: string | undefined;
-  /** What is wrong with the typed code. */
+  /** The problem with the typed code. */
   error?: string;
 }
 

@@ -23,7 +23,7 @@ export async function storeSignIn(c: AppContext, deps: OpenPageDeps, address: st
   setCookie(c, deps, { value: await signToken(deps.config.codeSecrets, LABEL, { claims, expiresAt }) });
 }
 
-/** Called once somebody is signed in. */
+/** Called after the sign-in. */
 export function clearPendingSignIn(c: AppContext, deps: OpenPageDeps): void {
   if (cookieOf(c, deps) !== undefined) setCookie(c, deps, { value: "", maxAge: 0 });
 }

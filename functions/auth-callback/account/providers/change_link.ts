@@ -5,8 +5,7 @@ import type { SignedInUser } from "../../../../shared/http/session.ts";
 import type { PageDeps } from "../../page_guards.ts";
 
 /**
- * @throws {AppError} for somebody else's link, or a change that is not possible. Removing a link that is already gone
- *   succeeds.
+ * @throws {AppError} for another person's link, or an impossible change. Removing a link that is already gone succeeds.
  */
 export async function changeLink(
   { providerLinks, clock }: PageDeps,
