@@ -4,7 +4,7 @@ import type { RunningStack } from "../../local/running_stack.ts";
 
 export interface AuthClient {
   auth: SupabaseClient["auth"];
-  /** What the client stores between calls: verifiers and the session. */
+  /** The client's storage between calls: verifiers and the session. */
   store: Map<string, string>;
 }
 

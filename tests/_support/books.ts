@@ -74,7 +74,7 @@ export async function confirmed(books: Books, ids: string[]): Promise<Record<str
   return { ids, ...(data?.confirm && { confirm: data.confirm }) };
 }
 
-/** What a template prints when a fact is missing. */
+/** The output of a template with a missing fact. */
 const MISSING = /\b(undefined|null|NaN|Invalid Date)\b|\[object/;
 
 /** Checks that no text of an answer lacks a fact. */

@@ -23,7 +23,7 @@ interface Owner {
   image?: ProcessImage & { loaded: number };
 }
 
-/** What the migrations and tests use. */
+/** Extensions of the migrations and tests. */
 const LIBRARIES = ["plpgsql", "pgcrypto", "citext"];
 /** No database starts on a PGlite larger than this. */
 const MOST_BYTES = 400 * 1024 * 1024;

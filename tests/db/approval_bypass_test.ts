@@ -212,7 +212,7 @@ testBooks("approval rules can't be evaded by", {}, {
     await waits(...log(item("1", { currency: "GBP", ...charged("201") })));
     const { results: [{ id }] } = await owner.ok(...log(item("1", { currency: "GBP" })));
     await waits("update_expenses", { ids: [id], set: charged("201") });
-    // Nor a large one that it took little for; the larger counts once.
+    // A large amount with a small charge waits too; only the larger one counts.
     await waits(...log(item("101", { currency: "GBP", ...charged("1") })));
     await waits(...log(item("1", { currency: "KWD", ...charged("1") })));
     await member.ok(...log(item("50", { currency: "GBP", ...charged("99") })));
@@ -257,9 +257,9 @@ testBooks("approval rules can't be evaded by", {}, {
     await waits("update_bill", { bill_id, occurrence: { due_on: "2026-11-25", action: "skip" } });
     await owner.ok("update_bill", { bill_id, occurrence: { due_on: "2026-11-25", action: "skip" } });
     await waits("update_bill", { bill_id, occurrence: { due_on: "2026-11-25", action: "reopen" } });
-    // What it is called moves nothing.
+    // A new name moves no money.
     await member.ok("update_bill", { bill_id, set: { name: "Flat" } });
-    // Of an amount that varies the latest is at stake.
+    // For a variable amount the latest one counts.
     const { bill: power } = await owner.ok("add_bill", {
       name: "Power",
       amount_mode: "variable",
@@ -270,7 +270,7 @@ testBooks("approval rules can't be evaded by", {}, {
       occurrence: { due_on: power.next_due, action: "set_amount", amount: "300" },
     });
     await waits("update_bill", { bill_id: power.id, set: { autopay: true } });
-    // Also when it comes to another currency, in which none is known.
+    // The same in another currency without a known amount.
     await owner.ok("mark_bill_paid", { bill_id: power.id, advance: true });
     await waits("update_bill", { bill_id: power.id, set: { autopay: true, currency: "JPY" } });
   }),
@@ -353,11 +353,11 @@ testBooks("approval rules can't be evaded by", {}, {
       }
       assertEquals(await assistant(), "not_allowed");
       assertEquals(await dump(database, owner), before);
-      // A colleague's is theirs, also through an assistant.
+      // A manager may approve a colleague's proposal, also through an assistant.
       const colleagues = { id: await waits(...log(item("901"))), hash: "" };
       colleagues.hash = (await readProposal(database, manager, colleagues.id)).hash;
       assertEquals((await decideAsAssistant(database, manager, colleagues)).outcome, "approved");
-      // The only one left may press on the page. Their assistant still may not.
+      // A sole manager may approve on the page, but not through an assistant.
       await database.query("update identity.memberships set role = 'member' where user_id = $1", [owner.userId]);
       assertEquals(await assistant(), "not_allowed");
       assertEquals((await decide(database, manager, id, "approve", hash)).outcome, "approved");
@@ -410,7 +410,7 @@ testBooks("approval rules can't be evaded by", {}, {
       assertEquals(answer.outcome, outcome);
     }
     await waits(...log(item("900")));
-    // A loosened policy does not write what waits, and a tightened one keeps nothing that was approved.
+    // A loosened policy writes no pending proposal, and earlier writes count once it is tightened again.
     await setRules(database, owner, []);
     assertEquals((await owner.ok("list_expenses")).rows, []);
     await member.ok(...log(item("901")));
@@ -522,7 +522,7 @@ testBooks("a rule about one tool also covers", {}, {
   ),
 });
 
-/** Only amounts are limited here: a file by itself asks nobody. */
+/** Only amounts are limited here, so an import alone needs no approval. */
 const byAmount = (work: (attempt: Attempt) => Promise<void>): Step =>
   attempt(async (given) => {
     await setRules(given.database, given.owner, [{ over: "200", currency: "EUR" }]);
@@ -561,7 +561,7 @@ testBooks("approval rules can't be evaded by a file", {}, {
     };
     const first = await commit(2, "150");
     await member.ok("import_expenses", first);
-    // Said again, it is the same import.
+    // A repeat is the same import.
     assertEquals((await member.call("import_expenses", first)).ok, true);
     await waits("import_expenses", await commit(3, "51"));
     await waits(...log(item("51")));

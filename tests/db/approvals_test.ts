@@ -61,7 +61,7 @@ testBooks("approval", {}, {
       ],
     );
     assertEquals(change, { actor_id: member.userId, proposal_id: id, client_name: "Tests" });
-    // What was approved uses up nobody's limit.
+    // Approved writes don't count toward the limit.
     await member.ok(...log(item("140")));
     await proposes(member, ...log(item("20")));
   },

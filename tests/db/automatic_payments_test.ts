@@ -148,7 +148,7 @@ test("an estimated amount is recorded as an estimate, which a person can correct
     "1 automatic payment of this period, 80.00 EUR, is an estimate and will change when the real amount is known.",
   ]);
   assertEquals(await warningsOf(books, { period: "this_month", query: "water" }), []);
-  // A stated charge, even of the same amount, is no longer an estimate.
+  // A stated charge replaces the estimate, even with the same amount.
   await books.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2026-12-05", amount: "80" });
   assertEquals(await paymentsOf(database, bill.id), [paid("2026-12-05", 8000, false)]);
   assertEquals(await warningsOf(books, { period: "this_month" }), []);

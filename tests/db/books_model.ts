@@ -50,7 +50,7 @@ export class BooksModel {
     }
     target.isUndone = true;
     this.#changes.set(undoId, { before: this.#page, after, isUndone: false, undoes: changeId });
-    // What an undo removed is back when the undo itself is undone.
+    // Undoing an undo restores the removed lines.
     for (let id = target.undoes, isUndone = false; id; isUndone = !isUndone) {
       const change = this.#changes.get(id)!;
       change.isUndone = isUndone;

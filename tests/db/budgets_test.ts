@@ -123,7 +123,7 @@ testBooks("budgets", { day: TODAY }, {
       budget: { action: "set", category: "Travel", amount: "500" },
     });
     assertEquals(await carried(), [["500.00", "50.00", "550.00"]]);
-    // What it was in November is not kept.
+    // November's amount is not stored.
     assertEquals(await budgets(books, { period: "last_month" }), undefined);
     await set(books, { category: "Travel", amount: "300" });
     assertEquals(await carried(), [["300.00", "50.00", "350.00"]]);

@@ -68,7 +68,7 @@ testBooks("get_context.changes", { day: "2026-11-20", timezone: "Europe/Berlin" 
     assertEquals([first.recent_changes.length, first.more_changes], [2, 1]);
     const all = await log(ana, { from: "2026-09-01" });
     assertEquals([all.recent_changes.length, all.more_changes, all.changes_kept_since], [3, undefined, "2026-10-21"]);
-    // What was asked alone is answered.
+    // Only the requested part is returned.
     assert(!("categories" in all) && !("settings" in all));
   },
 

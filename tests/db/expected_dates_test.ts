@@ -153,7 +153,7 @@ test("chart, summary and list mark the same unknown amounts as estimates", async
       "46.44",
     ]],
   );
-  // Once somebody said it, the amount of a date is none.
+  // A stated amount is not an estimate.
   const gas = list.data.bills[1].id;
   await books.ok("update_bill", {
     bill_id: gas,

@@ -78,7 +78,7 @@ const IS: Record<ColumnType, (value: Json) => boolean> = {
   object: (value) => typeof value === "object" && value !== null && !Array.isArray(value),
 };
 
-/** What is wrong with a row. */
+/** The problems of a row. */
 function faultsOf(part: Part, row: Json): string[] {
   const columns: Columns = BOOKS[part];
   return [
@@ -91,7 +91,7 @@ function faultsOf(part: Part, row: Json): string[] {
   ];
 }
 
-/** Things that the shared fixture has none of, for the first organization. */
+/** Records that the shared fixture lacks, for the first organization. */
 async function addMore(database: TestDatabase, { organizationId, linkId }: Tenant): Promise<void> {
   await database.query(
     `insert into app.payments (organization_id, expense_id, direction, amount_minor, currency, paid_on, tax_minor, tax_percent, note)
@@ -174,7 +174,7 @@ Deno.test("an export contains no other organization's data, secrets, hashes or d
     );
     assert(secrets.length > 5);
     assertEquals(secrets.filter(({ secret }) => text.includes(secret)), []);
-    // Of theirs, or with an organization that is none of theirs.
+    // Their own organization, and a foreign one.
     for (const organizationId of [second.organizationId, "org_000000000fff"]) {
       for (const part of PARTS) {
         assertEquals(await readPage(database, part, { ...asked, organizationId }), { outcome: "refused" });
@@ -362,7 +362,7 @@ function itemOf({ minor, currency, category, date, kind }: Json, name: string): 
 /** Cents of a decimal in euros. */
 const cents = (amount: string) => BigInt(amount.replace(".", ""));
 
-/** What the files say, by month and category. */
+/** Totals of the files, by month and category. */
 function sumsOf(payments: Json[]): Record<string, string> {
   const sums: Record<string, bigint> = {};
   for (const { date, category, base_amount } of payments) {
@@ -402,7 +402,7 @@ Deno.test("exported payments add up to summarize_spending, by month and category
           create_missing_categories: true,
         });
       }
-      // A bill of which a third is the organization's, paid in full; and one that is deleted again.
+      // A paid bill with a share of a third, and a deleted bill.
       const added = await books.ok("add_bill", {
         ...{ name: "Rent", amount: "900", first_due: "2026-11-01", category: "Home", share_percent: 33 },
       });

@@ -15,7 +15,7 @@ export interface Household {
   manager: string;
   member: string;
   viewer: string;
-  /** Somebody with an account who belongs to no organization. */
+  /** A person with an account and no organization. */
   stranger: string;
 }
 

@@ -120,7 +120,7 @@ testBooks("imports", { day: "2026-10-06" }, {
 
     const next = await upload(books, SIGNED.replaceAll("2026-10", "2026-09"), { account: "main ACCOUNT" });
     assertEquals([next.questions, next.totals], [[], { EUR: "12.00" }]);
-    // Learned is not settled.
+    // A remembered answer can still be changed.
     const other =
       (await say(books, { import_id: next.import_id, answers: { negative_is_expense: false } })).data.preview;
     assertEquals([other.rows_ok, other.totals], [2, { EUR: "1988.00" }]);
@@ -153,7 +153,7 @@ testBooks("imports", { day: "2026-10-06" }, {
       const { import_id } = (await say(books, args, false)).data.import;
       return { import_id, problem: (await work(books, import_id)).problem };
     };
-    // A file in the call and one that is uploaded wait for the same answer.
+    // A file in the call and an uploaded one need the same answer.
     const asked = await ask({ csv: file("2026-08") });
     assertEquals([asked.problem.code, asked.problem.field], ["invalid_argument.column_unclear", "mapping.date"]);
     const answers = { negative_is_expense: true };
@@ -228,7 +228,7 @@ testBooks("imports", { day: "2026-10-06" }, {
       ["Kiosk", "Shopping", "payee_rule"],
       ["Pharmacy", "Health", "given"],
     ]);
-    // What was shown before is not what would be written now.
+    // The earlier preview is outdated.
     assertEquals((await say(books, commit_with)).error.code, "expectation_mismatch");
     // A repair in the commit itself counts, and is lost when the numbers are others.
     const wrong = await say(books, { ...preview.commit_with, skip_lines: [] });
@@ -242,7 +242,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals(written.data, { created: 3, linked: 0, skipped: 0, totals: { EUR: "39.75" } });
     const rules = async () => (await books.ok("get_context", { include: ["payees"] })).payee_rules;
     assertEquals(await rules(), [{ payee: "Kiosk", category: "Shopping" }]);
-    // One undo takes all of it back.
+    // One undo reverts everything.
     await books.ok("undo_change", { change_id: written.change_id });
     assertEquals(await rules(), []);
   },
@@ -485,7 +485,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals(await named({ number: "12345678", name: "…5678" }), "…5678");
     assertEquals(await named({}), undefined);
     assertEquals(await named({}, { account: "Purse" }), "Purse");
-    // Once a file of it has a number, the next one is found by that.
+    // Once a file gives the number, the next one is matched by it.
     assertEquals(await named({ number: "7777" }, { account: "Purse" }), "Purse");
     assertEquals(await named({ number: "7777" }), "Purse");
     const stranger = await openBooks(database, { day: "2026-10-06" });

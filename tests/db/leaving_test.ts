@@ -126,7 +126,7 @@ Deno.test("an organization that is being deleted allows no invitation, acceptanc
   });
   assertEquals([shown.may_grow, shown.members.some((member: Json) => member.may_change)], [false, false]);
   assertEquals((await roles(home))[home.stranger], undefined);
-  // Who wants to go before it does still can.
+  // A member can still leave before the deletion.
   assertEquals(await about("remove_member", home, { by: home.member, member: home.member }), "removed");
   await ask("keep_organization", { user_id: userId, organization_id: home.organizationId });
   assertEquals(await accept(home.stranger), "accepted");

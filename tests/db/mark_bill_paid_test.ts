@@ -51,7 +51,7 @@ test("mark_bill_paid", async (t, database) => {
       tool: "mark_bill_paid",
       summary: "Paid 1200.00 EUR for Rent due 2026-11-01",
     });
-    // What undo reverts: the payment and the occurrence, but no due date that the schedule produced.
+    // Undo reverts the payment and the occurrence, but no due date that the schedule produced.
     assertEquals(
       await database.query("select table_name from app.change_items where change_id = $1 order by position", [
         result.change_id,

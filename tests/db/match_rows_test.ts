@@ -9,7 +9,7 @@ type Row = [date: string, name: string, amount: string];
 
 interface Matched {
   preview: Json;
-  /** What each row is in the books. */
+  /** The match of each row. */
   states: string[];
   matches: Json[];
   /** Commits with these answers. */
@@ -160,7 +160,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
       ]]]);
       assertEquals((await asked.commit()).error.code, "needs_answer");
       const { data } = await asked.commit({ row_2: answer });
-      // What would be written is another count with another answer.
+      // Another answer changes the expected count.
       if (!data) {
         const again = await books.ok("import_expenses", {
           import_id: asked.preview.import_id,
@@ -439,7 +439,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
       books: { EUR: "12.00", USD: "412.80" },
       difference: { EUR: "5.00", USD: "-412.80" },
     });
-    // Once it can be read, it is no longer unreadable.
+    // A corrected row is no longer reported as unreadable.
     const again = await match(books, database, rows);
     const corrections = [{ line: 5, name: "Broken", amount: "4.00", date: "2026-10-04" }];
     const fixed = await books.ok("import_expenses", { import_id: again.preview.import_id, corrections });

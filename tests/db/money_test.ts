@@ -6,7 +6,7 @@ import { openDatabase, type TestDatabase } from "../_support/database.ts";
 
 const TODAY = "2026-10-06";
 const EXPONENTS: Record<string, number> = { JPY: 0, EUR: 2, USD: 2, INR: 2, KWD: 3, CLF: 4, THB: 2 };
-/** What one euro buys, in ten-thousandths; THB has no rate. */
+/** Units per euro, in ten-thousandths; THB has no rate. */
 const RATES: Record<string, bigint> = { EUR: 10000n, USD: 10944n, INR: 983417n, JPY: 1606250n, KWD: 3391n, CLF: 371n };
 
 function decimal(minor: bigint, exponent: number): string {

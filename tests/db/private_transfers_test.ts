@@ -53,7 +53,7 @@ testBooks("the other half of a transfer", { day: "2026-10-20" }, {
     await commit(ana, same.preview);
     assertEquals((await ben.call("list_expenses")).totals_by_currency, { EUR: "600.00" });
     assertKept(await told(ben, ["Mine"]), ["Second bank", "Top up", "*99"]);
-    // His file again is told to be as it was.
+    // Importing his file again gives the same result.
     const again = await preview(ben, "Mine", ["2026-10-05", "Dublin", "-70.00"]);
     assertKept(JSON.stringify(again), ["Second bank", "Top up", "*99"]);
   },
@@ -70,14 +70,14 @@ testBooks("the other half of a transfer", { day: "2026-10-20" }, {
     const { rows: listed } = await ana.ok("list_expenses");
     const { id } = listed.find(({ name }: Json) => name === "Bonus of Carl");
     await ana.ok("update_expenses", { ids: [id], set: { category: "Payroll" } });
-    // Nor does somebody who does not see all learn what came in on an account of others.
+    // A member with limited access also learns nothing about income on others' accounts.
     const rows = [["2026-10-05", "Top up by *4411", "600.00"], ["2026-10-06", "Dublin", "-50.00"]] as const;
     const shown = await preview(ben, "Depot", [...rows[0]], [...rows[1]]);
     assertEquals([shown.rows_ok, shown.questions, shown.removes], [1, [], undefined]);
     await commit(ben, shown);
     assertKept(JSON.stringify(shown) + await told(ben, ["Depot"]), ["Bonus", "Carl", "Payroll", "*77"]);
     assertEquals((await ana.call("list_expenses")).totals_by_currency, { EUR: "654.00" });
-    // Who sees it is asked.
+    // A member who sees the expense gets the question.
     const asked = await preview(ana, "Third", ["2026-10-05", "Top up by *4411", "600.00"], BUS);
     assertEquals(asked.questions.map(({ id }: Json) => id), ["row_2"]);
   },

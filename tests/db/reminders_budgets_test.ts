@@ -213,7 +213,7 @@ Deno.test("only recipients with mails, a plan with reminders and a budget get no
   assertEquals((await digestsOf(member.userId)).length, 1);
   await wants("mine");
   assertEquals(await run(at("2026-11-13")), []);
-  // A member who wants to hear of everything.
+  // A member who chose all mails.
   await database.query("update identity.memberships set mails = 'all' where user_id = $1", [member.userId]);
   assertEquals((await run(at("2026-11-13"))).map(({ recipient_id }) => recipient_id), [member.userId]);
 });

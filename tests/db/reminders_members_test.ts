@@ -6,7 +6,7 @@ import { addBill, at, database, type Digest, fresh, noticed, run, said } from ".
 const FAR = "2027-06-20";
 const addressOf = (books: Books) => `${books.userId}@example.com`;
 
-/** What each of a run's digests says, by whom it is to. */
+/** The contents of a run's digests, by recipient. */
 const saidTo = (digests: Digest[]) =>
   Object.fromEntries(digests.map((digest) => [digest.recipient_id, said([digest])[0]]));
 const noticedTo = (digests: Digest[]) =>

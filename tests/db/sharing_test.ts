@@ -83,7 +83,7 @@ testBooks("an expense's shares", {}, {
     const id = await log(ana, "10.00", { shared: {} });
     await ana.ok("update_expenses", { ids: [id], set: { amount: "20.01" } });
     assertEquals(await owed(ana, people), ["1→0 10.00 EUR"]);
-    // What each bears is not a change of how it is shared.
+    // Changed shares are not listed as a change of the sharing.
     const { recent_changes } = await ana.ok("get_context", { include: ["recent_changes"] });
     assertEquals(recent_changes[0].summary, "Changed Thing 10.00: amount");
     await ana.ok("update_expenses", { ids: [id], set: { paid_by: mail(ben) } });
@@ -417,7 +417,7 @@ testBooks("shared records", {}, {
     const names = async (who: Books) => (await who.ok("list_bills")).bills.map(({ name }: Json) => name);
     assertEquals([await names(ben), await names(carla)], [["Flat", "Net"], []]);
     await carla.fails("not_found", "update_bill", { bill_id: id, set: { amount: "1" } });
-    // It is theirs as what they recorded is, but for putting it out of their own sight.
+    // They may edit it like their own record, but not remove themselves from it.
     assertEquals((await ben.ok("update_bill", { bill_id: id, set: { amount: "950" } })).bill.amount, "950.00");
     for (const [bill_id, set] of [[id, { shared: { between: [mail(ana)] } }], [paid, { paid_by: mail(ana) }]]) {
       await ben.fails("forbidden_role", "update_bill", { bill_id, set });
@@ -449,7 +449,7 @@ testBooks("shared records", {}, {
   },
 });
 
-/** Every shared payment is borne to the minor unit. */
+/** The shares of every payment add up to the minor unit. */
 async function addsUp(database: TestDatabase, { organizationId }: Books): Promise<void> {
   assertEquals(
     await database.query(
@@ -472,7 +472,7 @@ const decimal = (minor: bigint, currency: Currency): string => {
   return exponent === 0 ? digits : `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`;
 };
 
-/** What a ledger on paper has of one expense. */
+/** An expense in the independent ledger. */
 interface Entry {
   minor: bigint;
   currency: Currency;

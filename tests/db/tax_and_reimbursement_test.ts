@@ -139,7 +139,7 @@ testBooks("reimbursement", {}, {
     assertEquals([hotel.reimbursed_by, hotel.reimbursed_on], ["Client", "2026-11-18"]);
     await books.ok("undo_change", { change_id: done.change_id });
     assertEquals(await open(), ["Hotel", "Taxi"]);
-    // What was paid back is still money that left.
+    // A reimbursed expense still counts as spending.
     assertEquals((await books.ok("summarize_spending")).total.amount, "357.00");
     assertEquals((await books.ok("summarize_spending", { reimbursement: "none" })).total.amount, "119.00");
     const { csv } = await books.ok("list_expenses", { format: "csv", reimbursement: "open", query: "hotel" });

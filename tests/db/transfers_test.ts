@@ -89,7 +89,7 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     const one = await answered(books, shown, { row_3: "new", row_4: "transfer" });
     assertEquals((await commit(books, one)).data.created, 1);
     assertEquals(await totals(books), { EUR: "44.00" });
-    // Named as the other account is, a row is the half whatever else has the amount.
+    // A row that names the other account is the half, even if others have the same amount.
     await commit(books, await preview(books, "Revolut", ["2026-10-12", "Top up by *4411", "30.00"], BREAD));
     const named = await preview(books, "Giro", ["2026-10-12", "Lidl", "-30.00"], [
       "2026-10-13",

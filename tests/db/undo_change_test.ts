@@ -26,7 +26,7 @@ const dump = async (database: TestDatabase, books: Books): Promise<Json> => {
   );
 };
 
-/** What the reading tools return, without versions. */
+/** The results of the read tools, without versions. */
 const look = async (books: Books): Promise<Json> => {
   const answers = await Promise.all([
     books.call("list_expenses", { limit: 100 }),
@@ -368,7 +368,7 @@ testBooks("undo_change", { day: TODAY }, {
     books.goTo("2026-11-06");
     const again = await books.call("undo_change", { change_id: restored.change_id });
     await database.query("select jobs.purge_expired('2026-11-07T03:07:00Z')");
-    // With what hangs on it, which an undo of the deletion could not write anew.
+    // Includes dependent rows, which an undo of the deletion could not recreate.
     assertEquals((await database.query("select from app.payments where expense_id = $1", [lunch])).length, 1);
     books.goTo("2026-11-08");
     await books.ok("undo_change", { change_id: again.change_id });

@@ -16,7 +16,7 @@ testBooks("update_bill of a status", { day: TODAY }, {
     ]);
     books.goTo("2027-04-20");
     const { bill } = (await change(books, id, { set: { status: "active" } })).data;
-    // What was overdue before the pause still is.
+    // A date overdue before the pause stays overdue.
     assertEquals([bill.next_due, overdueOf(bill)], ["2027-05-05", ["2026-12-05"]]);
     assertEquals((await nextDates(books, id))[0], "2027-05-05");
   },

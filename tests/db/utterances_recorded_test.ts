@@ -283,7 +283,7 @@ testBooks("duplicates", { day: "2026-11-27" }, {
   "a bill charged itself before it was logged": async (books) => {
     await addBill(books, { ...ELECTRICITY, autopay: true });
     books.goTo("2026-11-29");
-    // Nobody rolled the bill yet.
+    // The bill is not rolled yet.
     const [result] = (await log(books, SHE_PAID)).data.results;
     assertEquals([result.status, result.bill.paid_on, await total(books)], ["likely_bill", "2026-11-28", "84.00"]);
   },

@@ -22,7 +22,7 @@ async function everywhere(books: Books, billId?: string) {
   return values[0];
 }
 
-/** What the daily job does when a day's rate arrives. */
+/** Acts like the daily job when a day's rate arrives. */
 async function publish(database: TestDatabase, day: string, rate: string) {
   await addRate(database, "USD", day, rate);
   await database.asService("settle_values", { after: null, size: 500 });
@@ -128,7 +128,7 @@ testBooks(
       assertEquals(codes(await books.call("list_expenses", MONTH)).includes("rate_snapshot"), false);
       assertEquals(codes(await books.call("get_context", { include: [] })), []);
 
-      // A currency that nobody has a rate of stays as it is.
+      // A currency without any rate stays unconverted.
       const { results: [{ base_amount }] } = await books.ok("log_expenses", {
         items: [{ name: "Taxi", amount: "500", currency: "EGP" }],
       });

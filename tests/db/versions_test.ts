@@ -6,7 +6,7 @@ import { openDatabase } from "../_support/database.ts";
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 
-/** What the version of a one-off expense and of its payment is after a statement. */
+/** The versions of a one-off expense and its payment after a statement. */
 const versionAfter = (table: "expenses" | "payments", set: string) =>
   database.transaction(async (session) => {
     const [row] = await session.query<{ version: number }>(

@@ -457,7 +457,7 @@ onBooks(
     }
     const asked = () => outbox.mails.filter(({ subject }) => subject.includes("wants to")).length;
     assertEquals(asked(), 10);
-    // It is on the page meanwhile, and of those that were withdrawn nobody is asked any more.
+    // The page lists it meanwhile, and withdrawn ones are mailed no more.
     const { proposals } = await database.asService<Json>("read_proposals", {
       ...{ user_id: owner.userId, organization_id: owner.organizationId, at: noon(owner) },
     });

@@ -26,7 +26,7 @@ async function house(pages: Pages, database: TestDatabase) {
     );
     return person;
   };
-  /** A tool as an app of somebody's calls it. */
+  /** Calls a tool as an app of a person. */
   const call = (who: Person, tool: string, args: Json, client_name = "Claude"): Promise<Json> =>
     database.asRole(
       "authenticated",
@@ -90,7 +90,7 @@ accountTest("Undo reverts a change once, and can be undone", async (pages, datab
   const again = await anna.browser.submit(undone, 'name="change"', {});
   assertEquals(again.status, 303);
   assertEquals(await names(database), ["Lunch"]);
-  // What was undone by the one and done again by the other cannot be undone from an old page.
+  // An old page cannot undo a change that was undone and redone meanwhile.
   const old = await anna.browser.submit(page, 'name="change"', { key: crypto.randomUUID() });
   assertEquals([old.status, await names(database)], [303, []]);
 });
@@ -177,7 +177,7 @@ accountTest(
     assertEquals(await listed("to=2026-11-19"), []);
     assertEquals((await listed("from=2026-11-20&app=Claude")).length, 20);
     assertEquals((await listed("q=%00")).length, 20);
-    // What cannot be meant is as if it were not there.
+    // Invalid parameters are ignored.
     assertEquals((await listed("by=nobody&from=2026-02-31&before=x")).length, 20);
   },
 );

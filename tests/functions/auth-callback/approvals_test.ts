@@ -17,7 +17,7 @@ interface House {
   cleo: Person;
   /** A member, whose writes need approval. */
   ben: Person;
-  /** Logs an expense as somebody; returns the tool's envelope. */
+  /** Logs an expense as a person; returns the tool's envelope. */
   log(who: Person, item?: Record<string, unknown>): Promise<Envelope>;
   /** The same, which has to wait: the path of its page. */
   waiting(who: Person, item?: Record<string, unknown>): Promise<string>;
@@ -98,7 +98,7 @@ accountTest("a manager approves by one press, and opening the page changes nothi
   assertEquals(await expenses(database), ["Projector"]);
   const approved = await pageOf(cleo, path);
   assertStringIncludes(approved, "Approved by");
-  // What was approved is undone where every change is.
+  // An approved change is undone on the activity page.
   const [, change] = /href="(\/account\/activity[^"]+change=chg_[^"]+)">it can be undone/.exec(approved)!;
   assertStringIncludes(await pageOf(cleo, change!.replaceAll("&amp;", "&")), "Undo it");
   assert((await auditOf(database)).includes("approval.approved"));
@@ -209,9 +209,9 @@ accountTest(
     const form = (await formFor(dana, path, "a")).replace("a".repeat(64), real);
     assertEquals((await press(dana, path, "approve", form)).status, 404);
     assertEquals((await dana.browser.get(`/organizations/${organizationId}/approvals`)).status, 404);
-    // The form of another person's page is theirs alone.
+    // A form works only for the person it was shown to.
     assertEquals((await press(dana, path, "approve", await pageOf(anna, path))).status, 403);
-    // Who is not signed in signs in first, and comes back.
+    // A visitor without a session signs in first and returns.
     const visitor = pages.browser();
     const login = await visitor.get(path);
     assertEquals(login.headers.get("location"), `/login?next=${encodeURIComponent(path)}`);

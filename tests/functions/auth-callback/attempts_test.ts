@@ -131,7 +131,7 @@ Deno.test("a pending sign-in is forgotten after an hour", async () => {
 const STRANGER = { "x-forwarded-for": "192.0.2.1" };
 const OTHER = { "x-forwarded-for": "192.0.2.2" };
 
-/** What forty requests of a stranger are answered, and what the page of the last one says. */
+/** The answers to forty requests of a stranger, and the last page. */
 async function flood(send: (browser: Browser, n: number) => Promise<Response>, pages: Pages) {
   const answers = [];
   for (let n = 0; n < 40; n++) answers.push(await send(pages.browser(), n));

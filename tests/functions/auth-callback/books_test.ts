@@ -17,7 +17,7 @@ interface House {
   owner: Person;
   run(tool: string, args?: Json, who?: Person): Promise<Json>;
   join(email: string, role: string): Promise<Person>;
-  /** The page as somebody sees it. */
+  /** The page as a person sees it. */
   page(more?: string, who?: Person): Promise<string>;
   /** The amounts of every payment. */
   payments(): Promise<string[]>;
@@ -215,7 +215,7 @@ accountTest("a budget includes its carry-over", async (pages, database) => {
   const december = textOf(await page());
   assertStringIncludes(december, "Travel €150.00 left of €150.00");
   assertStringIncludes(december, "Gifts €30.00 over the budget of €50.00");
-  // Of what earlier months took, nobody spent too much now.
+  // Overspending of earlier months is not overspending of this month.
   assertStringIncludes(december, "Books €0.00 spent, used up earlier");
 });
 
@@ -251,7 +251,7 @@ accountTest("a due date is paid once, confirmed, and can be undone", async (page
   assertEquals(undone.headers.get("location"), `/books?organization=${organizationId}&news=undone`);
   assertEquals(await payments(), []);
   assertStringIncludes(textOf(await (await owner.browser.get(location)).text()), "was undone");
-  // What is due again can be paid again, from the page that was shown first.
+  // A reopened date can be paid again from the first page.
   await owner.browser.submit(shown, 'value="pay"', {});
   assertEquals(await payments(), ["900.00"]);
 });
@@ -430,7 +430,7 @@ accountTest("balances show only debts that the person may see", async (pages, da
   assertMatch(mine, /<bdi>ben@example\.com<\/bdi> owes you €23\.40|ben@example\.com[^.]* owes you [^<]*23[.,]40/);
   assertMatch(his, /You owe [^.]*anna@example\.com[^.]* [^<]*23[.,]40/);
   assertMatch(hers, /ben@example\.com[^.]* owes [^.]*anna@example\.com[^.]* [^<]*23[.,]40/);
-  // Who paid and what each bears, of an expense and of a bill.
+  // Payer and shares of an expense and a bill.
   assertStringIncludes(textOf(mine), "Paid by you · shares: you €23.40, ben@example.com €23.40");
   assertStringIncludes(textOf(his), "Paid by anna@example.com · shares: anna@example.com €23.40, you €23.40");
   const shared = { between: ["anna", "ben"], shares: [2, 1] };

@@ -38,7 +38,7 @@ async function getAddress(browser: Browser, page?: string): Promise<string> {
   return path!;
 }
 
-/** What an app sees: it has no session. */
+/** The response to an app, which has no session. */
 async function read(pages: Pages, path: string, headers: Record<string, string> = {}, method = "GET") {
   const response = await pages.app.request(`https://expenses.example${path}`, { method, headers });
   const text = await response.text();
@@ -211,7 +211,7 @@ accountTest("two people with the same books have separate addresses", async (pag
     const { text } = await read(pages, path);
     assert(text.includes("Due: Rent") && !text.includes("Secret"), text);
   }
-  // What one person switches is theirs.
+  // A person's switch changes only their own address.
   await press(mira.browser, "show_amounts");
   assertFalse((await read(pages, bens)).text.includes("900.00"));
   // A membership that ends takes its address along, and no other.

@@ -81,7 +81,7 @@ accountTest("an organization that is being deleted refuses every form", async (p
     assertStringIncludes(html, 'href="/account"', "what leads on is no second attempt");
   }
   assertEquals(pages.mails, []);
-  // Who learns nothing of it otherwise learns nothing by posting.
+  // Posting reveals nothing to a person without access.
   const stranger = await onboarded(pages, database, "stranger@example.com");
   const token = await tokenOf(stranger);
   for (const [, path, fields] of posts) {

@@ -234,7 +234,7 @@ for (const [how, ban] of Object.entries(BANS)) {
         assertEquals(response.status, 403, path);
         assertStringIncludes(page, "<h1>This account is suspended</h1>");
         assertStringIncludes(page, `href="${supportUrl ?? "/login"}"`);
-        // Somebody else can then sign in here.
+        // Another person can then sign in here.
         assertEquals([...visitor.cookies.keys()].filter((name) => name.includes("session")), []);
         assertEquals((await visitor.get("/login")).status, 200);
       }

@@ -4,11 +4,11 @@ import { accountTest } from "./account_harness.ts";
 import { type Browser, createPages, formsOf, over } from "./harness.ts";
 import { csv, idIn, linkFor, send, uploader, uploadTest } from "./upload_harness.ts";
 
-/** What a page says, without what differs from request to request. */
+/** A page's text without parts that differ by request. */
 const said = (html: string) =>
   html.replace(/<style.*?<\/style>/gs, "").replaceAll(/nonce="[^"]*"|value="[^"]*"|[0-9a-f-]{36}/g, "");
 
-/** A body that counts how much of it is read. */
+/** A body that counts its read bytes. */
 function counted(next: (taken: number) => Uint8Array<ArrayBuffer> | undefined) {
   const body = { taken: 0, stream: undefined as unknown as ReadableStream<Uint8Array<ArrayBuffer>> };
   body.stream = new ReadableStream({

@@ -24,7 +24,7 @@ function monthlyProvider(fail: (month: string) => Error | undefined = () => unde
 const run = (registry: ReturnType<typeof monthlyProvider>["registry"], days = 0) =>
   createSync({ database: asDatabase(database), registry, now: () => later(days) }).run();
 
-/** A bill that nobody said an amount of for a year, connected since yesterday. */
+/** A bill without an amount for a year, connected since yesterday. */
 async function setUp({ autopay = true } = {}) {
   await database.reset();
   const books = await openBooks(database, { day: "2025-09-20" });

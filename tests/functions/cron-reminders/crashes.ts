@@ -11,7 +11,7 @@ import { asDatabase, createJob, type JobOptions, SECRET } from "./harness.ts";
 export interface CrashPlan {
   owners: number;
   each: number;
-  /** Whether each organization has a member who is told of the same bills. */
+  /** Whether each organization has a member with the same reminders. */
   members?: boolean;
   /** Minimum number of processes that die. */
   crashes: number;

@@ -39,7 +39,7 @@ function textsOf(draw: () => HTMLElement[]): string[] {
 const chartOf = (data: unknown) => readResult({ structuredContent: { ok: true, data } } as never, accented.chartPage);
 const options = { words: accented.chartPage, locale: "ja", width: 700 };
 
-/** What makes every sentence of the page appear. */
+/** Examples that contain every sentence of the page. */
 const MORE = {
   aboutTheSame: {
     ...EXAMPLES.categories,

@@ -10,7 +10,7 @@ interface Options {
   links: number;
   /** How many months of each link are to be fetched. */
   months?: number;
-  /** What the database answers or throws, where it is not what the tool needs. */
+  /** Unusual answers or errors of the database. */
   first?: () => unknown;
   credentials?: () => unknown;
   second?: () => unknown;

@@ -17,7 +17,7 @@ function schemasIn(schema: JsonSchema): JsonSchema[] {
   return [schema, ...below.flatMap(schemasIn)];
 }
 
-/** What a model reads of a tool. */
+/** The part of a tool that a model reads. */
 const tokensOf = ({ name, description, inputSchema }: Json) =>
   encode(JSON.stringify({ name, description, input_schema: inputSchema })).length;
 

@@ -52,7 +52,7 @@ for (let n = 0; n < 3; n++) {
 }
 const refreshTokens = issued.map(({ refresh_token }) => refresh_token);
 const accessTokens = issued.map(({ access_token }) => access_token);
-/** What no answer may echo; tokens issued along the way are added for the log check. */
+/** Secrets that no answer may echo; issued tokens are added for the log check. */
 const secrets = [CODE_SECRET, VERIFIER, ...codes, ...refreshTokens, ...accessTokens];
 const given: string[] = [];
 

@@ -159,7 +159,7 @@ Deno.test("a new person is onboarded first, and a person without an organization
   const lonely = await ask({}, await createPerson(database, "lonely@example.com", []));
   assertEquals(lonely.status, 302);
   assertMatch(lonely.location!, /^\/organizations\/new\?next=%2Fapi%2Foauth%2Fauthorize%3F/);
-  // Whoever has one can create another, and comes back.
+  // A person with an organization can create another one and returns.
   const { text } = await ask({}, person);
   assertMatch(text, /href="\/organizations\/new\?next=%2Fapi%2Foauth%2Fauthorize%3F/);
 });

@@ -31,7 +31,7 @@ const EARLY_ERRORS: [Fields, string][] = [
 Deno.test("errors for unknown websites are shown on a page that names the target, without a redirect", async () => {
   const redirect_uri = "https://evil.example/cb";
   const id = await registerClient(harness, { redirect_uris: [redirect_uri, "https://evil.example/other"] });
-  // Approval by somebody else, for example its own makers, does not count.
+  // Another person's approval, such as its maker's, does not count.
   await connectAt(id, redirect_uri, await createPerson(database, "evil@example.com", ["team"]));
   for (const visitor of [null, person]) {
     for (const [request, error] of EARLY_ERRORS) {

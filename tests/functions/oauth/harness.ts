@@ -85,7 +85,7 @@ export function createHarness(database: Database, config: Partial<Config> = {}) 
     identityProvider,
     /** Metadata URLs that were fetched. */
     fetched,
-    /** What they serve; nothing at first. */
+    /** The served documents; none at first. */
     publish,
     request,
     later: (seconds: number) => void (clock.now = new Date(clock.now.getTime() + seconds * 1000)),

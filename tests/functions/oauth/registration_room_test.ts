@@ -220,7 +220,7 @@ Deno.test("clients that publish a document share the same slots, and their calle
   assertEquals([await open(url(1), HERE), await open(url(2), HERE)], [200, 200]);
   assertEquals([await open(url(3), HERE), (await register(harness, HERE)).status], [429, 429]);
   assertEquals([await open(url(1), HERE), await open(url(3), ELSEWHERE)], [200, 200]);
-  // A client that everybody connects with counts against nobody.
+  // A widely used client counts against no caller.
   assertEquals(await open("https://claude.ai/oauth/mcp-oauth-client-metadata", HERE), 200);
   await flood({ callers: 100, attempts: 100, atMost: 40 });
   assertEquals(await kept(), 40);
