@@ -136,6 +136,42 @@ testBooks("imports", { day: "2026-10-06" }, {
     );
   },
 
+  "ask nothing that was answered about an earlier statement of the account": async (books) => {
+    const kinds: Record<string, { file: (month: string) => string; answers: Json }> = {
+      "date order": {
+        file: (month) => `Date,Name,Amount\n${month}/04/2026,Tea,5.25\n04/${month}/2026,Bread,7.25\n`,
+        answers: { date_format: "MM/DD/YYYY" },
+      },
+      decimals: {
+        file: (month) => `Date,Name,Amount\n2026-${month}-01,Tea,"1,500"\n`,
+        answers: { decimal: "," },
+      },
+      sign: {
+        file: (month) => SIGNED.replaceAll("2026-10", `2026-${month}`),
+        answers: { negative_is_expense: false },
+      },
+      currency: {
+        file: (month) => `Data;Kwota;Opis\n2026-${month}-01;12,50;Kiosk\n2026-${month}-02;3,10;Tramwaj\n`,
+        answers: { default_currency: "PLN" },
+      },
+    };
+    const ask = async (file: string, account?: string) => {
+      const preview = await upload(books, file, { account });
+      return { preview, ids: preview.questions.map(({ id }: Json) => id) };
+    };
+    for (const [account, { file, answers }] of Object.entries(kinds)) {
+      const first = await ask(file("05"), account);
+      assertEquals(first.ids, Object.keys(answers), account);
+      const { preview } = (await say(books, { import_id: first.preview.import_id, answers })).data;
+      assertEquals(preview.questions, [], account);
+      assertEquals((await say(books, preview.commit_with)).ok, true, account);
+      const second = await ask(file("06"), account);
+      assertEquals([second.ids, second.preview.rows_ok], [[], preview.rows_ok], account);
+      // Without an account, the same header line may be another bank's with the opposite meaning.
+      assertEquals((await ask(file("06"))).ids, first.ids, account);
+    }
+  },
+
   "ask and remember also for text passed in the call": async (books) => {
     const { data: { preview } } = await say(books, { csv: SIGNED, account: "Bank" });
     assertEquals(preview.questions.length, 1);
