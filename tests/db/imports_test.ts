@@ -89,6 +89,68 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals(await open(stranger.userId, books.organizationId), { outcome: "refused" });
   },
 
+  "answer ids of another organization like unknown ones, and write nothing": async (books, database) => {
+    const stranger = await openBooks(database, { day: "2026-10-06" });
+    const { import_id } = await upload(stranger, SIGNED, { account: "Vault" });
+    const { preview } = (await say(stranger, { import_id, answers: { negative_is_expense: true } })).data;
+    await say(stranger, preview.commit_with);
+    const { layouts: [{ id: layout }] } = await stranger.ok("update_settings", { forget_layouts: [] });
+    const [account] = layout.split(".");
+    const [line] = await database.query<Json>(
+      `select l.id, k.payment_id from app.statement_lines as l join app.statement_links as k on k.line_id = l.id
+      where l.account_id = $1`,
+      [account],
+    );
+    const imports = [
+      import_id,
+      (await upload(stranger, CSV, { account: "Vault" })).import_id,
+      (await keep(stranger, CSV)).state.import_id,
+      (await start(stranger)).import_id,
+    ];
+
+    await books.ok("log_expenses", { items: [{ name: "Dinner", amount: "20", date: "2026-10-02" }] });
+    const own = await upload(books, CSV, { account: "Purse" });
+    assertEquals(own.questions.map(({ id }: Json) => id), ["row_3"]);
+    const keeping = { step: "keep", file: CSV, row_count: 3, mapping: {}, read: { questions: [], left_out: [] } };
+    const page = { after: 0, revision: 1, through: 2, is_last: true, rows: [], rows_bad: [], left_out_rows: [] };
+    const calls: [tool: string, ids: string[], args: (id: string) => Json][] = [
+      ["import_expenses", imports, (import_id) => ({ import_id })],
+      ["import_expenses", imports, (import_id) => ({ ...own.commit_with, import_id })],
+      ["import_expenses", imports, (import_id) => ({ import_id, skip_lines: [2], account: "Purse" })],
+      ["import_expenses", imports, (import_id) => ({ step: "open", import_id })],
+      ["import_expenses", imports, (import_id) => ({ step: "load", import_id })],
+      ["import_expenses", imports, (import_id) => ({ ...keeping, import_id })],
+      ["import_expenses", imports, (import_id) => ({ step: "stage", import_id, ...page })],
+      ["import_expenses", imports, (import_id) => ({ step: "match", import_id })],
+      ["import_expenses", [account], (account) => ({ ...keeping, account })],
+      ["import_expenses", [account], (account) => ({ import_id: own.import_id, account })],
+      ["reconcile", [account], (account) => ({ account })],
+      ["update_settings", [layout], (id) => ({ forget_layouts: [id] })],
+      ["import_expenses", [line.id, line.payment_id], (answer) => ({
+        ...{ import_id: own.import_id, answers: { row_3: answer } },
+      })],
+      ["delete_records", [line.id, line.payment_id], (id) => ({ ids: [id] })],
+      ["update_expenses", [line.id, line.payment_id], (id) => ({ ids: [id], set: { note: "Mine" } })],
+    ];
+    const tables = ["accounts", "import_batches", "import_rows", "statement_lines", "statement_links", "payments"];
+    const dump = () =>
+      database.query<Json>(
+        tables.map((name) => `select '${name}' as name, to_jsonb(t) as row from app.${name} as t`).join(" union all ") +
+          " order by 1, 2",
+      );
+    const before = await dump();
+    for (const [tool, ids, args] of calls) {
+      for (const id of ids) {
+        const unknown = id.replace(/(?<=_)[0-9a-z]+/, "000000000000");
+        const [theirs, none] = [await books.call(tool, args(id)), await books.call(tool, args(unknown))];
+        const what = `${tool} ${JSON.stringify(args(id))}`;
+        assertEquals([theirs.ok, none.ok], [false, false], what);
+        assertEquals(JSON.parse(JSON.stringify(theirs.error).replaceAll(id, unknown)), none.error, what);
+      }
+    }
+    assertEquals(await dump(), before);
+  },
+
   "resume where they stopped, and a repeated page changes nothing": async (books) => {
     const kept = await keep(books, CSV);
     const importId = kept.state.import_id;
