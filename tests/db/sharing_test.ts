@@ -1,7 +1,7 @@
 /** Shared costs: shares, balances, and settling up. */
 import { assert, assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
-import { type Books, confirmed, type Json } from "../_support/books.ts";
+import { type Books, confirmed, type Json, openBooks } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
 import { rollAll } from "../_support/roll_bills.ts";
 
@@ -203,6 +203,89 @@ testBooks("spending by person", { day: "2026-11-20" }, {
     const { rows } = await ana.ok("list_expenses", { recorded_by: mail(ben) });
     assertEquals(rows.map(({ name }: Json) => name).toSorted(), ["Gym", "Thing 2.00"]);
     assertEquals(await grouped(ben, people, { recorded_by: "me", group_by: ["member"] }), ["0 32.00 2", "32.00 2"]);
+  },
+
+  "follows the undo of a payment and its return": async (ana) => {
+    const ben = await ana.join();
+    const people = [ana, ben];
+    await log(ana, "2.00");
+    await ana.ok("add_bill", { name: "Gym", amount: "30.00", first_due: "2026-11-20", shared: {} });
+    const { change_id } = await ben.call("mark_bill_paid", { bill_name: "Gym" });
+    const paid = [["0 2.00 1", "1 30.00 1", "32.00 2"], ["0 17.00 2", "1 15.00 1", "32.00 2"], ["Gym"]];
+    const open = [["0 2.00 1", "2.00 1"], ["0 2.00 1", "2.00 1"], []];
+    const seen = async () => [
+      await grouped(ana, people, { group_by: ["recorded_by"] }),
+      await grouped(ana, people, { group_by: ["borne_by"] }),
+      (await ana.ok("list_expenses", { recorded_by: mail(ben) })).rows.map(({ name }: Json) => name),
+    ];
+    assertEquals(await seen(), paid);
+    // Undone by somebody else.
+    const undone = await ana.call("undo_change", { change_id });
+    assertEquals(await seen(), open);
+    await ana.ok("undo_change", { change_id: undone.change_id });
+    // It was Ben who recorded it.
+    assertEquals(await seen(), paid);
+  },
+
+  "leaves a deleted expense out, before and after its purge": async (ana, database) => {
+    const ben = await ana.join();
+    const people = [ana, ben];
+    await log(ana, "2.00");
+    const gone = await log(ben, "10.00", { shared: {} });
+    await ana.ok("delete_records", { ids: [gone] });
+    const left = ["0 2.00 1", "2.00 1"];
+    const purge = () => database.query("select jobs.purge_expired('2027-12-20T12:00:00Z')");
+    for (const step of [async () => {}, purge]) {
+      await step();
+      for (const group of ["recorded_by", "borne_by"]) {
+        assertEquals(await grouped(ana, people, { group_by: [group] }), left);
+        assertEquals(await grouped(ana, people, { group_by: [group], [group]: mail(ben) }), ["0.00 0"]);
+      }
+    }
+    assertEquals(await database.query("select id from app.payments where expense_id = $1", [gone]), []);
+  },
+
+  "keeps apart what one person recorded in two organizations": async (ana, database) => {
+    const ben = await ana.join();
+    const others = await openBooks(database, { day: "2026-11-20" });
+    await database.query(
+      "insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')",
+      [others.organizationId, ben.userId],
+    );
+    await log(ana, "9.00", { shared: { between: [mail(ben)] } });
+    await log(others, "70.00", { shared: { between: ["me", mail(ben)] } });
+    assertEquals(await grouped(ana, [ana, ben], { group_by: ["recorded_by"] }), ["0 9.00 1", "9.00 1"]);
+    assertEquals(await grouped(ana, [ana, ben], { group_by: ["borne_by"] }), ["1 9.00 1", "9.00 1"]);
+    assertEquals(await grouped(ben, [ana, ben], { borne_by: "me", group_by: ["borne_by"] }), ["1 9.00 1", "9.00 1"]);
+    assertEquals(await grouped(others, [others, ben], { group_by: ["borne_by"] }), [
+      "0 35.00 1",
+      "1 35.00 1",
+      "70.00 1",
+    ]);
+    for (const filter of [{ recorded_by: mail(others) }, { borne_by: mail(others) }]) {
+      const { details } = await ana.fails("not_found", "summarize_spending", { period: "this_month", ...filter });
+      assertEquals(JSON.stringify(details).includes(mail(others)), false);
+    }
+  },
+
+  "shows what a removed member recorded and bears as that of a former one": async (ana, database) => {
+    const ben = await ana.join();
+    const people = [ana, ben];
+    await log(ana, "2.00");
+    await log(ben, "10.00", { shared: {} });
+    await leave(database, ben, "2026-11-20T12:00:00Z");
+    assertEquals(await grouped(ana, people, { group_by: ["recorded_by"] }), [
+      "0 2.00 1",
+      "Former member 10.00 1",
+      "12.00 2",
+    ]);
+    assertEquals(await grouped(ana, people, { group_by: ["borne_by"] }), [
+      "0 7.00 2",
+      "Former member 5.00 1",
+      "12.00 2",
+    ]);
+    const { rows } = await ana.ok("list_expenses", { recorded_by: "me" });
+    assertEquals(rows.map(({ amount }: Json) => amount), ["2.00"]);
   },
 });
 

@@ -63,3 +63,38 @@ Deno.test("a settlement concurrent with a changed expense keeps balances consist
     assert([30, 50].includes(given));
   }
 });
+
+Deno.test("two members who record at once each find what they recorded and bear", async () => {
+  const owner = await openBooks(database);
+  const member = await owner.join();
+  const people = [owner, member];
+  await owner.ok("add_bill", { name: "Rent", amount: "90.00", first_due: "2026-11-20", shared: {} });
+  const patiently = async (books: Books, tool: string, args: Json): Promise<Json> => {
+    const answer = await books.call(tool, args);
+    return answer.error?.code === "busy" ? patiently(books, tool, args) : answer;
+  };
+  const log = (books: Books, amount: string) =>
+    patiently(books, "log_expenses", { items: [{ name: `Thing ${amount}`, amount, shared: {} }] });
+  const written = await Promise.all(
+    Array.from({ length: 8 }, (_, n) => people.map((books, who) => log(books, `${2 * (n + 1)}.0${who * 2}`))).flat(),
+  );
+  assert(written.every(({ ok }) => ok), JSON.stringify(written.map(({ error }) => error)));
+  // Only one of them pays.
+  const paid = await Promise.all(people.map((books) => patiently(books, "mark_bill_paid", { bill_name: "Rent" })));
+  assertEquals(paid.filter(({ ok }) => ok).length, 1, JSON.stringify(paid.map(({ error }) => error)));
+  const payer = paid.findIndex(({ ok }) => ok);
+  const sums = async (books: Books, group: string) => {
+    const { rows } = await books.ok("summarize_spending", { period: "this_month", group_by: [group] });
+    return people.map(({ userId }) =>
+      rows.find((row: Json) => row.group[0] === `${userId}@example.com`)?.amount as string
+    );
+  };
+  const recorded = [72, 72.16];
+  recorded[payer]! += 90;
+  for (const books of people) {
+    assertEquals(await sums(books, "recorded_by"), recorded.map((sum) => sum.toFixed(2)));
+    assertEquals(await sums(books, "borne_by"), ["117.08", "117.08"]);
+    const { rows } = await books.ok("list_expenses", { recorded_by: "me", limit: 50 });
+    assertEquals(rows.length, books === people[payer] ? 9 : 8);
+  }
+});
