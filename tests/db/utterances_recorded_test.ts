@@ -519,6 +519,24 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     }
   },
 
+  "my salary, 3200": async (books) => {
+    const asked =
+      '"Salary" is booked as spending. If the person received it, undo this. Income, such as a salary, is not ' +
+      "kept here: leave it out.";
+    const cases: [Json, string][] = [
+      [{ name: "Salary" }, asked],
+      [{ name: "Salary", category: "Salary" }, asked],
+      [{ name: "Salary", category: "Staff" }, ""],
+      [{ name: "Lohnsteuer" }, ""],
+      [{ name: "Salary of Eve", is_refund: true, category: "Payroll" }, ""],
+    ];
+    for (const [item, warning] of cases) {
+      const answer = await log(books, { ...item, amount: "3200" }, { create_missing_categories: true });
+      assertEquals([answer.data?.results[0].status, warned(answer, "like_income")], ["created", warning]);
+      await books.ok("undo_change", { change_id: answer.change_id });
+    }
+  },
+
   "I earned 3200 salary today": async (books) => {
     for (
       const item of [

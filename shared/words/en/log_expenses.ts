@@ -111,6 +111,10 @@ export const warnings = {
   "own_transfer": ({ names: moved }: { names: string[] }): string =>
     `${names(moved.map(quoted))} ${moved.length === 1 ? "looks" : "look"} like money moved between own accounts. ` +
     "Such a transfer is not spending, but was counted. Ask the person; if it is one, remove it with delete_records.",
+  "like_income": ({ names: earned }: { names: string[] }): string => {
+    const are = earned.length === 1 ? "is" : "are";
+    return `${names(earned.map(quoted))} ${are} booked as spending. If the person received it, undo this. ${NO_INCOME}`;
+  },
   "rate_missing.of_day": (
     { currencies, into, is_awaited }: { currencies: string[]; into: string; is_awaited: boolean },
   ): string =>

@@ -7,6 +7,7 @@ declare
   unrated record;
   early text[];
   moved text[];
+  earned text[];
   first_day date;
   last_day date;
   warnings jsonb := '[]';
@@ -15,9 +16,16 @@ begin
     jsonb_agg(jsonb_build_object('name', d.name, 'bill', d.bill) order by d.place) filter (where d.bill is not null),
     array_agg(d.name order by d.place) filter (where d.id is not null and d.paid_on > context.today),
     array_agg(d.name order by d.place) filter (where d.id is not null and app.is_own_transfer(d.name)),
+    -- What would be income as a refund.
+    array_agg(d.name order by d.place) filter (
+      where d.id is not null and d.direction = 'out' and app.is_income(d.name, c.name, true)
+    ),
     min(d.paid_on), max(d.paid_on)
-  into skipped, likely, early, moved, first_day, last_day
-  from jsonb_to_recordset(drafts) as d (place int, id text, existing_id text, bill jsonb, name text, paid_on date);
+  into skipped, likely, early, moved, earned, first_day, last_day
+  from jsonb_to_recordset(drafts) as d (
+    place int, id text, existing_id text, bill jsonb, name text, paid_on date, direction text, category_id text
+  )
+  left join app.categories as c on c.id = d.category_id;
   select array_agg(distinct p.currency order by p.currency) filter (where p.base_minor is null) as currencies,
     coalesce(bool_or(not p.is_final) filter (where p.base_minor is null), false) as is_awaited,
     coalesce(bool_or(not p.is_final) filter (where p.base_minor is not null), false) as is_pending,
@@ -39,6 +47,9 @@ begin
   if moved is not null then
     warnings := warnings || app.warning('own_transfer', jsonb_build_object('names', moved));
   end if;
+  if earned is not null then
+    warnings := warnings || app.warning('like_income', jsonb_build_object('names', earned));
+  end if;
   if unrated.currencies is not null then
     warnings := warnings || app.warning('rate_missing.of_day', jsonb_build_object(
       'currencies', unrated.currencies, 'into', context.base_currency, 'is_awaited', unrated.is_awaited
@@ -48,8 +59,8 @@ begin
 end
 $$;
 comment on function app.warn_of_drafts is
-  'Returns warnings about duplicates, likely bills, future days, transfers between own accounts, and amounts without a '
-  'final value in the base currency.';
+  'Returns warnings about duplicates, likely bills, future days, transfers between own accounts, salaries, and amounts '
+  'without a final value in the base currency.';
 
 create or replace function app.warn_of_resemblance(context app.context, drafts jsonb) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
