@@ -5707,6 +5707,7 @@ declare
   unrated record;
   early text[];
   moved text[];
+  earned text[];
   first_day date;
   last_day date;
   warnings jsonb := '[]';
@@ -5715,9 +5716,16 @@ begin
     jsonb_agg(jsonb_build_object('name', d.name, 'bill', d.bill) order by d.place) filter (where d.bill is not null),
     array_agg(d.name order by d.place) filter (where d.id is not null and d.paid_on > context.today),
     array_agg(d.name order by d.place) filter (where d.id is not null and app.is_own_transfer(d.name)),
+    -- What would be income as a refund.
+    array_agg(d.name order by d.place) filter (
+      where d.id is not null and d.direction = 'out' and app.is_income(d.name, c.name, true)
+    ),
     min(d.paid_on), max(d.paid_on)
-  into skipped, likely, early, moved, first_day, last_day
-  from jsonb_to_recordset(drafts) as d (place int, id text, existing_id text, bill jsonb, name text, paid_on date);
+  into skipped, likely, early, moved, earned, first_day, last_day
+  from jsonb_to_recordset(drafts) as d (
+    place int, id text, existing_id text, bill jsonb, name text, paid_on date, direction text, category_id text
+  )
+  left join app.categories as c on c.id = d.category_id;
   select array_agg(distinct p.currency order by p.currency) filter (where p.base_minor is null) as currencies,
     coalesce(bool_or(not p.is_final) filter (where p.base_minor is null), false) as is_awaited,
     coalesce(bool_or(not p.is_final) filter (where p.base_minor is not null), false) as is_pending,
@@ -5738,6 +5746,9 @@ begin
   end if;
   if moved is not null then
     warnings := warnings || app.warning('own_transfer', jsonb_build_object('names', moved));
+  end if;
+  if earned is not null then
+    warnings := warnings || app.warning('like_income', jsonb_build_object('names', earned));
   end if;
   if unrated.currencies is not null then
     warnings := warnings || app.warning('rate_missing.of_day', jsonb_build_object(
@@ -6900,7 +6911,7 @@ COMMENT ON FUNCTION "app"."value_in_base"(text, bigint, text, date, bigint, text
 
 COMMENT ON FUNCTION "app"."warn_of_borders"(app.expense_filter, app.period, app.period) IS 'Returns a warning about bills that were paid in one of two compared periods and due outside it, up to a week apart.';
 
-COMMENT ON FUNCTION "app"."warn_of_drafts"(app.context, jsonb) IS 'Returns warnings about duplicates, likely bills, future days, transfers between own accounts, and amounts without a final value in the base currency.';
+COMMENT ON FUNCTION "app"."warn_of_drafts"(app.context, jsonb) IS 'Returns warnings about duplicates, likely bills, future days, transfers between own accounts, salaries, and amounts without a final value in the base currency.';
 
 COMMENT ON FUNCTION "app"."warn_of_parts"(text[]) IS 'Returns a warning when other parts of a deleted record''s split remain.';
 
