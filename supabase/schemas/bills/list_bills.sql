@@ -249,11 +249,13 @@ begin
       'due',
       jsonb_build_object('amount', app.format_minor(due.minor, into_exponent), 'currency', into_currency, 'until',
         until, 'estimated', case when page.estimated_sums is not null then app.format_minor(
-        (app.convert_sums(page.estimated_sums, into_currency, context.today)).minor, into_exponent) end),
+        (app.convert_sums(page.estimated_sums, into_currency, context.today)).minor, into_exponent) end)
+    -- Of the bills that happen to be due, they would be taken for all.
+    ) || case when num_nonnulls(within_days, wanted_state) > 0 then '{}' else jsonb_build_object(
       'monthly',
       jsonb_build_object('amount', app.format_minor(yearly.minor / 12, into_exponent), 'currency', into_currency),
       'yearly', jsonb_build_object('amount', app.format_minor(yearly.minor, into_exponent), 'currency', into_currency)
-    )
+    ) end
   );
   if page.total_count = 0 and words is not null then
     data := data || jsonb_strip_nulls(jsonb_build_object('no_match', app.find_near_bills(context, words)));
@@ -276,6 +278,7 @@ begin
 end
 $$;
 comment on function app.list_bills is
-  'Tool list_bills: data {bills, totals {due, monthly, yearly}, no_match?}, with bill_id also its history. Totals '
-  'cover all matches: due is overdue or due until the end of the window, or of the calendar month without one; '
-  'estimated is its estimated part; due_in_window {count, amount} is a bill''s part.';
+  'Tool list_bills: data {bills, totals {due, monthly?, yearly?}, no_match?}, with bill_id also its history. Totals '
+  'cover all matches, monthly and yearly unless the filter is about dates: due is overdue or due until the end of the '
+  'window, or of the calendar month without one; estimated is its estimated part; due_in_window {count, amount} is a '
+  'bill''s part.';
