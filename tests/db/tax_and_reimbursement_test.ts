@@ -104,9 +104,28 @@ testBooks("tax", {}, {
     await log(books, { name: "No receipt" });
     await log(books, { amount: "1100", currency: "JPY", tax_percent: 10 });
     const { data, total_count } = await books.call("list_expenses", { limit: 1 });
-    assertEquals(data.tax_by_currency, { EUR: { amount: "17.10", count: 2 }, JPY: { amount: "100", count: 1 } });
+    assertEquals(data.tax_by_currency, {
+      EUR: { amount: "17.10", count: 2, without_tax: 1 },
+      JPY: { amount: "100", count: 1 },
+    });
     assertEquals(total_count, 4);
     assertEquals((await books.ok("list_expenses", { query: "receipt" })).tax_by_currency, undefined);
+  },
+
+  "of a total says how many payments and refunds have none recorded": async (books) => {
+    await log(books, { tax_percent: 19 });
+    await log(books, { is_refund: true });
+    await log(books, { name: "No receipt" });
+    // By the index, and by the words of each payment.
+    for (
+      const [args, without_tax] of [[{}, 2], [{ query: "dinner" }, 1]] as const
+    ) {
+      for (const tool of ["list_expenses", "summarize_spending"]) {
+        assertEquals((await books.ok(tool, args)).tax_by_currency, {
+          EUR: { amount: "19.00", count: 1, without_tax, refunds_without_tax: 1 },
+        }, tool);
+      }
+    }
   },
 
   "is exported with the sign of its amount, and read back": async (books) => {

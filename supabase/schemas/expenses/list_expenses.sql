@@ -3,10 +3,12 @@ create type app.payment_sum as (
   count bigint,
   net_minor numeric,
   taxed_count bigint,
-  tax_minor numeric
+  tax_minor numeric,
+  untaxed_refunds bigint
 );
 comment on type app.payment_sum is
-  'Sums of the payments in one currency, with refunds subtracted, and the tax of those that state one.';
+  'Sums of the payments in one currency, with refunds subtracted, the tax of those that state one, and how many refunds '
+  'state none.';
 
 -- The most common filters are planned once per session, since planning took as long as everything else. A generic plan
 -- doesn't know the filter, so the settings of the next two functions force an index scan in order.
@@ -26,7 +28,8 @@ begin
   return array(
     select (
       p.currency, count(*), sum(case p.direction when 'out' then p.amount_minor else -p.amount_minor end),
-      count(p.tax_minor), sum(case p.direction when 'out' then p.tax_minor else -p.tax_minor end)
+      count(p.tax_minor), sum(case p.direction when 'out' then p.tax_minor else -p.tax_minor end),
+      count(*) filter (where p.direction = 'refund' and p.tax_minor is null)
     )::app.payment_sum
     from app.payments as p
     where p.deleted_at is null and p.paid_on between from_on and to_on
@@ -44,16 +47,18 @@ create or replace function app.describe_tax(sums app.payment_sum[]) returns json
 language plpgsql stable set search_path = '' as $$
 begin
   return (
-    select jsonb_object_agg(s.currency, jsonb_build_object(
-      'amount', app.format_amount(s.tax_minor, s.currency), 'count', s.taxed_count
-    ))
+    select jsonb_object_agg(s.currency, jsonb_strip_nulls(jsonb_build_object(
+      'amount', app.format_amount(s.tax_minor, s.currency), 'count', s.taxed_count,
+      'without_tax', nullif(s.count - s.taxed_count, 0), 'refunds_without_tax', nullif(s.untaxed_refunds, 0)
+    )))
     from unnest(sums) as s
     where s.taxed_count > 0
   );
 end
 $$;
 comment on function app.describe_tax is
-  'Returns the tax by currency: {currency: {amount, count}}; null when no payment states one.';
+  'Returns the tax by currency: {currency: {amount, count, without_tax?, refunds_without_tax?}}; null when no payment '
+  'states one. The last two count payments without a recorded tax.';
 
 create or replace function app.list_plain_payments(filter app.expense_filter, key jsonb, page_size int) returns text[]
 language plpgsql stable set search_path = ''
@@ -173,7 +178,8 @@ begin
           array(
             select (
               m.currency, count(*), sum(case m.direction when 'out' then m.amount_minor else -m.amount_minor end),
-              count(m.tax_minor), sum(case m.direction when 'out' then m.tax_minor else -m.tax_minor end)
+              count(m.tax_minor), sum(case m.direction when 'out' then m.tax_minor else -m.tax_minor end),
+              count(*) filter (where m.direction = 'refund' and m.tax_minor is null)
             )::app.payment_sum
             from matching as m
             group by m.currency

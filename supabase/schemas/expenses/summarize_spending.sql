@@ -109,8 +109,9 @@ declare
   sums constant app.payment_sum[] := case when app.is_plain(filter) then app.sum_plain_payments(filter)
     else array(
       select (p.currency, count(*), null, count(p.tax_minor),
-        sum(case p.direction when 'out' then p.tax_minor else -p.tax_minor end))::app.payment_sum
-      from app.find_payments(filter) as p where p.tax_minor is not null group by p.currency
+        sum(case p.direction when 'out' then p.tax_minor else -p.tax_minor end),
+        count(*) filter (where p.direction = 'refund' and p.tax_minor is null))::app.payment_sum
+      from app.find_payments(filter) as p group by p.currency
     ) end;
 begin
   return app.describe_tax(sums);
