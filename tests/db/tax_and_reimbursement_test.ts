@@ -2,7 +2,7 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { importOfFile } from "../_support/import_args.ts";
 import { testBooks } from "../_support/book_steps.ts";
-import { type Books, type Json, openBooks } from "../_support/books.ts";
+import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
 
 const dinner = (more: Json = {}) => ({ name: "Dinner", amount: "119", date: "2026-11-19", ...more });
 const log = async (books: Books, more: Json = {}): Promise<string> =>
@@ -163,6 +163,23 @@ testBooks("reimbursement", {}, {
     assertEquals((await books.ok("summarize_spending", { reimbursement: "none" })).total.amount, "119.00");
     const { csv } = await books.ok("list_expenses", { format: "csv", reimbursement: "open", query: "hotel" });
     assertMatch(csv, /,open,Client,,,119\.00,/);
+  },
+
+  "is told with the total that it stays in, in the currency of the total": async (books, database) => {
+    const sum = async (args: Json = {}) => {
+      const { amount, reimbursement } = (await books.ok("summarize_spending", args)).total;
+      return [amount, reimbursement];
+    };
+    await log(books, { name: "Own" });
+    assertEquals(await sum(), ["119.00", undefined]);
+    await addRate(database, "USD", "2026-11-19", "1.25");
+    await log(books, { name: "Hotel", reimbursement: "open", tags: ["lisbon"] });
+    await log(books, { name: "Taxi", reimbursement: "done", currency: "USD", amount: "25", tags: ["lisbon"] });
+    assertEquals(await sum(), ["258.00", { open: "119.00", done: "20.00" }]);
+    assertEquals(await sum({ tags: ["lisbon"], in_currency: "USD" }), ["173.75", { open: "148.75", done: "25.00" }]);
+    assertEquals(await sum({ reimbursement: "done" }), ["20.00", { done: "20.00" }]);
+    assertEquals(await sum({ reimbursement: "none" }), ["119.00", undefined]);
+    assertEquals(await sum({ period: "last_month" }), ["0.00", undefined]);
   },
 
   "defaults to today, and can be reopened and removed": async (books) => {

@@ -160,5 +160,7 @@ create index payments_charged_currency_idx on app.payments (charged_currency);
 create index payments_base_currency_idx on app.payments (base_currency, organization_id);
 create index payments_estimates_idx on app.payments (organization_id, paid_on)
   where is_estimate and deleted_at is null;
+create index payments_reimbursement_idx on app.payments (organization_id, paid_on)
+  where reimbursement is not null and deleted_at is null;
 create index payments_split_id_idx on app.payments (split_id) where split_id is not null;
 create index payments_pending_idx on app.payments (paid_on, id) where not is_final;

@@ -119,6 +119,31 @@ end
 $$;
 comment on function app.tax_in is 'Returns the tax in the payments that match a filter, by currency; null for none.';
 
+create or replace function app.sum_reimbursed(context app.context, filter app.expense_filter, target text, exponent int)
+  returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_object_agg(f.reimbursement, app.format_minor(s.minor, exponent))
+    -- Few, and found by an index of their own.
+    from (
+      select distinct p.reimbursement from app.payments as p
+      where p.organization_id = context.organization_id and p.reimbursement is not null and p.deleted_at is null
+        and p.paid_on between filter.from_on and filter.to_on
+        and p.reimbursement = coalesce(filter.reimbursement, p.reimbursement)
+      offset 0
+    ) as f
+    cross join lateral
+      jsonb_populate_record(filter, jsonb_build_object('reimbursement', f.reimbursement)) as reimbursed
+    cross join lateral app.sum_spending(context, reimbursed, null, null, array['currency'], target) as spending
+    cross join lateral (select sum(g.once_minor) as minor from unnest(spending.groups) as g) as s
+    where s.minor is not null
+  );
+end
+$$;
+comment on function app.sum_reimbursed is
+  'The parts of a total that somebody else pays back: {open?, done?}, or null. They stay in the total.';
+
 create or replace function app.summarize_spending(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
@@ -212,7 +237,8 @@ begin
     'change_percent', case when is_compared and books_begin is null then
       round((sum(g.once_minor) - sum(g.once_earlier_minor)) * 100 / nullif(abs(sum(g.once_earlier_minor)), 0), 1)
     end,
-    'average', app.average_spending(context, period, dimensions, sum(g.once_minor), exponent)
+    'average', app.average_spending(context, period, dimensions, sum(g.once_minor), exponent),
+    'reimbursement', app.sum_reimbursed(context, filter, target, exponent)
   ) into total
   from unnest(overall.groups) as g;
   if 'tag' = any (dimensions) and exists (select from unnest(spending.groups) as g where g.count > g.once_count) then
