@@ -65,6 +65,9 @@ testBooks("budgets", { day: TODAY }, {
     assertEquals(await left(books, { period: "last_month", categories: ["Travel"] }), [["Travel", "month", "101.00"]]);
     assertEquals(await left(books, { categories: ["Food"] }), [["Food", "month", "50.00"]]);
     assertEquals(await left(books, { categories: ["Uncategorized"] }), undefined);
+    // It did not exist then.
+    assertEquals((await budgets(books, { period: "last_month" }))!.map(({ set_on }) => set_on), [TODAY, TODAY, TODAY]);
+    assertEquals((await budgets(books))!.map(({ set_on }) => set_on), [undefined, undefined, undefined]);
     // Payees and amount ranges can't have a budget.
     assertEquals(await left(books, { payee: "Rail" }), undefined);
   },

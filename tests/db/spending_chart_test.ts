@@ -1,5 +1,5 @@
 /** The chart's numbers agree with the other tools: as series, table and sentence. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, type Json } from "../_support/books.ts";
 
@@ -73,8 +73,9 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
     assertEquals(year.table.split("\n")[0], "163.00 EUR from 2026-01-01 to 2026-12-31. Budget: 81% of 200.00 EUR.");
     const september = await books.ok("show_spending_chart", { period: "last_month", categories: ["Transport"] });
     assertEquals(september.series[0].points, [
-      { x: "Transport", y: "120.00", budget: { amount: "100.00", used_percent: 120 } },
+      { x: "Transport", y: "120.00", budget: { amount: "100.00", used_percent: 120, set_on: "2026-10-06" } },
     ]);
+    assertMatch(september.table, /\| 120% of 100\.00 EUR, set on 2026-10-06 \|/);
     // A part of a month, several months, and another currency have none.
     for (
       const args of [

@@ -13,6 +13,7 @@ const Budget = z.object({
   carried: z.optional(z.string()),
   spent: z.string(),
   used_percent: z.optional(z.number()),
+  set_on: z.optional(z.string()),
 });
 type Budget = z.infer<typeof Budget>;
 
@@ -58,6 +59,7 @@ export type Upcoming = z.infer<typeof Upcoming>;
 interface Limit {
   amount: string;
   used_percent?: number;
+  set_on?: string;
 }
 
 /** A bar, a column, or a bill's dates. */
@@ -103,10 +105,14 @@ export function barSeries(
   }];
 }
 
-/** The available amount including carry-over, and the used percentage, which is absent when nothing was available. */
-export const limitOf = ({ amount, carried, used_percent }: Budget): Limit => ({
+/**
+ * The available amount including carry-over, the used percentage, which is absent when nothing was available, and the
+ * day of a budget that was set after the period.
+ */
+export const limitOf = ({ amount, carried, used_percent, set_on }: Budget): Limit => ({
   amount: carried ? addAmounts(amount, carried) : amount,
   ...(used_percent !== undefined && { used_percent }),
+  ...(set_on && { set_on }),
 });
 
 /** One column per step, including empty steps; one series per category, or a single one for the total. */

@@ -16,9 +16,17 @@ export const part = (step: string): string => `${step} (part)`;
 /** A bill that is due several times in a row. */
 export const times = (name: string, dates: number | undefined): string => dates ? `${name} (${dates} ×)` : name;
 
-/** What is used of a budget. @param used.percent absent when earlier months or years took all of it */
-export const used = ({ percent, amount }: { percent?: string; amount: string }): string =>
-  percent === undefined ? "used up earlier" : `${percent} of ${amount}`;
+export interface Used {
+  /** Absent when earlier months or years took all of it. */
+  percent?: string;
+  amount: string;
+  /** Only when the budget was set after the period. */
+  setOn?: string;
+}
+
+/** What is used of a budget. */
+export const used = ({ percent, amount, setOn }: Used): string =>
+  (percent === undefined ? "used up earlier" : `${percent} of ${amount}`) + (setOn ? `, set on ${setOn}` : "");
 
 interface Compared {
   /** "last month" */
@@ -57,7 +65,7 @@ export const chartPage = {
   about: (amount: string): string => `about ${amount}`,
   estimated: (amount: string): string => `Estimated: ${amount} of it.`,
   /** Of everything that may be spent. */
-  usedOfAll: (words: { percent?: string; amount: string }): string => `Budget: ${used(words)}`,
+  usedOfAll: (words: Used): string => `Budget: ${used(words)}`,
   unconverted: (amounts: string): string => `Not included (no exchange rate): ${amounts}.`,
   /** Before names of bills. */
   unknownAmounts: "Not included (amount not known yet):",

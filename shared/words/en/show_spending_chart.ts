@@ -72,10 +72,15 @@ interface Upcoming {
 /** What may be spent, and how much of it is used. */
 interface Limit extends Money {
   used_percent?: number;
+  set_on?: string;
 }
 
-const usedOf = ({ used_percent, ...amount }: Limit): string =>
-  used({ amount: money(amount), ...(used_percent !== undefined && { percent: percent(used_percent) }) });
+const usedOf = ({ used_percent, set_on, ...amount }: Limit): string =>
+  used({
+    amount: money(amount),
+    ...(used_percent !== undefined && { percent: percent(used_percent) }),
+    ...(set_on && { setOn: set_on }),
+  });
 
 export const chart = {
   spending: "Spending",

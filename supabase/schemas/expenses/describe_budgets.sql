@@ -96,16 +96,19 @@ begin
       'spent', app.format_minor(s.spent_minor, c.exponent),
       'left', app.format_minor(s.available_minor - s.spent_minor, c.exponent),
       'used_percent', case when s.available_minor > 0 then trunc(s.spent_minor * 100 / s.available_minor) end,
-      'is_partial', case when s.is_partial then true end
+      'is_partial', case when s.is_partial then true end,
+      'set_on', case when added.day > s.to_on then added.day end
     )) order by (s.budget).per, lower(s.category) nulls first)
     from app.read_budgets(context, day, category_ids) as s
     join app.currencies as c on c.code = (s.budget).currency
+    cross join lateral (select ((s.budget).created_at at time zone context.timezone)::date as day) as added
   );
 end
 $$;
 comment on function app.describe_budgets is
   'Returns app.read_budgets in the format of the contract: [{category?, per, from, to, amount, currency, carried?, '
-  'spent, left, used_percent?, is_partial?}], or null for none.';
+  'spent, left, used_percent?, is_partial?, set_on?}], or null for none. set_on is the day of a budget that was set '
+  'after the period.';
 
 create or replace function app.change_budget(context app.context, change jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$

@@ -21,6 +21,8 @@ export interface Budget {
   amount: string;
   /** Absent when the budget was zero. */
   used_percent?: number;
+  /** Only when it was set after the period. */
+  set_on?: string;
 }
 
 export interface Chart {

@@ -1,4 +1,5 @@
 /** Formats numbers and days in the reader's locale. */
+import type { Used } from "../../../../shared/words/en/chart_page.ts";
 import type { Budget, Chart } from "./data.ts";
 
 export interface Format {
@@ -10,7 +11,7 @@ export interface Format {
   /** "8%" of 8. */
   percent(whole: number): string;
   /** The used part of a budget, as words need it. */
-  used(budget: Budget): { percent?: string; amount: string };
+  used(budget: Budget): Used;
 }
 
 export function createFormat({ currency, unit }: Chart, locale: string | undefined): Format {
@@ -26,18 +27,20 @@ export function createFormat({ currency, unit }: Chart, locale: string | undefin
       ? dateFormat(locale, { month: "long", year: "numeric" })
       : dateFormat(locale, { weekday: "short", day: "numeric", month: "short", year: "numeric" }),
   };
+  const step = (key: string, length: "short" | "long") => {
+    const at = new Date(`${key.length === 7 ? `${key}-01` : key}T00:00:00Z`);
+    return isNaN(at.valueOf()) ? key : days[length].format(at);
+  };
   return {
     // Decimal strings are formatted exactly (ECMA-402 2023).
     money: (amount) => money.format(amount as Intl.StringNumericLiteral),
     tick: (value) => (value >= 1000 ? compact : value >= 10 || Number.isInteger(value) ? whole : money).format(value),
-    step(key, length) {
-      const at = new Date(`${key.length === 7 ? `${key}-01` : key}T00:00:00Z`);
-      return isNaN(at.valueOf()) ? key : days[length].format(at);
-    },
+    step,
     percent: (whole) => percents.format(whole / 100),
-    used: ({ amount, used_percent: used }) => ({
+    used: ({ amount, used_percent: used, set_on: setOn }) => ({
       amount: money.format(amount as Intl.StringNumericLiteral),
       ...(used !== undefined && { percent: percents.format(used / 100) }),
+      ...(setOn && { setOn: step(setOn, "long") }),
     }),
   };
 }
