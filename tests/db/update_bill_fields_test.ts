@@ -32,6 +32,27 @@ testBooks("update_bill of fields", { day: TODAY }, {
     const after = await show(books, id);
     assertEquals(after, { ...before, version: after.version });
   },
+  "says that a new payer or split leaves recorded payments as they are": async (books) => {
+    const id = await addRent(books, { month_days: [1, 15], first_due: "2026-12-10" });
+    const shared = { between: ["me"] };
+    const codes = async (set: Json) => (await change(books, id, { set })).warnings.map(({ code }: Json) => code);
+    assertEquals(await codes({ paid_by: "me" }), []);
+    await books.ok("mark_bill_paid", { bill_id: id, advance: true });
+    const { data, warnings } = await change(books, id, { set: { shared } });
+    assertEquals(warnings, [{
+      code: "applies_later",
+      message:
+        "Who pays and bears Rent changes for payments from now on, next due 2027-01-01; payments already in the " +
+        "books keep their payer and split.",
+    }]);
+    assertEquals(data.before, { shared: { between: [] }, version: data.bill.version - 1 });
+    // The schedule is not changed, although its first date is not on the first of its days.
+    const { recent_changes: [{ summary }] } = await books.ok("get_context", { include: ["recent_changes"] });
+    assertEquals(summary, "Changed Rent: shared costs");
+    assertEquals(await codes({ note: "x" }), []);
+    const unshared = await change(books, id, { set: { shared: { between: [] } } });
+    assertEquals(unshared.data.before.shared.between.length, 1);
+  },
   "is described briefly in the list of changes": async (books) => {
     const id = await addRent(books);
     const told = async (args: Json) => {

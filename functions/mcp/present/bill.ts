@@ -48,8 +48,14 @@ export const presentAddedBill = ({ bill, ...data }: z.infer<typeof AddedBill>, w
 export const presentUpdatedBill = (
   { bill, before: { schedule, ...before }, ...data }: z.infer<typeof UpdatedBill>,
   words: Words,
-) => ({
-  ...data,
-  bill: presentBill(bill, words),
-  before: { ...nameShared(before, words.labels), ...(schedule && { schedule_text: words.schedule(schedule) }) },
-});
+) => {
+  const shown = presentBill(bill, words);
+  const schedule_text = schedule && words.schedule(schedule);
+  // Counted from another date, it may be the same in words.
+  const isOther = schedule_text && schedule_text !== shown.schedule_text;
+  return {
+    ...data,
+    bill: shown,
+    before: { ...nameShared(before, words.labels), ...(isOther && { schedule_text }) },
+  };
+};

@@ -200,6 +200,11 @@ export const warnings = {
     `The new amount of ${name} applies to due dates from ${from} on; until then it stays ${
       old.amount ? money(old as Money) : "unknown"
     }.`,
+  "applies_later.split": ({ name, next_due }: Named & { next_due?: string }): string =>
+    `Who pays and bears ${name} changes for payments from now on${
+      next_due ? `, next due ${next_due}` : ""
+    }; payments ` +
+    "already in the books keep their payer and split.",
   "still_open": (
     { name, status, dates, count: all }: Named & { status: string; dates: OpenDate[]; count: number },
   ): string => {

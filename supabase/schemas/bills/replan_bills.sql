@@ -9,6 +9,11 @@ declare
   first_due constant date := app.parse_date(context, changes ->> 'first_due', 'set.first_due');
   is_other_rhythm boolean;
 begin
+  -- The first of several days of the month may lie before the first date.
+  if not changes ?| array['frequency', 'every', 'first_due', 'month_days', 'month_weekdays', 'weekend_rule', 'ends_on',
+    'ends_after'] then
+    return old;
+  end if;
   bill.frequency := coalesce(changes ->> 'frequency', old.frequency);
   bill.every := case
     when bill.frequency = 'once' then 1

@@ -46,6 +46,8 @@ comment on function app.sum_up_update is
 create or replace function app.update_bill(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
+  -- What takes a split away (app.parse_sharing) also says that there was none.
+  unshared constant jsonb := '{"shared":{"between":[]}}';
   old app.expenses := app.find_bill(context, arguments);
   bill app.expenses;
   occurrence app.expense_occurrences;
@@ -77,8 +79,8 @@ begin
   end if;
   select * into bill from app.expenses as e where e.id = old.id;
   shown := app.describe_bills(context, array[bill.id]) -> 0;
-  select coalesce(jsonb_object_agg(b.key, b.value), '{}') into before from jsonb_each(shown_before) as b
-    where b.value is distinct from shown -> b.key;
+  select coalesce(jsonb_object_agg(b.key, b.value), '{}') into before from jsonb_each(unshared || shown_before) as b
+    where b.value is distinct from (unshared || shown) -> b.key;
   return jsonb_build_object(
     'data',
     jsonb_build_object('bill', shown, 'before', before, 'occurrences', app.describe_touched(bill.id, occurrence.id),

@@ -106,6 +106,12 @@ begin
       'currency', old.currency
     ));
   end if;
+  if (bill.sharing, bill.payer_id) is distinct from (old.sharing, old.payer_id)
+    and exists (select from app.payments as p where p.expense_id = bill.id and p.deleted_at is null) then
+    warnings := warnings || app.warning('applies_later.split', jsonb_build_object(
+      'name', bill.name, 'next_due', bill.next_due
+    ));
+  end if;
   if app.parse_date(context, arguments #>> '{set,first_due}', 'set.first_due') >= context.today
     and not app.same_schedule(old, bill) then
     warnings := warnings
