@@ -174,6 +174,26 @@ Deno.test("add_bill", async (t) => {
       assertEquals([update.warnings[0].code, update.data.bill.my_share_amount], ["share_is_a_note", "399.96"]);
     });
 
+    await step("says when another bill has the same payee, rhythm and amount", async (books) => {
+      const rent = { name: "Rent", amount: "1450", payee: "Hausverwaltung Nord", month_days: [1] };
+      const { bill } = await books.ok("add_bill", rent);
+      const warnings = async (more: Json) =>
+        (await books.call("add_bill", { ...rent, name: "Czynsz", dry_run: true, ...more })).warnings
+          .filter(({ code }: Json) => code !== "dry_run");
+      assertEquals(await warnings({ payee: "HAUSVERWALTUNG NORD" }), [{
+        code: "same_name",
+        message: "Czynsz looks like the bill Rent of the same payee: 1450.00 EUR, every month on the 1st. " +
+          `Both exist now; if this was meant to change it, undo this and use update_bill with ${bill.id}.`,
+      }]);
+      for (
+        const other of [{ amount: "60" }, { payee: "Garage" }, { every: 3 }, { currency: "USD" }, {
+          on_duplicate: "allow",
+        }]
+      ) {
+        assertEquals(await warnings(other), [], JSON.stringify(other));
+      }
+    });
+
     await step("takes a variable bill without an amount", async (books) => {
       const { bill } = await books.ok("add_bill", { name: "Power", amount_mode: "variable", month_days: [1] });
       assertEquals([bill.amount, bill.usual_amount, bill.monthly_equivalent, bill.state], [

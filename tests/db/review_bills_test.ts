@@ -108,6 +108,18 @@ testBooks("review_bills", { day: TODAY }, {
     await books.ok("update_bill", { bill_id: twin, set: { status: "cancelled" } });
     assertEquals((await books.ok("review_bills")).counts.possible_duplicates, 1);
   },
+  "possible_duplicates: a bill whose price changed is still recognized by the earlier one": async (books) => {
+    const rent = await add(books, "Rent", { payee: "Landlord", amount: "1450" });
+    await add(books, "Czynsz", { payee: "Landlord", amount: "1450" });
+    const found = async () => textsOf((await books.ok("review_bills")).possible_duplicates);
+    await books.ok("mark_bill_paid", { bill_id: rent, advance: true });
+    await books.ok("update_bill", { bill_id: rent, set: { amount: "1520" } });
+    assertEquals(await found(), [
+      "Czynsz and Rent look like the same bill: 1450.00 EUR and 1520.00 EUR, every month on the 1st.",
+    ]);
+    books.goTo("2028-01-10");
+    assertEquals(await found(), []);
+  },
   "trials_ending and cancel_by: within the horizon": async (books) => {
     await add(books, "Zoom", { trial_ends_on: "2026-11-25" });
     await add(books, "Gym", { renews_on: "2027-03-01", notice_days: 90 });

@@ -143,6 +143,15 @@ export const refusals = {
   }),
 };
 
+interface Twin extends Named, Partial<Money> {
+  id: string;
+  schedule: Schedule;
+}
+
+const twin = ({ id, schedule: days, amount, currency }: Omit<Twin, "name">): string =>
+  `${amount ? `${money({ amount, currency: currency! })}, ` : ""}${schedule(days)}. ` +
+  `Both exist now; if this was meant to change it, undo this and use update_bill with ${id}.`;
+
 export const warnings = {
   "first_due_moved": (
     { name, next_due, first_due, closed_until }: Named & { next_due: string; first_due: string; closed_until?: string },
@@ -155,13 +164,9 @@ export const warnings = {
   "share_is_a_note": ({ percent, name }: Named & { percent: number }): string =>
     `The share of ${percent}% is stored and shown with ${name} (my_share_amount); payments and totals still count the ` +
     "whole amount.",
-  "same_name": ({ name, id, schedule: days, amount, currency }: Named & Partial<Money> & {
-    id: string;
-    schedule: Schedule;
-  }): string =>
-    `There is already a bill called ${name}: ${amount ? `${money({ amount, currency: currency! })}, ` : ""}${
-      schedule(days)
-    }. Both exist now; if this was meant to change it, undo this and use update_bill with ${id}.`,
+  "same_name": ({ name, ...other }: Twin): string => `There is already a bill called ${name}: ${twin(other)}`,
+  "same_name.of_payee": ({ name, new_name, ...other }: Twin & { new_name: string }): string =>
+    `${new_name} looks like the bill ${name} of the same payee: ${twin(other)}`,
   /** @param spent.apart why no payment can take the expense over. */
   "already_spent": (
     { name, due_on, id, apart, is_paid, expense, paid_on, ...sum }: Named & Money & {

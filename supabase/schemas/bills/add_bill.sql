@@ -1,7 +1,8 @@
-create or replace function app.warn_of_same_name(bill app.expenses) returns jsonb
+create or replace function app.warn_of_twin(context app.context, bill app.expenses) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   other app.expenses;
+  facts jsonb;
 begin
   select * into other
   from app.expenses as e
@@ -10,14 +11,24 @@ begin
     and lower(e.name) = lower(bill.name) and e.id <> bill.id
   order by e.recorded_seq
   limit 1;
-  return case when found then jsonb_build_array(app.warning('same_name', jsonb_build_object(
+  if not found then
+    select e.* into other
+    from app.find_duplicates(context, bill.match_key) as f
+    cross join lateral (select e.* from app.expenses as e where e.id = f.finding ->> 'other_bill_id' offset 0) as e
+    where f.finding ->> 'bill_id' = bill.id;
+  end if;
+  facts := jsonb_build_object(
     'name', other.name, 'amount', app.format_amount(other.amount_minor, other.currency), 'currency', other.currency,
     'schedule', app.describe_schedule(other), 'id', other.id
-  ))) else '[]' end;
+  );
+  return case when other.id is null then '[]'
+    when lower(other.name) = lower(bill.name) then jsonb_build_array(app.warning('same_name', facts))
+    else jsonb_build_array(app.warning('same_name.of_payee', facts || jsonb_build_object('new_name', bill.name))) end;
 end
 $$;
-comment on function app.warn_of_same_name is
-  'A warning about the first other bill with the same name as a new one.';
+comment on function app.warn_of_twin is
+  'A warning about the first other bill with the name of a new one, or one of its payee that app.find_duplicates takes '
+  'for the same.';
 
 create or replace function app.warn_of_assignee(bill app.expenses) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -103,7 +114,7 @@ begin
       || app.warn_of_first_due(bill, app.parse_date(context, arguments ->> 'first_due', 'first_due'));
   end if;
   if arguments ->> 'on_duplicate' is distinct from 'allow' then
-    warnings := warnings || app.warn_of_same_name(bill);
+    warnings := warnings || app.warn_of_twin(context, bill);
   end if;
   select * into first from app.expense_occurrences as o
   where o.expense_id = bill.id and o.status = 'open' and o.due_on <= context.today + 5

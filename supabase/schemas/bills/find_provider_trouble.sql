@@ -1,8 +1,9 @@
-create or replace function app.find_duplicates(context app.context) returns table (rank date, finding jsonb)
+create or replace function app.find_duplicates(context app.context, wanted_key text default null)
+  returns table (rank date, finding jsonb)
 language sql stable
 begin atomic
-  -- Grouped and not joined: each bill is compared with the one before it of the same payee, rhythm and currency, and
-  -- with the first of the same name.
+  -- Grouped and not joined: each bill is compared with the one before it of the same payee, rhythm and currency that
+  -- costs, or within a year cost, the same or has the same name.
   select null::date, jsonb_build_object(
     'bill_id', two.id, 'name', two.name, 'other_bill_id', one.id, 'other_name', one.name,
     'amount',
@@ -15,22 +16,37 @@ begin atomic
     'schedule', app.describe_schedule(two)
   )
   from (
-    select b.id, coalesce(
-      lag(b.id) over (partition by b.match_key, b.frequency, b.every, b.currency, b.amount_minor
-        order by b.recorded_seq),
-      lag(b.id) over (partition by b.match_key, b.frequency, b.every, b.currency, lower(b.name) order by b.recorded_seq)
-    ) as earlier_id
-    from app.expenses as b
-    where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active'
-      and b.deleted_at is null and b.frequency <> 'once'
+    select distinct on (t.id) t.id, t.earlier_id
+    from (
+      select b.id, lag(b.id) over same as earlier_id, same.minor
+      from app.expenses as b
+      cross join lateral (
+        select b.amount_minor as minor, null as name where b.amount_minor is not null
+        union
+        select o.expected_minor as minor, null as name
+        from app.expense_occurrences as o
+        -- Bills whose price never changed have no other one.
+        where b.version > 1 and o.expense_id = b.id and o.amount_source = 'rule' and o.expected_minor is not null
+          and o.currency = b.currency and o.scheduled_on >= ((context).today - interval '1 year')::date
+        union all
+        select null as minor, lower(b.name) as name
+      ) as same
+      where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active'
+        and b.deleted_at is null and b.frequency <> 'once'
+        and (wanted_key is null or b.match_key = wanted_key)
+      window same as (
+        partition by b.match_key, b.frequency, b.every, b.currency, same.minor, same.name order by b.recorded_seq
+      )
+    ) as t
+    where t.earlier_id is not null
+    order by t.id, t.minor nulls last
   ) as pair
   cross join lateral (select * from app.expenses as b where b.id = pair.id offset 0) as two
-  cross join lateral (select * from app.expenses as b where b.id = pair.earlier_id offset 0) as one
-  where pair.earlier_id is not null and (two.amount_minor is not null or lower(two.name) = lower(one.name));
+  cross join lateral (select * from app.expenses as b where b.id = pair.earlier_id offset 0) as one;
 end;
 comment on function app.find_duplicates is
-  'Active bills of the same payee, rhythm and currency as an earlier one that has the same amount or the same name; '
-  'the later one is named first.';
+  'Active bills of the same payee, rhythm and currency as an earlier one that has, or had within a year, the same '
+  'amount, or has the same name; the later one is named first. wanted_key: only of this payee (match_key).';
 
 create or replace function app.find_trials(context app.context, horizon_days int)
   returns table (rank date, finding jsonb)
