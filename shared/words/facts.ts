@@ -74,6 +74,14 @@ export const Shared = z.object({
 });
 export type Shared = z.infer<typeof Shared>;
 
+/** What a bill's percentage makes of its amount; nothing counts it. */
+export const ShareNote = z.object({
+  percent: z.number(),
+  amount: z.optional(z.string()),
+  currency: z.string(),
+});
+export type ShareNote = z.infer<typeof ShareNote>;
+
 /** A name that spending is grouped by, or why there is none. */
 export const Group = z.union([
   z.string(),

@@ -95,8 +95,8 @@ Deno.test("add_bill", async (t) => {
         trial_ends_on: "2027-01-31",
         renews_on: "2027-03-31",
         cancel_by: "2027-03-01",
-        my_share_amount: "29.83",
-        my_share_percent: 33.33,
+        share_note: "A note, for nobody in particular: 33.33%, 29.83 CHF. Payments, totals and balances count the " +
+          "whole amount.",
         version: 1,
       });
     });
@@ -167,11 +167,14 @@ Deno.test("add_bill", async (t) => {
         "There is already a bill called Rent: 1200.00 EUR, every month on the 1st. " +
           `Both exist now; if this was meant to change it, undo this and use update_bill with ${bill.id}.`,
       );
-      assertEquals([result.data.bill.my_share_percent, result.data.bill.my_share_amount], [50, "50.00"]);
+      assertMatch(result.data.bill.share_note, /50%, 50\.00 EUR.*count the whole amount/);
       const allowed = await books.call("add_bill", { ...second, amount: "1", on_duplicate: "allow" });
       assertEquals(allowed.warnings.map(({ code }: Json) => code), ["share_is_a_note"]);
       const update = await books.call("update_bill", { bill_id: bill.id, set: { my_share_percent: 33.33 } });
-      assertEquals([update.warnings[0].code, update.data.bill.my_share_amount], ["share_is_a_note", "399.96"]);
+      assertEquals(update.warnings[0].code, "share_is_a_note");
+      assertMatch(update.data.bill.share_note, /33\.33%, 399\.96 EUR/);
+      const again = await books.ok("update_bill", { bill_id: bill.id, set: { my_share_percent: 100 } });
+      assertEquals([again.before.share_note, again.bill.share_note], [update.data.bill.share_note, undefined]);
     });
 
     await step("says when another bill has the same payee, rhythm and amount", async (books) => {

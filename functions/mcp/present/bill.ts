@@ -1,6 +1,6 @@
 /** A bill as all tools show it: schedule in words, and labels for a missing category and former members. */
 import * as z from "zod/mini";
-import { Question, Schedule, Shared } from "../../../shared/words/facts.ts";
+import { Question, Schedule, Shared, ShareNote } from "../../../shared/words/facts.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { nameShared } from "./shared.ts";
 
@@ -9,6 +9,7 @@ export const Bill = z.object({
   schedule: Schedule,
   category: z.optional(z.string()),
   shared: z.optional(Shared),
+  share_note: z.optional(ShareNote),
   provider: z.optional(z.object({ needs_review: z.optional(Question) })),
 });
 export type Bill = z.infer<typeof Bill>;
@@ -17,13 +18,18 @@ export const Bills = z.object({ bills: z.array(Bill) });
 export const AddedBill = z.object({ bill: Bill });
 /** `before` has only what changed. */
 export const UpdatedBill = z.extend(AddedBill, {
-  before: z.object({ schedule: z.optional(Schedule), shared: z.optional(Shared) }),
+  before: z.object({
+    schedule: z.optional(Schedule),
+    shared: z.optional(Shared),
+    share_note: z.optional(ShareNote),
+  }),
 });
 
-export const presentBill = ({ schedule, ...bill }: Bill, words: Words) => ({
+export const presentBill = ({ schedule, share_note, ...bill }: Bill, words: Words) => ({
   ...nameShared(bill, words.labels),
   category: bill.category ?? words.labels.uncategorized,
   schedule_text: words.schedule(schedule),
+  ...(share_note && { share_note: words.shareNote(share_note) }),
   ...(bill.provider?.needs_review && {
     provider: { ...bill.provider, needs_review: presentQuestion(bill.provider.needs_review) },
   }),
@@ -46,7 +52,7 @@ export const presentAddedBill = ({ bill, ...data }: z.infer<typeof AddedBill>, w
 
 /** `update_bill` */
 export const presentUpdatedBill = (
-  { bill, before: { schedule, ...before }, ...data }: z.infer<typeof UpdatedBill>,
+  { bill, before: { schedule, share_note, ...before }, ...data }: z.infer<typeof UpdatedBill>,
   words: Words,
 ) => {
   const shown = presentBill(bill, words);
@@ -56,6 +62,10 @@ export const presentUpdatedBill = (
   return {
     ...data,
     bill: shown,
-    before: { ...nameShared(before, words.labels), ...(isOther && { schedule_text }) },
+    before: {
+      ...nameShared(before, words.labels),
+      ...(isOther && { schedule_text }),
+      ...(share_note && { share_note: words.shareNote(share_note) }),
+    },
   };
 };

@@ -162,7 +162,7 @@ export const warnings = {
         : "that is not one of the given days of the month"
     }.`,
   "share_is_a_note": ({ percent, name }: Named & { percent: number }): string =>
-    `The share of ${percent}% is stored and shown with ${name} (my_share_amount); payments and totals still count the ` +
+    `The share of ${percent}% is stored and shown with ${name} (share_note); payments and totals still count the ` +
     "whole amount.",
   "same_name": ({ name, ...other }: Twin): string => `There is already a bill called ${name}: ${twin(other)}`,
   "same_name.of_payee": ({ name, new_name, ...other }: Twin & { new_name: string }): string =>

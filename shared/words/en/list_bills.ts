@@ -1,6 +1,12 @@
 /** Words of `list_bills`, and of every tool that takes a bill's id. */
+import type { ShareNote } from "../facts.ts";
 import type { Refusal } from "../message.ts";
-import { count, names } from "./phrases.ts";
+import { count, money, names } from "./phrases.ts";
+
+/** A percentage that the books only keep. "My" would be wrong for all but one of their readers. */
+export const shareNote = ({ percent, amount, currency }: ShareNote): string =>
+  `A note, for nobody in particular: ${percent}%${amount ? `, ${money({ amount, currency })}` : ""}. ` +
+  "Payments, totals and balances count the whole amount.";
 
 export const refusals = {
   "not_found.bill": ({ id, organization }: { id: string; organization: string }): Refusal => ({

@@ -137,6 +137,7 @@ export const en = {
   outcomes: syncBillAmounts.outcomes,
   /** A bill's schedule. */
   schedule,
+  shareNote: listBills.shareNote,
   rateRule: listExpenses.rateRule,
   mails,
   /** Introduces the problem of one item among several in a call. */

@@ -103,11 +103,12 @@ begin
       'trial_ends_on', b.trial_ends_on,
       'renews_on', case when b.renews_on is not null then app.next_renewal(b.bill, context.today) end,
       'cancel_by', case when b.renews_on is not null then app.next_cancel_by(b.bill, context.today) end,
-      'my_share_percent', case when b.share_bp < 10000 then trim_scale(b.share_bp / 100.0) end,
-      'my_share_amount',
-      case when b.share_bp < 10000
-        then app.format_minor(round(coalesce(u.expected_minor, usual.minor) * b.share_bp / 10000.0),
-          coalesce(own.exponent, c.exponent)) end,
+      'share_note', case when b.share_bp < 10000 then jsonb_build_object(
+        'percent', trim_scale(b.share_bp / 100.0), 'amount',
+        app.format_minor(round(coalesce(u.expected_minor, usual.minor) * b.share_bp / 10000.0),
+          coalesce(own.exponent, c.exponent)),
+        'currency', coalesce(own.code, b.currency)
+      ) end,
       'provider', case when link.id is not null then app.describe_link(context, link) end,
       'due_in_window', case when due[ids.position].due_count > 0 then jsonb_build_object(
         'count', due[ids.position].due_count, 'amount', app.format_minor(due[ids.position].due_minor, c.exponent)
@@ -156,5 +157,6 @@ comment on function app.describe_bills is
   'Bills in this order as every tool shows them, as of now, to who asks for the dates within so many days; amounts of '
   'overdue dates are what remains to be paid. due_currency: what the next date is in, when a part of it was paid '
   'before the bill came to another currency. awaiting_amount: dates of automatic payments without an amount. '
-  'next_price {amount, from} is a price that was set and holds later; my_share_amount is what my_share_percent makes '
-  'of the amount, which totals count whole. due_in_window is what due, in the same order, has of it.';
+  'next_price {amount, from} is a price that was set and holds later; share_note {percent, amount?, currency} is what '
+  'my_share_percent makes of the amount, which totals count whole. due_in_window is what due, in the same order, has '
+  'of it.';
