@@ -2,11 +2,17 @@ set local lock_timeout = '10s';
 set local statement_timeout = '60s';
 set local check_function_bodies = off;
 
+DROP FUNCTION "app"."find_duplicates"(app.context);
+
 DROP FUNCTION "app"."find_spending"(app.expenses, app.expense_occurrences, bigint, date[]);
+
+DROP FUNCTION "app"."warn_of_same_name"(app.expenses);
 
 ALTER TABLE "app"."payments" SET (autovacuum_analyze_scale_factor=0.02);
 
 ALTER TABLE "identity"."organizations" ADD COLUMN "relabel_closed" boolean NOT NULL DEFAULT false;
+
+ALTER TYPE "app"."payment_sum" ADD ATTRIBUTE "untaxed_refunds" bigint CASCADE;
 
 CREATE OR REPLACE FUNCTION app.add_bill(context app.context, arguments jsonb)
  RETURNS jsonb
@@ -78,7 +84,7 @@ begin
       || app.warn_of_first_due(bill, app.parse_date(context, arguments ->> 'first_due', 'first_due'));
   end if;
   if arguments ->> 'on_duplicate' is distinct from 'allow' then
-    warnings := warnings || app.warn_of_same_name(bill);
+    warnings := warnings || app.warn_of_twin(context, bill);
   end if;
   select * into first from app.expense_occurrences as o
   where o.expense_id = bill.id and o.status = 'open' and o.due_on <= context.today + 5
@@ -598,6 +604,65 @@ begin
     from jsonb_each(wanted) as w
     where not before -> w.key @> w.value
   );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.change_schedule(context app.context, old app.expenses, changes jsonb, next_open date)
+ RETURNS app.expenses
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  bill app.expenses := old;
+  first_due constant date := app.parse_date(context, changes ->> 'first_due', 'set.first_due');
+  is_other_rhythm boolean;
+begin
+  -- The first of several days of the month may lie before the first date.
+  if not changes ?| array['frequency', 'every', 'first_due', 'month_days', 'month_weekdays', 'weekend_rule', 'ends_on',
+    'ends_after'] then
+    return old;
+  end if;
+  bill.frequency := coalesce(changes ->> 'frequency', old.frequency);
+  bill.every := case
+    when bill.frequency = 'once' then 1
+    when changes ? 'every' then (changes ->> 'every')::int
+    when bill.frequency = old.frequency then old.every
+    else 1
+  end;
+  bill.weekend_rule := coalesce(changes ->> 'weekend_rule', old.weekend_rule);
+  is_other_rhythm := (bill.frequency, bill.every) is distinct from (old.frequency, old.every);
+  bill.month_days := case
+    when changes ?| array['month_days', 'month_weekdays'] then app.parse_month_days(changes, bill.frequency, 'set.')
+    when bill.frequency = 'monthly' and first_due is null then old.month_days
+  end;
+  bill.anchor_on := coalesce(first_due, case when is_other_rhythm then next_open end, old.anchor_on);
+  -- The 31st stays the last day of the month, though the next one is the 28th.
+  if is_other_rhythm and first_due is null and bill.month_days is null
+    and (old.frequency, bill.frequency) = ('monthly', 'monthly')
+    and extract(day from bill.anchor_on) <> extract(day from old.anchor_on) then
+    bill.month_days := array[extract(day from old.anchor_on)::smallint];
+  end if;
+  if bill.month_days is not null then
+    if first_due is null and not is_other_rhythm then
+      -- Other days of the same months.
+      bill.anchor_on := date_trunc('month', bill.anchor_on);
+    end if;
+    bill.anchor_on := app.first_month_day(bill);
+  end if;
+  if bill.frequency = 'once' then
+    bill.ends_on := null;
+    bill.ends_after := null;
+    return bill;
+  end if;
+  bill.ends_on := coalesce(app.parse_date(context, changes ->> 'ends_on', 'set.ends_on'), old.ends_on);
+  bill.ends_after := coalesce((changes ->> 'ends_after')::int, old.ends_after);
+  if bill.ends_on < bill.anchor_on then
+    perform app.fail('invalid_argument.ends_before_first_due', jsonb_build_object(
+      'name', bill.name, 'ends_on', bill.ends_on, 'first_due', bill.anchor_on
+    ), 'set.ends_on');
+  end if;
+  return bill;
 end
 $function$;
 
@@ -1304,6 +1369,167 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.describe_bills(context app.context, bill_ids text[], within_days integer DEFAULT NULL::integer, due app.bill_position[] DEFAULT NULL::app.bill_position[])
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  default_lead_days constant int := app.default_lead_days(context);
+  -- A daily bill unpaid for a year reports the number of its dates.
+  max_overdue_shown constant int := 24;
+begin
+  return (
+    with passed as (
+      select * from app.passed_occurrences(context, bill_ids)
+    ), overdue as (
+      select o.expense_id, min(o.due_on) as earliest_due, count(*) as dates_count,
+        jsonb_agg(jsonb_build_object(
+          'due_on', o.due_on, 'amount', app.format_minor(o.remaining_minor, c.exponent),
+          'currency', nullif(o.currency, b.currency),
+          'is_estimate', case when b.amount_mode = 'estimated' and o.is_by_rule then true end
+        ) order by o.position)
+          filter (where o.position <= max_overdue_shown) as dates
+      from (select *, row_number() over (partition by o.expense_id order by o.due_on, o.scheduled_on) as position
+        from passed as o) as o
+      join app.currencies as c on c.code = o.currency
+      cross join lateral (
+        select b.currency, b.amount_mode from app.expenses as b where b.id = o.expense_id offset 0
+      ) as b
+      where o.due_on < context.today
+      group by o.expense_id
+    )
+    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+      'id', b.id,
+      'name', b.name,
+      'payee', b.payee,
+      'category', category.name,
+      'tags', case when b.tags <> '{}' then to_jsonb(b.tags) end,
+      'note', b.note,
+      'amount', app.format_minor(
+        coalesce(u.expected_minor, case when b.price_from > context.today then b.earlier_minor end,
+        app.rule_amount(b.bill)), coalesce(own.exponent, c.exponent)
+      ),
+      'is_estimate', case when b.amount_mode = 'estimated' and coalesce(u.is_by_rule, true) then true end,
+      'remaining',
+      app.format_minor(nullif(u.remaining_minor, u.expected_minor), coalesce(own.exponent, c.exponent)),
+      'due_currency', own.code,
+      'next_price', case when b.price_from > context.today then
+        jsonb_build_object('amount', app.format_minor(b.amount_minor, c.exponent), 'from', b.price_from)
+      when b.amount_mode = 'fixed' and u.expected_minor <> b.amount_minor then (
+        select jsonb_build_object('amount', app.format_minor(b.amount_minor, c.exponent), 'from', f.day)
+        from app.next_price_from(b.bill, context.today) as f (day)
+        where f.day is not null
+      ) end,
+      'usual_amount', case when b.amount_mode = 'variable' then app.format_minor(usual.minor, c.exponent) end,
+      'currency', b.currency,
+      'amount_mode', b.amount_mode,
+      'schedule', app.describe_schedule(b.bill),
+      'next_due', u.due_on,
+      'days_until', u.due_on - context.today,
+      'state', app.bill_state(
+        b.status, coalesce(overdue.earliest_due, u.due_on), u.due_on, u.expected_minor is not null, context.today,
+        lead.days,
+        this_month.is_settled, within_days, awaited.dates is not null
+      ),
+      'snoozed_until', case when u.snoozed_until > context.today then u.snoozed_until end,
+      'overdue', coalesce(overdue.dates, '[]'),
+      'awaiting_amount', to_jsonb(awaited.dates),
+      'overdue_count', case when overdue.dates_count > max_overdue_shown then overdue.dates_count end,
+      'status', b.status,
+      'autopay', b.autopay,
+      'reminder',
+      jsonb_build_object('enabled', b.reminder_enabled, 'days_before', lead.days, 'again',
+        nullif(to_jsonb(b.remind_again), '[]')),
+      'monthly_equivalent',
+      case when b.status = 'active'
+        then
+        app.format_minor(usual.minor * app.times_a_month(b.frequency, b.every, cardinality(b.month_days)),
+        c.exponent) end,
+      'assignee', case when b.assignee_id is not null then app.assignee_name(b.bill) end,
+      'paid_by', case when b.payer_id is not null then app.member_name(b.payer_id) end,
+      'shared', case when b.sharing is not null then app.describe_sharing(b.sharing) end,
+      'trial_ends_on', b.trial_ends_on,
+      'renews_on', case when b.renews_on is not null then app.next_renewal(b.bill, context.today) end,
+      'cancel_by', case when b.renews_on is not null then app.next_cancel_by(b.bill, context.today) end,
+      'share_note', case when b.share_bp < 10000 then jsonb_build_object(
+        'percent', trim_scale(b.share_bp / 100.0), 'amount',
+        app.format_minor(round(coalesce(u.expected_minor, usual.minor) * b.share_bp / 10000.0),
+          coalesce(own.exponent, c.exponent)),
+        'currency', coalesce(own.code, b.currency)
+      ) end,
+      'provider', case when link.id is not null then app.describe_link(context, link) end,
+      'due_in_window', case when due[ids.position].due_count > 0 then jsonb_build_object(
+        'count', due[ids.position].due_count, 'amount', app.format_minor(due[ids.position].due_minor, c.exponent)
+      ) end,
+      'version', b.version
+    )) order by ids.position), '[]')
+    from unnest(bill_ids) with ordinality as ids (id, position)
+    -- Looked up one by one: as a join it became a walk along all expenses, most of what a short list took.
+    cross join lateral (select e.*, e as bill from app.expenses as e where e.id = ids.id offset 0) as b
+    join app.currencies as c on c.code = b.currency
+    cross join lateral (select coalesce(b.remind_days_before, default_lead_days) as days) as lead
+    left join app.categories as category on category.id = b.category_id
+    left join app.provider_links as link on link.expense_id = b.id and link.status <> 'revoked'
+    left join overdue on overdue.expense_id = b.id
+    left join lateral (
+      select o.due_on, o.scheduled_on, o.expected_minor, o.expected_minor - o.paid_minor as remaining_minor,
+        o.snoozed_until, o.currency, o.amount_source = 'rule' as is_by_rule
+      from app.expense_occurrences as o
+      -- The weekend rule moves a date by two days at most; the bound on the scheduled date is there for the index.
+      where o.expense_id = b.id and o.scheduled_on >= context.today - 2 and o.status = 'open'
+        and o.due_on >= context.today
+      union all
+      select p.due_on, p.scheduled_on, p.expected_minor, p.remaining_minor, null, p.currency, p.is_by_rule
+        from passed as p
+        where p.expense_id = b.id and p.due_on >= context.today
+      order by due_on, scheduled_on
+      limit 1
+    ) as u on true
+    left join app.currencies as own on own.code = u.currency and u.currency <> b.currency
+    cross join lateral app.this_month(b.id, b.autopay, b.next_due, coalesce(overdue.earliest_due, u.due_on),
+      context.today) as this_month
+    -- next_price is a price that applies later; until then the bill costs as much as its next date.
+    cross join lateral app.usual_amount(
+      b.id,
+      case when b.price_from > context.today then b.earlier_minor
+        when b.amount_mode = 'fixed' and u.is_by_rule and own.code is null then u.expected_minor
+        else b.amount_minor end,
+      b.currency
+    ) as usual
+    cross join lateral app.awaited_dates(b.id, b.autopay and b.status = 'active', b.next_due, usual.minor,
+      context.today) as awaited
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.describe_budgets(context app.context, day date, category_ids text[] DEFAULT NULL::text[])
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+      'category', s.category, 'per', (s.budget).per, 'from', s.from_on, 'to', s.to_on,
+      'amount', app.format_minor((s.budget).amount_minor, c.exponent), 'currency', c.code,
+      'carried', app.format_minor(s.carried_minor, c.exponent),
+      'spent', app.format_minor(s.spent_minor, c.exponent),
+      'left', app.format_minor(s.available_minor - s.spent_minor, c.exponent),
+      'used_percent', case when s.available_minor > 0 then trunc(s.spent_minor * 100 / s.available_minor) end,
+      'is_partial', case when s.is_partial then true end,
+      'set_on', case when added.day > s.to_on then added.day end
+    )) order by (s.budget).per, lower(s.category) nulls first)
+    from app.read_budgets(context, day, category_ids) as s
+    join app.currencies as c on c.code = (s.budget).currency
+    cross join lateral (select ((s.budget).created_at at time zone context.timezone)::date as day) as added
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.describe_page(batch app.import_batches, page jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -1407,6 +1633,24 @@ begin
     ),
     'currency', spending.currency, 'paid_on', spending.paid_on
   ));
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.describe_tax(sums app.payment_sum[])
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select jsonb_object_agg(s.currency, jsonb_strip_nulls(jsonb_build_object(
+      'amount', app.format_amount(s.tax_minor, s.currency), 'count', s.taxed_count,
+      'without_tax', nullif(s.count - s.taxed_count, 0), 'refunds_without_tax', nullif(s.untaxed_refunds, 0)
+    )))
+    from unnest(sums) as s
+    where s.taxed_count > 0
+  );
 end
 $function$;
 
@@ -2004,6 +2248,139 @@ begin
     order by c.id, k.days;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION app.find_duplicates(context app.context, wanted_key text DEFAULT NULL::text)
+ RETURNS TABLE(rank date, finding jsonb)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT NULL::date AS date,
+     jsonb_build_object('bill_id', two.id, 'name', two.name, 'other_bill_id', one.id, 'other_name', one.name, 'amount', app.format_minor((two.amount_minor)::numeric, (( SELECT c.exponent
+            FROM app.currencies c
+           WHERE (c.code = two.currency)))::integer), 'currency', two.currency, 'other_amount',
+         CASE
+             WHEN (one.amount_minor <> two.amount_minor) THEN app.format_minor((one.amount_minor)::numeric, (( SELECT c.exponent
+                FROM app.currencies c
+               WHERE (c.code = two.currency)))::integer)
+             ELSE NULL::text
+         END, 'schedule', app.describe_schedule(ROW(two.id, two.organization_id, two.kind, two.name, two.payee, two.match_key, two.category_id, two.tags, two.note, two.url, two.amount_mode, two.amount_minor, two.earlier_minor, two.price_from, two.currency, two.share_bp, two.frequency, two.every, two.anchor_on, two.month_days, two.weekend_rule, two.ends_on, two.ends_after, two.tracked_from, two.next_due, two.autopay, two.trial_ends_on, two.renews_on, two.notice_days, two.status, two.reminder_enabled, two.remind_days_before, two.remind_again, two.assignee_id, two.payer_id, two.sharing, two.source, two.external_id, two.created_by, two.version, two.deleted_at, two.recorded_seq, two.created_at, two.updated_at))) AS jsonb_build_object
+    FROM ((( SELECT DISTINCT ON (t.id) t.id,
+             t.earlier_id
+            FROM ( SELECT b.id,
+                     lag(b.id) OVER same AS earlier_id,
+                     same.minor
+                    FROM (app.expenses b
+                      CROSS JOIN LATERAL ((
+                                  SELECT b.amount_minor AS minor,
+                                     NULL::text AS name
+                                   WHERE (b.amount_minor IS NOT NULL)
+                                 UNION
+                                  SELECT o.expected_minor AS minor,
+                                     NULL::text AS name
+                                    FROM app.expense_occurrences o
+                                   WHERE ((b.version > 1) AND (o.expense_id = b.id) AND (o.amount_source = 'rule'::text) AND (o.expected_minor IS NOT NULL) AND (o.currency = b.currency) AND (o.scheduled_on >= (((find_duplicates.context).today - '1 year'::interval))::date))
+                         ) UNION ALL
+                          SELECT NULL::bigint AS minor,
+                             lower(b.name) AS name) same)
+                   WHERE ((b.organization_id = (find_duplicates.context).organization_id) AND (b.kind = 'bill'::text) AND (b.status = 'active'::text) AND (b.deleted_at IS NULL) AND (b.frequency <> 'once'::text) AND ((find_duplicates.wanted_key IS NULL) OR (b.match_key = find_duplicates.wanted_key)))
+                   WINDOW same AS (PARTITION BY b.match_key, b.frequency, b.every, b.currency, same.minor, same.name ORDER BY b.recorded_seq)) t
+           WHERE (t.earlier_id IS NOT NULL)
+           ORDER BY t.id, t.minor) pair
+      CROSS JOIN LATERAL ( SELECT b.id,
+             b.organization_id,
+             b.kind,
+             b.name,
+             b.payee,
+             b.match_key,
+             b.category_id,
+             b.tags,
+             b.note,
+             b.url,
+             b.amount_mode,
+             b.amount_minor,
+             b.earlier_minor,
+             b.price_from,
+             b.currency,
+             b.share_bp,
+             b.frequency,
+             b.every,
+             b.anchor_on,
+             b.month_days,
+             b.weekend_rule,
+             b.ends_on,
+             b.ends_after,
+             b.tracked_from,
+             b.next_due,
+             b.autopay,
+             b.trial_ends_on,
+             b.renews_on,
+             b.notice_days,
+             b.status,
+             b.reminder_enabled,
+             b.remind_days_before,
+             b.remind_again,
+             b.assignee_id,
+             b.payer_id,
+             b.sharing,
+             b.source,
+             b.external_id,
+             b.created_by,
+             b.version,
+             b.deleted_at,
+             b.recorded_seq,
+             b.created_at,
+             b.updated_at
+            FROM app.expenses b
+           WHERE (b.id = pair.id)
+          OFFSET 0) two)
+      CROSS JOIN LATERAL ( SELECT b.id,
+             b.organization_id,
+             b.kind,
+             b.name,
+             b.payee,
+             b.match_key,
+             b.category_id,
+             b.tags,
+             b.note,
+             b.url,
+             b.amount_mode,
+             b.amount_minor,
+             b.earlier_minor,
+             b.price_from,
+             b.currency,
+             b.share_bp,
+             b.frequency,
+             b.every,
+             b.anchor_on,
+             b.month_days,
+             b.weekend_rule,
+             b.ends_on,
+             b.ends_after,
+             b.tracked_from,
+             b.next_due,
+             b.autopay,
+             b.trial_ends_on,
+             b.renews_on,
+             b.notice_days,
+             b.status,
+             b.reminder_enabled,
+             b.remind_days_before,
+             b.remind_again,
+             b.assignee_id,
+             b.payer_id,
+             b.sharing,
+             b.source,
+             b.external_id,
+             b.created_by,
+             b.version,
+             b.deleted_at,
+             b.recorded_seq,
+             b.created_at,
+             b.updated_at
+            FROM app.expenses b
+           WHERE (b.id = pair.earlier_id)
+          OFFSET 0) one);
+END;
 
 CREATE OR REPLACE FUNCTION app.find_filter_categories(names jsonb, field text)
  RETURNS text[]
@@ -2842,6 +3219,230 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.list_bills(context app.context, arguments jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  bill constant app.expenses :=
+    case when arguments ? 'bill_id' then app.require_bill(context, arguments ->> 'bill_id') end;
+  wanted_ids constant text[] := case when bill.id is not null then array[bill.id] end;
+  -- An id identifies the bill, so other filters do not apply.
+  filter constant jsonb := case when bill.id is null then arguments else '{"status": "all"}' end;
+  wanted_status constant text := nullif(coalesce(filter ->> 'status', 'active'), 'all');
+  -- Open dates of a paused or cancelled bill are due like others.
+  listed constant text[] :=
+    case when wanted_status = 'active' then array['active', 'paused', 'cancelled'] else array[wanted_status] end;
+  wanted_state constant text := filter ->> 'state';
+  words constant text[] := app.word_patterns(filter ->> 'query');
+  wanted_category constant text := app.clean_text(filter ->> 'category');
+  -- Including archived ones, whose bills continue.
+  wanted_category_id constant text :=
+    (select c.id from app.categories as c
+    where c.organization_id = context.organization_id and lower(c.name) = lower(wanted_category)
+    order by c.is_private desc limit 1);
+  within_days constant int := (filter ->> 'due_within_days')::int;
+  due_within constant date := context.today + within_days;
+  until constant date :=
+    coalesce(due_within, date_trunc('month', context.today) + interval '1 month' - interval '1 day');
+  into_currency constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
+  into_exponent constant int := app.currency_exponent(into_currency, 'in_currency');
+  default_lead_days constant int := app.default_lead_days(context);
+  page_size constant int := coalesce((arguments ->> 'limit')::int, 25);
+  scope constant jsonb := jsonb_build_array(context.organization_id, 'list_bills', arguments - 'cursor' - 'limit');
+  key constant jsonb := app.read_cursor(scope, arguments ->> 'cursor');
+  page record;
+  due record;
+  yearly record;
+  data jsonb;
+  warnings jsonb := '[]';
+  cursors text[];
+begin
+  if wanted_category_id is null and lower(wanted_category) <> 'uncategorized' then
+    perform app.fail_without_category(wanted_category, 'category');
+  end if;
+  with open_bills as (
+    select o.expense_id, min(o.due_on) as earliest_due,
+      min(o.due_on) filter (where o.due_on >= context.today) as next_due,
+      -- Of the next one, in an array that sorts by its dates: an ordered aggregate would sort all rows first.
+      (min(array[o.due_on - context.today, o.scheduled_on - context.today, (o.expected_minor is not null)::int])
+        filter (where o.due_on >= context.today))[3] = 1 as is_amount_known,
+      -- The cost of the next date by the bill's rule, without a price that applies later.
+      (min(array[o.due_on - context.today, o.scheduled_on - context.today, o.expected_minor])
+        filter (where o.due_on >= context.today and o.is_by_rule and o.remaining_minor = o.expected_minor))[3]
+        as price_minor,
+      count(*) filter (where o.due_on <= until) as due_count,
+      sum(o.remaining_minor) filter (where o.due_on <= until) as due_minor,
+      count(*) filter (where o.due_on <= until and o.remaining_minor is null) as unknown,
+      sum(o.remaining_minor) filter (where o.due_on <= until and o.is_by_rule) as by_rule_minor,
+      -- Only partly paid dates keep the bill's former currency.
+      array_agg(o.currency) filter (where o.due_on <= until and o.remaining_minor <> o.expected_minor)
+        as partly_paid_in,
+      max(o.future_dates) as future_dates
+    from (
+      select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor,
+        o.expected_minor - o.paid_minor as remaining_minor, o.currency, o.amount_source = 'rule' as is_by_rule,
+        0 as future_dates
+      from app.expense_occurrences as o
+      where o.organization_id = context.organization_id and o.status = 'open' and o.due_on >= context.today
+        and (wanted_ids is null or o.expense_id = any (wanted_ids))
+      union all
+      select p.expense_id, p.scheduled_on, p.due_on, p.expected_minor, p.remaining_minor, p.currency,
+        p.is_by_rule, 0
+        from app.passed_occurrences(context, wanted_ids) as p
+      union all
+      select f.expense_id, null, null, null, null, null, null, f.dates
+        from app.future_counts(context, until, wanted_ids) as f
+    ) as o
+    group by o.expense_id
+  ), matched as (
+    select b.id, b.name, b.recorded_seq, b.currency, coalesce(o.earliest_due, 'infinity') as sort_on,
+      b.frequency, b.every, b.month_days, case when b.status = 'active' then usual.minor end as usual_minor,
+      coalesce(o.due_count + o.future_dates, 0) as due_count, mixed.sums as mixed_sums,
+      -- A date without an amount counts as usual, which is an estimate.
+      case when coalesce(own.minor, nullif(o.future_dates, 0) * b.rule_minor, vague.dates * usual.minor) is not null
+        then coalesce(own.minor, 0) + coalesce(o.future_dates * b.rule_minor, 0)
+        + coalesce(vague.dates * usual.minor, 0) end as due_minor,
+      nullif(
+        coalesce(vague.dates * usual.minor, 0)
+        + case when b.amount_mode = 'estimated' and mixed.sums is null
+          then coalesce(o.by_rule_minor, 0) + coalesce(o.future_dates * b.rule_minor, 0) else 0 end, 0
+      ) as estimated_minor,
+      case when usual.minor is null then coalesce(vague.dates, 0) else 0 end as unknown
+    from (
+      select b.id, b.name, b.recorded_seq, b.currency, b.status, b.frequency, b.every,
+        cardinality(b.month_days) as month_days, b.amount_mode,
+        b.amount_minor, b.price_from, b.earlier_minor,
+        app.rule_amount(b) as rule_minor, b.autopay, b.next_due,
+        coalesce(b.remind_days_before, default_lead_days) as lead_days
+      from app.expenses as b
+      where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
+        and (wanted_ids is null or b.id = any (wanted_ids))
+        and (wanted_status is null or b.status = any (listed))
+        and (words is null or app.fold_text(concat_ws(' ', b.name, b.payee, b.note)) like all (words))
+        and (wanted_category is null or b.category_id is not distinct from wanted_category_id)
+      offset 0
+    ) as b
+    left join open_bills as o on o.expense_id = b.id
+    cross join lateral (
+      select case when b.currency <> any (o.partly_paid_in) then app.sum_open_dates(context, b.id, until) end as sums
+    ) as mixed
+    cross join lateral (
+      select case when mixed.sums is null then o.due_minor
+        else (select s.minor from unnest(mixed.sums) as s where s.currency = b.currency) end as minor
+    ) as own
+    cross join lateral (
+      select nullif(o.unknown + case when b.rule_minor is null then o.future_dates else 0 end, 0) as dates
+    ) as vague
+    cross join lateral app.usual_amount(
+      b.id,
+      case when b.price_from > context.today then b.earlier_minor
+        when b.amount_mode = 'fixed' then coalesce(o.price_minor, b.amount_minor) else b.amount_minor end,
+      b.currency
+    ) as usual
+    cross join lateral app.this_month(b.id, b.autopay, b.next_due, o.earliest_due, context.today) as this_month
+    where (wanted_status is null or b.status = wanted_status or o.earliest_due is not null)
+      and (due_within is null or coalesce(o.earliest_due, 'infinity') <= due_within)
+      and (wanted_state is null or wanted_state = app.bill_state(
+        b.status, o.earliest_due, o.next_due, o.is_amount_known, context.today, b.lead_days, this_month.is_settled,
+        within_days,
+        (select a.dates
+          from app.awaited_dates(b.id, b.autopay and b.status = 'active', b.next_due, usual.minor, context.today) as a)
+          is not null
+      ))
+  ), sums as (
+    -- Dates per month are computed once per schedule, not per bill.
+    select r.currency, sum(r.count) as count,
+      sum(r.usual_minor * app.times_a_month(r.frequency, r.every, r.month_days)) as monthly_minor,
+      sum(r.due_minor) as due_minor, sum(r.estimated_minor) as estimated_minor, sum(r.unknown) as unknown
+    from (
+      select m.currency, m.frequency, m.every, m.month_days, count(*) as count, sum(m.usual_minor) as usual_minor,
+        sum(m.due_minor) as due_minor, sum(m.estimated_minor) as estimated_minor, sum(m.unknown) as unknown
+      from matched as m
+      group by m.currency, m.frequency, m.every, m.month_days
+      union all
+      select s.currency, null, null, null, 0, null, s.minor, null, 0
+      from matched as m
+      cross join lateral unnest(m.mixed_sums) as s
+      where s.currency <> m.currency
+    ) as r
+    group by r.currency
+  )
+  select
+    array(
+      select (m.id, m.sort_on, m.recorded_seq, m.due_count, m.due_minor)::app.bill_position
+      from matched as m
+      where key is null or (m.sort_on, m.recorded_seq) > ((key ->> 0)::date, (key ->> 1)::bigint)
+      order by m.sort_on, m.recorded_seq
+      limit page_size + 1
+    ) as rows,
+    coalesce(sum(s.count), 0) as total_count,
+    array_agg((s.currency, s.due_minor)::app.money_sum) filter (where s.due_minor is not null) as due_sums,
+    array_agg((s.currency, s.monthly_minor * 12)::app.money_sum) filter (where s.monthly_minor is not null)
+      as yearly_sums,
+    array_agg((s.currency, s.estimated_minor)::app.money_sum) filter (where s.estimated_minor is not null)
+      as estimated_sums,
+    array(select m.name from matched as m where m.estimated_minor is not null order by m.sort_on, m.recorded_seq)
+      as estimated_names,
+    sum(s.unknown) as unknown_amounts
+  into page
+  from sums as s;
+
+  due := app.convert_sums(page.due_sums, into_currency, context.today);
+  yearly := app.convert_sums(page.yearly_sums, into_currency, context.today);
+  if due.unconverted is not null or yearly.unconverted is not null then
+    warnings := warnings || app.warning('rate_missing.of_bills', jsonb_build_object(
+      'into', into_currency,
+      'currencies', array(select distinct c from unnest(due.unconverted || yearly.unconverted) as c order by c)
+    ));
+  end if;
+  warnings := warnings || app.warn_of_estimates(page.estimated_names, page.estimated_sums);
+  if page.unknown_amounts > 0 then
+    warnings := warnings || app.warning('amount_missing.of_dates', jsonb_build_object('count', page.unknown_amounts));
+  end if;
+  data := jsonb_build_object('bills', app.describe_bills(
+    context, array(select r.id from unnest(page.rows[:page_size]) with ordinality as r order by r.ordinality),
+    within_days,
+    -- The dates in the total: a bill may have several in the window, and appears once.
+    case when bill.id is null then page.rows[:page_size] end
+  ));
+  data := data || jsonb_build_object(
+    'totals', jsonb_build_object(
+      'due',
+      jsonb_build_object('amount', app.format_minor(due.minor, into_exponent), 'currency', into_currency, 'until',
+        until, 'estimated', case when page.estimated_sums is not null then app.format_minor(
+        (app.convert_sums(page.estimated_sums, into_currency, context.today)).minor, into_exponent) end)
+    -- Of the bills that happen to be due, they would be taken for all.
+    ) || case when num_nonnulls(within_days, wanted_state) > 0 then '{}' else jsonb_build_object(
+      'monthly',
+      jsonb_build_object('amount', app.format_minor(yearly.minor / 12, into_exponent), 'currency', into_currency),
+      'yearly', jsonb_build_object('amount', app.format_minor(yearly.minor, into_exponent), 'currency', into_currency)
+    ) end
+  );
+  if page.total_count = 0 and words is not null then
+    data := data || jsonb_strip_nulls(jsonb_build_object('no_match', app.find_near_bills(context, words)));
+  end if;
+  if bill.id is not null then
+    data := data || app.describe_bill_history(context, bill);
+    warnings := warnings || (data -> 'warnings');
+    data := data - 'warnings';
+  end if;
+  cursors := array(
+    select app.write_cursor(scope, jsonb_build_array(r.sort_on, r.recorded_seq))
+    from unnest(page.rows[:page_size]) with ordinality as r order by r.ordinality
+  );
+  return jsonb_build_object(
+    'data', data, 'warnings', warnings, 'total_count', page.total_count, 'totals_by_currency',
+    app.describe_sums(page.due_sums),
+    'next_cursor', case when cardinality(page.rows) > page_size then cursors[page_size] end,
+    'page', jsonb_build_object('list', 'bills', 'cursors', cursors)
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.list_calendar(show_amounts boolean, at timestamp with time zone)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -3027,7 +3628,8 @@ begin
           array(
             select (
               m.currency, count(*), sum(case m.direction when 'out' then m.amount_minor else -m.amount_minor end),
-              count(m.tax_minor), sum(case m.direction when 'out' then m.tax_minor else -m.tax_minor end)
+              count(m.tax_minor), sum(case m.direction when 'out' then m.tax_minor else -m.tax_minor end),
+              count(*) filter (where m.direction = 'refund' and m.tax_minor is null)
             )::app.payment_sum
             from matching as m
             group by m.currency
@@ -5209,6 +5811,67 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.sum_plain_payments(filter app.expense_filter)
+ RETURNS app.payment_sum[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+AS $function$
+declare
+  from_on constant date := coalesce(filter.from_on, '-infinity');
+  to_on constant date := coalesce(filter.to_on, 'infinity');
+  wanted_currency constant text := filter.currency;
+  wanted_kind constant text := filter.kind;
+  category_ids constant text[] := filter.category_ids;
+  not_category_ids constant text[] := filter.not_category_ids;
+begin
+  return array(
+    select (
+      p.currency, count(*), sum(case p.direction when 'out' then p.amount_minor else -p.amount_minor end),
+      count(p.tax_minor), sum(case p.direction when 'out' then p.tax_minor else -p.tax_minor end),
+      count(*) filter (where p.direction = 'refund' and p.tax_minor is null)
+    )::app.payment_sum
+    from app.payments as p
+    where p.deleted_at is null and p.paid_on between from_on and to_on
+      and (wanted_currency is null or p.currency = wanted_currency)
+      and (wanted_kind is null or wanted_kind = app.kind_of_payment(p.direction, p.expense_id))
+      and (category_ids is null or coalesce(p.category_id, '') = any (category_ids))
+      and (not_category_ids is null or coalesce(p.category_id, '') <> all (not_category_ids))
+    group by p.currency
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.sum_reimbursed(context app.context, filter app.expense_filter, target text, exponent integer)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select jsonb_object_agg(f.reimbursement, app.format_minor(s.minor, exponent))
+    -- Few, and found by an index of their own.
+    from (
+      select distinct p.reimbursement from app.payments as p
+      where p.organization_id = context.organization_id and p.reimbursement is not null and p.deleted_at is null
+        and p.paid_on between filter.from_on and filter.to_on
+        and p.reimbursement = coalesce(filter.reimbursement, p.reimbursement)
+      offset 0
+    ) as f
+    cross join lateral
+      jsonb_populate_record(filter, jsonb_build_object('reimbursement', f.reimbursement)) as reimbursed
+    cross join lateral app.sum_spending(context, reimbursed, null, null, array['currency'], target) as spending
+    cross join lateral (select sum(g.once_minor) as minor from unnest(spending.groups) as g) as s
+    where s.minor is not null
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.sum_spending(context app.context, filter app.expense_filter, earlier app.period, expected jsonb, dimensions text[], target text)
  RETURNS app.spending
  LANGUAGE plpgsql
@@ -5410,7 +6073,8 @@ begin
     'change_percent', case when is_compared and books_begin is null then
       round((sum(g.once_minor) - sum(g.once_earlier_minor)) * 100 / nullif(abs(sum(g.once_earlier_minor)), 0), 1)
     end,
-    'average', app.average_spending(context, period, dimensions, sum(g.once_minor), exponent)
+    'average', app.average_spending(context, period, dimensions, sum(g.once_minor), exponent),
+    'reimbursement', app.sum_reimbursed(context, filter, target, exponent)
   ) into total
   from unnest(overall.groups) as g;
   if 'tag' = any (dimensions) and exists (select from unnest(spending.groups) as g where g.count > g.once_count) then
@@ -5498,6 +6162,25 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.tax_in(filter app.expense_filter)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  sums constant app.payment_sum[] := case when app.is_plain(filter) then app.sum_plain_payments(filter)
+    else array(
+      select (p.currency, count(*), null, count(p.tax_minor),
+        sum(case p.direction when 'out' then p.tax_minor else -p.tax_minor end),
+        count(*) filter (where p.direction = 'refund' and p.tax_minor is null))::app.payment_sum
+      from app.find_payments(filter) as p group by p.currency
+    ) end;
+begin
+  return app.describe_tax(sums);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.text_likeness(one text, other text)
  RETURNS numeric
  LANGUAGE plpgsql
@@ -5518,6 +6201,57 @@ begin
       other_pairs as (select distinct substr(' ' || b || ' ', i, 2) as pair from generate_series(1, length(b) + 1) as i)
     select 2.0 * count(*) / ((select count(*) from one_pairs) + (select count(*) from other_pairs))
     from one_pairs join other_pairs using (pair)
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.update_bill(context app.context, arguments jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  -- What takes a split away (app.parse_sharing) also says that there was none.
+  unshared constant jsonb := '{"shared":{"between":[]}}';
+  old app.expenses := app.find_bill(context, arguments);
+  bill app.expenses;
+  occurrence app.expense_occurrences;
+  connect jsonb;
+  shown_before jsonb;
+  shown jsonb;
+  before jsonb;
+begin
+  perform from app.expenses as e where e.id = old.id for no key update;
+  select * into old from app.expenses as e where e.id = old.id;
+  perform app.check_bill_update(context, old, arguments);
+  perform app.refresh_bill(old.id, context.today);
+  select * into old from app.expenses as e where e.id = old.id;
+  shown_before := app.describe_bills(context, array[old.id]) -> 0;
+
+  if arguments ? 'set' then
+    perform app.apply_changes(context, old, arguments -> 'set',
+      app.parse_date(context, arguments ->> 'apply_from', 'apply_from'));
+  end if;
+  select * into bill from app.expenses as e where e.id = old.id;
+  if arguments ? 'occurrence' then
+    occurrence := app.change_occurrence(context, bill, arguments -> 'occurrence');
+  end if;
+  if arguments ? 'pause_until' then
+    perform app.skip_until(context, bill, app.parse_date(context, arguments ->> 'pause_until', 'pause_until'));
+  end if;
+  if arguments ? 'provider' then
+    connect := app.change_provider(context, bill, arguments -> 'provider');
+  end if;
+  select * into bill from app.expenses as e where e.id = old.id;
+  shown := app.describe_bills(context, array[bill.id]) -> 0;
+  select coalesce(jsonb_object_agg(b.key, b.value), '{}') into before from jsonb_each(unshared || shown_before) as b
+    where b.value is distinct from (unshared || shown) -> b.key;
+  return jsonb_build_object(
+    'data',
+    jsonb_build_object('bill', shown, 'before', before, 'occurrences', app.describe_touched(bill.id, occurrence.id),
+      'connect', connect),
+    'warnings', app.warn_of_update(context, bill, old, arguments, occurrence),
+    'facts', app.sum_up_update(context, bill, old, arguments, occurrence)
   );
 end
 $function$;
@@ -5803,6 +6537,39 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.warn_of_twin(context app.context, bill app.expenses)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  other app.expenses;
+  facts jsonb;
+begin
+  select * into other
+  from app.expenses as e
+  where e.organization_id = bill.organization_id and e.kind = 'bill' and e.status in ('active', 'paused')
+    and e.deleted_at is null
+    and lower(e.name) = lower(bill.name) and e.id <> bill.id
+  order by e.recorded_seq
+  limit 1;
+  if not found then
+    select e.* into other
+    from app.find_duplicates(context, bill.match_key) as f
+    cross join lateral (select e.* from app.expenses as e where e.id = f.finding ->> 'other_bill_id' offset 0) as e
+    where f.finding ->> 'bill_id' = bill.id;
+  end if;
+  facts := jsonb_build_object(
+    'name', other.name, 'amount', app.format_amount(other.amount_minor, other.currency), 'currency', other.currency,
+    'schedule', app.describe_schedule(other), 'id', other.id
+  );
+  return case when other.id is null then '[]'
+    when lower(other.name) = lower(bill.name) then jsonb_build_array(app.warning('same_name', facts))
+    else jsonb_build_array(app.warning('same_name.of_payee', facts || jsonb_build_object('new_name', bill.name))) end;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.warn_of_unsettled(context app.context, filter app.expense_filter)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -5885,6 +6652,12 @@ begin
       'name', bill.name, 'from', app.parse_date(context, arguments ->> 'apply_from', 'apply_from'),
       'amount', app.format_amount(coalesce(bill.earlier_minor, old.amount_minor), old.currency),
       'currency', old.currency
+    ));
+  end if;
+  if (bill.sharing, bill.payer_id) is distinct from (old.sharing, old.payer_id)
+    and exists (select from app.payments as p where p.expense_id = bill.id and p.deleted_at is null) then
+    warnings := warnings || app.warning('applies_later.split', jsonb_build_object(
+      'name', bill.name, 'next_due', bill.next_due
     ));
   end if;
   if app.parse_date(context, arguments #>> '{set,first_due}', 'set.first_due') >= context.today
@@ -6323,6 +7096,8 @@ begin
 end
 $function$;
 
+CREATE INDEX payments_reimbursement_idx ON app.payments USING btree (organization_id, paid_on) WHERE ((reimbursement IS NOT NULL) AND (deleted_at IS NULL));
+
 COMMENT ON COLUMN "app"."accounts"."answers" IS 'A person''s answers about its files, by the hash of their header line: {<hash>: {header, answers, at}}, with answers such as {amount: "Txn Amt", negative_is_expense: false}.';
 
 COMMENT ON COLUMN "app"."accounts"."balance" IS 'The balances in its latest statement: {from, to, opening?, closing, currency, proven?, change_id}. proven: the lines add up from the opening to the closing balance.';
@@ -6509,7 +7284,9 @@ COMMENT ON FUNCTION "app"."describe_activity"(app.change_sets, integer) IS 'Retu
 
 COMMENT ON FUNCTION "app"."describe_bad_rows"(app.import_batches, jsonb) IS 'Returns the first rows that cannot be written, including those in closed months: [{line, error}].';
 
-COMMENT ON FUNCTION "app"."describe_budgets"(app.context, date, text[]) IS 'Returns app.read_budgets in the format of the contract: [{category?, per, from, to, amount, currency, carried?, spent, left, used_percent?, is_partial?}], or null for none.';
+COMMENT ON FUNCTION "app"."describe_bills"(app.context, text[], integer, app.bill_position[]) IS 'Bills in this order as every tool shows them, as of now, to who asks for the dates within so many days; amounts of overdue dates are what remains to be paid. due_currency: what the next date is in, when a part of it was paid before the bill came to another currency. awaiting_amount: dates of automatic payments without an amount. next_price {amount, from} is a price that was set and holds later; share_note {percent, amount?, currency} is what my_share_percent makes of the amount, which totals count whole. due_in_window is what due, in the same order, has of it.';
+
+COMMENT ON FUNCTION "app"."describe_budgets"(app.context, date, text[]) IS 'Returns app.read_budgets in the format of the contract: [{category?, per, from, to, amount, currency, carried?, spent, left, used_percent?, is_partial?, set_on?}], or null for none. set_on is the day of a budget that was set after the period.';
 
 COMMENT ON FUNCTION "app"."describe_drafts"(app.context, jsonb, boolean) IS 'Returns the outcome of each item of log_expenses.';
 
@@ -6529,7 +7306,7 @@ COMMENT ON FUNCTION "app"."describe_spending"(app.expenses, date, app.payments) 
 
 COMMENT ON FUNCTION "app"."describe_split"(text[]) IS 'Returns the parts of a split as tools report them.';
 
-COMMENT ON FUNCTION "app"."describe_tax"(app.payment_sum[]) IS 'Returns the tax by currency: {currency: {amount, count}}; null when no payment states one.';
+COMMENT ON FUNCTION "app"."describe_tax"(app.payment_sum[]) IS 'Returns the tax by currency: {currency: {amount, count, without_tax?, refunds_without_tax?}}; null when no payment states one. The last two count payments without a recorded tax.';
 
 COMMENT ON FUNCTION "app"."describe_transfers"(app.import_batches, jsonb, integer) IS 'Returns the halves of transfers as a kind of left-out rows: [{kind, count, totals, lines}].';
 
@@ -6566,6 +7343,8 @@ COMMENT ON FUNCTION "app"."find_changed_halves"(app.context, app.import_batches)
 COMMENT ON FUNCTION "app"."find_changed_rows"(app.context, app.import_batches, boolean) IS 'Returns the lines of an import whose match may be outdated, because others wrote or deleted payments since. Once the import is published, its own writes don''t count.';
 
 COMMENT ON FUNCTION "app"."find_double_charges"(app.context, date) IS 'The same amount paid twice to the payee of a recurring bill within three quarters of its rhythm and 45 days, of which one at most is the payment of a date.';
+
+COMMENT ON FUNCTION "app"."find_duplicates"(app.context, text) IS 'Active bills of the same payee, rhythm and currency as an earlier one that has, or had within a year, the same amount, or has the same name; the later one is named first. wanted_key: only of this payee (match_key).';
 
 COMMENT ON FUNCTION "app"."find_external"(text) IS 'Returns the expense with this external id, or the record that it was merged into; null when there is none.';
 
@@ -6668,6 +7447,8 @@ COMMENT ON FUNCTION "app"."learned_of"(text, text) IS 'Returns a person''s answe
 COMMENT ON FUNCTION "app"."leave_split"(text[]) IS 'Detaches payments from their split if the person sees no other part. Call it before changing a part alone.';
 
 COMMENT ON FUNCTION "app"."link_import_rows"(app.context, app.import_batches) IS 'Stores the rows of a committed import as lines of the account, linked with their payments. These are existing payments, newly paid dates, and new expenses, whose draft has the id. Ends the tool with expectation_mismatch when the books have changed since matching.';
+
+COMMENT ON FUNCTION "app"."list_bills"(app.context, jsonb) IS 'Tool list_bills: data {bills, totals {due, monthly?, yearly?}, no_match?}, with bill_id also its history. Totals cover all matches, monthly and yearly unless the filter is about dates: due is overdue or due until the end of the window, or of the calendar month without one; estimated is its estimated part; due_in_window {count, amount} is a bill''s part.';
 
 COMMENT ON FUNCTION "app"."list_calendar"(boolean, timestamp with time zone) IS 'Returns overdue dates and those due within a year, in the organization of the request''s claims, nearest first: {organization, country, is_cut, dates: [{bill_id, name, due_on, dates, autopay, changed_at, amount?, currency?, is_estimate?}]}. Returns null without a membership.';
 
@@ -6881,6 +7662,8 @@ COMMENT ON FUNCTION "app"."sum_plain_cells"(app.expense_filter, app.period, text
 
 COMMENT ON FUNCTION "app"."sum_plain_payments"(app.expense_filter) IS 'Returns the sums by currency for a filter that passes app.is_plain.';
 
+COMMENT ON FUNCTION "app"."sum_reimbursed"(app.context, app.expense_filter, text, integer) IS 'The parts of a total that somebody else pays back: {open?, done?}, or null. They stay in the total.';
+
 COMMENT ON FUNCTION "app"."sum_spending"(app.context, app.expense_filter, app.period, jsonb, text[], text) IS 'Returns the sums of payments in the target currency, grouped by up to two dimensions. expected holds rows of app.expected_in_period, or null.';
 
 COMMENT ON FUNCTION "app"."summarize_effects"(jsonb) IS 'Returns the effects of an import for the list of changes: {pays?, corrects?, removes?: {count, first}}.';
@@ -6918,6 +7701,8 @@ COMMENT ON FUNCTION "app"."warn_of_parts"(text[]) IS 'Returns a warning when oth
 COMMENT ON FUNCTION "app"."warn_of_pending"(boolean, text, date) IS 'Returns a warning that values in a currency will change, because rates since a day are not published yet or come from a snapshot.';
 
 COMMENT ON FUNCTION "app"."warn_of_resemblance"(app.context, jsonb) IS 'Warnings about logged items that have the name of a bill, or the amount and day of another member''s record.';
+
+COMMENT ON FUNCTION "app"."warn_of_twin"(app.context, app.expenses) IS 'A warning about the first other bill with the name of a new one, or one of its payee that app.find_duplicates takes for the same.';
 
 COMMENT ON FUNCTION "app"."warn_of_unfound"(app.context, jsonb) IS 'Returns warnings about payments that the filter could not compare.';
 
@@ -6995,7 +7780,7 @@ COMMENT ON TYPE "app"."expense_filter" IS 'A parsed filter. words are patterns f
 
 COMMENT ON TYPE "app"."match_pair" IS 'A row and an entry that may match. Tiers 1 to 4 are certain, 1 most of all: the same name on the same day, the same words, one name within the other, and an approximate amount or an exact foreign one. Tiers 6 to 8 become questions. gap is in days.';
 
-COMMENT ON TYPE "app"."payment_sum" IS 'Sums of the payments in one currency, with refunds subtracted, and the tax of those that state one.';
+COMMENT ON TYPE "app"."payment_sum" IS 'Sums of the payments in one currency, with refunds subtracted, the tax of those that state one, and how many refunds state none.';
 
 COMMENT ON TYPE "app"."period" IS 'A range of days, both ends included. shift is the distance to the previous period; in an earlier period, its own distance from the period compared.';
 
@@ -7006,6 +7791,10 @@ COMMENT ON TYPE "app"."spending" IS 'All groups, the amounts that could not be c
 COMMENT ON TYPE "app"."spending_group" IS 'Sums of one group in minor units of the target currency. Earlier sums belong to the period compared with; upcoming sums are included in minor.';
 
 COMMENT ON TYPE "app"."sum_item" IS 'A statement row or a payment that may be a sum or part of one. Parts of one sum have the same grouped_by.';
+
+REVOKE ALL ON FUNCTION "app"."find_duplicates"(app.context, text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."find_duplicates"(app.context, text) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."find_spending"(app.expenses, app.expense_occurrences, bigint, date[], boolean) FROM PUBLIC;
 
@@ -7031,9 +7820,17 @@ REVOKE ALL ON FUNCTION "app"."split_minor"(text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."split_minor"(text) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."sum_reimbursed"(app.context, app.expense_filter, text, integer) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."sum_reimbursed"(app.context, app.expense_filter, text, integer) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."warn_of_resemblance"(app.context, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."warn_of_resemblance"(app.context, jsonb) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."warn_of_twin"(app.context, app.expenses) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."warn_of_twin"(app.context, app.expenses) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ("relabel_closed") ON TABLE "identity"."organizations" FROM "authenticated";
 
