@@ -12,8 +12,8 @@ import { openDatabase } from "../_support/database.ts";
 const LIMITS: [tool: string, args: Record<string, unknown>, rows: number][] = [
   ["get_context", {}, 66],
   ["list_expenses", { limit: 10 }, 80],
-  // The active bills and the dates due around the day: an expense may be the payment of one.
-  ["log_expenses", { items: [{ name: "Lunch", amount: "14.50", date: "2026-11-19" }] }, 215],
+  // The active bills by their dates around the day and by their names, and the payments of the day.
+  ["log_expenses", { items: [{ name: "Lunch", amount: "14.50", date: "2026-11-19" }] }, 285],
   ["list_bills", {}, 1440],
   ["summarize_spending", { period: "last_month" }, 60],
 ];
