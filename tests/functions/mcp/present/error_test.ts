@@ -30,7 +30,9 @@ Deno.test("a client sees the first part of a code, the message, the field, and d
       code: "already_paid",
       message: "5.00 EUR for Rent due 2026-12-01 is already recorded: paid by ben@example.com on 2026-11-30.",
       field: "due_on",
-      hint: 'If 2027-01-01 was paid as well, call again with due_on "2027-01-01".',
+      hint:
+        'If 2027-01-01 was paid as well, call again with due_on "2027-01-01". To correct the recorded payment, use ' +
+        'due_on "2026-12-01" with the right amount or paid_on.',
       details: { bill_id: "bill_1", payment: { id: "pay_1" } },
       retryable: false,
     },
