@@ -129,7 +129,7 @@ const NOT_ALLOWED = {
     hint: 'The user can withdraw it: call with decision "withdraw".',
   },
   others: {
-    message: "Only whoever asked for this can withdraw it. Nothing was changed.",
+    message: "Only the person who asked for this can withdraw it. Nothing was changed.",
     hint: 'To turn it down, call with decision "refuse".',
   },
   owner: { message: "Only the owner can approve or reject this. Nothing was changed." },
@@ -165,7 +165,7 @@ export const refusals = {
   }),
   "not_decided.expired": (): Refusal => ({
     message: "This proposal has expired. Nothing was changed.",
-    hint: "Whoever wanted it can ask for it again.",
+    hint: "The person who asked for it can ask again.",
   }),
   "not_decided.changed": (): Refusal => ({
     message: "The hash doesn't belong to this proposal. Nothing was changed.",
@@ -174,7 +174,7 @@ export const refusals = {
   "not_decided.not_allowed": ({ why }: { why: keyof typeof NOT_ALLOWED }): Refusal => NOT_ALLOWED[why],
   "not_decided.stale": (): Refusal => ({
     message: "The books have changed since this was proposed, so it was not done. Nothing was written.",
-    hint: "Whoever wanted it can ask for it again.",
+    hint: "The person who asked for it can ask again.",
   }),
 };
 

@@ -62,7 +62,7 @@ accountTest(
 
 accountTest("without links the page names a contact, and a pricing page is enough to buy", async (pages, database) => {
   const { browser, organizationId } = await household(pages, database);
-  assertStringIncludes((await show(browser, organizationId)).page, "ask whoever runs this service");
+  assertStringIncludes((await show(browser, organizationId)).page, "ask the operator of this service");
   Object.assign(pages.config, { supportUrl: "https://help.example/" });
   assertStringIncludes((await show(browser, organizationId)).page, '<a href="https://help.example/">contact us</a>');
   Object.assign(pages.config, { pricingUrl: "https://pay.example/plans?from=account" });

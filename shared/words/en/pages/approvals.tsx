@@ -117,7 +117,7 @@ export const proposal = {
   approve: "Approve",
   refuse: "Reject",
   withdraw: "Withdraw",
-  then: "If you approve, exactly this is done right away, on behalf of whoever asked.",
+  then: "If you approve, this change is made right away in the name of the person who asked.",
   states: {
     pending: (until: Child) => <>This is waiting for approval until {until}.</>,
     approved: (by: Child, at: Child) => <>Approved by {by} on {at}. It’s done.</>,
@@ -140,7 +140,7 @@ export const proposal = {
       "proposal that says what.",
     failed: "It can’t be done any more, for example because something in it was deleted or its month was closed. Ask " +
       "again if it’s still wanted.",
-    proposer: "Whoever asked for it is no longer allowed to change the books here. Somebody else can ask for the same.",
+    proposer: "The person who asked can no longer change the books here. Somebody else can ask for the same change.",
   },
   undo: (change: string) => (
     <>

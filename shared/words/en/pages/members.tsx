@@ -46,7 +46,7 @@ export const members = {
   withdrawFrom: (address: string): string => `Withdraw the invitation to ${address}`,
   invite: "Invite somebody",
   address: "Their email address",
-  addressReason: "Only whoever signs in with this address can accept.",
+  addressReason: "Only a person who signs in with this address can accept.",
   as: "Role",
   choices: {
     manager: {
@@ -213,15 +213,15 @@ export const invitationPage = {
     },
     withdrawn: {
       title: "This invitation was withdrawn",
-      message: "Ask whoever invited you for another one.",
+      message: "Ask the person who invited you for another one.",
     },
     expired: {
       title: "This invitation has expired",
-      message: "It was valid for seven days. Ask whoever invited you to send it again.",
+      message: "It was valid for seven days. Ask the person who invited you to send it again.",
     },
     plan: {
       title: "Nobody can join right now",
-      message: "The organization’s plan no longer includes further members. Tell whoever invited you.",
+      message: "The organization’s plan no longer includes further members. Tell the person who invited you.",
     },
   },
   forAnother: {

@@ -46,6 +46,6 @@ export const planPage = {
   askContact: (contact: (text: string) => Child) => (
     <>For invoices, or to change or cancel the plan, {contact("contact us")}.</>
   ),
-  askOperator: "For invoices, or to change or cancel the plan, ask whoever runs this service.",
+  askOperator: "For invoices, or to change or cancel the plan, ask the operator of this service.",
   back: "Back to your account",
 };

@@ -19,7 +19,7 @@ const CODES: Record<ErrorCode, ProblemWords> = {
   suspended: {
     title: "This account is suspended",
     message:
-      "You can’t use it for now, and neither can the apps you connected. If you think this is a mistake, ask whoever runs this service.",
+      "You can’t use it for now, and neither can the apps you connected. If you think this is a mistake, ask the operator of this service.",
     changed: "Nothing in it was deleted or changed. When the suspension ends, you can sign in as before.",
   },
   not_found: { title: "Page not found", message: "Check the address, or start from the front page." },
