@@ -27,6 +27,17 @@ testBooks("what would match", { day: "2026-11-27" }, {
     ]]);
   },
 
+  "¿cuánto gastamos en marzo de 2024?": async (books) => {
+    await logged(books);
+    const begin = async (to: string) =>
+      (await books.ok("summarize_spending", { from: "2024-03-01", to })).no_match?.books_begin;
+    assertEquals([await begin("2024-03-31"), await begin("2026-05-11"), await begin("2026-05-12")], [
+      "2026-05-12",
+      "2026-05-12",
+      undefined,
+    ]);
+  },
+
   "how often were we at the Trattoria this year?": async (books) => {
     await logged(books);
     const year = { from: "2026-01-01", to: "2026-12-31" };

@@ -10,6 +10,11 @@ declare
   periods jsonb;
   named jsonb;
   amounts jsonb;
+  first_on constant date := (
+    select p.paid_on from app.payments as p
+    where p.organization_id = identity.current_organization_id() and p.deleted_at is null
+    order by p.paid_on limit 1
+  );
 begin
   wider.from_on := null;
   wider.to_on := null;
@@ -74,6 +79,8 @@ begin
     ) as a;
   end if;
   return nullif(jsonb_strip_nulls(jsonb_build_object(
+    -- The books say nothing about an earlier period.
+    'books_begin', case when filter.to_on < first_on then first_on end,
     'other_periods', periods, 'similar_names', named, 'other_currencies', amounts,
     'similar_categories', case when wanted is not null and num_nonnulls(periods, named, filter.category_ids) = 0
       then to_jsonb(nullif(app.suggest_categories(wanted), '{}')) end
@@ -81,5 +88,5 @@ begin
 end
 $$;
 comment on function app.find_near_matches is
-  'Returns suggestions when a filter finds nothing: matches in other months, similar payees and categories, and '
-  'matches in other currencies. Returns null when there are none.';
+  'Returns suggestions when a filter finds nothing: matches in other months, similar payees and categories, matches in '
+  'other currencies, and the first day of the books after the period. Returns null when there are none.';

@@ -2517,6 +2517,101 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.find_near_matches(filter app.expense_filter)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  most constant int := 3;
+  most_names constant int := 300;
+  wanted constant text := nullif(
+    concat_ws(' ', filter.payee, translate(array_to_string(filter.words, ' '), '%\', '')), ''
+  );
+  wider app.expense_filter := filter;
+  periods jsonb;
+  named jsonb;
+  amounts jsonb;
+  first_on constant date := (
+    select p.paid_on from app.payments as p
+    where p.organization_id = identity.current_organization_id() and p.deleted_at is null
+    order by p.paid_on limit 1
+  );
+begin
+  wider.from_on := null;
+  wider.to_on := null;
+  if num_nonnulls(filter.from_on, filter.to_on) > 0 then
+    select jsonb_agg(m.month order by m.name desc) into periods
+    from (
+      select s.name, jsonb_build_object('month', s.name, 'count', sum(s.count), 'totals_by_currency',
+        jsonb_object_agg(s.currency, app.format_amount(s.minor, s.currency))) as month
+      from (
+        select app.month_name(p.paid_on) as name, p.currency, count(*) as count,
+          sum(case p.direction when 'out' then p.amount_minor else -p.amount_minor end) as minor
+        from app.find_payments(wider) as p
+        group by 1, 2
+      ) as s
+      group by s.name
+      order by s.name desc
+      limit most
+    ) as m;
+  end if;
+  if filter.payee is not null then
+    wider.payee := null;
+    wider.words := filter.words || app.word_patterns(filter.payee);
+    select jsonb_agg(n.name order by n.last_on desc) into named
+    from (
+      select coalesce(p.payee, p.name) as name, max(p.paid_on) as last_on
+      from app.find_payments(wider) as p
+      group by 1
+      order by 2 desc
+      limit most
+    ) as n;
+  end if;
+  if wanted is not null and num_nonnulls(periods, named) = 0 then
+    wider.words := null;
+    select jsonb_agg(n.name order by n.likeness desc, n.name) into named
+    from (
+      select l.name, l.likeness
+      from (
+        select coalesce(p.payee, p.name) as name, max(p.paid_on) as last_on
+        from app.find_payments(wider) as p
+        group by 1
+        order by 2 desc
+        limit most_names
+      ) as p
+      cross join lateral (
+        select p.name, app.text_likeness(app.fold_text(p.name), app.fold_text(wanted)) as likeness offset 0
+      ) as l
+      where l.likeness >= 0.5
+      order by l.likeness desc, l.name
+      limit most
+    ) as n;
+  end if;
+  if filter.currency is not null then
+    wider := filter;
+    wider.currency := null;
+    select jsonb_agg(a.found order by a.paid_on desc) into amounts
+    from (
+      select p.paid_on, jsonb_build_object('name', p.name, 'date', p.paid_on,
+        'amount', app.format_amount(p.amount_minor, p.currency), 'currency', p.currency) as found
+      from app.find_payments(wider) as p
+      order by p.paid_on desc, p.recorded_seq desc
+      limit most
+    ) as a;
+  end if;
+  return nullif(jsonb_strip_nulls(jsonb_build_object(
+    -- The books say nothing about an earlier period.
+    'books_begin', case when filter.to_on < first_on then first_on end,
+    'other_periods', periods, 'similar_names', named, 'other_currencies', amounts,
+    'similar_categories', case when wanted is not null and num_nonnulls(periods, named, filter.category_ids) = 0
+      then to_jsonb(nullif(app.suggest_categories(wanted), '{}')) end
+  )), '{}');
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.find_pairs(context app.context, batch app.import_batches, first integer, last integer)
  RETURNS app.match_pair[]
  LANGUAGE plpgsql
@@ -7358,7 +7453,7 @@ COMMENT ON FUNCTION "app"."find_member"(app.context, text, text) IS 'Returns the
 
 COMMENT ON FUNCTION "app"."find_near_bills"(app.context, text[]) IS 'What would match where words find no bill: {bills, bill_count?}, those with the words in another state, else all active ones. With bill_count, bills has only the newest of so many.';
 
-COMMENT ON FUNCTION "app"."find_near_matches"(app.expense_filter) IS 'Returns suggestions when a filter finds nothing: matches in other months, similar payees and categories, and matches in other currencies. Returns null when there are none.';
+COMMENT ON FUNCTION "app"."find_near_matches"(app.expense_filter) IS 'Returns suggestions when a filter finds nothing: matches in other months, similar payees and categories, matches in other currencies, and the first day of the books after the period. Returns null when there are none.';
 
 COMMENT ON FUNCTION "app"."find_own_latest"(uuid) IS 'Returns the person''s latest change through a connection, even if its subject has been hidden from them since. Otherwise "undo that" would revert an earlier change.';
 
