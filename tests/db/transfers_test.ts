@@ -36,7 +36,8 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     const kept = await answered(books, shown, { row_2: "new" });
     assertEquals([kept.rows_ok, kept.totals], [2, { EUR: "603.00" }]);
     const back = await answered(books, shown, { row_2: "transfer" });
-    assertEquals((await commit(books, back)).data.created, 1);
+    const { data } = await commit(books, back);
+    assertEquals([data.created, data.not_written], [1, { transfer: 1 }]);
     assertEquals(await totals(books), { EUR: "7.00" });
     const { bank_only, totals: sums } = await books.ok("reconcile", { account: "Giro" });
     assertEquals([bank_only, sums.bank], [[], { EUR: "3.00" }]);

@@ -176,7 +176,7 @@ Deno.test("an import adds no row to a closed month and recognizes duplicates the
   const { data: { preview } } = await ok(owner, "import_expenses", { csv });
   assertEquals([preview.rows_ok, preview.duplicates_count, preview.totals], [1, 1, { EUR: "2.00" }]);
   assertEquals(preview.rows_bad, [{ line: 3, reason: "2026-09 is closed. Reopen it first." }]);
-  await ok(owner, "import_expenses", preview.commit_with);
+  assertEquals((await ok(owner, "import_expenses", preview.commit_with)).data.not_written, { closed: 1 });
   const none = await fails(owner, "import_expenses", { csv: "Date,Name,Amount\n2026-09-11,Bread,3.00" });
   assertMatch(JSON.stringify(none), /2026-09 is closed/);
   // Closed between the two steps.

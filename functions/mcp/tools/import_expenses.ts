@@ -87,6 +87,7 @@ export const importExpenses = defineTool({
     created: "integer",
     linked: "integer",
     skipped: "integer",
+    not_written: "object",
     totals: "object",
     pays: "array",
     corrects: "array",

@@ -197,7 +197,8 @@ begin
     'data', jsonb_build_object(
       'created', cardinality(lines),
       'linked', coalesce((counted #>> '{outcomes,linked}')::int, 0) + coalesce((counted #>> '{outcomes,pays}')::int, 0),
-      'skipped', coalesce((counted #>> '{outcomes,known}')::int, 0), 'totals', counted -> 'totals'
+      'skipped', coalesce((counted #>> '{outcomes,known}')::int, 0), 'totals', counted -> 'totals',
+      'not_written', nullif((counted -> 'outcomes') - array['new', 'known', 'linked', 'pays'], '{}')
     ) || (counted -> 'effects'),
     'warnings', app.warn_of_drafts(context, written)
   );
@@ -217,5 +218,6 @@ begin
 end
 $$;
 comment on function app.commit_import is
-  'Publishes an import in one change and deletes its staged rows. Returns data {created, linked, skipped, totals} with '
-  'the effects on existing records.';
+  'Publishes an import in one change and deletes its staged rows. Returns data {created, linked, skipped, totals, '
+  'not_written?} with the effects on existing records. not_written counts the other rows: left_out, transfer, closed, '
+  'bad, skipped.';

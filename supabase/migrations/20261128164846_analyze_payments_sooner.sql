@@ -1037,7 +1037,8 @@ begin
     'data', jsonb_build_object(
       'created', cardinality(lines),
       'linked', coalesce((counted #>> '{outcomes,linked}')::int, 0) + coalesce((counted #>> '{outcomes,pays}')::int, 0),
-      'skipped', coalesce((counted #>> '{outcomes,known}')::int, 0), 'totals', counted -> 'totals'
+      'skipped', coalesce((counted #>> '{outcomes,known}')::int, 0), 'totals', counted -> 'totals',
+      'not_written', nullif((counted -> 'outcomes') - array['new', 'known', 'linked', 'pays'], '{}')
     ) || (counted -> 'effects'),
     'warnings', app.warn_of_drafts(context, written)
   );
@@ -7347,7 +7348,7 @@ COMMENT ON FUNCTION "app"."choose_import_categories"(app.context, app.import_bat
 
 COMMENT ON FUNCTION "app"."closed_month"(date) IS 'Returns error parameters for a day in a closed month: {month, reopened_by}. The second is the last month that can stay closed.';
 
-COMMENT ON FUNCTION "app"."commit_import"(app.context, app.import_batches, jsonb) IS 'Publishes an import in one change and deletes its staged rows. Returns data {created, linked, skipped, totals} with the effects on existing records.';
+COMMENT ON FUNCTION "app"."commit_import"(app.context, app.import_batches, jsonb) IS 'Publishes an import in one change and deletes its staged rows. Returns data {created, linked, skipped, totals, not_written?} with the effects on existing records. not_written counts the other rows: left_out, transfer, closed, bad, skipped.';
 
 COMMENT ON FUNCTION "app"."compare_names"(text[], text[]) IS 'Returns how well two names agree, by their words: 3 all words, 2 all of the shorter name''s, 1 some, 0 none.';
 
