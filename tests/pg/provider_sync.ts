@@ -94,7 +94,12 @@ Deno.test("test of the test: a claim without a lock calls twice", async () => {
       "select pg_get_functiondef('public.claim_provider_link'::regproc) as source",
     );
     assert(row!.source.includes("for update of c skip locked"));
-    await planted.exec(row!.source.replace("for update of c skip locked", ""));
+    // A link that two jobs claim at once may have no period left.
+    await planted.exec(
+      row!.source.replace("for update of c skip locked", "")
+        .replace("'periods', case", "'periods', array_remove(case")
+        .replace("claimed.backlog end", "claimed.backlog end, null)"),
+    );
     assert(Math.max(...await raceJobs(planted, 90)) > 1, "the planted race did not show");
   } finally {
     await planted.close();
