@@ -11,7 +11,7 @@ import { importOf } from "../_support/import_args.ts";
 
 const ROWS = 2000;
 /** Of each row also whether its month is closed, its payee has a rule, and it was split or merged. */
-const MOST_A_ROW = 200;
+const MOST_A_ROW = 240;
 const STATES = ["never analyzed", "analyzed while small", "analyzed when large"] as const;
 
 /** Rows over most of a year. */
