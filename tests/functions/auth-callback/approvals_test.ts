@@ -298,7 +298,7 @@ accountTest("a proposal beyond its proposer's current role is reported and not a
   assertEquals((await press(cleo, path, "approve")).headers.get("location"), path);
   const page = await pageOf(anna, path);
   assertStringIncludes(page, "This was approved, but could not be done.");
-  assertStringIncludes(page, "is no longer allowed to change the books");
+  assertStringIncludes(page, "The person who asked can no longer change the books here");
   assertEquals(await expenses(database), []);
   assertEquals(pages.mails.at(-1)?.subject, "Not done: add 1 expense");
   assertStringIncludes(await pageOf(anna, `/organizations/${organizationId}/approvals`), "Not done");
