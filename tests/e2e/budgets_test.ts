@@ -1,4 +1,4 @@
-/** A budget on a running stack: "What is left of Marketing?", and its mails. */
+/** A budget on a running stack: people set it, ask how much is left, and get its mails. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { startStack } from "../_support/stack.ts";
 import { connectFor, newPerson } from "./person.ts";

@@ -24,7 +24,7 @@ export interface Used {
   setOn?: string;
 }
 
-/** What is used of a budget. */
+/** Words for the used part of a budget. */
 export const used = ({ percent, amount, setOn }: Used): string =>
   (percent === undefined ? "used up earlier" : `${percent} of ${amount}`) + (setOn ? `, set on ${setOn}` : "");
 

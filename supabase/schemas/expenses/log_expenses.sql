@@ -16,7 +16,7 @@ begin
     jsonb_agg(jsonb_build_object('name', d.name, 'bill', d.bill) order by d.place) filter (where d.bill is not null),
     array_agg(d.name order by d.place) filter (where d.id is not null and d.paid_on > context.today),
     array_agg(d.name order by d.place) filter (where d.id is not null and app.is_own_transfer(d.name)),
-    -- What would be income as a refund.
+    -- As refunds, these names are income.
     array_agg(d.name order by d.place) filter (
       where d.id is not null and d.direction = 'out' and app.is_income(d.name, c.name, true)
     ),

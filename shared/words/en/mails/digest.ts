@@ -188,7 +188,7 @@ export const digest = {
         : "the price goes up",
     awaited: "paid automatically, not in your totals until its amount is known",
   },
-  /** What is used of a budget, after its name; amounts are left out when hidden, the percentage when none is left. */
+  /** Words for the used part of a budget, after its name; amounts are left out when hidden, the percentage when none is left. */
   budget: {
     all: "All spending",
     used: ({ spent, limit, carried, percent, per, isOver, isPartial }: {
