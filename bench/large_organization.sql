@@ -45,7 +45,7 @@ cross join lateral (
 ) as s
 cross join lateral (select coalesce(e.amount_minor, 4000 + s.n * 37 % 900) as minor) as price
 where e.kind = 'bill';
--- Foreign keys are checked by plans that are made once, and must not be those of empty tables.
+-- PostgreSQL plans foreign key checks once, so the tables must not be empty then.
 analyze app.expenses;
 analyze app.expense_occurrences;
 insert into app.payments (id, organization_id, expense_id, occurrence_id, category_id, amount_minor, currency, paid_on, base_currency, base_minor, fx_rate, fx_rate_on, fx_source, is_final)

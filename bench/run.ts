@@ -6,6 +6,7 @@ import { table } from "./measure/table.ts";
 import type { Options, Row } from "./measure/row.ts";
 import { VERSION as BETTER_AUTH } from "./peers/better_auth.ts";
 import * as bundles from "./sections/bundles.ts";
+import * as codeSize from "./sections/code_size.ts";
 import * as coldStart from "./sections/cold_start.ts";
 import * as database from "./sections/database_time.ts";
 import * as endpoints from "./sections/endpoints.ts";
@@ -18,6 +19,7 @@ const SECTIONS: { names: readonly string[]; measure: (options: Options) => Promi
   { names: imports.NAMES, measure: imports.measureImports, isSql: true },
   { names: coldStart.NAMES, measure: coldStart.measureColdStart },
   { names: bundles.NAMES, measure: bundles.measureBundles },
+  { names: codeSize.NAMES, measure: codeSize.measureCodeSize },
 ];
 
 const USAGE = `${taskCommand("bench")} [-- options]

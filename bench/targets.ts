@@ -64,4 +64,12 @@ export const TARGETS: Record<string, Target> = {
   "bundle: payment-webhook": atMost(80),
   "bundle: cron-reminders": atMost(80),
   "bundle: cron-provider-sync": atMost(80),
+
+  "code: local": atMost(6_690),
+  "code: supabase/schemas": atMost(20_075),
+  "code: longest SQL file": atMost(300),
+  "code: steps of tests": atMost(0),
+  "code: product files of a tool": atMost(5),
+  "code: tasks": atMost(15),
+  "code: decisions": atMost(45),
 };

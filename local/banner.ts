@@ -51,7 +51,9 @@ Stop with Ctrl-C.
 /** The purpose of the options that resemble production. */
 function purposes({ db, siteUrl }: Started): string {
   const lines = [
-    db === "embedded" ? "" : "--db is for trying the service out on a PostgreSQL: its backups are up to you.",
+    db === "embedded"
+      ? ""
+      : "--db is for development: run the service for others with --production (docs/self-hosting.md).",
     siteUrl ? "--site-url is for trying the service out behind a proxy or tunnel, not for running it for others." : "",
   ].filter(Boolean);
   return lines.map((line) => `${line}\n`).join("") + (lines.length > 0 ? "\n" : "");

@@ -93,7 +93,7 @@ export class FormBrowser {
   }
 }
 
-/** The first form that `fits`; otherwise throws an error with what the page shows. */
+/** The first form that `fits`; otherwise throws an error with the page's text. */
 export function findForm(page: Page, fits: (form: Form) => boolean = ({ method }) => method === "post"): Form {
   const form = formsOf(page).find(fits);
   if (!form) {

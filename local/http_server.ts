@@ -18,9 +18,10 @@ const GRACE_MS = 1500;
 
 /**
  * @param port 0 for any free one.
+ * @param graceMs how long pending requests may take when it closes.
  * @throws {Deno.errors.AddrInUse}
  */
-export function listen(port: number, log: Log): HttpServer {
+export function listen(port: number, log: Log, graceMs = GRACE_MS): HttpServer {
   let answer: Answer = () => new Response("Starting\n", { status: 503, headers: { "retry-after": "1" } });
   const onError = (thrown: unknown) => {
     log.error("failure", { error: describeError(thrown) });
@@ -35,7 +36,7 @@ export function listen(port: number, log: Log): HttpServer {
     answerWith: (next) => void (answer = next),
     async close() {
       const { promise: graceIsOver, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, GRACE_MS);
+      const timer = setTimeout(resolve, graceMs);
       await Promise.race([server.shutdown(), graceIsOver]);
       clearTimeout(timer);
     },

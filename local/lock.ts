@@ -1,5 +1,5 @@
 /**
- * `deno task lock`: writes deno.lock, which holds the packages of `start` and of everything else that runs, from
+ * `deno task build`: writes deno.lock, which holds the packages of `start` and of everything else that runs, from
  * tests/deno.lock, which holds those of the checks too. `deno task` installs all of deno.lock before any task;
  * otherwise a first start would install browsers, bundlers and the clients of suites.
  */

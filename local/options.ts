@@ -17,6 +17,8 @@ export interface StartOptions {
   demo: boolean;
   schedules: boolean;
   json: boolean;
+  /** Run for real use; of the other options only `port` and `schedules` count. */
+  production: boolean;
 }
 
 /** Not that of `supabase start` (54321), so that both run side by side. */
@@ -26,7 +28,8 @@ export const USAGE = `${taskCommand("start")} [options]
 
   --port <number>     where to listen on 127.0.0.1; 0 picks a free port (${DEFAULT_PORT})
   --data <folder>     where to keep the database and the secrets (.local)
-  --db <embedded|URL> PGlite, or postgres://… of a PostgreSQL 15 or newer, as its superuser (embedded)
+  --db <embedded|URL> PGlite, or postgres://… of a PostgreSQL 15 or newer, as its superuser (embedded): for
+                      development; --production is for use
   --site-url <URL>    the site's address, when a proxy or tunnel leads here
   --accept-public-risk
                       allow a --site-url that others can reach: this stack is made for trying the service out, and
@@ -35,9 +38,11 @@ export const USAGE = `${taskCommand("start")} [options]
   --fresh             empty the folder first
   --no-demo           without demo data
   --no-schedules      without running scheduled jobs
+  --production        run the service for real use, with settings from the environment (docs/self-hosting.md); takes
+                      only --port and --no-schedules
   --json              one line of JSON instead of the welcome, and the log on standard error instead of in stack.log`;
 
-/** An invalid command line; the message is for the person who typed it. */
+/** An invalid command line; the message is for its author. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
@@ -52,12 +57,16 @@ export function parseOptions(args: string[]): StartOptions {
   if (values.db !== "embedded" && !/^postgres(ql)?:\/\//.test(values.db)) {
     throw new UsageError(`--db ${values.db} is neither "embedded" nor a postgres:// address`);
   }
+  const surplus = args.find((arg) => arg.startsWith("--") && !OF_PRODUCTION.test(arg));
+  if (values.production && surplus) {
+    throw new UsageError(`--production takes its settings from the environment, not ${surplus} (docs/self-hosting.md)`);
+  }
   const siteUrl = values["site-url"];
   if (siteUrl && !URL.canParse(siteUrl)) throw new UsageError(`--site-url ${siteUrl} is not a URL`);
   if (siteUrl && isPublic(siteUrl) && !values["accept-public-risk"]) {
     throw new UsageError(
       `--site-url ${siteUrl} can be reached by others, and this stack is made for trying the service out on your own ` +
-        "machine: deploy it instead (README, Deploy), or add --accept-public-risk",
+        "machine: deploy it instead (README, Deploy), run it with --production, or add --accept-public-risk",
     );
   }
   return {
@@ -70,8 +79,11 @@ export function parseOptions(args: string[]): StartOptions {
     demo: values.demo,
     schedules: values.schedules,
     json: values.json,
+    production: values.production,
   };
 }
+
+const OF_PRODUCTION = /^--($|production$|port(=|$)|no-schedules$)/;
 
 /** Whether other machines can reach this address. */
 export const isPublic = (siteUrl: string): boolean => !isLoopback(new URL(siteUrl).hostname);
@@ -92,6 +104,7 @@ function read(args: string[]) {
         demo: { type: "boolean", default: true },
         schedules: { type: "boolean", default: true },
         json: { type: "boolean", default: false },
+        production: { type: "boolean", default: false },
       },
     }).values;
   } catch (thrown) {

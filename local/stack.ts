@@ -6,9 +6,7 @@ import { withMailedAddress } from "../functions/auth-callback/sign_in/mailed_add
 import { type Config, ConfigError, readConfig } from "../shared/config.ts";
 import { createDatabase, type Database } from "../shared/db/client.ts";
 import { createLog } from "../shared/log.ts";
-import { createDenoNetwork } from "../shared/net/deno_network.ts";
-import { createGuardedFetch } from "../shared/net/guarded_fetch.ts";
-import { refusedHosts } from "../shared/net/guarded_url.ts";
+import { assembleFunctions } from "./assemble.ts";
 import { movableClock } from "./clock.ts";
 import { openDataFolder } from "./data_folder.ts";
 import { startDataServiceWorker } from "./data_service/client.ts";
@@ -26,7 +24,6 @@ import { createRouter } from "./router.ts";
 import type { RunningStack } from "./running_stack.ts";
 import { readSecrets } from "./secrets.ts";
 import { activeStandIns, MAIL_FROM, type StackFacts } from "./stand_ins.ts";
-import { openTelemetry } from "./telemetry.ts";
 import { startOnBooks } from "./upgrade.ts";
 
 export interface Stack {
@@ -110,14 +107,8 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
     { config, database: patient, clock: clock.now, log, fetch },
     { isDemo: options.demoRates, onProgress },
   );
-  const guardedFetch = createGuardedFetch({ network: createDenoNetwork(), fetch, refusedHosts: refusedHosts(config) });
-  const { createFunctions } = await loading;
-  const telemetry = openTelemetry(env);
-  const functions = createFunctions((slug) => {
-    const log = createLog(writeLine, { function: slug });
-    const deps = { config, database, clock: clock.now, log, fetch, guardedFetch };
-    return telemetry ? telemetry.watch(deps) : deps;
-  });
+  await loading;
+  const functions = await assembleFunctions({ config, database, clock: clock.now, fetch }, { env, writeLine });
   const demoLink = demoEmail &&
     (async () => {
       const token = await signInToken(data, { email: demoEmail, secretKey: secrets.secret_key });
@@ -128,7 +119,7 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
   localServer?.answerWith((request) => local.fetch(request));
   server.answerWith(
     createRouter({
-      functions: telemetry ? telemetry.trace(functions) : functions,
+      functions,
       dataUrl: data.url,
       frontDoorSecret: first(secrets.front_door_secret),
     }),

@@ -73,7 +73,7 @@ const KNOWN: readonly Known[] = [
   },
   {
     name: "Payments",
-    says: "have no provider: `task webhook` sends its events",
+    says: "have no provider: `task operate webhook` sends its events",
     isActive: ({ own }) => !own.CHECKOUT_URL,
   },
   {

@@ -7,12 +7,16 @@ import { banner, goodbye } from "./banner.ts";
 import { fail, print } from "./command_line.ts";
 import { FolderError } from "./data_folder.ts";
 import { refuseOldDeno } from "./deno_version.ts";
+import { createLog } from "../shared/log.ts";
 import { parseOptions, type StartOptions, USAGE, UsageError } from "./options.ts";
+import { startProduction } from "./production.ts";
 import { startStack } from "./stack.ts";
 import { UpgradeError } from "./upgrade.ts";
 
 /** After this, open resources are abandoned; nothing acknowledged is lost. */
 const CLOSE_DEADLINE_MS = 4000;
+/** Requests of other people are in progress. */
+const PRODUCTION_DEADLINE_MS = 20_000;
 
 /** A readable explanation of failures that a person can fix. */
 function explain(thrown: unknown, port: number): string {
@@ -35,7 +39,7 @@ if (Deno.args.includes("--help")) {
 const refusal = refuseOldDeno(Deno.version.deno);
 if (refusal) fail(refusal);
 
-function endOnSignal(close: () => Promise<void>, sayGoodbye: () => void): void {
+function endOnSignal(close: () => Promise<void>, sayGoodbye: () => void, deadlineMs = CLOSE_DEADLINE_MS): void {
   let isClosing = false;
   const end = async () => {
     if (isClosing) return;
@@ -44,7 +48,7 @@ function endOnSignal(close: () => Promise<void>, sayGoodbye: () => void): void {
       sayGoodbye();
       Deno.exit(0);
     };
-    setTimeout(leave, CLOSE_DEADLINE_MS);
+    setTimeout(leave, deadlineMs);
     await close();
     leave();
   };
@@ -55,14 +59,26 @@ function endOnSignal(close: () => Promise<void>, sayGoodbye: () => void): void {
 const options = readOptions();
 const say = (line: string) => options.json || print(line);
 try {
+  if (options.production) await runProduction();
+  else await runStack();
+} catch (thrown) {
+  fail(explain(thrown, options.port));
+}
+
+async function runProduction(): Promise<void> {
+  const log = createLog();
+  const { siteUrl, close } = await startProduction(options, (error) => fail(error.message));
+  endOnSignal(close, () => log.info("stopped"), PRODUCTION_DEADLINE_MS);
+  log.info("started", { route: siteUrl });
+}
+
+async function runStack(): Promise<void> {
   const { running, close } = await startStack(options, {
     onDeath: (error) => fail(error.message),
     onProgress: say,
   });
   endOnSignal(close, () => say(goodbye(options)));
   print(options.json ? JSON.stringify(running) : banner(running, options));
-} catch (thrown) {
-  fail(explain(thrown, options.port));
 }
 
 function readOptions(): StartOptions {

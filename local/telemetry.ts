@@ -11,7 +11,7 @@ import type { FunctionsHandler } from "./functions.ts";
 export interface Telemetry {
   /** A function's dependencies, watched. */
   watch(deps: Deps): Deps;
-  /** A span for what a function does with a request. */
+  /** A span around a function's handling of a request. */
   trace(functions: FunctionsHandler): FunctionsHandler;
 }
 

@@ -10,7 +10,7 @@ const INVISIBLE = /(?![\t\n\r])\p{Cc}|[\p{Bidi_Control}\u2028\u2029\ufeff]/gu;
 const HIDDEN_LETTERS = /(\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{1,6}\u{e007f})|[\u{e0000}-\u{e007f}]+/gu;
 const PILED_SELECTORS = /([\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]+/gu;
 
-/** Most texts have nothing else, and to look is several times faster than to replace. */
+/** Most texts have no other characters, and testing is several times faster than replacing. */
 const PLAIN = /^[\t\n\r -~]*$/;
 
 /** Multi-line text. */

@@ -32,6 +32,20 @@ export interface Config {
   /** Overrides of bill providers' base URLs, by key, without a trailing slash. */
   providerBases: Readonly<Record<string, string>>;
   rateLimits: RateLimits;
+  /** Admits everybody (the default) or only invited people (functions/auth-callback/sign_in/may_sign_up.ts). */
+  signUp?: "open" | "invited";
+  /** Further redirect URIs of well-known apps, by app; see shared/oauth/known_makers.ts. */
+  knownApps: readonly (readonly [app: string, callback: string])[];
+  /** Whether directories' reviewers may sign in with codes (`deno task operate reviewer`). */
+  reviewSignIn: boolean;
+  /** What proves to OpenAI that this domain is ours. */
+  openaiAppsChallenge?: string;
+  /** Who operates the service, how to reach them, and whose law applies: for the privacy page and the terms. */
+  operatorName?: string;
+  operatorContact?: string;
+  operatorCountry?: string;
+  /** Who hosts the server of a service that runs on one server, for the privacy page. */
+  operatorHosting?: string;
   supportUrl?: string;
   privacyUrl?: string;
   termsUrl?: string;
@@ -41,7 +55,7 @@ export interface Config {
   /** Templates of the same kind for the payment provider's pages; `{organization_id}` is optional in them. */
   invoicesUrl?: string;
   cancelUrl?: string;
-  /** What the plans cost, as text: "€4 a month". */
+  /** The plans' prices as text: "€4 a month". */
   proPrice?: string;
   teamPrice?: string;
   /** Of the embedded stack only: where its mailbox is. Pages link to it when the request comes from the same machine. */
@@ -115,6 +129,24 @@ export function readConfig(env: Environment, needs: readonly ConfigName[]): Conf
     ) ?? {},
     rateLimits: read("rateLimits", "RATE_LIMITS", rateLimits, "is neither on, off nor a JSON object of numbers") ??
       "on",
+    signUp: read("signUp", "SIGN_UP", signUp, "is neither open nor invited"),
+    knownApps: read("knownApps", "KNOWN_APPS", knownApps, "has an entry that is not App=https URL") ?? [],
+    reviewSignIn: read(
+      "reviewSignIn",
+      "REVIEW_SIGN_IN",
+      (value) => ({ on: true, off: false })[value],
+      "is neither on nor off",
+    ) ?? false,
+    openaiAppsChallenge: read(
+      "openaiAppsChallenge",
+      "OPENAI_APPS_CHALLENGE",
+      (value) => /^[\x21-\x7e]{8,400}$/.test(value) ? value : undefined,
+      "is not one word of 8 to 400 characters",
+    ),
+    operatorName: read("operatorName", "OPERATOR_NAME", shortText, "is longer than 200 characters"),
+    operatorContact: read("operatorContact", "OPERATOR_CONTACT", shortText, "is longer than 200 characters"),
+    operatorCountry: read("operatorCountry", "OPERATOR_COUNTRY", shortText, "is longer than 200 characters"),
+    operatorHosting: read("operatorHosting", "OPERATOR_HOSTING", shortText, "is longer than 200 characters"),
     supportUrl: optional("supportUrl", "SUPPORT_URL"),
     privacyUrl: optional("privacyUrl", "PRIVACY_URL"),
     termsUrl: optional("termsUrl", "TERMS_URL"),
@@ -133,8 +165,20 @@ export function readConfig(env: Environment, needs: readonly ConfigName[]): Conf
     demoEmail: read("demoEmail", "LOCAL_DEMO_EMAIL", (value) => value, "is empty"),
   };
   if (problems.length > 0) throw new ConfigError(problems);
+  if (hasOperator(config)) {
+    config.privacyUrl ??= `${config.siteUrl}/privacy`;
+    config.termsUrl ??= `${config.siteUrl}/terms`;
+  }
   return Object.freeze(config);
 }
+
+/** Whether the privacy page and the terms name everything that they need. */
+export const hasOperator = (
+  { operatorName, operatorContact, operatorCountry }: Pick<
+    Config,
+    "operatorName" | "operatorContact" | "operatorCountry"
+  >,
+): boolean => Boolean(operatorName && operatorContact && operatorCountry);
 
 // The platform injects dictionaries of keys; older projects still set the single keys.
 const SERVICE_ROLE_KEYS = ["DATABASE_SERVICE_ROLE_KEY", "SUPABASE_SECRET_KEYS", "SUPABASE_SERVICE_ROLE_KEY"];
@@ -180,11 +224,13 @@ function platformUrl(value: string): string | undefined {
 
 const absoluteUrl = (value: string) =>
   URL.canParse(value) && /^(https|mailto):$/.test(new URL(value).protocol) ? value : undefined;
-// With nothing but our own ids filled in, the scheme and the host stay what the operator wrote.
+// Only our own ids are filled in, so the operator's scheme and host stay.
 const urlTemplate = (value: string) =>
   absoluteUrl(value) && !/^[^?#]*:\/\/[^/?#]*\{/.test(value) && !/\{(?!organization_id\}|plan\})/.test(value)
     ? value
     : undefined;
+const signUp = (value: string) => value === "open" || value === "invited" ? value : undefined;
+const shortText = (value: string) => value.length <= 200 ? value : undefined;
 const price = (value: string) => value.length <= 60 ? value : undefined;
 const mailUrl = (value: string) =>
   URL.canParse(value) && /^(resend|smtps?):$/.test(new URL(value).protocol) ? value : undefined;
@@ -225,6 +271,12 @@ function providerBases(value: string): Record<string, string> | undefined {
   };
   if (entries.some(isWrong)) return undefined;
   return Object.freeze(Object.fromEntries(entries.map((entry) => [entry![1], entry![2]!.replace(/\/+$/, "")])));
+}
+
+function knownApps(value: string): [string, string][] | undefined {
+  const entries = list(value).map((entry) => /^([A-Za-z][\w ]{1,39})=(https:\/\/[^\s/?#*]+\/[^\s#*]*)$/.exec(entry));
+  if (!entries.every((entry) => entry && URL.canParse(entry[2]!))) return undefined;
+  return entries.map((entry) => [entry![1]!, entry![2]!]);
 }
 
 function rateLimits(value: string): RateLimits | undefined {

@@ -5,7 +5,7 @@ const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
  * Like `JSON.parse`, but numbers become strings of their digits, so that no amount and no rate becomes a float.
  * @throws {SyntaxError}
  */
-// deno-lint-ignore no-explicit-any -- Its caller checks what it is.
+// deno-lint-ignore no-explicit-any -- the caller checks its type
 export function parseExactJson(text: string): any {
   // Validate first: the tokens tell strings and numbers apart only in valid JSON. A reviver takes five times as long.
   JSON.parse(text);

@@ -18,3 +18,13 @@ export function monthsAfter(day: string, months: number): string {
   const [year, month] = day.split("-").map(Number) as [number, number];
   return new Date(Date.UTC(year, month - 1 + months, 1)).toISOString().slice(0, 10);
 }
+
+/** An instant on the clocks of a time zone, with its offset: 2026-11-26T15:30:00+01:00. */
+export function localInstant(instant: string, timeZone = "UTC"): string {
+  const at = new Date(instant);
+  const parts = new Intl.DateTimeFormat("en", { timeZone, timeZoneName: "longOffset" }).formatToParts(at);
+  const offset = parts.find(({ type }) => type === "timeZoneName")!.value.slice("GMT".length) || "+00:00";
+  const [, sign, hours, minutes] = /^([+-])(\d\d):(\d\d)/.exec(offset)!;
+  const shift = (Number(hours) * 60 + Number(minutes)) * (sign === "-" ? -60_000 : 60_000);
+  return `${new Date(at.getTime() + shift).toISOString().slice(0, 19)}${sign}${hours}:${minutes}`;
+}

@@ -1,4 +1,4 @@
-/** @returns the value, or undefined for what is not JSON. */
+/** @returns the value, or undefined for invalid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-/** What a member is in an organization; what each may do is in `identity.role_rights`. */
+/** A member's role in an organization; `identity.role_rights` has the rights of each. */
 import * as z from "zod/mini";
 
 export const Role = z.enum(["owner", "manager", "member", "viewer"]);

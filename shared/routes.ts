@@ -89,11 +89,14 @@ export const ROUTES: readonly Route[] = [
   { path: "/api/cron/provider-sync", slug: "cron-provider-sync" },
   { path: "/auth/callback", slug: "auth-callback", page: true },
   { path: "/login", slug: "auth-callback", page: true },
+  { path: "/privacy", slug: "auth-callback", page: true },
+  { path: "/terms", slug: "auth-callback", page: true },
+  { path: "/review", slug: "auth-callback", page: true },
   { path: "/logout", slug: "auth-callback", page: true },
   { path: "/onboarding", slug: "auth-callback", page: true },
   { path: "/account", slug: "auth-callback", page: true },
-  // A file of 10 MiB, and the form around it.
-  { path: "/account/import/", slug: "auth-callback", page: true, bodyMb: 11 },
+  // Files of 25 MiB, and the form around them.
+  { path: "/account/import/", slug: "auth-callback", page: true, bodyMb: 27 },
   { path: "/account/", slug: "auth-callback", page: true },
   { path: "/books", slug: "auth-callback", page: true },
   { path: "/invitation", slug: "auth-callback", page: true },
@@ -101,10 +104,12 @@ export const ROUTES: readonly Route[] = [
   { path: "/email/unsubscribe", slug: "auth-callback", page: true },
   { path: "/calendar/", slug: "auth-callback", secret: true },
   { path: "/favicon.ico", slug: "auth-callback" },
+  { path: "/icons/", slug: "auth-callback" },
+  { path: "/.well-known/openai-apps-challenge", slug: "auth-callback" },
   { path: "/", slug: "auth-callback", page: true },
 ];
 
-/** What the front door requests for unknown paths: an address without a handler, so the "not found" page is shown. */
+/** The front door's request for unknown paths: an address without a handler, which shows the "not found" page. */
 export const NOT_FOUND: Route = { path: "/not-found/", slug: "auth-callback", page: true, target: "/not-found/" };
 
 /** The route of a public path, or undefined when there is none. */
@@ -133,7 +138,7 @@ export function functionPath(route: Route, pathname: string): string {
 }
 
 /**
- * What the bare function address (`/functions/v1/<slug>`) maps to. `mcp` keeps `/`: its own address is a separate
+ * The route of the bare function address (`/functions/v1/<slug>`). `mcp` keeps `/`: its own address is a separate
  * resource.
  */
 const ROOT: Record<Slug, string> = {

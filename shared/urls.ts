@@ -23,13 +23,17 @@ export interface Urls {
   revoke: string;
   jwks: string;
   account: string;
+  /** Where a person decides whether an app may write. */
+  appAccess(grantId: string): string;
   /** The page that connects a bill to its provider; `?bill=` selects it. */
   connectProvider: string;
   /** The download of a file of expenses; `?t=` says whose and which. */
   expenseFile: string;
   /** The page that takes the file of an import, which it never shows to the model. */
   importUpload(importId: string): string;
-  /** What a calendar app reads; the token in it is its only credential. */
+  /** Where a signed-in person opens a document. */
+  document(documentId: string): string;
+  /** The address that a calendar app reads; its token is the only credential. */
   calendar(token: string): string;
   unsubscribe: string;
   proposal(proposalId: string): string;
@@ -60,11 +64,20 @@ export const organizationPath = (
   page: "members" | "approvals" | "export" | "plan" | "delete",
 ): string => `/organizations/${organizationId}/${page}`;
 
-/** What was changed in an organization, by whom and through which app. */
+/** The changes in an organization, with their authors and apps. */
 export const activityPath = (organizationId: string): string => `/account/activity?organization=${organizationId}`;
 /** The books of an organization at a glance; the reader's first without one. */
 export const booksPath = (organizationId?: string): string =>
   organizationId ? `/books?organization=${encodeURIComponent(organizationId)}` : "/books";
+
+/** The page that takes a statement, or documents. */
+export const importPath = (importId: string): string => `/account/import/${importId}`;
+
+/** What was read from a document, for people who see it. */
+export const documentPath = (documentId: string): string => `/account/documents/${documentId}`;
+
+/** What one connected app may do. */
+export const appAccessPath = (grantId: string): string => `/account/access?grant=${grantId}`;
 
 /** The page of one proposal; who is asked gets it by mail. */
 export const proposalPath = (proposalId: string): string => `/account/approvals/${proposalId}`;
@@ -90,9 +103,11 @@ export function createUrls(config: UrlConfig): Urls {
     revoke: `${site}/api/oauth/revoke`,
     jwks: `${site}/api/oauth/jwks`,
     account: `${site}/account`,
+    appAccess: (grantId) => site + appAccessPath(grantId),
     connectProvider: `${site}/account/providers/connect`,
     expenseFile: `${site}/account/expenses.csv`,
-    importUpload: (importId) => `${site}/account/import/${importId}`,
+    importUpload: (importId) => site + importPath(importId),
+    document: (documentId) => site + documentPath(documentId),
     calendar: (token) => `${site}/calendar/${calendarFile(token)}`,
     unsubscribe: `${site}/email/unsubscribe`,
     proposal: (proposalId) => site + proposalPath(proposalId),

@@ -67,7 +67,7 @@ begin
 end
 $$;
 
--- What was paid of a bill until yesterday: a row and a payment for each date, at the price of that day.
+-- The payments of a bill until yesterday: a row and a payment for each date, at the price of that day.
 create or replace function pg_temp.add_history(bill app.expenses, payers uuid[], today date, last_day date, old_minor bigint, price_from date) returns void
 language plpgsql as $$
 begin
@@ -91,7 +91,8 @@ begin
     case when not bill.autopay then payers[1 + floor(pg_temp.draw('who' || bill.id || o.due_on) * cardinality(payers))::int] end,
     paid.paid_on + time '09:00', paid.paid_on + time '09:00'
   from app.expense_occurrences as o
-  -- People pay a day or two early or late, but in the month: two rents in one look wrong. What is automatic is on time.
+  -- People pay a day or two early or late, but in the month: two rents in one look wrong. Automatic payments are on
+  -- time.
   cross join lateral (
     select least(today, (date_trunc('month', o.due_on) + interval '1 month' - interval '1 day')::date, greatest(
       date_trunc('month', o.due_on)::date,
@@ -103,43 +104,9 @@ begin
 end
 $$;
 
-do $$
-declare
-  demo constant uuid := '00000000-0000-4000-8000-00000000de01';
-  other constant uuid := '00000000-0000-4000-8000-00000000de02';
-  member constant uuid := '00000000-0000-4000-8000-00000000de03';
-  household constant text := 'org_demo00000001';
-  studio constant text := 'org_demo00000002';
-  today constant date := (now() at time zone 'Europe/Berlin')::date;
-  month_end constant date := date_trunc('month', today) + interval '1 month' - interval '1 day';
-  start_on constant date := date_trunc('month', today) - interval '18 months';
-  start_at constant timestamptz := start_on + time '08:00';
-  family constant uuid[] := array[demo, member];
-  -- Due in three days, or on the last day of the month before that: open this month, whatever day it is.
-  rent_on constant date := least(today + 3, month_end);
-  bill app.expenses;
+create or replace function pg_temp.add_rates(start_on date, today date) returns void
+language plpgsql as $$
 begin
-  if exists (select from auth.users as u where u.email = 'demo@example.com') then
-    return;
-  end if;
-
-  -- People and organizations
-
-  perform pg_temp.add_user(demo, 'demo@example.com', start_at), pg_temp.add_user(other, 'other@example.com', start_at),
-    pg_temp.add_user(member, 'member@example.com', start_at);
-  insert into identity.profiles (user_id, email, country, timezone, trial_started_at, created_at, updated_at) values
-    (demo, 'demo@example.com', 'DE', 'Europe/Berlin', start_at, start_at, start_at),
-    (other, 'other@example.com', 'IN', 'Asia/Kolkata', start_at, start_at, start_at),
-    (member, 'member@example.com', 'ES', 'Europe/Madrid', start_at, start_at, start_at);
-  insert into identity.organizations (id, name, base_currency, plan, owner_id, created_at, updated_at) values
-    (household, 'Garden Street household', 'EUR', 'team', demo, start_at, start_at),
-    (studio, 'Banyan Studio', 'INR', 'pro', other, start_at, start_at);
-  insert into identity.memberships (organization_id, user_id, role, created_at) values
-    (household, demo, 'owner', start_at), (household, member, 'member', start_at), (studio, other, 'owner', start_at);
-  insert into billing.billing_plans (provider_plan_id, plan) values ('plan_demo_pro', 'pro'), ('plan_demo_team', 'team')
-  on conflict do nothing;
-  perform app.create_default_categories(o, start_at) from unnest(array[household, studio]) as o;
-
   -- Invented exchange rates: a calm year and a short wave around a usual rate, on weekdays. The demo's payments keep their
   -- values; the rates are gone at the end, since the books of others must not use them.
 
@@ -156,8 +123,43 @@ begin
   insert into app.fx_days (day, settled_at)
   select day::date, 'infinity' from generate_series(start_on - interval '1 month', today, '1 day') as day
   on conflict do nothing;
+end
+$$;
 
-  -- What the household spends between its bills
+-- Only the rows of add_rates().
+create or replace function pg_temp.drop_rates() returns void
+language plpgsql as $$
+begin
+  delete from app.fx_rates where source = 'demo';
+  delete from app.fx_days where settled_at = 'infinity';
+end
+$$;
+
+-- A household of two people with a year and a half behind it. mark keeps the ids of several apart.
+create or replace function pg_temp.add_household(household text, name text, mark text, owner uuid, owner_email text, member uuid, member_email text)
+returns void
+language plpgsql as $$
+declare
+  today constant date := (now() at time zone 'Europe/Berlin')::date;
+  month_end constant date := date_trunc('month', today) + interval '1 month' - interval '1 day';
+  start_on constant date := date_trunc('month', today) - interval '18 months';
+  start_at constant timestamptz := start_on + time '08:00';
+  family constant uuid[] := array[owner, member];
+  -- Due in three days, or on the last day of the month before that: open this month, whatever day it is.
+  rent_on constant date := least(today + 3, month_end);
+  bill app.expenses;
+begin
+  perform pg_temp.add_user(owner, owner_email, start_at), pg_temp.add_user(member, member_email, start_at);
+  insert into identity.profiles (user_id, email, country, timezone, trial_started_at, created_at, updated_at) values
+    (owner, owner_email, 'DE', 'Europe/Berlin', start_at, start_at, start_at),
+    (member, member_email, 'ES', 'Europe/Madrid', start_at, start_at, start_at);
+  insert into identity.organizations (id, name, base_currency, plan, owner_id, created_at, updated_at)
+  values (household, add_household.name, 'EUR', 'team', owner, start_at, start_at);
+  insert into identity.memberships (organization_id, user_id, role, created_at)
+  values (household, owner, 'owner', start_at), (household, member, 'member', start_at);
+  perform app.create_default_categories(household, start_at);
+
+  -- The household's spending between its bills
 
   perform pg_temp.add_expenses(household, family, e.name, e.payee, e.category, e.currency, e.lowest, e.highest, e.days_apart, start_on, today)
   from (values
@@ -198,8 +200,8 @@ begin
     id, organization_id, kind, name, payee, category_id, amount_mode, amount_minor, currency, frequency, every, anchor_on, month_days, weekend_rule, autopay,
     tracked_from, status, reminder_enabled, created_by, created_at, updated_at
   )
-  select 'bill_demo' || lpad(b.number::text, 8, '0'), household, 'bill', b.name, b.payee, c.id, b.mode, b.minor, b.currency, b.frequency, b.every, b.anchor_on,
-    b.month_days, b.weekend_rule, b.autopay, greatest(b.anchor_on, start_on), 'active', true, demo, start_at, start_at
+  select 'bill_' || mark || lpad(b.number::text, 8, '0'), household, 'bill', b.name, b.payee, c.id, b.mode, b.minor, b.currency, b.frequency, b.every, b.anchor_on,
+    b.month_days, b.weekend_rule, b.autopay, greatest(b.anchor_on, start_on), 'active', true, owner, start_at, start_at
   from (values
     (1, 'Rent', 'Hausverwaltung Nord', 'Housing', 'fixed', 145000, 'EUR', 'monthly', 1, app.month_day(app.month_of(start_on), extract(day from rent_on)::int), array[case rent_on when month_end then -1 else extract(day from rent_on) end]::smallint[], 'none', false),
     (2, 'Electricity', 'Stadtwerke', 'Utilities', 'estimated', 8400, 'EUR', 'monthly', 1, start_on + 11, null, 'after', false),
@@ -228,18 +230,18 @@ begin
     (25, 'Dentist invoice', 'Dental practice Mitte', 'Health', 'fixed', 18040, 'EUR', 'once', 1, today - 6, null, 'none', false)
   ) as b (number, name, payee, category, mode, minor, currency, frequency, every, anchor_on, month_days, weekend_rule, autopay)
   join app.categories as c on c.organization_id = household and c.name = b.category;
-  update app.expenses set renews_on = today + 48, notice_days = 30 where id = 'bill_demo00000011';
-  update app.expenses set ends_after = 36 where id = 'bill_demo00000012';
-  update app.expenses set ends_on = today + 25 where id = 'bill_demo00000015';
-  update app.expenses set share_bp = 5000, remind_days_before = 5 where id = 'bill_demo00000016';
-  update app.expenses set trial_ends_on = today + 5 where id = 'bill_demo00000021';
-  update app.expenses set ends_after = 6 where id = 'bill_demo00000024';
-  update app.expenses set remind_days_before = 14 where id in ('bill_demo00000011', 'bill_demo00000020');
+  update app.expenses set renews_on = today + 48, notice_days = 30 where id = 'bill_' || mark || '00000011';
+  update app.expenses set ends_after = 36 where id = 'bill_' || mark || '00000012';
+  update app.expenses set ends_on = today + 25 where id = 'bill_' || mark || '00000015';
+  update app.expenses set share_bp = 5000, remind_days_before = 5 where id = 'bill_' || mark || '00000016';
+  update app.expenses set trial_ends_on = today + 5 where id = 'bill_' || mark || '00000021';
+  update app.expenses set ends_after = 6 where id = 'bill_' || mark || '00000024';
+  update app.expenses set remind_days_before = 14 where id in ('bill_' || mark || '00000011', 'bill_' || mark || '00000020');
   -- Its credential is sealed under a key that no file holds: the embedded stack adds it, anywhere else it is entered on the connect page.
   insert into app.provider_links (
     id, organization_id, expense_id, provider_key, provider_name, account_label, status, created_at, updated_at
   )
-  values ('lnk_demo00000001', household, 'bill_demo00000009', 'digitalocean', 'DigitalOcean', 'Team …4f2a', 'active', start_at, start_at);
+  values ('lnk_' || mark || '00000001', household, 'bill_' || mark || '00000009', 'digitalocean', 'DigitalOcean', 'Team …4f2a', 'active', start_at, start_at);
 
   for bill in select * from app.expenses as e where e.organization_id = household and e.kind = 'bill' and e.frequency <> 'once' order by e.id loop
     perform pg_temp.add_history(
@@ -249,22 +251,54 @@ begin
       (today - case bill.name when 'Rent' then interval '7 months' when 'Netflix' then interval '5 months' else interval '10 months' end)::date
     );
   end loop;
-  -- What the provider said of each month: due on the 2nd of the next one, and fetched that morning.
+  -- The provider's amount for each month: due on the 2nd of the next one, and fetched that morning.
   insert into app.provider_statements (
     organization_id, link_id, period, amount_minor, currency, payload_sha256, status, usual_minor, occurrence_id, fetched_at
   )
-  select o.organization_id, 'lnk_demo00000001', (date_trunc('month', o.due_on) - interval '1 month')::date, o.expected_minor, o.currency,
+  select o.organization_id, 'lnk_' || mark || '00000001', (date_trunc('month', o.due_on) - interval '1 month')::date, o.expected_minor, o.currency,
     encode(sha256(convert_to(o.expected_minor || '|' || o.currency || '|', 'UTF8')), 'hex'), 'applied', app.usual_statement(o), o.id,
     date_trunc('month', o.due_on) + interval '1 day 6 hours'
   from app.expense_occurrences as o
-  where o.expense_id = 'bill_demo00000009' and o.amount_source = 'provider';
+  where o.expense_id = 'bill_' || mark || '00000009' and o.amount_source = 'provider';
   update app.provider_links as l
   set (last_success_period, asked_at) = (select max(s.period), max(s.fetched_at) from app.provider_statements as s where s.link_id = l.id)
-  where l.id = 'lnk_demo00000001';
-  update app.expenses set status = 'cancelled' where id = 'bill_demo00000022';
-  update app.expenses set status = 'paused' where id = 'bill_demo00000023';
+  where l.id = 'lnk_' || mark || '00000001';
+  update app.expenses set status = 'cancelled' where id = 'bill_' || mark || '00000022';
+  update app.expenses set status = 'paused' where id = 'bill_' || mark || '00000023';
+  perform app.refresh_bill(e.id, today) from app.expenses as e where e.organization_id = household and e.kind = 'bill';
+end
+$$;
+
+-- The demo itself
+do $$
+declare
+  other constant uuid := '00000000-0000-4000-8000-00000000de02';
+  studio constant text := 'org_demo00000002';
+  today constant date := (now() at time zone 'Europe/Berlin')::date;
+  start_on constant date := date_trunc('month', today) - interval '18 months';
+  start_at constant timestamptz := start_on + time '08:00';
+  bill app.expenses;
+begin
+  if exists (select from auth.users as u where u.email = 'demo@example.com') then
+    return;
+  end if;
+  insert into billing.billing_plans (provider_plan_id, plan) values ('plan_demo_pro', 'pro'), ('plan_demo_team', 'team')
+  on conflict do nothing;
+  perform pg_temp.add_rates(start_on, today);
+  perform pg_temp.add_household(
+    'org_demo00000001', 'Garden Street household', 'demo', '00000000-0000-4000-8000-00000000de01', 'demo@example.com',
+    '00000000-0000-4000-8000-00000000de03', 'member@example.com'
+  );
 
   -- The studio, in another country and in nobody else's sight
+
+  perform pg_temp.add_user(other, 'other@example.com', start_at);
+  insert into identity.profiles (user_id, email, country, timezone, trial_started_at, created_at, updated_at)
+  values (other, 'other@example.com', 'IN', 'Asia/Kolkata', start_at, start_at, start_at);
+  insert into identity.organizations (id, name, base_currency, plan, owner_id, created_at, updated_at)
+  values (studio, 'Banyan Studio', 'INR', 'pro', other, start_at, start_at);
+  insert into identity.memberships (organization_id, user_id, role, created_at) values (studio, other, 'owner', start_at);
+  perform app.create_default_categories(studio, start_at);
 
   perform pg_temp.add_expenses(studio, array[other], e.name, e.payee, e.category, e.currency, e.lowest, e.highest, e.days_apart, (today - interval '6 months')::date, today)
   from (values
@@ -287,12 +321,10 @@ begin
   for bill in select * from app.expenses as e where e.organization_id = studio and e.kind = 'bill' order by e.id loop
     perform pg_temp.add_history(bill, array[other], today, today, bill.amount_minor, start_on);
   end loop;
+  perform app.refresh_bill(e.id, today) from app.expenses as e where e.organization_id = studio and e.kind = 'bill';
 
-  perform app.refresh_bill(e.id, today) from app.expenses as e where e.kind = 'bill';
-
-  delete from app.fx_rates where source = 'demo';
-  delete from app.fx_days where settled_at = 'infinity';
+  perform pg_temp.drop_rates();
 end
 $$;
 
-drop function pg_temp.add_history, pg_temp.add_expenses, pg_temp.add_user, pg_temp.draw;
+drop function pg_temp.add_household, pg_temp.add_rates, pg_temp.drop_rates, pg_temp.add_history, pg_temp.add_expenses, pg_temp.add_user, pg_temp.draw;

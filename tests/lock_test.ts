@@ -3,10 +3,10 @@ import { assertEquals } from "@std/assert";
 import { type Lock, lockWithout, startLock, TOOLS } from "../local/lock.ts";
 
 const read = (path: string) => Deno.readTextFile(new URL(`../${path}`, import.meta.url));
-/** Beside the tools: what a package asks for and never loads there (package.json replaces it). */
+/** Besides the tools: dependencies that a package declares and never loads there (package.json replaces them). */
 const UNUSED = ["@sentry/node", "@sentry/core", "@opentelemetry/instrumentation"];
 
-Deno.test("deno.lock is tests/deno.lock without the tools of suites and builds; if not: deno task lock", async () => {
+Deno.test("deno.lock is tests/deno.lock without the tools of suites and builds; if not: deno task build", async () => {
   assertEquals(await read("deno.lock"), await startLock());
 });
 

@@ -21,14 +21,16 @@ const program = (...args: string[]): Suite => ({ commands: [[...RUN, ...args]] }
 
 const PAGES = ["pages", "journey", "people", "approvals", "activity", "books", "consent", "chart", "mails", "pictures"];
 
+/** The longest stories; database tests check their rules, and the readme suite runs the demo too. */
+const NIGHTLY_STORIES = ["year", "twelve_people", "demo", "budgets", "mails_in_time", "calendar", "plans_off"];
+
 export const SUITES: Readonly<Record<string, Suite>> = {
   e2e: {
     ...tests("--parallel", "tests/e2e/", "tests/upgrade/"),
     // A quarter, and a year of statements, stay.
     short: tests(
       "--parallel",
-      // The readme suite runs the demo too.
-      "--ignore=tests/e2e/year_test.ts,tests/e2e/twelve_people_test.ts,tests/e2e/demo_test.ts",
+      `--ignore=${NIGHTLY_STORIES.map((story) => `tests/e2e/${story}_test.ts`)}`,
       "tests/e2e/",
       "tests/upgrade/",
     ),
@@ -39,6 +41,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   browser: { commands: PAGES.map((page) => [...TEST, `tests/browser/${page}.ts`]) },
   pictures: { ...tests("tests/browser/pictures.ts"), env: { UPDATE_PICTURES: "1" } },
   clients: tests("tests/e2e/foreign/mcp_remote.ts", "tests/e2e/foreign/inspector.ts"),
+  server: tests("tests/self_hosting/follow.ts"),
   readme: tests("tests/readme/follow.ts"),
   conformance: program("tests/conformance/run.ts"),
   edge: tests("tests/edge/edge.ts"),
@@ -64,6 +67,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
         [...TEST, "tests/load/overload.ts"],
         [...TEST, "--parallel", "tests/load/histories.ts", "tests/load/embedded.ts"],
       ],
+      env: { RUNS: "2" },
     },
   },
   "load-long": {

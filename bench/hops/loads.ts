@@ -1,4 +1,7 @@
-/** What the benchmark asks of the service and of its floor. Bodies are the same wherever the protocol fixes them. */
+/**
+ * The requests that the benchmark sends to the service and to its floor. Bodies are the same wherever the protocol
+ * fixes them.
+ */
 import { createHash, createHmac, randomBytes, randomUUID } from "node:crypto";
 import { paymentEvent } from "../../local/payment_event.ts";
 import type { SqlDatabase } from "../../local/database/sql.ts";
@@ -74,7 +77,11 @@ export const serviceCodes =
       const about = { id: randomUUID(), clientId, redirectUri: REDIRECT_URI, resource: RESOURCE, ...whose() };
       return {
         verifier,
-        code: await issueCode([CODE_SECRET], { ...about, codeChallenge: challengeOf(verifier) }, new Date()),
+        code: await issueCode(
+          [CODE_SECRET],
+          { ...about, codeChallenge: challengeOf(verifier), access: "write" },
+          new Date(),
+        ),
       };
     }));
 
@@ -217,7 +224,7 @@ export function paymentEvents(): Load {
       }));
     },
     request: (index) => requests[index]!,
-    // The floor stores what it is sent.
+    // The floor stores the request.
     isGood: ({ status, body }) => status === 200 && /"(applied|stored)"/.test(body),
   };
 }

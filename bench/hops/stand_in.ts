@@ -12,8 +12,8 @@ import { type Signature, SIGNATURES, statementOf } from "./statement.ts";
 
 const CONNECTIONS = 10;
 /**
- * Who finds none free waits for the first that is. By default, the driver sends what they ask after the statement that
- * has run longest: a webhook would wait for a job. Its types do not know the option.
+ * A request without a free connection waits for the first one. By default, the driver queues it behind the statement
+ * that has run longest, so a webhook would wait for a job. Its types do not know the option.
  */
 const IN_LINE = { max_pipeline: 0 };
 const [url, rest] = Deno.args;
@@ -25,7 +25,7 @@ const client = postgres(url, {
   connection: { role: "service_role", "request.jwt.claims": '{"role":"service_role"}' } as Record<string, string>,
 });
 const signatures = new Map<string, Signature>();
-/** What there is to call; read again, as PostgREST reloads its schema cache after a migration. */
+/** The callable functions; read again after a migration, as PostgREST reloads its schema cache. */
 async function readSignatures(): Promise<void> {
   for (const one of await client.unsafe<Signature[]>(SIGNATURES)) signatures.set(one.name, one);
 }

@@ -27,7 +27,7 @@ export interface World {
   admin: SqlDatabase;
   standIn: Started;
   floor: Started;
-  /** Starts a function, with what its environment has beside the usual. */
+  /** Starts a function with additional environment variables. */
   startFunction(slug: Slug): Promise<Started>;
   close(): Promise<void>;
 }

@@ -1,9 +1,9 @@
 /** One timed block of requests over a few kept connections. */
 import { type Answer, Connection } from "./raw_http.ts";
 
-/** What is sent, and how an answer is judged. */
+/** A request, and the check of its answer. */
 export interface Load {
-  /** Makes what a block needs that must not be timed. */
+  /** Prepares a block outside of its timing. */
   prepare(count: number): Promise<void>;
   /** @param lane the connection; requests of one lane follow each other. */
   request(index: number, lane: number): Uint8Array;
@@ -18,7 +18,7 @@ export interface Block {
   errors: number;
 }
 
-/** The first answer that was not expected, for whoever looks for the reason. */
+/** The first unexpected answer, to find its reason. */
 export interface Failures {
   first?: string;
 }

@@ -72,7 +72,7 @@ export async function start(
   return started;
 }
 
-/** Ends what is still running. */
+/** Ends the processes that still run. */
 export const stopAll = async (): Promise<void> => void await Promise.all([...running].map((one) => one.stop()));
 
 /** Of all threads of a process, from the scheduler, to the nanosecond (proc(5), schedstat). */

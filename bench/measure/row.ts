@@ -1,14 +1,14 @@
-/** A line of the result: what was measured beside what, and whether that is good enough. */
+/** A line of the result: a figure, its baseline, and whether it meets its target. */
 import type { Spread } from "./stats.ts";
 
 export interface Row {
   /** Unique; targets are looked up by it. */
   name: string;
-  /** What it is compared with; absent when the figure stands for itself. */
+  /** The baseline; absent when the figure stands for itself. */
   against?: string;
-  /** The figure that has a target: a ratio within one run, or milliseconds, or kB. */
+  /** The figure that has a target: a ratio within one run, milliseconds, kB, lines or a count. */
   value: Spread;
-  unit: "times" | "ms" | "kB";
+  unit: "times" | "ms" | "kB" | "lines" | "";
   /**
    * The same, beside what the same rounds found of the machine's speed: two runs are compared by it, where there is
    * one.

@@ -3,7 +3,7 @@ import { isMet, type Row, type Target } from "./row.ts";
 
 type Targets = Readonly<Record<string, Target>>;
 
-const UNITS = { times: "", ms: " ms", kB: " kB" };
+const UNITS: Record<Row["unit"], string> = { times: "", ms: " ms", kB: " kB", lines: " lines", "": "" };
 
 /** One run. */
 export function table(rows: readonly Row[], targets: Targets): string {
@@ -57,7 +57,8 @@ const judged = (rows: readonly Row[], target: Target | undefined): [string, stri
 
 const told = ({ value, unit }: Row): string => figure(value.median) + UNITS[unit];
 
-const figure = (value: number) => value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
+const figure = (value: number) =>
+  Number.isInteger(value) || value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 
 function markdown(lines: readonly string[][]): string {
   const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));

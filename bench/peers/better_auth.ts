@@ -13,7 +13,7 @@ const AUTHORIZE = "/api/auth/oauth2/authorize";
 export const REGISTER = "/api/auth/oauth2/register";
 const TOKEN = "/api/auth/oauth2/token";
 const REDIRECT_URI = "http://127.0.0.1:9/callback";
-/** What it wants of a registration beside what RFC 7591 does. */
+/** Fields that it requires of a registration beyond RFC 7591. */
 export const NATIVE = { application_type: "native" };
 
 export interface Peer {

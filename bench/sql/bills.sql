@@ -12,7 +12,7 @@ insert into identity.organizations (id, name, base_currency, plan, owner_id)
 select 'org_' || lpad(n::text, 12, '0'), 'Household', 'EUR', 'team', ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid
 from generate_series(1, :bills / 5) as n;
 insert into identity.memberships (organization_id, user_id, role)
-select id, owner_id, 'owner' from identity.organizations where id < 'org_x';
+select id, owner_id, 'owner' from identity.organizations where id ~ '^org_[0-9]+$';
 insert into app.expenses (
   id, organization_id, kind, name, amount_mode, amount_minor, currency, frequency, every, anchor_on, weekend_rule, tracked_from, next_due,
   status, reminder_enabled

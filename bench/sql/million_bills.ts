@@ -1,10 +1,10 @@
-/** A throw-away PostgreSQL with many bills of which some are due, for what is measured of the daily roll. */
+/** A throw-away PostgreSQL with many bills, some of them due, to measure the daily roll. */
 import { postgresDatabase } from "../../local/database/postgres.ts";
 import type { SqlDatabase } from "../../local/database/sql.ts";
 import { startCluster } from "../../tests/_support/cluster.ts";
 import { openDatabase, type TestDatabase } from "../../tests/_support/database.ts";
 
-/** The settings the floor was measured with, with everything in memory; our tables and indexes need more of it. */
+/** The floor's settings, with everything in memory; our tables and indexes need more memory. */
 const SETTINGS = {
   shared_buffers: "4GB",
   work_mem: "64MB",

@@ -1,9 +1,9 @@
 /**
- * What the hints to the planner are worth: `deno run -A bench/sql/planner_hints.ts [file] [work] [bills]` takes every
- * `offset 0`, `materialized` and `full` join of supabase/schemas (or of the files with that in their path) out of its
- * function in turn, and prints how many times as long the work takes without it. On a throw-away PostgreSQL server,
- * with one organization of so many bills (default 2,000) among twelve thousand others, and on tables that were never
- * analyzed. A hint stays where this prints a factor, and says so in its comment.
+ * Measures the hints to the planner: `deno run -A bench/sql/planner_hints.ts [file] [work] [bills]` takes every planner
+ * setting, `offset 0`, `materialized` and `full` join of supabase/schemas (or of the files with that in their path) out
+ * of its function in turn, and prints how many times as long the work takes without it. On a throw-away PostgreSQL
+ * server, with one organization of so many bills (default 2,000) among twelve thousand others, and on tables that were
+ * never analyzed. A hint stays where this prints a factor, and says so in its comment.
  */
 import { importOf } from "../../tests/_support/import_args.ts";
 import { postgresDatabase } from "../../local/database/postgres.ts";
@@ -11,11 +11,11 @@ import type { Session, SqlDatabase } from "../../local/database/sql.ts";
 import { readSchemaFiles } from "../../local/sql/schema_files.ts";
 import { startCluster } from "../../tests/_support/cluster.ts";
 import { openDatabase } from "../../tests/_support/database.ts";
+import { HINT } from "./hint.ts";
 import { buildLargeOrganization, LARGE, readWithin } from "../large_organization_reads.ts";
 
 const [path = "", wanted = "", bills = "2000"] = Deno.args;
 const AT = "2026-11-20T08:00:00Z";
-const HINT = /\s+offset 0\b|\b(?:not )?materialized (?=\()|\bfull (?=join\b)/g;
 /** Less is not worth a line. */
 const LEAST = 1.2;
 const ROUNDS = 3;
@@ -36,6 +36,10 @@ const WORK: Record<string, (session: Session) => Promise<unknown>> = {
   "list_bills of a year": tool("list_bills", { due_within_days: 366 }),
   "list_bills by state": tool("list_bills", { status: "all", state: "overdue", limit: 100 }),
   "review_bills": tool("review_bills", {}),
+  "list_expenses of a month": tool("list_expenses", { from: "2026-10-01", to: "2026-10-31" }),
+  "list_expenses by words": tool("list_expenses", { query: "bill", period: "this_year" }),
+  "summarize_spending of a month": tool("summarize_spending", { period: "last_month" }),
+  "summarize_spending by payee": tool("summarize_spending", { period: "last_year", group_by: ["payee", "month"] }),
   "show_spending_chart": tool("show_spending_chart", { chart: "upcoming_bills" }),
   "import_expenses": tool("import_expenses", importOf(rows)),
   "roll_bills": (session) =>
@@ -80,7 +84,7 @@ try {
       if (!name.includes(wanted)) continue;
       print(`${name}: ${(await timed(admin, work)).toFixed(0)} ms`);
       for (const { place, without } of hints) {
-        // What does not hold three times is noise.
+        // A factor that three runs don't confirm is noise.
         let factor = Infinity;
         for (let time = 0; time < 3 && factor > LEAST; time++) {
           factor = Math.min(factor, await timed(admin, work, without) / await timed(admin, work));

@@ -1,4 +1,4 @@
--- Moves what is due on a day to its next date, counted from the anchor, and writes a row for each.
+-- Moves the bills due on a day to their next date, counted from the anchor, and writes a row for each.
 with rolled as (
   update public.floor_bill set
     reminded_due = case when next_due >= :today then next_due else public.floor_next(anchor, unit, every, :today) end,

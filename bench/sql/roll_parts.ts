@@ -51,7 +51,7 @@ await withBills(bills, async ({ database, admin }) => {
 });
 for (const [part, ms] of parts) print(`${part}: ${ms.toFixed(0)} ms`);
 
-/** The one statement of jobs.roll_bills, on what was locked. */
+/** The one statement of jobs.roll_bills, on the locked rows. */
 async function rollingStatement(): Promise<string> {
   const source = await Deno.readTextFile(new URL("../../supabase/schemas/bills/roll_bills.sql", import.meta.url));
   const [, body] = /\n( {2}with page as[^]+?)\n {2}foreach one/.exec(source)!;

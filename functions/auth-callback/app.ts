@@ -4,6 +4,7 @@ import { createApprovalStore } from "../../shared/db/approval_store.ts";
 import { createActivityStore } from "../../shared/db/activity_store.ts";
 import { createBooksStore } from "../../shared/db/books_store.ts";
 import { createCalendarStore } from "../../shared/db/calendar_store.ts";
+import { createDocumentStore } from "../../shared/db/document_store.ts";
 import { createExportStore } from "../../shared/db/export_store.ts";
 import { createDeletionStore } from "../../shared/db/deletion_store.ts";
 import { createImportStore } from "../../shared/db/import_store.ts";
@@ -16,6 +17,7 @@ import { admission } from "../../shared/http/admission.ts";
 import { type App, createApp } from "../../shared/http/app.ts";
 import { isFileForm } from "../../shared/http/file_form.ts";
 import { ICON } from "../../shared/pages/icon.ts";
+import { getChallenge, getIcon } from "./files.ts";
 import { pageErrors } from "../../shared/pages/error_page.tsx";
 import { readers } from "../../shared/pages/reader.ts";
 import type { Registry } from "../../shared/providers/registry.ts";
@@ -38,6 +40,7 @@ export function createAuthCallbackApp(deps: Deps, providers?: Registry, language
     providerLinks: createProviderLinkStore(deps.database),
     calendars: createCalendarStore(deps.database),
     imports: createImportStore(deps.database),
+    documents: createDocumentStore(deps.database),
     members: createMembersStore(deps.database),
     activity: createActivityStore(deps.database),
     tools: createPageToolStore(deps.database),
@@ -54,7 +57,9 @@ export function createAuthCallbackApp(deps: Deps, providers?: Registry, language
   const activity = page(() => import("./activity/activity.ts"));
   const undo = page(() => import("./activity/undo.ts"));
   const upload = page(() => import("./import/upload.ts"));
+  const document = page(() => import("./documents/document.tsx"));
   const disconnect = page(() => import("./account/disconnect.tsx"));
+  const access = page(() => import("./account/app_access.tsx"));
   const connection = page(() => import("./account/providers/connect.ts"));
   const removal = page(() => import("./account/providers/remove.tsx"));
   const addressChange = page(() => import("./account/address/change.tsx"));
@@ -66,6 +71,8 @@ export function createAuthCallbackApp(deps: Deps, providers?: Registry, language
   const removeMember = page(() => import("./members/remove_member.tsx"));
   const handOver = page(() => import("./members/hand_over.tsx"));
   const policy = page(() => import("./approvals/policy.ts"));
+  const policies = page(() => import("./policies/policies.tsx"));
+  const review = page(() => import("./sign_in/review.tsx"));
   const books = page(() => import("./books/books.ts"));
   const proposal = page(() => import("./approvals/proposal.ts"));
   const planPage = page(() => import("./account/plan_page.tsx"));
@@ -81,8 +88,13 @@ export function createAuthCallbackApp(deps: Deps, providers?: Registry, language
     "/favicon.ico",
     (c) => c.body(ICON, 200, { "content-type": "image/svg+xml", "cache-control": "max-age=86400" }),
   );
+  app.get("/icons/:name", getIcon);
+  app.get("/.well-known/openai-apps-challenge", getChallenge(deps.config));
   app.get("/login", showLogin(open)).post(postLogin(open));
   app.get("/auth/callback", finishSignIn(open)).post(postCallback(open));
+  app.get("/privacy", policies("showPrivacy"));
+  app.get("/terms", policies("showTerms"));
+  app.get("/review", review("showReview")).post(review("postReview"));
   app.post("/logout", postLogout(open));
   app.get("/onboarding", onboarding("showOnboarding")).post(onboarding("postOnboarding"));
   app.get("/account", account("showAccount")).post(account("postAccount"));
@@ -91,6 +103,9 @@ export function createAuthCallbackApp(deps: Deps, providers?: Registry, language
   app.get("/account/expenses.csv", expenseFile("getExpenseFile"));
   app.get("/account/activity", activity("showActivity")).post(undo("postUndo"));
   app.get("/account/import/:id", upload("showUpload")).post(upload("postUpload"));
+  app.get("/account/documents/:id", document("showDocument")).post(document("postDocument"));
+  app.get("/account/documents/:id/file", document("getDocumentFile"));
+  app.get("/account/access", access("showAccess")).post(access("postAccess"));
   app.get("/account/disconnect", disconnect("showDisconnect")).post(disconnect("postDisconnect"));
   app.get("/account/providers/connect", connection("showConnect")).post(connection("postConnect"));
   app.get("/account/providers/connected", connection("showConnected"));

@@ -3,6 +3,7 @@ import type { ApprovalStore } from "../../shared/db/approval_store.ts";
 import type { ActivityStore } from "../../shared/db/activity_store.ts";
 import type { BooksStore } from "../../shared/db/books_store.ts";
 import type { CalendarStore } from "../../shared/db/calendar_store.ts";
+import type { DocumentStore } from "../../shared/db/document_store.ts";
 import type { ExportStore } from "../../shared/db/export_store.ts";
 import type { DeletionStore } from "../../shared/db/deletion_store.ts";
 import type { ImportStore } from "../../shared/db/import_store.ts";
@@ -23,6 +24,7 @@ export interface OpenPageDeps extends Deps {
   providerLinks: ProviderLinkStore;
   calendars: CalendarStore;
   imports: ImportStore;
+  documents: DocumentStore;
   members: MembersStore;
   activity: ActivityStore;
   tools: PageToolStore;

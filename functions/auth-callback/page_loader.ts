@@ -10,10 +10,10 @@ type HandlerOf<Module> = {
 
 /** Makes handlers from modules that are loaded at the first request for their page. @param providers for tests. */
 export function pageLoader(open: OpenPageDeps, providers?: Registry) {
-  const complete = keep(async (): Promise<PageDeps> => ({
-    ...open,
-    providers: providers ?? (await import("../../shared/providers/registry.ts")).PROVIDERS,
-  }));
+  const complete = keep(async (): Promise<PageDeps> => {
+    (await import("../../shared/oauth/known_makers.ts")).knowCallbacks(open.config.knownApps);
+    return { ...open, providers: providers ?? (await import("../../shared/providers/registry.ts")).PROVIDERS };
+  });
   return <Module>(load: () => Promise<Module>) => (name: HandlerOf<Module>): Handler => {
     const handler = keep(async () => {
       const create = (await load())[name] as (deps: PageDeps) => Handler;

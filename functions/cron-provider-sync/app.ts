@@ -28,7 +28,7 @@ export function createCronProviderSyncApp(
     const asked = askedPeriod(c, clock());
     const period = asked ?? lastPeriod(clock());
     const [{ createJob }, { runProviderSync }] = await Promise.all([import("./job.ts"), import("./run.ts")]);
-    // Naming a month also refetches what is already stored.
+    // Naming a month also refetches stored amounts.
     const answer = await runProviderSync(createJob(deps, registry), { period, again: asked !== null }, {
       ...LIMITS,
       ...limits,

@@ -14,7 +14,7 @@ interface Resealing extends Pick<Deps, "clock" | "log"> {
   keys: readonly string[];
 }
 
-/** @returns how many were resealed. @throws what the database's calls throw */
+/** @returns how many were resealed. @throws as the database calls do. */
 export async function resealCredentials(
   { store, keys, clock, log }: Resealing,
   remainingMs: () => number,

@@ -1,11 +1,12 @@
 /**
- * The reminders job: rolls bills forward, mails reminders, refreshes exchange rates. It also serves the health checks
- * of jobs and mail. Everything requires the scheduler's secret and is loaded only for callers that have it.
+ * The reminders job: rolls bills forward, mails reminders, refreshes exchange rates, sends events to apps. It also
+ * serves the health checks of jobs and mail. Everything requires the scheduler's secret and is loaded only for callers
+ * that have it.
  */
+import type { Deps } from "../../shared/deps.ts";
 import { type App, createApp } from "../../shared/http/app.ts";
 import { requireCronSecret } from "../../shared/http/caller_secret.ts";
 import type { RunLimits } from "./run.ts";
-import type { JobDeps } from "./stage.ts";
 
 const PATH = "/api/cron/reminders";
 const HEALTH_PATH = "/api/health/jobs";
@@ -16,7 +17,7 @@ const WORK_MS = 50_000;
 
 /** @param limits for tests. */
 export function createCronRemindersApp(
-  deps: JobDeps,
+  deps: Deps,
   limits: Partial<RunLimits> = {},
 ): App {
   const app = createApp("cron-reminders", deps);
@@ -24,8 +25,13 @@ export function createCronRemindersApp(
   app.get(PATH, async (c) => {
     requireCronSecret(c, deps.config);
     const { runReminders } = await import("./run.ts");
-    const rollsOnly = c.req.query("only") === "roll";
-    const answer = await runReminders(deps, { workMs: WORK_MS, rollsOnly, ...limits });
+    const only = c.req.query("only");
+    const answer = await runReminders(deps, {
+      workMs: WORK_MS,
+      rollsOnly: only === "roll",
+      sendsEventsOnly: only === "events",
+      ...limits,
+    });
     return c.json(answer, 200, { "cache-control": "no-store" });
   });
 

@@ -2,7 +2,7 @@
 import { sendAllClaimedMails, type Sent } from "../../shared/mail/send_claimed_mails.ts";
 import type { Fail, Job, Stage } from "./stage.ts";
 
-/** @throws what the database's calls throw. */
+/** @throws as the database calls do. */
 export async function mailProposals(job: Job, { problems, remainingMs }: Stage, fail: Fail): Promise<Sent> {
   const counts = await sendAllClaimedMails(job, { remainingMs });
   if (counts.failed > 0) {

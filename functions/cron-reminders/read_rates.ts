@@ -12,7 +12,7 @@ export class NoRates extends Error {
   override readonly name = "NoRates";
 }
 
-/** @throws {MalformedRates} {@link NoRates} for 404, and whatever `fetch` throws */
+/** @throws {MalformedRates} {@link NoRates} for 404, and the errors of `fetch` */
 export const readRates = async (fetch: Job["fetch"], source: RateSource, remainingMs: number): Promise<RateSet> =>
   source.parse(await read(fetch, source.url, Math.min(LONGEST_FETCH_MS, remainingMs)));
 

@@ -4,15 +4,17 @@
  */
 import { createRecordRun } from "../../shared/db/job_run_store.ts";
 import { createRemindersStore } from "../../shared/db/reminders_store.ts";
+import type { Deps } from "../../shared/deps.ts";
 import { toAppError } from "../../shared/errors.ts";
 import { describeError } from "../../shared/log.ts";
 import { type Problem, Problems } from "../../shared/jobs/problems.ts";
+import { sendEvents } from "./events_stage.ts";
 import { mailProposals } from "./proposals_stage.ts";
 import { ratePastDays } from "./past_rates_stage.ts";
 import { refreshRates } from "./rates_stage.ts";
 import { sendReminders } from "./reminders_stage.ts";
 import { rollBills } from "./roll_stage.ts";
-import type { Fail, Job, JobDeps, Stage } from "./stage.ts";
+import type { Fail, Job, Stage } from "./stage.ts";
 
 /** The source document's fields, and no others. */
 export interface RunAnswer {
@@ -30,6 +32,8 @@ export interface RunLimits {
   workMs: number;
   /** Only rolls bills and records automatic payments: totals must have them soon after midnight, mails wait for 08:00. */
   rollsOnly?: boolean;
+  /** Only sends events to apps, which are waiting for them. */
+  sendsEventsOnly?: boolean;
   /** Milliseconds since the start of the run, for tests. */
   elapsed?: () => number;
 }
@@ -48,8 +52,8 @@ const KEPT_FOR_PAST_RATES_MS = 5_000;
 
 /** @throws {AppError} `unavailable` when the database cannot be reached at all. */
 export async function runReminders(
-  deps: JobDeps,
-  { workMs, rollsOnly = false, elapsed = stopwatch() }: RunLimits,
+  deps: Deps,
+  { workMs, rollsOnly = false, sendsEventsOnly = false, elapsed = stopwatch() }: RunLimits,
 ): Promise<RunAnswer> {
   const { database } = deps;
   const job: Job = {
@@ -66,6 +70,10 @@ export async function runReminders(
   if (rollsOnly) {
     const rolled = await roll();
     return { ...NOTHING_DONE, ok: rolled !== null, nextDueAdvanced: rolled?.advanced ?? 0, errors: problems.list() };
+  }
+  if (sendsEventsOnly) {
+    const told = await run("events", () => sendEvents(deps, until(workMs)));
+    return { ...NOTHING_DONE, ok: told !== null, nextDueAdvanced: 0, errors: problems.list() };
   }
   const counted = await run("candidates", async () => ({ candidates: await job.store.countCandidates(at) }));
   const rolled = await roll();

@@ -4,6 +4,7 @@
  */
 import type { Envelope } from "../../shared/connector/result.ts";
 import type { Download } from "../../shared/export/download_token.ts";
+import { localInstant } from "../../shared/iso_day.ts";
 
 export interface Addresses {
   /** The page that connects a bill to its provider. */
@@ -14,24 +15,28 @@ export interface Addresses {
   membersUrl: (organizationId: string) => string;
   /** Where the books are exported, with a file for a tax adviser. */
   exportsUrl: (organizationId: string) => string;
+  /** Where a person decides whether an app may write. */
+  accessUrl: (grantId: string) => string;
   /** Where the owner of an organization that is being deleted can stop that. */
   deletionUrl: (organizationId: string) => string;
   /** The page of a proposal. */
   proposalUrl: (proposalId: string) => string;
   /** The page that takes the file of an import. */
   uploadUrl: (importId: string) => string;
+  /** Where a person opens a document. */
+  documentUrl: (documentId: string) => string;
   /** Where to download a file of expenses, and until when. */
   fileUrl: (download: Download) => Promise<{ csv_url: string; expires_at: string }>;
 }
 
 /**
  * Adds `connect_url` to a bill without a provider, `csv_url` to a file that is too long for an answer, `upload.url` to
- * an import that needs its file, `upgrade_url` to a refusal because of the plan, the page of a pending proposal, and
+ * an import that needs its file, `url` to a document, `upgrade_url` to a refusal because of the plan, the page of a pending proposal, and
  * the pages of members, plan and export to the answers that lead there.
  */
 export async function withAddresses(
   envelope: Envelope,
-  { connectUrl, plansUrl, membersUrl, exportsUrl, proposalUrl, uploadUrl, fileUrl }: Addresses,
+  { connectUrl, plansUrl, membersUrl, exportsUrl, proposalUrl, uploadUrl, documentUrl, fileUrl }: Addresses,
 ): Promise<Envelope> {
   const { context, data, error } = envelope;
   if (error?.code === "feature_not_in_plan") {
@@ -44,11 +49,20 @@ export async function withAddresses(
   }
   if (data?.file) {
     const { user_id: userId, filter } = data.file as { user_id: string; filter: Download["filter"] };
-    return { ...envelope, data: await fileUrl({ userId, organizationId: context!.organization!.id, filter }) };
+    const { csv_url, expires_at } = await fileUrl({ userId, organizationId: context!.organization!.id, filter });
+    return { ...envelope, data: { csv_url, expires_at: localInstant(expires_at, context!.timezone) } };
   }
   if (data?.upload) {
     const { import_id, expires_at } = data.upload as { import_id: string; expires_at: string };
-    return { ...envelope, data: { upload: { import_id, url: uploadUrl(import_id), expires_at } } };
+    const until = localInstant(expires_at, context?.timezone);
+    return { ...envelope, data: { upload: { import_id, url: uploadUrl(import_id), expires_at: until } } };
+  }
+  const withUrl = (document: Record<string, unknown>) => ({ ...document, url: documentUrl(document.id as string) });
+  if (data?.document) {
+    return { ...envelope, data: { ...data, document: withUrl(data.document as Record<string, unknown>) } };
+  }
+  if (data?.documents) {
+    return { ...envelope, data: { ...data, documents: (data.documents as Record<string, unknown>[]).map(withUrl) } };
   }
   const organizationId = context?.organization?.id;
   if (organizationId && (data?.members || data?.plan || data?.csv)) {

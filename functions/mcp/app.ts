@@ -58,16 +58,19 @@ export function createMcpApp(deps: Deps, { registry, words = wordsOf("en") }: Op
       plansUrl: urls.plans,
       membersUrl: urls.members,
       exportsUrl: urls.exports,
+      accessUrl: urls.appAccess,
       deletionUrl: urls.deleteOrganization,
       connectUrl: urls.connectProvider,
       proposalUrl: urls.proposal,
       uploadUrl: urls.importUpload,
+      documentUrl: urls.document,
       fileUrl: async (download) => {
         const { token, expiresAt } = await signDownload(config.codeSecrets, { ...download, at: clock() });
         return { csv_url: `${urls.expenseFile}?t=${token}`, expires_at: expiresAt.toISOString() };
       },
       mailProposal: createMailProposal(deps),
       askProviders,
+      events: { ...deps, resource: urls.resource, words },
     };
     app.use(paths.endpoint, refuseForeignOrigins(words));
     // The first caller with a token loads the SDK and the tools; the answer "sign in" needs neither.

@@ -2,7 +2,7 @@
 import { readBearer } from "../../shared/connector/bearer.ts";
 import { challenge, type ChallengeError } from "../../shared/connector/challenge.ts";
 import { errorResponse, type RequestId } from "../../shared/connector/json_rpc.ts";
-import type { Authentication, Bearer, Refusal, ToolRun } from "../../shared/db/connector_store.ts";
+import type { Authentication, Bearer, NarrowedWrite, Refusal, ToolRun } from "../../shared/db/connector_store.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import { afterAnswer } from "../../shared/http/after_answer.ts";
@@ -53,6 +53,8 @@ export function refusalResponse(
       return planResponse(verdict, connector, id);
     case "organization_deleting":
       return deletingResponse(verdict, connector, id);
+    case "insufficient_scope":
+      return narrowedResponse(verdict, connector, id);
   }
 }
 
@@ -86,6 +88,25 @@ function unauthorized({ address, words }: Connector, error?: ChallengeError): Ap
   const { tokenNotValid, notSignedIn } = words.connector.refusals;
   return new AppError("unauthorized", error ? tokenNotValid : notSignedIn, {
     headers: { "www-authenticate": challenge(address.metadata, error) },
+  });
+}
+
+/**
+ * RFC 6750 §3.1: a client may ask the person again, who then sees the choice, or show the address where the same
+ * connection is allowed to write.
+ */
+function narrowedResponse(
+  { grant_id, organization }: NarrowedWrite,
+  { address, accessUrl, words }: Connector,
+  id: RequestId,
+): Response {
+  const url = accessUrl(grant_id);
+  return errorResponse({
+    status: 403,
+    id,
+    message: words.answer.readOnly({ organization: organization.name, url }),
+    data: { code: "insufficient_scope", organization, allow_url: url },
+    headers: { "www-authenticate": challenge(address.metadata, "insufficient_scope") },
   });
 }
 

@@ -8,7 +8,7 @@ import type { AppContext } from "../../shared/http/app.ts";
 import type { Bearer } from "../../shared/db/connector_store.ts";
 import { authenticateCaller } from "./authentication.ts";
 import type { Connector } from "./connector.ts";
-import { PROTOCOL_VERSIONS, serverInfo } from "./server_info.ts";
+import { introduction, PROTOCOL_VERSIONS } from "./server_info.ts";
 
 export async function getCard(c: AppContext, connector: Connector, caller: Bearer): Promise<Response> {
   const refused = await authenticateCaller(connector, caller);
@@ -19,7 +19,7 @@ export async function getCard(c: AppContext, connector: Connector, caller: Beare
     });
   }
   const card = {
-    ...serverInfo(connector.words),
+    ...introduction(connector.words, connector.config.siteUrl),
     description: connector.words.connector.description,
     protocol_versions: PROTOCOL_VERSIONS,
     resource: connector.address.resource,

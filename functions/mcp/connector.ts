@@ -1,4 +1,5 @@
 /** The dependencies that all handlers of a connector address share. */
+import type { Config } from "../../shared/config.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { FollowUpServices } from "../../shared/connector/tool.ts";
 import type { ConnectorStore } from "../../shared/db/connector_store.ts";
@@ -7,10 +8,11 @@ import type { Log } from "../../shared/log.ts";
 import type { ConnectorAddress } from "../../shared/urls.ts";
 import type { Words } from "../../shared/words/words.ts";
 import type { Addresses } from "./addresses.ts";
+import type { EventDeps } from "./events/call.ts";
 
 export interface Connector extends Addresses {
   store: ConnectorStore;
-  config: LimitConfig;
+  config: LimitConfig & Pick<Config, "siteUrl">;
   log: Log;
   clock: Clock;
   /** The language of its texts. */
@@ -21,4 +23,6 @@ export interface Connector extends Addresses {
   mailProposal(proposalId: string, requestId: string): void;
   /** Serves the tool that fetches amounts. */
   askProviders: FollowUpServices["askProviders"];
+  /** What the events extension needs. */
+  events: EventDeps;
 }

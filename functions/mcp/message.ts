@@ -63,7 +63,7 @@ async function answer(
     isStreamed,
   });
   const run = isStreamed ? refuseOnStream(call, connector, requestId) : call.run;
-  const exchange = { parsed, run, isStreamed };
+  const exchange = { method: message.method, parsed, run, isStreamed, tokenHash: caller.tokenHash };
   if (isCall && !isTooDeep) {
     const served = await serve(c, connector, exchange);
     const stream = isStreamed ? await untilBegun(served, call) : served;
@@ -89,7 +89,8 @@ async function answer(
   if (Array.isArray(parsed)) {
     return errorResponse({ status: 400, code: INVALID_REQUEST, message: refusals.batch });
   }
-  const response = await serve(c, connector, exchange);
+  const onlyReads = verdict.outcome === "ok" && verdict.barred_by !== undefined;
+  const response = await serve(c, connector, { ...exchange, onlyReads });
   return message.method === "subscriptions/listen" ? response : await bufferResponse(response);
 }
 

@@ -12,29 +12,43 @@ import { widenAccept } from "../../shared/connector/accept.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import { describeError } from "../../shared/log.ts";
 import type { Connector } from "./connector.ts";
-import { createServer, type RunTool } from "./server.ts";
+import { createServer, type RunTool, type ServerOf } from "./server.ts";
+import { introduction, INTRODUCTIONS, serverInfo } from "./server_info.ts";
 
 export interface Exchange {
+  /** The method of the message, if it has one. */
+  method: unknown;
   /** The body; undefined when it is not JSON, which the SDK reports as missing or of the wrong type. */
   parsed: unknown;
   run: RunTool;
+  /** Whether the caller may only read; a call is judged by its own SQL. */
+  onlyReads?: boolean;
   /** Whether the answer may become a stream. */
   isStreamed: boolean;
+  tokenHash: string;
 }
 
 export async function serve(
   c: AppContext,
-  { log, words }: Connector,
-  { parsed, run, isStreamed }: Exchange,
+  { log, words, config, address, events }: Connector,
+  { method, parsed, run, onlyReads = false, isStreamed, tokenHash }: Exchange,
 ): Promise<Response> {
   const headers = new Headers(c.req.raw.headers);
   headers.set("accept", widenAccept(c.req.header("accept")));
   const request = new Request(c.req.url, { method: "POST", headers });
+  const server: ServerOf = {
+    run,
+    words,
+    events: { deps: events, call: { tokenHash } },
+    onlyReads,
+    identity: INTRODUCTIONS.includes(method) ? introduction(words, config.siteUrl) : serverInfo(words),
+    reader: { siteUrl: config.siteUrl, resource: address.resource, userAgent: c.req.header("user-agent") },
+  };
   if (parsed !== undefined && !isStreamed && await isLegacyRequest(request, parsed)) {
-    return await serveOnce(request, { parsed, run, words });
+    return await serveOnce(request, { parsed, ...server });
   }
   let failure: unknown;
-  const handler = createMcpHandler(() => createServer(run, words), { onerror: (error) => failure = error });
+  const handler = createMcpHandler(() => createServer(server), { onerror: (error) => failure = error });
   const response = await handler.fetch(request, { parsedBody: parsed });
   // Below 500 it is the caller's error and may quote the caller, so it is not logged.
   if (response.status >= 500) {
@@ -46,9 +60,9 @@ export async function serve(
 /** A server and a transport for this message alone; there are no sessions. */
 async function serveOnce(
   request: Request,
-  { parsed, run, words }: Pick<Exchange, "parsed" | "run"> & Pick<Connector, "words">,
+  { parsed, ...of }: ServerOf & Pick<Exchange, "parsed">,
 ): Promise<Response> {
-  const server = createServer(run, words);
+  const server = createServer(of);
   const transport = new WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: undefined,
     enableJsonResponse: true,

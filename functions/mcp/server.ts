@@ -5,6 +5,7 @@
 import {
   type CallToolRequest,
   type CallToolResult,
+  type Implementation,
   type ListToolsResult,
   ProtocolError,
   ProtocolErrorCode,
@@ -16,22 +17,28 @@ import { listedSchema } from "../../shared/connector/listed_schema.ts";
 import type { Tool } from "../../shared/connector/tool.ts";
 import type { Progress } from "../../shared/words/message.ts";
 import type { Words } from "../../shared/words/words.ts";
-import { chartResource, readChart } from "./chart/resource.ts";
+import { type ChartReader, chartResource, readChart } from "./chart/resource.ts";
 import { CHART_URI } from "./chart/uri.ts";
 import { CONTRACT_URI, contractResource, readContract } from "./contract_resource.ts";
+import type { EventCall, EventDeps } from "./events/call.ts";
+import { registerEvents } from "./events/register.ts";
 import { getPrompt, listPrompts } from "./prompts.ts";
-import { serverInfo } from "./server_info.ts";
 import { TOOLS } from "./tools/mod.ts";
 
-/** Lists change only with a release; private, because a shared cache must not answer without the token. */
+/** Most lists change only with a release; private, because a shared cache must not answer without the token. */
 const LIST_CACHE = { ttlMs: 3_600_000, cacheScope: "private" } as const;
 
 const OPTIONS: ServerOptions = {
   // A client that is promised change notifications holds a stream open, which would tie up a worker for nothing.
-  capabilities: { tools: { listChanged: false }, prompts: { listChanged: false }, resources: { listChanged: false } },
+  capabilities: {
+    tools: { listChanged: false },
+    prompts: { listChanged: false },
+    resources: { listChanged: false },
+  },
   cacheHints: {
-    "server/discover": LIST_CACHE,
-    "tools/list": LIST_CACHE,
+    // These depend on what the person allows, which may change at any time.
+    "server/discover": { ...LIST_CACHE, ttlMs: 60_000 },
+    "tools/list": { ...LIST_CACHE, ttlMs: 60_000 },
     "prompts/list": LIST_CACHE,
     "resources/list": LIST_CACHE,
     "resources/templates/list": LIST_CACHE,
@@ -52,8 +59,8 @@ export interface ProgressEvent extends Progress {
   message?: string;
 }
 
-const listTools = ({ tools }: Words) =>
-  TOOLS.map(({ listed }) => ({
+const listTools = ({ tools }: Words, onlyReads: boolean) =>
+  TOOLS.filter(({ listed }) => !onlyReads || listed.annotations.readOnlyHint).map(({ listed }) => ({
     ...listed,
     inputSchema: listedSchema(listed.inputSchema),
     ...tools[listed.name],
@@ -61,11 +68,24 @@ const listTools = ({ tools }: Words) =>
     annotations: { title: tools[listed.name].title, ...listed.annotations },
   })) as ListToolsResult["tools"];
 
-/** @param run answers a call of a known tool; its exceptions reach the client. */
-export function createServer(run: RunTool, words: Words): Server {
-  const { instructions, refusals } = words.connector;
-  const server = new Server(serverInfo(words), { ...OPTIONS, instructions });
-  server.setRequestHandler("tools/list", () => ({ tools: listTools(words) }));
+export interface ServerOf {
+  /** Answers a call of a known tool; its exceptions reach the client. */
+  run: RunTool;
+  words: Words;
+  /** Whether only the reading tools are listed, and no events. */
+  onlyReads: boolean;
+  identity: Implementation;
+  reader: ChartReader;
+  events: { deps: EventDeps; call: EventCall };
+}
+
+export function createServer({ run, words, onlyReads, identity, reader, events }: ServerOf): Server {
+  const { instructions, readOnly, refusals } = words.connector;
+  const server = new Server(identity, {
+    ...OPTIONS,
+    instructions: onlyReads ? `${instructions}\n\n${readOnly}` : instructions,
+  });
+  server.setRequestHandler("tools/list", () => ({ tools: listTools(words, onlyReads) }));
   server.setRequestHandler("tools/call", ({ params }: CallToolRequest, { mcpReq: { notify, signal } }) => {
     const tool = BY_NAME.get(params.name);
     if (!tool) {
@@ -85,12 +105,16 @@ export function createServer(run: RunTool, words: Words): Server {
     if (prompt) return prompt;
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, refusals.unknownPrompt);
   });
-  server.setRequestHandler("resources/list", () => ({ resources: [chartResource(words), contractResource(words)] }));
+  server.setRequestHandler(
+    "resources/list",
+    () => ({ resources: [chartResource(words, reader), contractResource(words)] }),
+  );
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
   server.setRequestHandler("resources/read", ({ params }) => {
-    if (params.uri === CHART_URI) return readChart();
+    if (params.uri === CHART_URI) return readChart(reader);
     if (params.uri === CONTRACT_URI) return readContract();
     throw new ResourceNotFoundError(params.uri);
   });
+  if (!onlyReads) registerEvents(server, events.deps, events.call);
   return server;
 }

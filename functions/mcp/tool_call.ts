@@ -3,8 +3,10 @@
  * any result into a response before that could be checked.
  */
 import type { Arguments, Tool } from "../../shared/connector/tool.ts";
+import { listedArguments } from "../../shared/connector/listed_schema.ts";
+import type { JsonSchema } from "../../shared/connector/schema.ts";
 import { type Envelope, type FactEnvelope, type ToolResult, toolResult } from "../../shared/connector/result.ts";
-import type { Authentication, Bearer, ToolRun } from "../../shared/db/connector_store.ts";
+import type { Authentication, Bearer, NarrowedWrite, ToolRun } from "../../shared/db/connector_store.ts";
 import { type AppError, toAppError } from "../../shared/errors.ts";
 import { describeError, type LogFields } from "../../shared/log.ts";
 import { withAddresses } from "./addresses.ts";
@@ -55,6 +57,7 @@ export function createToolCall(
   };
   let verdict: ToolRun | undefined;
   let failure: AppError | undefined;
+  let called: Tool | undefined;
   let begun: ToolRun | undefined;
   /** The rest of the same request; undefined also when the caller was refused meanwhile. */
   async function followUp(
@@ -82,6 +85,7 @@ export function createToolCall(
   }
   return {
     async run(tool, input, { signal, progress: send }) {
+      called = tool;
       const parsed = tool.parse(input, clock());
       const { name } = tool.listed;
       const tell = (envelope: Envelope) => nameRequest(toolResult(envelope, words), requestId);
@@ -96,7 +100,8 @@ export function createToolCall(
         // Never sent: the verdict replaces it.
         if (!facts || verdict.outcome !== "ok") return answer(internal);
         const { proposal_id: proposalId, ...told } = facts as FactEnvelope & { proposal_id?: string };
-        const shown = await withAddresses(presentPage(name, told, words), connector);
+        const said = await withAddresses(presentPage(name, told, words), connector);
+        const shown = listCommit(said, tool.listed.inputSchema);
         const result = parsed.understood ? { ...shown, understood: parsed.understood } : shown;
         const about = proposalId ?? (name === "decide_proposal" && facts.ok && parsed.value.proposal_id);
         // After the answer, a mail goes to the approvers, or to the proposer.
@@ -117,13 +122,32 @@ export function createToolCall(
     },
     async verdict() {
       if (failure && failure.code !== "internal") throw failure;
-      return verdict ?? known ?? await store.authenticate(caller);
+      return verdict ?? refuseNarrowed(known ?? await store.authenticate(caller), called);
     },
     begun: () => begun,
   };
 }
 
-/** An error names its request, for reports; beside the answer, where no model reads it in vain. */
+/** What commits an import has the form that `tools/list` shows, for clients that hold their model to that. */
+function listCommit({ data, error, ...envelope }: Envelope, schema: JsonSchema): Envelope {
+  const listed = <Facts extends Record<string, unknown> | undefined>(facts: Facts): Facts =>
+    facts?.commit_with ? { ...facts, commit_with: listedArguments(facts.commit_with as Arguments, schema) } : facts;
+  return {
+    ...envelope,
+    ...(data && { data: data.preview ? { ...data, preview: listed(data.preview as Arguments) } : data }),
+    ...(error && { error: error.details ? { ...error, details: listed(error.details) } : error }),
+  };
+}
+
+/** A write that reached no SQL, because of its arguments, is refused like one that did. */
+function refuseNarrowed(caller: Authentication, tool: Tool | undefined): Authentication | NarrowedWrite {
+  if (caller.outcome !== "ok" || caller.barred_by !== "grant" || tool?.listed.annotations.readOnlyHint !== false) {
+    return caller;
+  }
+  return { outcome: "insufficient_scope", grant_id: caller.grant_id!, organization: caller.organization };
+}
+
+/** An error names its request, for reports, outside of the text that a model reads. */
 const nameRequest = (result: ToolResult, requestId: string): ToolResult =>
   result.isError ? { ...result, _meta: { request_id: requestId } } : result;
 

@@ -5,6 +5,7 @@
 import type { AppContext } from "../../shared/http/app.ts";
 import { readSession } from "../../shared/http/session.ts";
 import { withNext } from "../../shared/next_path.ts";
+import { askedAccess } from "../../shared/oauth/access.ts";
 import { withAskingApp } from "../../shared/oauth/asking_app.ts";
 import {
   AUTHORIZATION_PARAMETERS,
@@ -33,7 +34,7 @@ export async function authorize(c: AppContext, server: AuthorizationServer): Pro
   const asking = { clientId: sent.client_id, userId: user?.id ?? null, at };
   const found = await openClient(c, server, asking);
   if (!found.ok) return await refuseWithPage(c, server, found.reason);
-  const { client, approved, organizations, onboarded, plans_enabled: hasPlans } = found.opened;
+  const { client, approved, organizations, onboarded, plans_enabled: hasPlans, narrowed: isNarrowed } = found.opened;
   if (!isRegistered(sent.redirect_uri, client.redirect_uris)) {
     return await refuseWithPage(c, server, "redirect_uri_not_registered", { clientId: client.client_id });
   }
@@ -65,6 +66,8 @@ export async function authorize(c: AppContext, server: AuthorizationServer): Pro
     redirectUri: sent.redirect_uri,
     organizations,
     hasPlans,
+    isNarrowed,
+    access: isNarrowed ? "read" : askedAccess(sent.scope),
     user,
     token,
     path: authorizationPath(sent),

@@ -8,6 +8,7 @@ import type { AppContext } from "../../shared/http/app.ts";
 import { readForm } from "../../shared/http/form_post.ts";
 import { readSession } from "../../shared/http/session.ts";
 import { withNext } from "../../shared/next_path.ts";
+import { Access } from "../../shared/oauth/access.ts";
 import { issueCode } from "../../shared/oauth/authorization_code.ts";
 import { authorizationPath } from "../../shared/oauth/authorization_request.ts";
 import { openConsent } from "../../shared/oauth/consent_token.ts";
@@ -34,11 +35,20 @@ export async function decideConsent(c: AppContext, server: AuthorizationServer):
   const action = form.get("action");
   if (action === "deny") return redirectRefusal(c, server, { request, reason: "access_denied", status: 303 });
   if (action !== "approve") return await refuse("decision_missing");
+  const access = Access.safeParse(form.get("access"));
+  if (!access.success) return await refuse("access_missing");
   const organizationId = form.get("organization_id");
   if (!organizationId) return await refuse("organization_missing");
   if (!/^org_[0-9a-z]{1,32}$/.test(organizationId)) return await refuse("not_a_member");
 
-  const approval = await server.store.approveConsent({ id, clientId: request.client_id, userId, organizationId, at });
+  const approval = await server.store.approveConsent({
+    id,
+    clientId: request.client_id,
+    userId,
+    organizationId,
+    access: access.data,
+    at,
+  });
   if (approval.outcome !== "approved") return await refuse(approval.outcome);
   const code = await issueCode(server.config.codeSecrets, {
     id,
@@ -48,6 +58,7 @@ export async function decideConsent(c: AppContext, server: AuthorizationServer):
     organizationId: approval.organization_id,
     resource: server.urls.resource,
     codeChallenge: request.code_challenge,
+    access: approval.access,
   }, new Date(approval.approved_at));
   return redirectWithCode(server, { request, code });
 }

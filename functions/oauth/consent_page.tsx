@@ -8,9 +8,11 @@ import type { AppContext } from "../../shared/http/app.ts";
 import { createBrowserToken } from "../../shared/http/browser_token.ts";
 import type { SignedInUser } from "../../shared/http/session.ts";
 import { withNext } from "../../shared/next_path.ts";
+import type { Access } from "../../shared/oauth/access.ts";
 import { shownClientName } from "../../shared/oauth/client_name.ts";
 import { type ClientTrust, judgeClient, type Publisher } from "../../shared/oauth/client_trust.ts";
 import type { RedirectTarget } from "../../shared/oauth/redirect_uri.ts";
+import { Abilities } from "./abilities.tsx";
 import { BrowserToken, Buttons, type Choice, Name, Notice, RadioList } from "../../shared/pages/components.tsx";
 import { renderPage } from "../../shared/pages/layout.tsx";
 import type { Words } from "../../shared/words/words.ts";
@@ -23,6 +25,10 @@ export interface ConsentPage {
   organizations: readonly ConsentOrganization[];
   /** Whether the operator has plans. */
   hasPlans: boolean;
+  /** Whether the person lets this app only read somewhere. */
+  isNarrowed: boolean;
+  /** What to preselect: so that no app widens itself by asking again, a choice to read stays. */
+  access: Access;
   user: SignedInUser;
   /** The signed request that this page asks about. */
   token: string;
@@ -33,7 +39,7 @@ export interface ConsentPage {
 export async function showConsent(
   c: AppContext,
   { config, urls }: AuthorizationServer,
-  { client, target, redirectUri, organizations, hasPlans, user, token, path }: ConsentPage,
+  { client, target, redirectUri, organizations, hasPlans, isNarrowed, access, user, token, path }: ConsentPage,
 ): Promise<Response> {
   const name = shownClientName(client.client_name);
   const trust = judgeClient({ clientId: client.client_id, name: client.client_name, redirectUri });
@@ -71,7 +77,8 @@ export async function showConsent(
           {chosen
             ? (
               <>
-                <Abilities organizations={organizations} words={words} />
+                {isNarrowed && <Notice>{words.narrowed(<Name>{name}</Name>)}</Notice>}
+                <Abilities organizations={organizations} access={access} words={words} />
                 <p>
                   <Destination target={target} words={words} />
                 </p>
@@ -108,35 +115,6 @@ type ConsentWords = Words["pages"]["consent"];
 /** The first letter of the client's name, instead of a logo that could imitate another app's. */
 const monogram = (name: string): string =>
   [...new Intl.Segmenter("en", { granularity: "grapheme" }).segment(name.trim())][0]?.segment.toUpperCase() ?? "";
-
-/** Its permissions, by the person's roles in the selectable organizations. */
-function Abilities({ organizations, words }: { organizations: readonly ConsentOrganization[]; words: ConsentWords }) {
-  const roles = organizations.filter(({ has_connector }) => has_connector).map(({ role }) => role);
-  const decides = organizations.some(({ has_connector, may_decide }) => has_connector && may_decide);
-  const isReadOnly = roles.every((role) => role === "viewer");
-  return (
-    <ul class="ticks" aria-label={words.facts}>
-      {isReadOnly
-        ? (
-          <>
-            <li>{words.readOnly}</li>
-            <li class="not">{words.readOnlyCannot}</li>
-          </>
-        )
-        : (
-          <>
-            <li>
-              {words.canDo} {decides && words.canDecide} {words.canUndo}{" "}
-              {roles.includes("viewer") && words.readOnlySomewhere}
-            </li>
-            {/* The tool update_settings lets only owners change those settings. */}
-            <li>{roles.includes("owner") ? words.alsoDoAsOwner : words.alsoDo}</li>
-          </>
-        )}
-      <li class="not">{words.cannotDo}</li>
-    </ul>
-  );
-}
 
 interface PlanNeededView {
   organization: ConsentOrganization;

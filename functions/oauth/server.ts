@@ -3,6 +3,7 @@ import { createOAuthStore, type OAuthStore } from "../../shared/db/oauth_store.t
 import type { Deps } from "../../shared/deps.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import { refusedHosts } from "../../shared/net/guarded_url.ts";
+import { knowCallbacks } from "../../shared/oauth/known_makers.ts";
 import { createUrls, type Urls } from "../../shared/urls.ts";
 import { createDocumentReader, type DocumentReader } from "./document_reader.ts";
 
@@ -20,6 +21,7 @@ export type Endpoint = (c: AppContext, server: AuthorizationServer) => Response 
 
 export function createAuthorizationServer(deps: Deps): AuthorizationServer {
   const urls = createUrls(deps.config);
+  knowCallbacks(deps.config.knownApps);
   return {
     ...deps,
     store: createOAuthStore(deps.database),

@@ -72,18 +72,31 @@ async function createByAdmin(request: Request, database: SqlDatabase): Promise<R
     return await answerWithUser(database, id);
   } catch (thrown) {
     if ((thrown as { code?: string }).code !== "23505") throw thrown;
-    const msg = "A user with this email address has already been registered";
-    return Response.json({ code: 422, error_code: "email_exists", msg }, { status: 422 });
+    return emailExists();
   }
 }
+
+const emailExists = (): Response =>
+  Response.json({
+    code: 422,
+    error_code: "email_exists",
+    msg: "A user with this email address has already been registered",
+  }, { status: 422 });
 
 async function generateLink(request: Request, options: AdminOptions): Promise<Response> {
   const { database, settings } = options;
   const body = await request.json();
+  if (body.type === "invite") {
+    const [confirmed] = await database.query(
+      "select from auth.users where lower(email) = lower($1) and email_confirmed_at is not null and deleted_at is null",
+      [String(body.email)],
+    );
+    if (confirmed) return emailExists();
+  }
   const token = await database.transaction((session) =>
     issueToken(session, settings, { email: String(body.email), createUser: true, userData: body.data })
   );
-  const type = token!.kind === "confirmation" ? "signup" : "magiclink";
+  const type = token!.kind === "magic_link" ? "magiclink" : body.type === "invite" ? "invite" : "signup";
   const redirectTo = new URL(request.url).searchParams.get("redirect_to") ?? options.siteUrl;
   const query = new URLSearchParams({ token: token!.hash, type, redirect_to: redirectTo });
   const [user] = await database.query<UserRow>("select * from auth.users where id = $1", [token!.userId]);

@@ -7,6 +7,7 @@ import { decode } from "hono/jwt";
 import type { SqlDatabase } from "../database/sql.ts";
 import { confirmAddressChange } from "./address_change.ts";
 import { handleAdmin, userOf, type UserRow } from "./admin.ts";
+import { isAskedByPages } from "./asked_by_pages.ts";
 import { isBanned, sessionProblem } from "./bans.ts";
 import { renderMail } from "./mail_template.ts";
 import {
@@ -33,6 +34,8 @@ export interface IdentityProviderOptions {
   jwtSecret: string;
   publishableKey: string;
   secretKey: string;
+  /** Whether it answers what the functions ask and refuses everything else: passwords, sign-up, administration. */
+  isHardened?: boolean;
   sendMail(mail: { to: string; subject: string; html: string }): Promise<void>;
   /** lite's response to a request. */
   passOn(request: Request): Promise<Response>;
@@ -47,6 +50,9 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
   return async (request) => {
     const url = new URL(request.url);
     const path = url.pathname.slice("/auth/v1".length);
+    if (options.isHardened && !await isAskedByPages(request, url, path)) {
+      return failure(404, "not_offered", "This service signs people in by mail only");
+    }
     if (path.startsWith("/admin/")) {
       if (!carriesKey(request, [options.secretKey])) {
         return failure(401, "no_authorization", "This endpoint requires a valid Bearer token");

@@ -7,7 +7,7 @@ import { sendMail } from "../../shared/mail/send_mail.ts";
 import { createIdentityProvider } from "../auth/identity_provider.ts";
 import { readAuthSettings } from "../auth/settings.ts";
 import { type Migration, readMigrations } from "../database/migrations.ts";
-import { preparationDigest, prepareDatabase } from "../database/prepare.ts";
+import { preparationDigest, prepareDatabase, prepareOnce } from "../database/prepare.ts";
 import type { SqlDatabase } from "../database/sql.ts";
 import { startCron } from "../jobs/cron.ts";
 import { startNet } from "../jobs/net.ts";
@@ -28,10 +28,11 @@ export async function startDataService(settings: DataServiceSettings, log: Log):
   const { database, connection, close } = await openDatabase(settings.database);
   const lite = createLiteApp(connection, settings);
   if (!isPrepared) {
-    await prepareDatabase(database, { createAuthTables: () => lite.ensureSystemSchema(), migrations });
+    const how = { createAuthTables: () => lite.ensureSystemSchema(), migrations, digest: preparedAs };
+    await (settings.production ? prepareOnce : prepareDatabase)(database, how);
   }
   await correctConnection(connection);
-  await storeVaultSecrets(database, { project_url: settings.publicUrl, cron_secret: settings.cronSecret });
+  await database.query("select jobs.fill_vault($1, $2)", [settings.publicUrl, settings.cronSecret]);
   if (settings.sellsPlans) await database.exec(SELL_PLANS);
   if (settings.demo) await loadDemo(database);
 
@@ -43,6 +44,7 @@ export async function startDataService(settings: DataServiceSettings, log: Log):
     ...settings,
     database,
     settings: await readAuthSettings(),
+    isHardened: settings.production !== undefined,
     sendMail: (mail) => sendMail({ config: settings, fetch }, mail),
     passOn,
   });
@@ -98,8 +100,13 @@ async function startJobs(database: SqlDatabase, settings: DataServiceSettings, l
   );
   let offset = 0;
   const clock = () => new Date(Date.now() + offset);
-  const cron = settings.schedules && stand!.in_cron ? await startCron(database, { clock, log }) : undefined;
-  const net = stand!.in_net ? await startNet(database, { log }) : undefined;
+  const { publicUrl, production } = settings;
+  const addressOf = (url: string) =>
+    production && url.startsWith(`${publicUrl}/`) ? production.jobsUrl + url.slice(publicUrl.length) : url;
+  const cron = settings.schedules && stand!.in_cron
+    ? await startCron(database, { clock, log, isReal: () => offset === 0 })
+    : undefined;
+  const net = stand!.in_net ? await startNet(database, { log, addressOf }) : undefined;
   return {
     setClockOffset(ms: number) {
       offset = ms;
@@ -107,13 +114,4 @@ async function startJobs(database: SqlDatabase, settings: DataServiceSettings, l
     },
     stop: async () => void await Promise.all([cron?.stop(), net?.stop()]),
   };
-}
-
-/** Fills the vault, like `supabase db push` with `[db.vault]` of the configuration. */
-async function storeVaultSecrets(database: SqlDatabase, secrets: Record<string, string>): Promise<void> {
-  for (const [name, secret] of Object.entries(secrets)) {
-    const [known] = await database.query<{ id: string }>("select id from vault.secrets where name = $1", [name]);
-    if (known) await database.query("select vault.update_secret($1, $2)", [known.id, secret]);
-    else await database.query("select vault.create_secret($1, $2)", [secret, name]);
-  }
 }

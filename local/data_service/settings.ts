@@ -21,6 +21,11 @@ export interface DataServiceSettings {
   demo: boolean;
   /** Run the jobs in `cron.job`. */
   schedules: boolean;
+  /** For real use: the identity provider answers the functions only, and other instances may use the same database. */
+  production?: {
+    /** Where this process takes the calls of jobs, in place of `publicUrl`. */
+    jobsUrl: string;
+  };
 }
 
 /** The users of the demo data; undefined without it. */

@@ -30,7 +30,7 @@ alter table auth.users
   add column if not exists instance_id uuid,
   add column if not exists is_super_admin boolean;
 
--- How each session began, for the claim amr of every access token of it.
+-- How each session began, for the `amr` claim of its access tokens.
 create table if not exists auth.mfa_amr_claims (
   session_id uuid not null references auth.sessions (id) on delete cascade,
   created_at timestamptz not null,

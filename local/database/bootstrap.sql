@@ -1,6 +1,6 @@
 -- What a Supabase image provides before the first migration: roles, schemas and default privileges. The default
 -- privileges are the image's "auto expose" ones, the harsher mode for us: a revoke that a migration forgets shows at
--- once. It is run at every start and must therefore be repeatable.
+-- once. It runs at every start and must therefore be repeatable.
 
 do $$
 declare
@@ -12,6 +12,8 @@ begin
            ('service_role', 'nologin noinherit bypassrls'), ('authenticator', 'login noinherit'),
            ('supabase_auth_admin', 'nologin noinherit')
   loop
+    -- An ordinary owner of the database may not create roles; server.sql made them.
+    continue when to_regrole(role_name) is not null;
     begin
       execute format('create role %I %s', role_name, attributes);
     exception when duplicate_object or unique_violation then

@@ -29,6 +29,11 @@ create table if not exists cron.job_run_details (
   end_time timestamptz
 );
 
+-- The due time that a run stands for: several processes may run the jobs of one database, and the first to record a due
+-- time has the run.
+alter table cron.job_run_details add column if not exists due timestamptz;
+create unique index if not exists job_run_details_due_idx on cron.job_run_details (jobid, due);
+
 create or replace function cron.announce_change() returns trigger language plpgsql set search_path = '' as $$
 begin
   perform pg_catalog.pg_notify('cron_job', '');

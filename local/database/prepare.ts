@@ -1,4 +1,4 @@
-/** Brings a database from empty, or from an older version of this project, to what the functions expect. */
+/** Brings an empty database, or one of an older version, to the schema that the functions expect. */
 import { createHash } from "node:crypto";
 import { applyMigrations, type Migration } from "./migrations.ts";
 import type { SqlDatabase } from "./sql.ts";
@@ -34,8 +34,28 @@ export async function prepareDatabase(
 }
 
 const NEEDS_SUPERUSER =
-  "The database needs the roles and schemas that Supabase has, and only a superuser can make them: " +
-  "give --db the address of one, such as postgres://postgres@127.0.0.1/expenses.";
+  "The database needs the roles and schemas that Supabase has, and only a superuser can make them: run " +
+  "local/database/server.sql first (docs/self-hosting.md), or, to try it out, give --db the address of a superuser, " +
+  "such as postgres://postgres@127.0.0.1/expenses.";
+
+/**
+ * The same for several processes that start together: one prepares the database, and the others find it prepared. The
+ * helpers of schema auth stay untouched while an instance serves, unless the version changed.
+ */
+export async function prepareOnce(
+  database: SqlDatabase,
+  options: Parameters<typeof prepareDatabase>[1] & { digest: string },
+): Promise<void> {
+  await database.transaction(async (session) => {
+    await session.query("select pg_advisory_xact_lock(hashtext('expenses.prepare'))");
+    const [known] = await session.query<{ digest: string | null }>(
+      "select obj_description(to_regnamespace('supabase_migrations')::oid, 'pg_namespace') as digest",
+    );
+    if (known!.digest === options.digest) return;
+    await prepareDatabase(database, options);
+    await session.exec(`comment on schema supabase_migrations is '${options.digest}'`);
+  });
+}
 
 /** SQLSTATE insufficient_privilege. */
 const isLackOfRights = (thrown: unknown): thrown is Error & { code: string } =>
@@ -72,7 +92,9 @@ const STAND_INS = [
 async function useRealExtension(database: SqlDatabase, name: string): Promise<boolean> {
   const [row] = await database.query<{ installed: boolean; loaded: boolean }>(
     `select exists (select from pg_extension where extname = $1) as installed,
-       $1 = any (string_to_array(replace(current_setting('shared_preload_libraries'), ' ', ''), ','))
+       -- An ordinary owner may not read the loaded libraries, and uses the stand-ins.
+       case when pg_has_role('pg_read_all_settings', 'usage')
+         then $1 = any (string_to_array(replace(current_setting('shared_preload_libraries'), ' ', ''), ',')) else false end
          and exists (select from pg_available_extensions where name = $1)
          and ($1 <> 'pg_cron' or current_setting('cron.database_name', true) = current_database()) as loaded`,
     [name],

@@ -10,7 +10,7 @@ export class StepError extends Error {
 }
 
 export interface CliOptions {
-  /** Variables beside those of the process. */
+  /** Variables in addition to the process's own. */
   env?: Record<string, string>;
 }
 

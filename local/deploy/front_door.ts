@@ -27,7 +27,7 @@ export function frontDoorLines(kind: FrontDoorKind, deployment: Deployment): str
     case "caddy":
       return [
         `Caddy, on the host that ${host} leads to; the configuration holds the secret:`,
-        `  $ deno task front-door -- --site ${siteUrl} --functions ${functions} --env-file ${envPath}`,
+        `  $ deno task operate front-door --site ${siteUrl} --functions ${functions} --env-file ${envPath}`,
       ];
   }
 }

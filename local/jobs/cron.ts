@@ -1,7 +1,8 @@
 /**
  * Runs the jobs in `cron.job` like pg_cron: five-field UTC schedules or "N seconds", one run of a job at a time, each
- * recorded in `cron.job_run_details`. It follows the stack's clock, so moving the clock decides what is due next; like
- * pg_cron it does not catch up on runs skipped by a jump.
+ * recorded in `cron.job_run_details`. Of several processes on one database, one runs a job that is due. It follows the
+ * stack's clock, so moving the clock decides what is due next; like pg_cron it does not catch up on runs skipped by a
+ * jump.
  */
 import { Cron } from "croner";
 import type { Clock } from "../../shared/clock.ts";
@@ -26,9 +27,10 @@ export interface CronWorker {
 /** Longer delays overflow setTimeout. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
+/** @param isReal whether the clock is unmoved: a moved one may come to the same due time again. */
 export async function startCron(
   database: SqlDatabase,
-  { clock, log }: { clock: Clock; log: Log },
+  { clock, log, isReal = () => true }: { clock: Clock; log: Log; isReal?: () => boolean },
 ): Promise<CronWorker> {
   let jobs: Job[] = [];
   const timers = new Map<number, ReturnType<typeof setTimeout>>();
@@ -44,7 +46,8 @@ export async function startCron(
       // A timer may fire slightly early, and it is early when the delay was capped.
       if (clock() < due) return schedule(job);
       if (!running.has(job.jobid)) {
-        running.set(job.jobid, run(database, job, log).finally(() => running.delete(job.jobid)));
+        const claim = isReal() ? due : undefined;
+        running.set(job.jobid, run(database, job, { claim, log }).finally(() => running.delete(job.jobid)));
       }
       schedule(job);
     };
@@ -82,16 +85,28 @@ export function nextRun(schedule: string, now: Date): Date | null {
   return new Cron(schedule.replace("$", "L"), { timezone: "UTC", mode: "5-part", paused: true }).nextRun(now);
 }
 
-async function run(database: SqlDatabase, job: Job, log: Log): Promise<void> {
-  const startedAt = new Date();
+/** @param claim the due time; when another process has recorded it, this one runs nothing. */
+async function run(
+  database: SqlDatabase,
+  job: Job,
+  { claim, log }: { claim: Date | undefined; log: Log },
+): Promise<void> {
+  const [claimed] = await database.query<{ runid: number }>(
+    `insert into cron.job_run_details (jobid, database, username, command, status, start_time, due)
+     values ($1, $2, $3, $4, 'running', now(), $5) on conflict (jobid, due) do nothing returning runid`,
+    [job.jobid, job.database, job.username, job.command, claim?.toISOString() ?? null],
+  ).catch((thrown) => {
+    reportFailure(log, thrown);
+    return [];
+  });
+  if (!claimed) return;
   const outcome = await database.transaction((session) => session.exec(job.command))
     .then(() => ({ status: "succeeded", message: "1 row" }))
     .catch((thrown) => ({ status: "failed", message: `ERROR: ${thrown.message}` }));
   log.info("scheduled job", { route: job.jobname ?? String(job.jobid), outcome: outcome.status });
   await database.query(
-    `insert into cron.job_run_details (jobid, database, username, command, status, return_message, start_time, end_time)
-     values ($1, $2, $3, $4, $5, $6, $7, now())`,
-    [job.jobid, job.database, job.username, job.command, outcome.status, outcome.message, startedAt.toISOString()],
+    "update cron.job_run_details set status = $2, return_message = $3, end_time = now() where runid = $1",
+    [claimed.runid, outcome.status, outcome.message],
   ).catch((thrown) => reportFailure(log, thrown));
 }
 

@@ -29,7 +29,11 @@ export interface NetWorker {
 
 const BATCH = 20;
 
-export async function startNet(database: SqlDatabase, { log }: { log: Log }): Promise<NetWorker> {
+/** @param addressOf where a request to a URL really goes. */
+export async function startNet(
+  database: SqlDatabase,
+  { log, addressOf = (url) => url }: { log: Log; addressOf?: (url: string) => string },
+): Promise<NetWorker> {
   const inFlight = new Set<Promise<void>>();
   let draining = Promise.resolve();
   let stopped = false;
@@ -42,7 +46,7 @@ export async function startNet(database: SqlDatabase, { log }: { log: Log }): Pr
          returning id, method, url, headers, convert_from(body, 'UTF8') as body, timeout_milliseconds`,
       );
       // Not awaited: a response may itself need the database, and one slow server must not hold up the others.
-      for (const request of requests) track(answer(database, request));
+      for (const request of requests) track(answer(database, { ...request, url: addressOf(request.url) }));
       if (requests.length < BATCH) return;
     }
   }

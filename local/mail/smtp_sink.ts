@@ -28,7 +28,8 @@ export interface MailSink {
 
 const KEPT = 500;
 
-export async function startMailSink(): Promise<MailSink> {
+/** @param onMail is called with each mail. */
+export async function startMailSink(onMail: (mail: ReceivedMail) => void = () => {}): Promise<MailSink> {
   let mails: ReceivedMail[] = [];
   const server = new SMTPServer({
     authOptional: true,
@@ -42,6 +43,7 @@ export async function startMailSink(): Promise<MailSink> {
         )
         .then((mail) => {
           mails = [mail, ...mails].slice(0, KEPT);
+          onMail(mail);
           done();
         }, done);
     },

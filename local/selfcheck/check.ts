@@ -1,4 +1,4 @@
-/** The building blocks of deployment checks: requests to public addresses, and lines about the responses. */
+/** Requests to a deployment's public addresses, and lines about the responses. */
 import type { Slug } from "../../shared/routes.ts";
 
 export interface Line {
@@ -14,6 +14,8 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
+  /** The body as a JSON object; empty if it is not one. */
+  json: Record<string, unknown>;
 }
 
 export interface Site {
@@ -29,10 +31,7 @@ export interface Site {
   signInDifferences?(): Promise<string[]>;
   /** The functions that should exist. */
   slugs: readonly Slug[];
-  /**
-   * Requests a path of the site, or another URL, without following redirects.
-   * @throws {Error} with a readable message, when there is no response.
-   */
+  /** Requests a path or a URL without following redirects. @throws {Error} with a readable message. */
   ask(pathOrUrl: string, init?: RequestInit): Promise<Answer>;
 }
 
@@ -42,9 +41,8 @@ export type Check = (site: Site) => AsyncIterable<Line>;
 const DEADLINE_MS = 10_000;
 
 export function createSite(
-  options: Omit<Site, "ask"> & { fetch?: (request: Request) => Promise<Response> },
+  { fetch = globalThis.fetch, ...site }: Omit<Site, "ask"> & { fetch?: (request: Request) => Promise<Response> },
 ): Site {
-  const { fetch = globalThis.fetch, ...site } = options;
   return {
     ...site,
     async ask(pathOrUrl, init) {
@@ -52,7 +50,8 @@ export function createSite(
       try {
         const request = new Request(url, { redirect: "manual", ...init, signal: AbortSignal.timeout(DEADLINE_MS) });
         const response = await fetch(request);
-        return { status: response.status, headers: response.headers, text: await response.text() };
+        const text = await response.text();
+        return { status: response.status, headers: response.headers, text, json: objectOf(text) };
       } catch (thrown) {
         throw new Error(`${pathOrUrl} does not respond (${thrown instanceof Error ? thrown.message : thrown})`);
       }
@@ -60,24 +59,18 @@ export function createSite(
   };
 }
 
-/** The body as a JSON object; undefined if it is not one. */
-export function objectOf({ text }: Answer): Record<string, unknown> | undefined {
+function objectOf(text: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? value as Record<string, unknown>
-      : undefined;
+    return Object(JSON.parse(text));
   } catch {
-    return undefined;
+    return {};
   }
 }
 
-export const isPage = ({ headers, text }: Answer): boolean =>
-  /^text\/html\b/i.test(headers.get("content-type") ?? "") && /^\s*<!doctype html/i.test(text);
-
 /** Describes an unexpected response. */
-export function describe(answer: Answer): string {
-  const type = answer.headers.get("content-type")?.split(";")[0] ?? "no content type";
-  const location = answer.headers.get("location");
-  return location ? `${answer.status} to ${location}` : `${answer.status} (${type})`;
+export function describe({ status, headers }: Answer): string {
+  const location = headers.get("location");
+  return location
+    ? `${status} to ${location}`
+    : `${status} (${headers.get("content-type")?.split(";")[0] ?? "no content type"})`;
 }

@@ -1,25 +1,21 @@
-/** The source of the database: `supabase/schemas`, in the order listed in `supabase/config.toml`. */
-import { parse } from "smol-toml";
+/** The source of the database: `supabase/schemas`, in an order in which it can be run. */
+import { inLoadOrder, type SchemaFile } from "./load_order.ts";
 
+export type { SchemaFile };
 export const ROOT = new URL("../../", import.meta.url);
 
-export interface SchemaFile {
-  /** Relative to the project root. */
-  path: string;
-  sql: string;
+/** @throws {Error} when files need each other. */
+export async function readSchemaFiles(root: URL = ROOT): Promise<SchemaFile[]> {
+  const paths = (await sqlFilesIn(new URL("supabase/schemas/", root))).map((path) => `supabase/schemas/${path}`);
+  return inLoadOrder(
+    await Promise.all(paths.map(async (path) => ({ path, sql: await Deno.readTextFile(new URL(path, root)) }))),
+  );
 }
 
-/** @throws {Error} when a file of the folder is not listed, or a listed one does not exist. */
-export async function readSchemaFiles(root: URL = ROOT): Promise<SchemaFile[]> {
-  const config = parse(await Deno.readTextFile(new URL("supabase/config.toml", root)));
-  const { schema_paths } = (config.db as { migrations: { schema_paths: string[] } }).migrations;
-  const listed = schema_paths.map((path) => `supabase/${path.replace(/^\.\//, "")}`);
-  const files = await sqlFilesIn(new URL("supabase/schemas/", root));
-  const forgotten = files.map((path) => `supabase/schemas/${path}`).filter((path) => !listed.includes(path));
-  if (forgotten.length > 0) {
-    throw new Error(`Not in schema_paths of supabase/config.toml: ${forgotten.toSorted().join(", ")}`);
-  }
-  return await Promise.all(listed.map(async (path) => ({ path, sql: await Deno.readTextFile(new URL(path, root)) })));
+/** `supabase/config.toml` with the files in their order, which the Supabase CLI reads there. */
+export function listSchemaFiles(config: string, files: readonly SchemaFile[]): string {
+  const lines = files.map(({ path }) => `  "${path.replace("supabase/", "./")}",\n`);
+  return config.replace(/^schema_paths = \[[^\]]*\]/m, `schema_paths = [\n${lines.join("")}]`);
 }
 
 /** Paths relative to the folder, including subfolders. */

@@ -5,7 +5,7 @@ import { OrganizationState } from "../organization_state.ts";
 import { EffectFacts, Told } from "../words/facts.ts";
 import { RefusalFacts } from "../words/message.ts";
 
-/** Whoever writes can be bound by a rule; viewers write nothing. */
+/** A rule can bind every role that writes; viewers write nothing. */
 export const WritingRole = z.enum(["owner", "manager", "member"]);
 export type WritingRole = z.infer<typeof WritingRole>;
 

@@ -1,5 +1,6 @@
 /** The content of the books page: the envelopes of the tools that `public.read_books` runs. */
 import * as z from "zod/mini";
+import { ShownDocument } from "../documents/shown.ts";
 import { outcome } from "../outcome.ts";
 import { OrganizationState } from "../organization_state.ts";
 import { Sharing } from "../words/effects.ts";
@@ -131,7 +132,12 @@ export const Glance = outcome(["found"], {
   spending: z.nullable(z.object({
     data: z.object({
       rows: z.array(SpendingRow),
-      total: z.object({ amount: z.string(), currency: z.string() }),
+      total: z.object({
+        amount: z.string(),
+        currency: z.string(),
+        /** From the month before, until the same day of a running month; absent when that was nothing. */
+        change_percent: z.optional(z.nullable(z.number())),
+      }),
       budgets: z.optional(z.nullable(z.array(Budget))),
       unconverted: z.optional(
         z.nullable(z.array(z.object({ currency: z.string(), amount: z.string(), count: z.number() }))),
@@ -140,6 +146,10 @@ export const Glance = outcome(["found"], {
   })),
   balances: z.nullable(
     z.object({ data: z.object({ user: z.object({ email: z.string() }), balances: z.array(Balance) }) }),
+  ),
+  /** Documents that belong to no record; an answer of the version before has none. */
+  documents: z.optional(
+    z.nullable(z.object({ data: z.object({ documents: z.array(ShownDocument), count: z.number() }) })),
   ),
   expenses: z.object({
     ok: z.boolean(),
@@ -151,6 +161,10 @@ export const Glance = outcome(["found"], {
   paid: z.nullable(Paid),
 });
 export type Glance = z.infer<typeof Glance>;
+
+/** Whether the totals lack amounts that aren't known yet. */
+export const lacksAmounts = (warnings: NonNullable<Glance["bills"]>["warnings"]): boolean =>
+  !!warnings?.some(({ code }) => code === "amount_missing.of_dates");
 
 /** One open date of a bill. */
 export interface DueDate {

@@ -1,4 +1,4 @@
-/** What the database answers about a calendar (supabase/schemas/calendar/read_calendar.sql). */
+/** The database's answers about a calendar (supabase/schemas/calendar/read_calendar.sql). */
 import * as z from "zod/mini";
 
 /** A day on which a bill is due. */

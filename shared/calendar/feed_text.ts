@@ -48,7 +48,7 @@ export function writeCalendar(facts: CalendarFacts, { words, format, language, h
   return `${calendar.toString()}\r\n`;
 }
 
-/** The library escapes the texts of events, not those of the calendar (RFC 5545 §3.3.11); they are one line each. */
+/** The library escapes the texts of events but not of the calendar (RFC 5545 §3.3.11), which are one line each. */
 const escapeText = (line: string) => line.replace(/[\\;,]/g, "\\$&");
 
 function summaryOf(due: DueDate, { words, format }: Pick<Reading, "words" | "format">): string {

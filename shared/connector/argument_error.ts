@@ -1,6 +1,6 @@
 /**
- * Turns schema violations into facts that tell a model how to correct the call: which field, what is wrong, what would
- * be valid. The wording is in the catalog (`shared/words/en/contract.ts`).
+ * Turns schema violations into facts that tell a model how to correct the call: the field, the fault and the valid
+ * values. The wording is in the catalog (`shared/words/en/contract.ts`).
  */
 import type * as z from "zod";
 import type { Limit, RefusalFacts, Unit } from "../words/message.ts";

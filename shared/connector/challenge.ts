@@ -5,10 +5,11 @@
 import { SCOPE } from "../oauth/scope.ts";
 
 /** Why a credential was refused. A request without credentials gets no error code (RFC 6750 §3.1). */
-export type ChallengeError = "invalid_token" | "invalid_request";
+export type ChallengeError = "invalid_token" | "invalid_request" | "insufficient_scope";
 
 const DESCRIPTIONS: Record<ChallengeError, string> = {
   invalid_token: "The access token is unknown, expired or revoked",
+  insufficient_scope: "The person allowed this app to read only",
   invalid_request: "The Authorization header is not a bearer credential",
 };
 

@@ -18,7 +18,7 @@ export interface SentAmount {
   plain: string;
   other?: string;
   has_currency?: true;
-  /** What a minus sign would mean in this field. */
+  /** The meaning of a minus sign in this field. */
   negative?: "refund" | "never";
 }
 

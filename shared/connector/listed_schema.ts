@@ -18,6 +18,7 @@ const UNLISTED = new Set([
   "confirm_days",
   "create_missing_categories",
   "my_share_percent",
+  "reason",
 ]);
 
 /** @param isBare whether another tool describes the fields. */
@@ -25,7 +26,9 @@ export function listedSchema(schema: JsonSchema, isBare = false): JsonSchema {
   if (schema[LISTED_AS]) return listedSchema(schema[LISTED_AS], isBare);
   const { type, enum: options, properties, items, required = [], [LISTED_IN]: elsewhere } = schema;
   const description = isBare ? undefined : elsewhere ? `As in ${elsewhere.tool}.` : schema.description;
-  const fields = Object.entries(properties ?? {}).filter(([name]) => !UNLISTED.has(name));
+  const fields = Object.entries(properties ?? {}).filter(([name]) =>
+    !UNLISTED.has(name) && !elsewhere?.without.includes(name)
+  );
   const below = (field: JsonSchema, name = "") =>
     listedSchema(field, isBare || (elsewhere !== undefined && !elsewhere.own.includes(name)));
   return {
@@ -37,4 +40,19 @@ export function listedSchema(schema: JsonSchema, isBare = false): JsonSchema {
     ...(items && { items: below(items) }),
     ...(required.length > 0 && !isBare && { required }),
   };
+}
+
+/** Arguments in the form that `tools/list` shows: a map as its pairs. */
+export function listedArguments(
+  args: Record<string, unknown>,
+  { properties = {} }: JsonSchema,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(args).map(([name, value]) => {
+      const pair = properties[name]?.[LISTED_AS]?.items?.properties;
+      if (!pair || typeof value !== "object") return [name, value];
+      const [key, content] = Object.keys(pair) as [string, string];
+      return [name, Object.entries(value!).map(([one, its]) => ({ [key]: one, [content]: its }))];
+    }),
+  );
 }

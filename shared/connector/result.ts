@@ -13,7 +13,10 @@ import type { Words } from "../words/words.ts";
  */
 export const FactEnvelope = z.looseObject({
   ok: z.boolean(),
-  context: z.optional(z.looseObject({ organization: z.optional(z.looseObject({ id: z.string(), name: z.string() })) })),
+  context: z.optional(z.looseObject({
+    organization: z.optional(z.looseObject({ id: z.string(), name: z.string() })),
+    timezone: z.optional(z.string()),
+  })),
   data: z.optional(Told),
   error: z.optional(RefusalFacts),
   warnings: z.optional(z.array(Said)),

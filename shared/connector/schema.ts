@@ -11,10 +11,11 @@ export interface JsonSchema {
   required?: string[];
   enum?: readonly (string | number)[];
   additionalProperties?: boolean | JsonSchema;
+  anyOf?: JsonSchema[];
   /** Another schema that `tools/list` shows instead. */
   [LISTED_AS]?: JsonSchema;
-  /** The tool whose listing describes the fields, except for the own ones. */
-  [LISTED_IN]?: { tool: string; own: readonly string[] };
+  /** The tool whose listing describes the fields, except for the own ones, and alone lists those in `without`. */
+  [LISTED_IN]?: { tool: string; own: readonly string[]; without: readonly string[] };
   [keyword: string]: unknown;
 }
 
@@ -150,11 +151,16 @@ export const shared: JsonSchema = object(
   { description: "Equally unless shares or amounts." },
 );
 
-/** A schema whose fields the listing of another tool describes. @param own fields that the other tool does not have */
-export const listedIn = (tool: string, schema: JsonSchema, own: readonly string[] = []): JsonSchema => ({
-  ...schema,
-  [LISTED_IN]: { tool, own },
-});
+/**
+ * A schema whose fields the listing of another tool describes.
+ * @param own fields that the other tool does not have @param without fields that only the other tool lists
+ */
+export const listedIn = (
+  tool: string,
+  schema: JsonSchema,
+  own: readonly string[] = [],
+  without: readonly string[] = [],
+): JsonSchema => ({ ...schema, [LISTED_IN]: { tool, own, without } });
 
 export const query = text(120, { description: "Words of name, payee or note." });
 export const limit = integer({ minimum: 1, maximum: 100, default: 25 });
@@ -187,11 +193,17 @@ export const paymentFilter = (): Record<string, JsonSchema> => ({
 
 /** The same filter in a tool whose description refers to list_expenses. */
 export const barePaymentFilter: Record<string, JsonSchema> = Object.fromEntries(
-  Object.entries(paymentFilter()).map(([name, { description: _, ...field }]) => [name, field]),
+  Object.entries(paymentFilter()).map(([name, { description: _, ...field }]) => [
+    name,
+    field.enum ? { ...field, [LISTED_AS]: { type: "string" } } : field,
+  ]),
 );
 
+/** Rarely named when records are changed; list_expenses lists them. */
+const RARE_IN_CHANGES = ["not_categories", "recorded_by", "kind", "reimbursement"];
+
 /** The same filter in tools that change the matches; list_expenses describes its fields. */
-export const changeFilter: JsonSchema = listedIn("list_expenses", object(paymentFilter()));
+export const changeFilter: JsonSchema = listedIn("list_expenses", object(paymentFilter()), [], RARE_IN_CHANGES);
 /** The text that a caller repeats before a change of many records. */
 export const confirm: JsonSchema = object(
   { count: integer({ minimum: 1 }), total: amount() },

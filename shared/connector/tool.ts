@@ -3,6 +3,7 @@
  * does the work.
  */
 import * as z from "zod";
+import type * as mini from "zod/mini";
 import type { Clock } from "../clock.ts";
 import { type ArgumentError, explainIssues } from "./argument_error.ts";
 import { SCOPE } from "../oauth/scope.ts";
@@ -10,7 +11,8 @@ import type { Answer, PendingLink } from "../providers/ask.ts";
 import type { FactEnvelope } from "./result.ts";
 import { type JsonSchema, PATTERNS } from "./schema.ts";
 import type { Progress } from "../words/message.ts";
-import type { ToolName } from "../words/words.ts";
+import type { Told } from "../words/facts.ts";
+import type { ToolName, Words } from "../words/words.ts";
 import { cleanStrings } from "./typed_text.ts";
 import { type Note, understand } from "./understand.ts";
 
@@ -69,6 +71,18 @@ export type FollowUp = (
 /** The size limit of messages from unauthenticated callers; enough for most tools. */
 export const MESSAGE_BYTES = 65_536;
 
+/** Puts a tool's data into words: labels for missing names, sentences and files. */
+export interface Presenter {
+  /** What it needs of the tool's data; tests check the database's answers with it. */
+  schema: mini.ZodMiniType;
+  present(data: Told, words: Words): Told;
+}
+
+export const presenter = <Schema extends mini.ZodMiniType>(
+  schema: Schema,
+  present: (data: mini.infer<Schema>, words: Words) => object,
+): Presenter => ({ schema, present: present as Presenter["present"] });
+
 export interface ToolContract {
   /** Its title and description are in the catalog. */
   name: ToolName;
@@ -78,6 +92,8 @@ export interface ToolContract {
   data: Record<string, "array" | "object" | "string" | "integer">;
   /** Whether the result also has the keys of a list: `next_cursor`, `total_count`, `totals_by_currency`. */
   isList?: boolean;
+  /** A tool without one returns its facts unchanged. */
+  answer?: Presenter;
   followUp?: FollowUp;
   /** Whether a call may take the database longer than others do. */
   isLong?(args: Arguments): boolean;
@@ -88,8 +104,8 @@ export interface ToolContract {
   /** Corrects arguments before anything else; must not throw on any object. */
   repair?(input: Arguments): Arguments;
   /**
-   * Turns validated arguments into those of the SQL function, or reports what the schema cannot express. @param sent
-   * the arguments as received. @param at now.
+   * Turns validated arguments into the SQL function's, or reports a violation that the schema cannot express. @param
+   * sent the arguments as received. @param at now.
    */
   refine?(value: Arguments, sent: Arguments, at?: Date): ParsedArguments;
 }
@@ -98,7 +114,7 @@ export interface ToolContract {
 export interface ListedTool extends
   Omit<
     ToolContract,
-    "data" | "isList" | "followUp" | "isLong" | "maxBytes" | "meta" | "repair" | "refine"
+    "data" | "isList" | "answer" | "followUp" | "isLong" | "maxBytes" | "meta" | "repair" | "refine"
   > {
   outputSchema: JsonSchema;
   _meta: Record<string, unknown>;
@@ -116,18 +132,21 @@ export interface Tool {
   /** Cleans and validates arguments and fills in defaults; never throws. @param at now, where it matters. */
   parse(input: unknown, at?: Date): ParsedArguments;
   maxBytes: number;
+  answer?: Presenter;
   followUp?: FollowUp;
   isLong?(args: Arguments): boolean;
 }
 
 /** Compiles the schema at the first call, because most instances see few of the tools. */
 export function defineTool(
-  { data, isList = false, followUp, isLong, maxBytes = MESSAGE_BYTES, meta, repair, refine, ...contract }: ToolContract,
+  { data, isList = false, answer, followUp, isLong, maxBytes = MESSAGE_BYTES, meta, repair, refine, ...contract }:
+    ToolContract,
 ): Tool {
   let compiled: z.ZodType | undefined;
   const schema = () =>
     compiled ??= z.fromJSONSchema(withRelativeDays(contract.inputSchema) as z.core.JSONSchema.JSONSchema);
   return {
+    answer,
     followUp,
     isLong,
     maxBytes,

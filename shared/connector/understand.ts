@@ -15,15 +15,16 @@ export type Note = (sent: unknown, meant: string) => void;
 
 /**
  * @param value JSON data that was sent for `schema`. @param note gets reinterpreted names and values, but no plain
- * change of form, such as "14,50".
+ * change of form, such as "14,50" or "last friday".
  */
 export function understand(value: unknown, schema: JsonSchema | undefined, note: Note = () => {}): unknown {
   const type = schema?.type;
   if (typeof value === "string" && (type === "object" || type === "array")) value = readJson(value);
   switch (type) {
     case "object":
-      if (Array.isArray(value) && schema![LISTED_AS]) return mapFromPairs(value, schema![LISTED_AS]);
-      return isObject(value) && schema!.properties ? understandFields(value, schema!, note) : value;
+      if (Array.isArray(value) && schema![LISTED_AS]) value = mapFromPairs(value, schema![LISTED_AS]);
+      if (!isObject(value)) return value;
+      return schema!.properties ? understandFields(value, schema!, note) : understandMap(value, schema!, note);
     case "array":
       return understandList(value, schema!, note);
     case "boolean":
@@ -34,7 +35,8 @@ export function understand(value: unknown, schema: JsonSchema | undefined, note:
     case "string":
       return understandText(Array.isArray(value) && value.length === 1 ? value[0] : value, schema!, note);
     default:
-      return value;
+      // Clients see an answer that may be a text or yes or no as a text.
+      return schema?.anyOf?.some(({ type }) => type === "boolean") ? understandBoolean(value) : value;
   }
 }
 
@@ -149,6 +151,13 @@ function mapFromPairs(pairs: unknown[], { items }: JsonSchema): unknown {
   const isMap = keys.size === pairs.length && [...keys].every((name) => typeof name === "string");
   return isMap ? Object.fromEntries(entries) : pairs;
 }
+
+const understandMap = (map: Fields, { additionalProperties }: JsonSchema, note: Note): Fields =>
+  typeof additionalProperties === "object"
+    ? Object.fromEntries(
+      Object.entries(map).map(([key, value]) => [key, understand(value, additionalProperties, note)]),
+    )
+    : map;
 
 /** The field that a name stands for: `category` for `categories`, `groupBy` for `group_by`, `merchant` for `payee`. */
 function nameOf(key: string, value: unknown, sent: Fields, properties: Record<string, JsonSchema>): string {
@@ -277,7 +286,7 @@ function understandDate(value: unknown, note: Note): unknown {
   const word = nearDay(plain) ?? weekdayNamed(plain);
   const days = possibleDays(value);
   const meant = word ?? instant?.[1] ?? (days.length === 1 ? days[0] : readYearlessDay(value));
-  if (meant && (word || instant)) note(value, meant);
+  if (meant && (instant || word && word !== plain.replaceAll(" ", "_"))) note(value, meant);
   return meant ?? value;
 }
 

@@ -37,9 +37,10 @@ export const ReadCount = z.object({
 });
 export type ReadCount = z.infer<typeof ReadCount>;
 
-/** What the words of an event need. */
+/** The facts that an event's text needs. */
 const EventDetail = z.looseObject({
   client_name: z.optional(z.nullable(z.string())),
+  access: z.optional(z.string()),
   proposal_id: z.optional(z.string()),
   reason: z.optional(z.string()),
   role: z.optional(z.nullable(z.string())),

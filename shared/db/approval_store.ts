@@ -47,7 +47,7 @@ export function createApprovalStore(database: Database) {
     read: ({ userId, proposalId, at }: OfProposal) =>
       ask("read_proposal", { user_id: userId, proposal_id: proposalId, at }),
 
-    /** @param asked.hash of what was shown. */
+    /** @param asked.hash of the displayed effects. */
     decide: ({ userId, proposalId, hash, decision, at }: OfProposal & { hash: string; decision: Decision }) =>
       ask("decide_proposal", { user_id: userId, proposal_id: proposalId, hash, decision, at }),
   };

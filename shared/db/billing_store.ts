@@ -1,4 +1,4 @@
-/** What the webhook asks of the database: one call an event. */
+/** The webhook's calls to the database: one per event. */
 import * as z from "zod/mini";
 import { outcome } from "../outcome.ts";
 import type { PaymentEvent } from "../billing/event.ts";

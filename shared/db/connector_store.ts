@@ -28,8 +28,18 @@ export const Refusal = either(
 );
 export type Refusal = z.infer<typeof Refusal>;
 
+/** A write of an app that its person lets read only. */
+const NarrowedWrite = outcome(["insufficient_scope"], { grant_id: z.string(), organization: Organization });
+export type NarrowedWrite = z.infer<typeof NarrowedWrite>;
+
 export const Authentication = either(
-  outcome(["ok"], { organization: Organization, first_use_in_hour: z.optional(z.literal(true)) }),
+  outcome(["ok"], {
+    organization: Organization,
+    grant_id: z.optional(z.string()),
+    /** What keeps the caller from writing. */
+    barred_by: z.optional(z.enum(["role", "grant"])),
+    first_use_in_hour: z.optional(z.literal(true)),
+  }),
   Refusal,
 );
 export type Authentication = z.infer<typeof Authentication>;
@@ -37,6 +47,7 @@ export type Authentication = z.infer<typeof Authentication>;
 export const ToolRun = either(
   outcome(["ok"], { result: FactEnvelope, first_use_in_hour: z.optional(z.literal(true)) }),
   Refusal,
+  NarrowedWrite,
 );
 export type ToolRun = z.infer<typeof ToolRun>;
 

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { either, outcome } from "../outcome.ts";
 import { OrganizationState } from "../organization_state.ts";
 import { BookPage } from "../export/books_archive.ts";
-import type { Part } from "../export/books.ts";
+import type { FILES, Part } from "../export/books.ts";
 import type { Period } from "../export/period.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
@@ -37,7 +37,11 @@ export function createExportStore(database: Database) {
 
     /** A page of one part; `refused` when they may not any more. */
     readPage: (
-      { userId, organizationId, part, after, period, at }: Reader & { part: Part; after: unknown; period?: Period },
+      { userId, organizationId, part, after, period, at }: Reader & {
+        part: Part | typeof FILES;
+        after: unknown;
+        period?: Period;
+      },
     ) =>
       ask("read_export", {
         user_id: userId,

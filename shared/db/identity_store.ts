@@ -2,8 +2,10 @@
 import * as z from "zod/mini";
 import { either, outcome } from "../outcome.ts";
 import { ExpenseLine } from "../export/expense_file.ts";
+import type { Access } from "../oauth/access.ts";
 import { Role } from "../roles.ts";
 import { asking } from "./answer.ts";
+import { ConnectedApp } from "./connected_app.ts";
 import type { Database } from "./client.ts";
 import { Limited, type Quota } from "./quota.ts";
 
@@ -42,9 +44,9 @@ export const AccountOrganization = z.object({
   id: z.string(),
   name: z.string(),
   role: Role,
-  /** What the role may do beyond reading. */
+  /** The role's rights beyond reading. */
   rights: z.array(Right),
-  /** Whom to ask for what the role may not do. */
+  /** The members to ask about actions beyond the role's rights. */
   owner_email: z.string(),
   /** While it is being deleted: when that is final. */
   deletes_at: z.nullable(z.string()),
@@ -72,20 +74,6 @@ export const AccountOrganization = z.object({
   calendar: z.nullable(z.object({ show_amounts: z.boolean(), created_at: z.string() })),
 });
 export type AccountOrganization = z.infer<typeof AccountOrganization>;
-
-export const ConnectedApp = z.object({
-  grant_id: z.string(),
-  client_id: z.string(),
-  client_name: z.string(),
-  redirect_uri: z.string(),
-  organization_id: z.string(),
-  organization_name: z.string(),
-  created_at: z.string(),
-  last_used_at: z.nullable(z.string()),
-  /** The latest change that it made and that is still kept. */
-  last_change: z.nullable(z.object({ tool: z.string(), at: z.string() })),
-});
-export type ConnectedApp = z.infer<typeof ConnectedApp>;
 
 /** A connection that was ended because a code or token was used twice, so it may have been stolen. */
 export const GrantAlert = z.object({
@@ -135,9 +123,9 @@ export const Account = z.object({
   organizations: z.array(AccountOrganization),
   /** Off unless the operator sells plans: then everybody has everything. */
   plans_enabled: z.boolean(),
-  /** What the plans include; a plan that includes nothing is absent. */
+  /** The features of each plan; a plan without features is absent. */
   plan_features: z.partialRecord(Plan, z.array(Feature)),
-  /** What a person has done at least once. */
+  /** Steps that a person has completed at least once. */
   first_steps: z.object({ app: z.boolean(), expense: z.boolean(), bill: z.boolean() }),
   connected_apps: z.array(ConnectedApp),
   grant_alerts: z.array(GrantAlert),
@@ -147,7 +135,7 @@ export const Account = z.object({
 });
 export type Account = z.infer<typeof Account>;
 
-/** What a person can unsubscribe from in a reminder mail. */
+/** The mails that an unsubscribe link can stop. */
 export const Unsubscribable = z.object({
   email_enabled: z.boolean(),
   organizations: z.array(z.object({
@@ -183,6 +171,7 @@ export type IdentityStore = ReturnType<typeof createIdentityStore>;
 
 export const ANSWERS = {
   claim_attempt: either(outcome(["allowed"]), Limited),
+  may_sign_up: z.object({ may: z.boolean() }),
   note_sign_in: z.object({ onboarded: z.boolean(), leaving: z.optional(z.literal(true)) }),
   read_expense_file: either(outcome(["ok"], { result: ExpenseFilePart }), outcome(["refused"])),
   read_onboarding: z.object({ onboarded: z.boolean(), currencies: z.array(z.string()) }),
@@ -195,6 +184,7 @@ export const ANSWERS = {
   change_country: outcome(["changed", "unknown"]),
   rename_organization: outcome(["renamed", "not_owner"]),
   revoke_grant: outcome(["revoked", "unknown_grant"]),
+  change_grant_access: outcome(["changed", "unknown_grant"]),
   dismiss_grant_alerts: outcome(["dismissed"]),
   update_reminders: either(
     outcome(["updated"], { unconfirmed: z.nullable(z.string()) }),
@@ -205,6 +195,7 @@ export const ANSWERS = {
   read_unsubscribing: z.nullable(Unsubscribable),
   unsubscribe: outcome(["unsubscribed", "unknown"]),
   choose_mails: outcome(["chosen", "not_member"]),
+  open_review: either(outcome(["open"], { user_id: z.string(), email: z.string() }), outcome(["unknown"])),
 };
 
 /** Every method throws what `Database.call` throws. */
@@ -225,6 +216,12 @@ export function createIdentityStore(database: Database) {
         quotas: attempt.quotas,
         at: attempt.at,
       }),
+
+    /** Whom a reviewer's code signs in. */
+    openReview: ({ codeHash, at }: { codeHash: string; at: Date }) => ask("open_review", { code_hash: codeHash, at }),
+
+    /** Whether an address has an open invitation or a member's account, or nobody has an organization yet. */
+    maySignUp: ({ email, at }: { email: string; at: Date }) => ask("may_sign_up", { email, at }),
 
     /**
      * Stores the address the identity provider has now, and returns whether the person has been through onboarding, and
@@ -269,6 +266,9 @@ export function createIdentityStore(database: Database) {
 
     revokeGrant: ({ userId, grantId, at }: Person & { grantId: string }) =>
       ask("revoke_grant", { user_id: userId, grant_id: grantId, at }),
+
+    changeGrantAccess: ({ userId, grantId, access, at }: Person & { grantId: string; access: Access }) =>
+      ask("change_grant_access", { user_id: userId, grant_id: grantId, access, at }),
 
     /** Hides alerts of grants that ended up to that instant. */
     dismissGrantAlerts: ({ userId, until, at }: Person & { until: Date }) =>

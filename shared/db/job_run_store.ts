@@ -4,7 +4,7 @@ import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
 export interface StageRun {
-  /** What the run covers: a day, or the first of a month. */
+  /** The run's period: a day, or the first of a month. */
   period: string;
   stage: string;
   status: "ok" | "failed";

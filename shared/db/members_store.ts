@@ -65,7 +65,7 @@ export const Removal = z.object({
   /** The reader's. */
   country: z.string(),
   timezone: z.string(),
-  /** What they owe and are owed for shared costs, which stays. */
+  /** Their debts and claims from shared costs, which stay. */
   balances: z.array(OwnBalance),
   /** Their proposals that wait for approval, which are withdrawn. */
   waiting: z.array(
@@ -99,7 +99,9 @@ export const ShownInvitation = outcome(["open", ...ENDS], {
   inviter: z.string(),
   role: GivenRole,
   expires_at: z.string(),
-  /** Whether the reader has been through onboarding. */
+  /** The invited one. */
+  address: z.string(),
+  /** Whether the reader, or who has the invited address, has been through onboarding. */
   onboarded: z.boolean(),
 });
 export type ShownInvitation = z.infer<typeof ShownInvitation>;
@@ -186,8 +188,9 @@ export function createMembersStore(database: Database) {
       ask("withdraw_invitation", { user_id: userId, invitation_id: invitationId, at }),
 
     /** @param asked.email the address they signed in with. */
-    readInvitation: ({ userId, email, tokenHash, at }: Person & WithLink & { email: string }) =>
-      ask("read_invitation", { token_hash: tokenHash, user_id: userId, email, at }),
+    /** @param user nobody when whoever got the mail reads it before they sign in. */
+    readInvitation: ({ user, tokenHash, at }: WithLink & { user: { id: string; email: string } | null; at: Date }) =>
+      ask("read_invitation", { token_hash: tokenHash, user_id: user?.id ?? null, email: user?.email ?? null, at }),
 
     accept: ({ userId, email, tokenHash, at }: Person & WithLink & { email: string }) =>
       ask("accept_invitation", { token_hash: tokenHash, user_id: userId, email, at }),

@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { either, outcome } from "../outcome.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
+import { Access } from "../oauth/access.ts";
 import { Role } from "../roles.ts";
 import { type ClientLimits, type ClientRoom, Limited, type Quota, withinLimits } from "./quota.ts";
 
@@ -33,6 +34,8 @@ export const OpenedConsent = z.object({
   client: z.nullable(StoredClient),
   /** Redirect URIs the person has already approved for this client; empty when nobody is signed in. */
   approved: z.array(z.string()),
+  /** Whether the person lets this client only read somewhere; the schema before knows no such apps. */
+  narrowed: z._default(z.boolean(), false),
   /** False when nobody is signed in, and for people who have not chosen their country yet. */
   onboarded: z.boolean(),
   /** Off unless the operator sells plans. */
@@ -52,7 +55,7 @@ export const OpenedDocumentConsent = z.extend(OpenedConsent, {
 export type OpenedDocumentConsent = z.infer<typeof OpenedDocumentConsent>;
 
 export const Approval = either(
-  outcome(["approved"], { organization_id: z.string(), approved_at: z.string() }),
+  outcome(["approved"], { organization_id: z.string(), approved_at: z.string(), access: z._default(Access, "write") }),
   outcome(["already_decided", "unknown_client", "not_a_member", "feature_not_in_plan"]),
 );
 
@@ -96,6 +99,9 @@ export const ANSWERS = {
   revoke_token: either(Revocation, Limited),
   ping: z.object({ schema: z.number() }),
 };
+
+/** Absent for full access, because the functions of the schema before know no other. */
+const narrowedTo = (access: Access) => access === "read" ? { access } : {};
 
 /** Every method throws what `Database.call` throws, `unavailable` on a malformed answer, and `rate_limited`. */
 export function createOAuthStore(database: Database) {
@@ -153,7 +159,7 @@ export function createOAuthStore(database: Database) {
         known_quotas: knownQuotas,
       }),
 
-    /** Stores what a client's document says, and opens consent with it. */
+    /** Stores a client's metadata document and opens consent with it. */
     storeClientDocument: (
       document: {
         clientId: string;
@@ -177,13 +183,14 @@ export function createOAuthStore(database: Database) {
       }),
 
     approveConsent: (
-      consent: { id: string; clientId: string; userId: string; organizationId: string; at: Date },
+      consent: { id: string; clientId: string; userId: string; organizationId: string; access: Access; at: Date },
     ) =>
       call("approve_consent", {
         consent_id: consent.id,
         client_id: consent.clientId,
         user_id: consent.userId,
         organization_id: consent.organizationId,
+        ...narrowedTo(consent.access),
         at: consent.at,
       }),
 
@@ -196,6 +203,7 @@ export function createOAuthStore(database: Database) {
       userId: string;
       organizationId: string;
       resource: string;
+      access: Access;
       accessTokenHash: string;
       refreshTokenHash: string;
       at: Date;
@@ -209,6 +217,7 @@ export function createOAuthStore(database: Database) {
         user_id: code.userId,
         organization_id: code.organizationId,
         resource: code.resource,
+        ...narrowedTo(code.access),
         access_token_hash: code.accessTokenHash,
         refresh_token_hash: code.refreshTokenHash,
         at: code.at,

@@ -23,7 +23,7 @@ export interface ClientRoom {
   seconds: number;
 }
 
-/** What a rate-limited call returns. */
+/** The result of a rate-limited call. */
 export const Limited = outcome(["limited"], {
   /** Seconds. */
   retry_after: z.int(),

@@ -1,4 +1,4 @@
-/** What a monitor asks the database about the schedule. */
+/** A monitor's call to the database about the schedule. */
 import { ScheduleReport } from "../jobs/schedule_health.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";

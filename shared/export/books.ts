@@ -27,7 +27,7 @@ export const BOOKS = {
     ...{ earlier_amount: "decimal?", price_from: "day?" },
     ...{ frequency: "text", every: "integer", anchor_on: "day", month_days: "integers?", weekend_rule: "text" },
     ...{ ends_on: "day?", ends_after: "integer?", tracked_from: "day", next_due: "day?", autopay: "flag" },
-    ...{ trial_ends_on: "day?", renews_on: "day?", notice_days: "integer?", status: "text" },
+    ...{ trial_ends_on: "day?", renews_on: "day?", notice_days: "integer?", status: "text", paused_until: "day?" },
     ...{ reminder_enabled: "flag", remind_days_before: "integer?", remind_again: "integers" },
     ...{ assignee: "text?", paid_by: "text?", shared: "object?", created_by: "text?", ...STAMPS },
   },
@@ -48,6 +48,10 @@ export const BOOKS = {
   settlements: {
     ...{ id: "text", date: "day", from: "text?", to: "text?", amount: "decimal", currency: "text" },
     ...{ note: "text?", ...STAMPS },
+  },
+  documents: {
+    ...{ id: "text", name: "text", type: "text", size: "integer", added_by: "text?" },
+    ...{ record_id: "text?", record: "text?", occurrence_id: "text?", facts: "object", ...STAMPS },
   },
   payee_rules: { id: "text", payee: "text", category: "text", category_id: "text", ...STAMPS },
   budgets: {
@@ -82,3 +86,6 @@ export const BOOKS = {
 
 export type Part = keyof typeof BOOKS;
 export const PARTS = Object.keys(BOOKS) as Part[];
+
+/** The bytes of documents, one document a page: `{id, name, content in base64}`. */
+export const FILES = "document_files";

@@ -2,8 +2,9 @@
  * Everything of an organization as the members of a ZIP archive. Each kind of record is read twice, for JSON Lines and
  * for CSV, so that neither has to wait in memory for the other.
  */
+import { Buffer } from "node:buffer";
 import * as z from "zod/mini";
-import { BOOKS, type Columns, type Part, PARTS } from "./books.ts";
+import { BOOKS, type Columns, FILES, type Part, PARTS } from "./books.ts";
 import { bookSchema } from "./book_schema.ts";
 import { writeCsv } from "./csv.ts";
 import type { ZipMember } from "./zip_stream.ts";
@@ -19,7 +20,7 @@ export type BookPage = z.infer<typeof BookPage>;
 
 export interface Archive {
   /** @throws when the person has lost the right to read the books. */
-  readPage(part: Part, after: unknown): Promise<BookPage>;
+  readPage(part: Part | typeof FILES, after: unknown): Promise<BookPage>;
   clock(): Date;
   organization: string;
   words: {
@@ -53,6 +54,16 @@ export async function* booksArchive(archive: Archive): AsyncGenerator<ZipMember,
     yield { name: lines, parts: mapped(pagesOf(lines, part), (page) => writeLines(columns, page)) };
     yield { name: csv, parts: csvParts(columns, pagesOf(csv, part)) };
   }
+  let after: unknown = null;
+  do {
+    const { rows: [file], next } = await archive.readPage(FILES, after);
+    if (file) {
+      // Names repeat, and may hold what other systems refuse.
+      const name = `documents/${file.id}-${String(file.name).replace(/[^\w.-]+/g, "_")}`;
+      yield { name, parts: [Buffer.from(String(file.content), "base64")] };
+    }
+    after = next;
+  } while (after !== null);
   const manifest = {
     ...{ organization, started_at: madeAt, finished_at: clock().toISOString() },
     // The latest change differs: somebody wrote during the export.

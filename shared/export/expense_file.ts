@@ -16,7 +16,7 @@ export type ExpenseLine = z.infer<typeof ExpenseLine>;
 /** Field names are the same in every language, because the import reads the file again. */
 const COLUMNS = [
   ..."id,kind,date,name,payee,category,tags,note,url,amount,currency,tax,tax_percent".split(","),
-  ..."reimbursement,reimbursed_by,reimbursed_on,split_id,base_amount,bill_id,is_estimate".split(","),
+  ..."reimbursement,reimbursed_by,reimbursed_on,split_id,base_amount,bill_id,is_estimate,paid_by".split(","),
 ];
 
 /** @param options.uncategorized the label of a missing category; @param options.hasHeader false for what follows. */

@@ -6,8 +6,8 @@ import { Zip, ZipDeflate } from "fflate";
 
 export interface ZipMember {
   name: string;
-  /** The text, in parts. */
-  parts: Iterable<string> | AsyncIterable<string>;
+  /** The content, in parts. */
+  parts: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 }
 
 /** @param members read one after the other, as they are written. @param at the modification time of all files. */
@@ -35,7 +35,7 @@ async function* zipped(
     const member = Object.assign(new ZipDeflate(name), { mtime: at });
     zip.add(member);
     for await (const part of parts) {
-      member.push(utf8.encode(part));
+      member.push(typeof part === "string" ? utf8.encode(part) : part);
       yield* taken();
     }
     member.push(new Uint8Array(), true);

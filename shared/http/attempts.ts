@@ -14,6 +14,7 @@ const ATTEMPTS = {
   login_mail: { of: "login_mail_address", by: "login_mail_ip", secondsApart: 30 },
   login_code: { of: "login_code_sign_in", by: "sign_in_ip", secondsApart: 0 },
   login_link: { of: "login_link_secret", by: "sign_in_ip", secondsApart: 0 },
+  review_code: { of: "login_link_secret", by: "sign_in_ip", secondsApart: 0 },
   session_refresh: { of: "session_refresh_secret", by: "session_refresh_ip", secondsApart: 0 },
   reminder_mail: { of: "reminder_mail_address", by: "reminder_mail_ip", secondsApart: 0 },
   member_mail: { of: "member_mail_person", by: "member_mail_ip", secondsApart: 0 },

@@ -19,7 +19,7 @@ const LONG_MS = 100_000;
 export interface Crowds {
   /** Up to `SHORT_BYTES`. */
   short: Crowd;
-  /** What is read beyond that. */
+  /** Bytes read beyond that. */
   long: Crowd;
 }
 

@@ -13,8 +13,7 @@ import { isFromFrontDoor } from "./front_door.ts";
 
 export interface Caller {
   /**
-   * What the caller is counted under: an IPv4 address or an IPv6 /64, since one subscriber has a whole /64 (RFC 6177
-   * §2).
+   * The caller's rate-limit key: an IPv4 address or an IPv6 /64, since one subscriber has a whole /64 (RFC 6177 §2).
    */
   name: string;
   /** The /48 of an IPv6 caller: providers give out whole ones on request. */

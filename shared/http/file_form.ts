@@ -1,4 +1,4 @@
-/** Reads a form with one file (multipart/form-data, RFC 7578), up to a limit. */
+/** Reads a form with files (multipart/form-data, RFC 7578), up to a limit. */
 import { cleanLine } from "../clean_text.ts";
 import { AppError, toAppError } from "../errors.ts";
 import type { AppContext } from "./app.ts";
@@ -10,8 +10,15 @@ const MAX_NAME = 120;
 
 export interface FileForm {
   fields: ReadonlyMap<string, string>;
-  /** The first chosen file; absent without one. */
-  file?: { name: string; bytes: Uint8Array };
+  files: readonly SentFile[];
+}
+
+export interface SentFile {
+  /** As its computer calls it, without its folder. */
+  name: string;
+  /** The media type that the browser claims. */
+  type: string;
+  bytes: Uint8Array;
 }
 
 const typeOf = (c: AppContext) => c.req.header("content-type") ?? "";
@@ -23,7 +30,10 @@ export const isFileForm = (c: AppContext): boolean => /^multipart\/form-data\b/i
  * only refuses earlier.
  * @throws {AppError} `payload_too_large`, `invalid_request` when the body breaks off.
  */
-export async function readFileForm(c: AppContext, { maxBytes }: { maxBytes: number }): Promise<FileForm> {
+export async function readFileForm(
+  c: AppContext,
+  { maxBytes, maxFiles, maxFileBytes }: { maxBytes: number; maxFiles: number; maxFileBytes: number },
+): Promise<FileForm> {
   const most = maxBytes + OVERHEAD_BYTES;
   if (Number(c.req.header("content-length") ?? 0) > most) throw tooLarge();
   const body = await readBody(c, most).catch((thrown) => {
@@ -36,16 +46,22 @@ export async function readFileForm(c: AppContext, { maxBytes }: { maxBytes: numb
     throw broken(thrown);
   });
   const fields = new Map<string, string>();
-  let file: File | undefined;
+  const files: File[] = [];
   for (const [name, value] of form) {
     if (typeof value === "string") {
       if (!fields.has(name)) fields.set(name, cleanLine(value));
       // Without a choice browsers send a file that has neither name nor content.
-    } else if (!file && (value.name || value.size > 0)) file = value;
+    } else if (value.name || value.size > 0) files.push(value);
   }
-  if (!file) return { fields };
-  if (file.size > maxBytes) throw tooLarge();
-  return { fields, file: { name: plainName(file.name), bytes: new Uint8Array(await file.arrayBuffer()) } };
+  if (files.length > maxFiles || files.some(({ size }) => size > maxFileBytes)) throw tooLarge();
+  return {
+    fields,
+    files: await Promise.all(files.map(async (file) => ({
+      name: plainName(file.name),
+      type: file.type,
+      bytes: new Uint8Array(await file.arrayBuffer()),
+    }))),
+  };
 }
 
 /** Whether the closing delimiter is there: the platform's parser silently skips a part without one. */

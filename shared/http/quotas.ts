@@ -1,6 +1,6 @@
 /**
- * Rate limits, which SQL functions apply within the call they protect (supabase/schemas/oauth/rate_limits.sql). They
- * count keyed hashes, so no addresses are stored.
+ * Rate limits, which SQL functions apply within the call they protect (supabase/schemas/oauth/draw_from_bucket.sql).
+ * They count keyed hashes, so no addresses are stored.
  */
 import type { Config } from "../config.ts";
 import type { CalendarLimits } from "../db/calendar_store.ts";
@@ -71,7 +71,7 @@ const LIMITS = {
    */
   address_mail_person: { atMost: 5, seconds: 3600 },
   address_mail_ip: { atMost: 20, seconds: 3600 },
-  /** Mails to people who are invited or asked to take over: by who sends them, to whom, and from where. */
+  /** Mails of invitations and hand-overs, by sender, recipient and address of the caller. */
   member_mail_person: { atMost: 30, seconds: 3600 },
   member_mail_address: { atMost: 5, seconds: 3600 },
   member_mail_ip: { atMost: 120, seconds: 3600 },
@@ -197,7 +197,7 @@ export const isOverridden = ({ rateLimits }: Pick<Config, "rateLimits">, name: L
 const keyOf = async ({ codeSecrets }: LimitConfig, name: LimitName, subject: string) =>
   `${name}:${await keyedHash(codeSecrets, name, subject)}`;
 
-/** @param retryAfter seconds, from the database. @param says what a person reads. */
+/** @param retryAfter seconds, from the database. @param says the message for a person. */
 export const tooMany = (retryAfter: number, says: NonNullable<AppError["options"]["says"]>): AppError =>
   new AppError("rate_limited", "too many attempts", { headers: { "retry-after": String(retryAfter) }, says });
 

@@ -36,9 +36,9 @@ export const sessionCookie = (config: Pick<Config, "siteUrl">) =>
   config.siteUrl.startsWith("https:") ? "__Host-session" : "session";
 
 /**
- * The signed-in user, or null. Refreshes an expired session and sends the new cookies with the response. Sessions that
- * did not start with a sign-in method we offer are ended here and at the identity provider; those of suspended people
- * end in this browser.
+ * The signed-in user, or null. Refreshes an expired session and sends the new cookies with the response. Ends sessions
+ * that began with a sign-in method that we do not offer, here and at the identity provider; a suspended person's
+ * session ends in this browser only.
  * @throws {AppError} `unavailable` when the identity provider does not answer within 3 s (cookies are kept);
  *   `suspended`.
  */
@@ -106,6 +106,40 @@ function forgetSession(c: AppContext, deps: SessionDeps): void {
   for (const cookie of ours) addCookie(c, deps, cookie, "", 0);
 }
 
+/**
+ * Signs somebody in without a mail: a one-time token that the privileged key gets from the identity provider. The caller
+ * has checked who it is.
+ * @param who.type `invite` only makes an account, and returns undefined for an address that has one.
+ * @throws {AppError} `unavailable`, `rate_limited`.
+ */
+export async function signInWithoutMail(
+  c: AppContext,
+  deps: SessionDeps,
+  { email, type }: { email: string; type: "magiclink" | "invite" },
+) {
+  const { supabaseUrl, serviceRoleKey: key } = deps.config;
+  const response = await deps.fetch(`${supabaseUrl}/auth/v1/admin/generate_link`, {
+    method: "POST",
+    headers: { apikey: key, authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ type, email }),
+    signal: AbortSignal.timeout(DEADLINE_MS),
+  }).catch(() => undefined);
+  const { hashed_token: token } = response?.ok ? await response.json() as { hashed_token?: string } : {};
+  if (!token) {
+    if (type === "invite" && response?.status === 422) {
+      const { error_code: code } = await response.json().catch(() => ({})) as { error_code?: string };
+      if (code === "email_exists") return undefined;
+    }
+    if (!response?.bodyUsed) await response?.body?.cancel();
+    throw new AppError("unavailable", "the identity provider made no link", {
+      says: ({ signInServiceDown }) => signInServiceDown,
+      cause: new Error(`generate_link: ${response?.status ?? "no answer"}`),
+      headers: { "retry-after": "30" },
+    });
+  }
+  return await askIdentityProvider(c, deps, (auth) => auth.verifyOtp({ token_hash: token, type }));
+}
+
 /** After a successful sign-in: drops the verifiers of all other pending ones. */
 export function clearVerifiers(c: AppContext, deps: SessionDeps): void {
   const isVerifier = (cookie: string) =>
@@ -117,7 +151,8 @@ export function clearVerifiers(c: AppContext, deps: SessionDeps): void {
 
 /**
  * One call to the identity provider. The cookies it sets go out with our response, even a raw `Response`. Refusals come
- * back as `error`. What it limits by address is counted by caller first, once, and only if it is really asked for.
+ * back as `error`. Calls that it limits by address are first counted per caller, once, and only if the provider is
+ * really called.
  * @throws {AppError} `unavailable` on an outage or timeout, `rate_limited` on 429 or by our own limits; cookies are
  * kept.
  */
@@ -154,7 +189,7 @@ export async function askIdentityProvider<
             await (claimed ??= claimAttempt(c, deps, attempt));
           } catch (error) {
             refusal = error;
-            // The one answer that the client neither repeats nor takes for the end of a session that is still valid.
+            // The only answer that the client neither repeats nor mistakes for the end of a valid session.
             return Response.json({}, { status: 429 });
           }
         }
@@ -184,8 +219,8 @@ export async function askIdentityProvider<
 }
 
 /**
- * What a request to the identity provider tries, if it limits that by address: all of ours come from the functions', so
- * that one person could use up everybody's. Typed codes are counted where they are taken, by sign-in.
+ * The attempt behind a request, if the identity provider limits it by address. All requests come from the functions'
+ * addresses, so one person could use up everybody's limit. Sign-in counts typed codes where it accepts them.
  */
 function attemptOf({ pathname, searchParams }: URL, body: unknown): Attempt | undefined {
   if (!/\/auth\/v1\/(token|verify)$/.test(pathname)) return undefined;

@@ -5,12 +5,15 @@ export interface Step {
   amount: bigint;
   /** Absent where the file does not say it, as in all rows of a day but the last. */
   balance?: bigint | undefined;
+  /** YYYY-MM-DD. */
+  day?: string | undefined;
 }
 
 export interface SignedRow {
   /** Absent when it cannot be read. */
   amount?: bigint | undefined;
   balance?: bigint | undefined;
+  day?: string | undefined;
   /** Which of the file's accounts it is of. */
   account: string;
 }
@@ -21,29 +24,45 @@ export interface SignedRow {
  */
 export function provenSign(rows: SignedRow[]): "negative" | "positive" | undefined {
   const accounts = new Map<string, Step[]>();
-  for (const { amount, balance, account } of rows) {
+  for (const { amount, balance, account, day } of rows) {
     if (amount === undefined) return undefined;
     if (amount === 0n) continue;
     const steps = accounts.get(account);
-    if (steps) steps.push({ amount, balance });
-    else accounts.set(account, [{ amount, balance }]);
+    if (steps) steps.push({ amount, balance, day });
+    else accounts.set(account, [{ amount, balance, day }]);
   }
   const proving = [...accounts.values()].filter((steps) =>
     steps.filter(({ balance }) => balance !== undefined).length > 1
   );
   if (proving.length === 0) return undefined;
-  const isNegative = proving.every(holds);
-  const isPositive = proving.every((steps) =>
-    holds(steps.map(({ amount, balance }) => ({ amount: -amount, balance })))
-  );
+  const fits = proving.map((steps) => ({
+    asWritten: runOf(steps),
+    turned: runOf(steps.map((step) => ({ ...step, amount: -step.amount }))),
+  }));
+  // Balances that run against time are those before the rows.
+  const isNegative = fits.every(({ asWritten, turned }) => asWritten === "onward" || turned === "back");
+  const isPositive = fits.every(({ asWritten, turned }) => turned === "onward" || asWritten === "back");
   return isNegative === isPositive ? undefined : isNegative ? "negative" : "positive";
 }
 
 const SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** Two rows can be put in an order by chance. */
-const holds = (steps: Step[]) =>
-  isChain(steps) || isChain(steps.toReversed()) || (steps.length > 2 && findPath(steps) !== undefined);
+/** Whether days in their order go on, and the last is later than the first. */
+export const rises = (days: string[]): boolean =>
+  days[0]! < days.at(-1)! && days.every((day, i) => i === 0 || days[i - 1]! <= day);
+
+/** Whether the balances run forward or backward in time; undefined when they do not fit. */
+function runOf(steps: Step[]): "onward" | "back" | undefined {
+  const days = steps.map(({ day = "" }) => day);
+  if (isChain(steps)) return rises(days.toReversed()) ? "back" : "onward";
+  if (isChain(steps.toReversed())) return rises(days) ? "back" : "onward";
+  // Two rows can be put in an order by chance.
+  const path = steps.length > 2 ? findPath(steps) : undefined;
+  if (!path || !(rises(days) || rises(days.toReversed()))) return path && "onward";
+  const [first, last] = [days[0]!, days.at(-1)!].toSorted();
+  const closesOn = (on: string) => steps.some(({ day, balance }) => day === on && balance === path.closing);
+  return closesOn(first!) && !closesOn(last!) ? "back" : "onward";
+}
 
 /** Whether each balance is the one before it and what lies between. */
 export function isChain(steps: Step[]): boolean {
@@ -59,8 +78,8 @@ export function isChain(steps: Step[]): boolean {
 }
 
 /**
- * Banks list the rows of a day in an order of their own. In whatever order, each row begins where another one ended,
- * but for the first, and ends where another one begins, but for the last.
+ * Banks list the rows of a day in an order of their own. In any order, each row but the first begins where another one
+ * ended, and each but the last ends where another one begins.
  */
 export function findPath(steps: Step[]): { opening: bigint; closing: bigint } | undefined {
   if (steps.some(({ balance }) => balance === undefined)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Holds a file's lines against its balances: what the account had before them, and all of them, is what it had after.
- * Lines that are left out count too; what was never booked does not.
+ * Checks a file's lines against its balances: the opening balance plus all lines is the closing balance. Lines that are
+ * left out count too; lines that were never booked do not.
  */
 import { type DecimalSign, isCode, readMoney } from "./money_text.ts";
 import type { Settled, SettledLine } from "./settle_lines.ts";
@@ -116,8 +116,9 @@ function findInLines({ conventions }: Statement, settled: Settled, hasUnbooked: 
 }
 
 /**
- * Ends that fit by chance prove nothing where every line says its balance: each has to follow from another one.
- * @param isCard its balance may be what is owed.
+ * Where every line has a balance, opening and closing balances that fit by chance prove nothing: each must follow from
+ * another one.
+ * @param isCard its balance may be a debt.
  */
 function findInSteps(steps: Step[], isNewestFirst: boolean, isCard: boolean): Omit<Found, "currency"> {
   const owed = steps.map(({ amount, balance }): Step => ({ amount, balance: balance && -balance }));
@@ -132,7 +133,7 @@ function findInSteps(steps: Step[], isNewestFirst: boolean, isCard: boolean): Om
   return walks.find(({ gap }) => isComplete ? gap : gap === 0n) ?? walks[0]!;
 }
 
-/** From the oldest step to the newest; steps without a balance are passed over. */
+/** From the oldest step to the newest, without steps that have no balance. */
 function walk(steps: Step[]): Omit<Found, "currency"> {
   let [moved, count] = [0n, 0];
   let opening: bigint | undefined;

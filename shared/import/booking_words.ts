@@ -8,7 +8,7 @@ export const BOOKING_WORDS = [
   ...["online uberweisung", "card payment", "card purchase", "debit card purchase", "debit purchase", "purchase"],
   ...["pos purchase", "point of sale", "contactless", "contactless payment", "direct debit", "standing order"],
   ...["faster payment", "bill payment", "online payment", "fund transfer", "bank transfer", "transfer", "payment"],
-  ...["paiement carte", "paiement par carte", "achat carte", "achat cb", "prélèvement", "virement", "carte"],
+  ...["paiement carte", "paiement par carte", "achat carte", "achat cb", "cb", "prélèvement", "virement", "carte"],
   ...["compra", "compra con tarjeta", "pago con tarjeta", "pago en tarjeta", "compra tarjeta", "recibo", "adeudo"],
   ...[
     "transferencia",

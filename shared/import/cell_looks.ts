@@ -1,10 +1,11 @@
-/** What a column's cells look like, and what its header says about currencies. */
+/** The look of a column's cells, and the currencies in its header. */
 import type { CsvRow } from "./read_csv.ts";
 import { readDate } from "./date_text.ts";
 import { plainHeader, type Role } from "./header_words.ts";
 import { lookUp } from "./formats/look_up.ts";
 import { directionOf, isUnbooked } from "./kinds.ts";
 import { isKnownCurrency, readCurrency, readMoney } from "./money_text.ts";
+import { cut } from "./shorten.ts";
 import { readUrl } from "./url_text.ts";
 
 /** What cells of these roles look like; others hold any text. */
@@ -34,7 +35,7 @@ function someCellsOf(rows: CsvRow[], column: number): string[] {
   return cells;
 }
 
-/** A side of which a row has nothing. */
+/** The empty side of a row. */
 export const BLANK = /^[-–—]*$/;
 
 /** Whether most non-empty cells could belong to the role; columns of money out and in may be empty. */
@@ -67,7 +68,7 @@ export const isCurrencies = (rows: CsvRow[], column: number) => {
 
 /** Programs name kinds ("Expense", "Transfer"); a bank's "Transfer" is any payment. */
 const PROGRAM_WORDS =
-  /^(expenses?|ausgaben?|d[eé]penses?|gastos?|spes[ae]|uitgaven?|despesas?|wydat\p{L}+|withdrawal)$/iu;
+  /^(expenses?|ausgaben?|d[eé]penses?|gastos?|spes[ae]|uitgaven?|despesas?|wydat\p{L}+|withdrawal|支出)$/iu;
 
 /** Whether every row says whether its money went out or came in, and one went out. */
 export function isDirections(rows: CsvRow[], column: number): boolean {
@@ -85,10 +86,11 @@ export const mayBeIncome = (rows: CsvRow[], column: number) =>
   rows.every(({ cells }) => directionOf((cells[column] ?? "").slice(0, 40)) === "in");
 
 const ANSWERS = /^[ynjnosxv✓✔-]$/i;
-/** Whether every row has one of two letters, neither of which is known: they may tell what came in. */
+/** Whether almost every row has one of two unknown letters, which may mark the direction. */
 export const hasTwoMarks = (rows: CsvRow[], column: number): boolean => {
-  const marks = new Set(rows.map(({ cells }) => cells[column] ?? ""));
-  return marks.size === 2 && [...marks].every((mark) => /^[\p{L}+]$/u.test(mark)) &&
+  const said = cellsOf(rows, column).filter((cell) => /^[\p{L}+]$/u.test(cell));
+  const marks = new Set(said);
+  return marks.size === 2 && said.length * 10 >= rows.length * 9 &&
     ![...marks].every((mark) => ANSWERS.test(mark));
 };
 
@@ -134,8 +136,14 @@ export const saysUnbooked = (rows: CsvRow[], column: number): boolean => {
   return rows.some(({ cells }) => cells[column] && unbooked(cells[column]));
 };
 
-/** How many different texts a column's first cells have. */
-export const distinctTexts = (rows: CsvRow[], column: number): number => new Set(someCellsOf(rows, column)).size;
+/** How many different texts a column's first cells have, numbers and times in them aside. */
+export const distinctTexts = (rows: CsvRow[], column: number): number =>
+  new Set(someCellsOf(rows, column).map((cell) => cut(cell, 200).replace(/[\d.,:/\s-]+/g, " "))).size;
+
+/** Sorts columns by how many different texts they have, then by how long these are. */
+export const byTexts = (rows: CsvRow[]) => (one: number, other: number): number =>
+  distinctTexts(rows, other) - distinctTexts(rows, one) ||
+  someCellsOf(rows, other).join("").length - someCellsOf(rows, one).join("").length;
 
 /** Whether more than four in five of a column's rows have the same text, which then names none of them. */
 export function saysTheSame(rows: CsvRow[], column: number): boolean {
@@ -146,8 +154,10 @@ export function saysTheSame(rows: CsvRow[], column: number): boolean {
   return some.length > 2 && Math.max(0, ...counts.values()) > some.length * 0.8;
 }
 
+const YES_NO = /^(ja|nein|yes|no|oui|non|s[ií]|nee|tak|nie|ano|ne|да|нет|evet|hayır|true|false)$/i;
+
 export const isText = (rows: CsvRow[], column: number) => {
   const cells = someCellsOf(rows, column);
-  return cells.length > 0 &&
+  return cells.length > 0 && !cells.every((cell) => YES_NO.test(cell)) &&
     cells.filter((cell) => /\p{L}/u.test(cell) && !readDate(cell) && !readMoney(cell)).length * 2 >= cells.length;
 };

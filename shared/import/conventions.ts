@@ -1,6 +1,6 @@
 /**
- * Determines how a file writes dates, amounts and spending. What a row, the future, the balance or the format proves is
- * taken; what nothing proves becomes a question, whose answer is the `mapping` argument of the same name.
+ * Determines how a file writes dates, amounts and spending. A row, a future date, the balance or the format can prove a
+ * convention; an unproven one becomes a question, and the `mapping` argument of the same name answers it.
  */
 import { type DateOrder, type DateText, toIsoDate } from "./date_text.ts";
 import { provenSign, type SignedRow } from "./balance_proof.ts";
@@ -77,7 +77,7 @@ export function findDecimalSign(amounts: MoneyText[], told?: DecimalSign): Conve
   };
 }
 
-/** Currencies whose decimals nobody uses any more. */
+/** Currencies whose decimals are no longer in use. */
 const WHOLE: ReadonlySet<string> = new Set(["HUF", "IDR", "COP", "IRR", "LBP", "MMK", "LAK"]);
 
 /** A single sign before three digits: of thousands in a currency without decimals, of decimals in one with three. */
@@ -99,15 +99,15 @@ export interface SignedLine extends SignedRow {
   line: number;
   money: MoneyText;
   name: string;
-  /** Its text names a salary or the like, so that its sign is that of money coming in. */
+  /** Its text names a salary or the like, so its sign is the sign of income. */
   namesIncome: boolean;
-  /** Its text says that a payment was received, so that its sign is that of credits. */
+  /** Its text says that a payment was received, so its sign is the sign of credits. */
   isReceived: boolean;
 }
 
 export interface SignHints {
   told?: "negative" | "positive" | undefined;
-  /** A card's balance is what is owed, which proves nothing about its sign. */
+  /** A card's balance is a debt, which proves nothing about its sign. */
   isCard?: boolean | undefined;
   isCreditCard?: boolean | undefined;
   isStatement?: boolean | undefined;
@@ -134,7 +134,7 @@ export function findSign(
     const isMost = isMinus ? negatives.length * 2 <= lines.length : negatives.length * 2 >= lines.length;
     if (isMost && received.every(({ money }) => money.isNegative === isMinus)) return { value: !isMinus };
   }
-  // Who writes each plus means what came in.
+  // A file that writes every plus marks income with it.
   const isSigned = lines.every(({ money }) => money.isNegative || money.hasPlus);
   if (!told && isSigned && lines.some(({ money }) => money.isNegative) && lines.some(({ money }) => money.hasPlus)) {
     return { value: true };
@@ -157,7 +157,7 @@ export function findSign(
       id: "negative_is_expense",
       about: { line, name: shorten(oneLine(name), 40), amount: (money.isNegative ? "-" : "") + money.digits },
       options: [true, false],
-      // A balance that contradicts a known export leaves nothing to lean on.
+      // A balance that contradicts a known export leaves no proof.
       ...(isStatement && !told && { default: true }),
     },
   };

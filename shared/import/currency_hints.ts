@@ -68,7 +68,7 @@ const PATTERNS = LANGUAGES.map(([words, currencies]) =>
   [typeof words === "string" ? new RegExp(`(?<![\\p{L}])(${words})(?![\\p{L}])`, "u") : words, currencies] as const
 );
 
-/** @param account its number. @returns what it is likely to be in, or nothing. */
+/** @param account its number. @returns its likely currency, or nothing. */
 export function suggestCurrencies(headers: string[], account: string | undefined): string[] {
   const country = account && isIban(account) ? COUNTRIES[account.slice(0, 2)] : undefined;
   if (country) return [country];

@@ -38,13 +38,13 @@ const monthOf = (word: string): number | undefined => {
   return MONTHS.find(([start]) => start.test(plain))?.[1];
 };
 
-/** Fits a weekday, a time and its zone. Longer text is no date, and the patterns would be slow on it. */
+/** Fits a weekday, a time and its zone. Longer text is not a date, and the patterns would be slow. */
 const MAX_LENGTH = 60;
 
 /** @returns undefined when the text is not a date. A time after the date is ignored. */
 export function readDate(cell: string): DateText | undefined {
   if (cell.length > MAX_LENGTH) return undefined;
-  // Spreadsheets put an apostrophe before what is to stay a text.
+  // Spreadsheets put an apostrophe before a value to keep it as text.
   const text = latinDigits(cell.trim()).replace(/^'(?=\d)/, "")
     .replace(/^\p{L}{2,10}[.,]{1,2}\s+(?=\d)/u, "")
     .replace(/(?<=\d)(?:[T\s,]+\d{1,2}[:.h]|-\d{1,2}:)\d{2}.*$/i, "");
@@ -101,3 +101,11 @@ const daysIn = (year: number, month: number) => new Date(Date.UTC(year, month, 0
 const pad = (value: number) => String(value).padStart(2, "0");
 /** Nobody's statement is older than 1970, or of 2070. */
 const yearOf = (text: string) => text.length === 2 ? (Number(text) < 70 ? 2000 : 1900) + Number(text) : Number(text);
+
+/** The formats that a caller may name. */
+export const DATE_ORDERS: Record<"YYYY-MM-DD" | "DD/MM/YYYY" | "MM/DD/YYYY" | "DD.MM.YYYY", DateOrder> = {
+  "YYYY-MM-DD": "YMD",
+  "DD/MM/YYYY": "DMY",
+  "DD.MM.YYYY": "DMY",
+  "MM/DD/YYYY": "MDY",
+};

@@ -1,4 +1,4 @@
-/** Decodes a file's bytes into text: what it says of itself, then what its bytes allow. */
+/** Decodes a file's bytes into text: by the encoding that it declares, then by what its bytes allow. */
 import { guessEncoding } from "./guess_encoding.ts";
 import { type RepairedText, repairText } from "./repair_text.ts";
 
@@ -10,7 +10,7 @@ const MARKS: [number[], string][] = [[[0xef, 0xbb, 0xbf], "utf-8"], [[0xff, 0xfe
 const SAMPLE = 1024;
 
 /**
- * UTF-8 and UTF-16 with or without a mark; what is neither is in the encoding of its letters. Mojibake is undone.
+ * UTF-8 and UTF-16 with or without a byte-order mark; otherwise the letters decide the encoding. Mojibake is undone.
  */
 export function decodeFile(bytes: Uint8Array): RepairedText {
   const marked = MARKS.find(([mark]) => mark.every((byte, i) => bytes[i] === byte))?.[1];
@@ -20,8 +20,22 @@ export function decodeFile(bytes: Uint8Array): RepairedText {
   try {
     return repairText(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
-    const encoding = guessEncoding(bytes);
+    const encoding = saidEncoding(bytes) ?? guessEncoding(bytes);
     return { text: new TextDecoder(encoding).decode(bytes), encoding };
+  }
+}
+
+/**
+ * The declared encoding of an XML document, if its bytes allow that; undefined when it claims Unicode and they do not.
+ */
+function saidEncoding(bytes: Uint8Array): string | undefined {
+  const start = String.fromCharCode(...bytes.subarray(0, 200));
+  const said = /^\s*<\?xml[^>]*\sencoding=["']([\w-]{1,40})["']/i.exec(start)?.[1];
+  try {
+    const { encoding } = new TextDecoder(said ?? "utf-8", { fatal: true });
+    return encoding.startsWith("utf") ? undefined : encoding;
+  } catch {
+    return undefined;
   }
 }
 
@@ -30,6 +44,7 @@ function findUtf16(sample: Uint8Array): "utf-16le" | "utf-16be" | undefined {
   const zeros = [0, 0];
   sample.forEach((byte, i) => byte === 0 && zeros[i % 2]!++);
   const [even, odd] = zeros as [number, number];
-  if ((even + odd) * 3 < sample.length) return undefined;
+  // Zeros after letters of one byte fill up a block.
+  if ((even + odd) * 3 < sample.length || Math.min(even, odd) * 4 > Math.max(even, odd)) return undefined;
   return odd > even ? "utf-16le" : "utf-16be";
 }

@@ -1,11 +1,13 @@
 /**
- * Maps columns to what they hold. A column is a day or an amount when the caller or a known export says so, its header
- * names it, or a balance proves it in every row; contents alone would take a reference number for an amount.
+ * Maps columns to fields. A column is a day or an amount when the caller or a known export says so, its header names
+ * it, or a balance proves it in every row; contents alone would take a reference number for an amount.
  */
 import type { Said } from "../words/message.ts";
 import type { Assumption } from "../words/words.ts";
 import {
+  byTexts,
   countMoved,
+  currencyInHeader,
   distinctTexts,
   fillMarks,
   FOREIGN,
@@ -17,6 +19,7 @@ import {
   saysTheSame,
   saysUnbooked,
 } from "./cell_looks.ts";
+import { compoundsOf, currenciesOf, daysOf, settleSides, tellCharges } from "./choose_columns.ts";
 import { splitFooter } from "./formats/csv_account.ts";
 import { findHeader } from "./find_header.ts";
 import { type Field, FIELDS, isSameHeader, plainHeader, rankOf, type Role } from "./header_words.ts";
@@ -104,24 +107,6 @@ function namedColumns(headers: string[], mapping: Mapping): RoleColumns | { miss
   return columns;
 }
 
-/** Columns of money out and in, or one of amounts. @param told the column that the caller named as the amount. */
-function settleSides({ out, in: into, amount, ...rest }: RoleColumns, told: number | undefined): RoleColumns {
-  const isAlone = !amount?.length && (out || into);
-  const isSided = told === undefined ? isAlone || (out && into) : out?.includes(told);
-  return isSided ? { ...rest, ...(out && { out }), ...(into && { in: into }) } : { ...rest, ...(amount && { amount }) };
-}
-
-/** Beside charges, payments are those of the card; of two other words for money out, neither is a side. */
-function tellCharges(columns: RoleColumns, plain: string[], isOut: (column: number) => boolean): RoleColumns {
-  const [one] = columns.out ?? [];
-  const other = one === undefined || columns.in ? -1 : plain.findIndex((_, column) => column !== one && isOut(column));
-  if (one === undefined || other < 0) return columns;
-  const [payments] = [one, other].filter((column) => plain[column] === "payments");
-  const { out: _, ...rest } = columns;
-  if (payments === undefined) return rest;
-  return { ...rest, out: [payments === one ? other : one], in: [payments] };
-}
-
 /** "Amount (Debit)" is the amount of one side. */
 function rankIn(role: Role, plain: string, header: string): number | undefined {
   const [, inBrackets = ""] = /[([（]([^()[\]（）]{1,40})[)\]）]/.exec(header.slice(0, 100)) ?? [];
@@ -154,13 +139,22 @@ function guessColumns(
       .filter(({ column, rank }) =>
         rank !== undefined && (isFree(column) || isSide(column)) &&
         // Labels below a table stand where its days do.
-        looksLike(role === "date" ? splitFooter(rows, column).rows : rows, column, role)
+        looksLike(role === "date" ? splitFooter(rows, column).rows : rows, column, role) &&
+        // Account numbers are not names.
+        (role !== "payee" || isText(rows, column) || rows.every(({ cells }) => !cells[column]))
       )
       // Of two that are named alike, one may be of foreign amounts only.
       .toSorted((a, b) =>
         a.rank! - b.rank! || (MONEY.includes(role) ? countMoved(rows, b.column) - countMoved(rows, a.column) : 0)
       );
     if (column) columns[role] = [column.column];
+  }
+  for (const [role, fits] of compoundsOf(columns)) {
+    const found = headers.flatMap((header, column) =>
+      isFree(column) && fits(header) && looksLike(rows, column, role) ? column : []
+    );
+    // Which of several amounts it is must be asked; of several days, any will do.
+    if (found.length === 1 || (role === "date" && found.length > 0)) columns[role] = [found[0]!];
   }
   columns = tellCharges(
     settleSides(columns, told.amount?.[0]),
@@ -183,7 +177,7 @@ function guessColumns(
   // Rows that continue the text above prove nothing.
   const dated = columns.date ? table.filter(({ cells }) => cells[columns.date![0]!]) : table;
   if (dated.length > 0) rows = dated;
-  // A person who names one of two sides names the spending.
+  // When a person names one of two sides, it is the spending.
   const [toldAmount] = told.amount ?? [];
   const counterpart = toldAmount === undefined || columns.out ? undefined : complementOf(rows, toldAmount, free());
   if (counterpart !== undefined) {
@@ -195,7 +189,8 @@ function guessColumns(
     const [side] = columns.out ?? columns.in ?? [];
     if (side === undefined) {
       const around = [...preamble, ...footer];
-      const proven = proveAmounts(rows, free(), { balance: columns.balance?.[0], around, isBare: !hasHeader });
+      const dayOf = daysOf(rows, columns.date?.[0]);
+      const proven = proveAmounts(rows, free(), { balance: columns.balance?.[0], around, isBare: !hasHeader, dayOf });
       columns = { ...columns, ...proven };
     } else if (!(columns.out && columns.in)) {
       const other = complementOf(rows, side, free());
@@ -216,12 +211,14 @@ function guessColumns(
     .flatMap((role) => columns[role] ?? []);
   const states = headers.flatMap((_, column) => !named.includes(column) && saysUnbooked(rows, column) ? column : []);
   if (states.length > 0) columns.state = [...columns.state ?? [], ...states];
-  if (
-    columns.currency === undefined && !saysCurrency(rows, headers, (columns.amount ?? columns.out ?? columns.in)?.[0])
-  ) {
-    const found = plainHeaders.flatMap((header, column) =>
+  const [money] = columns.amount ?? columns.out ?? columns.in ?? [];
+  // The currency in the amounts' header is theirs, even beside a column with the shop's currency.
+  if (money !== undefined && told.currency === undefined && currencyInHeader(headers[money]!)) delete columns.currency;
+  if (columns.currency === undefined && !saysCurrency(rows, headers, money)) {
+    const all = plainHeaders.flatMap((header, column) =>
       isFree(column) && !FOREIGN.test(header) && isCurrencies(rows, column) ? column : []
     );
+    const found = money === undefined ? all : currenciesOf(rows, plainHeaders, money, all);
     if (found.length === 1) assume("currency", found[0]!);
     else if (found.length > 1) {
       assumed.push({ code: "several_currencies", params: { headers: found.map((column) => headers[column]) } });
@@ -236,21 +233,30 @@ function guessColumns(
   }
   const distinct = (column: number | undefined) => column === undefined ? 0 : distinctTexts(rows, column);
   const [name] = columns.name ?? columns.payee ?? [];
-  // What most rows say, such as the owner's name, names none of them.
+  // A text that most rows repeat, such as the owner's name, names no payee.
   const isConstant = name !== undefined && told.name === undefined && rows.length > 2 && saysTheSame(rows, name);
   if ((name === undefined || isConstant) && mapping.name !== "") {
     const [best] = free().filter((column) => isText(rows, column) && distinct(column) > distinct(name))
-      .toSorted((one, other) => distinct(other) - distinct(one));
+      .toSorted(byTexts(rows));
     if (best !== undefined) {
       if (isConstant && columns.name && !columns.note) columns.note = columns.name;
       assume("name", best);
+    } else if (name === undefined) {
+      // A list whose only text is a note is one of notes.
+      const role = (["note", "category", "type"] as const).find((role) =>
+        told[role] === undefined && columns[role]?.some((column) => isText(rows, column))
+      );
+      if (role) {
+        columns.name = columns[role]!;
+        delete columns[role];
+      }
     }
   }
   // A row whose name is empty is called by its next best text.
   if (columns.name?.length && told.name === undefined) {
     const varies = (column: number) => distinct(column) > 1 || rows.some(({ cells }) => !cells[column]);
     const texts = free().filter((column) => isText(rows, column) && varies(column) && !saysTheSame(rows, column));
-    const [next, ...others] = texts.toSorted((one, other) => distinct(other) - distinct(one));
+    const [next, ...others] = texts.toSorted(byTexts(rows));
     if (next !== undefined) columns.name = [...columns.name, next, ...others];
     if (next !== undefined && !columns.note) columns.note = [next];
   }

@@ -22,9 +22,16 @@ const ALPHABETS: Record<string, readonly (string | RegExp)[]> = {
   "iso-8859-15": ["äöüß", "àâæçèéêëîïôœùûü", "áéíñóúü¿¡ºª", "äåöšž"],
   "iso-8859-5": ["ё№", "ђјљњћџ", "ѓѕјљњќџ"].map((more) => CYRILLIC + more),
   "shift_jis": [/[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}　-〜！-｠ー]/u],
-  "euc-kr": [/[\p{Script=Hangul}]/u],
+  "euc-kr": [/[가-힣]/u],
   "gb18030": [/[\p{Script=Han}，。：（）￥]/u],
+  "euc-jp": [/[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}　-〜！-｠ー]/u],
   "big5": [/[\p{Script=Han}，。：（）]/u],
+  "koi8-r": [CYRILLIC],
+  "ibm866": [CYRILLIC],
+  "windows-1255": [/[\p{Script=Hebrew}]/u],
+  "windows-1256": [/[\p{Script=Arabic}]/u],
+  "windows-874": [/[\p{Script=Thai}]/u],
+  "macintosh": ["äöüß", "àâæçèéêëîïôœùûü", "áéíñóúü¿¡ºª", "àèéìíòóùú", "áâãàçéêíóôõúüºª", "åäöé", "æøåéò"],
 };
 const COMMON = "€£§°´–—’‘“”„«»…·\u00a0";
 const LETTERS = Object.entries(ALPHABETS).map(([encoding, alphabets]) =>

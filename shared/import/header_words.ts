@@ -1,10 +1,10 @@
-/** What a column's name says that it holds. */
+/** Reads a column's field from its name. */
 import { COLUMN_WORDS } from "./column_words.ts";
 
 export const FIELDS = ["date", "amount", "name", "payee", "currency", "category", "note", "url"] as const;
 export type Field = typeof FIELDS[number];
 
-/** What a column may be besides a field of an expense. */
+/** Roles of a column besides the fields of an expense. */
 export const HINTS = [
   "out",
   "in",
@@ -38,9 +38,25 @@ export function plainHeader(header: string): string {
   // Several times faster, and true of most cells.
   if (/^[ -~]*$/.test(text)) return text.toLowerCase().replace(/[^a-z0-9]+/g, " ").trim();
   return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase()
-    .replace(/ß/g, "ss").replace(/ł/g, "l").replace(/ı/g, "i")
+    .replace(/ß/g, "ss").replace(/ł/g, "l").replace(/ı/g, "i").replace(CYRILLIC, toCyrillic)
     .replace(/[^\p{L}\p{N}\ufffd]+/gu, " ").trim();
 }
+
+/** Words of Cyrillic letters, some of which were typed as the Latin ones that look alike. */
+const CYRILLIC = /[a-z]+(?=\p{Script=Cyrillic})|(?<=\p{Script=Cyrillic})[a-z]+/gu;
+const ALIKE: Record<string, string> = {
+  a: "а",
+  c: "с",
+  e: "е",
+  i: "і",
+  k: "к",
+  m: "м",
+  o: "о",
+  p: "р",
+  x: "х",
+  y: "у",
+};
+const toCyrillic = (letters: string) => letters.replace(/[aceikmopxy]/g, (letter) => ALIKE[letter]!);
 
 /** Whether two plain headers are the same; a lost letter matches any one, or ss, or the gap left by a sign. */
 export function isSameHeader(plain: string, other: string): boolean {
@@ -87,7 +103,11 @@ const WORDS = new Map([
   ...Map.groupBy(RANKS.keys(), (word) => `${word.length}${LOST_LETTER}`),
 ]);
 
-const ranksOf = (plain: string): Ranks => isDamaged(plain) ? ranksOfDamaged(plain) : RANKS.get(plain) ?? NONE;
+/** German banks without umlauts write "Empfaenger" for "Empfänger". */
+const withoutUmlauts = (plain: string) => plain.replace(/([aou])e/g, "$1");
+
+const ranksOf = (plain: string): Ranks =>
+  isDamaged(plain) ? ranksOfDamaged(plain) : RANKS.get(plain) ?? RANKS.get(withoutUmlauts(plain)) ?? NONE;
 
 /** Looks at few words, since a file may be full of damaged cells. */
 function ranksOfDamaged(plain: string): Ranks {
@@ -109,6 +129,33 @@ const withoutCurrency = (plain: string) => plain.replace(/( in)? [a-z]{3}$/, "")
  */
 export const rankOf = (field: Role, plain: string): number | undefined =>
   ranksOf(plain).get(field) ?? (MONEY.has(field) ? ranksOf(withoutCurrency(plain)).get(field) : undefined);
+
+/** The role of a header that has one of these words besides a word for money or time. */
+const OTHER =
+  /(?<!\p{L})(fees?|tax(es)?|vat|rate|limit|points?|cashback|tips?|discount|refund(ed)?|unit|per|due|birth|expiry|statement|origin\p{L}*|foreign|fremd\p{L}*|etrang\p{L}*|extranj\p{L}*|puvodni|steuer\p{L}*|kurs|kosten|fallig\p{L}*|geburts\p{L}*|gebuhr\p{L}*|frais|taux|echeance|vencimiento|scadenza|splatnosti|комиссии|комісій|кешбэка?|кешбеку)(?!\p{L})/u;
+/** Words that end others, in languages that write compounds in one. */
+const ENDS: Partial<Record<Role, RegExp>> = {
+  date: /\p{L}(datum|dato|tag|dag|päivä)$/u,
+  amount: /\p{L}(betrag|bedrag|belopp|beløb|beløp|summa|summe|amount)$/u,
+};
+
+/** Whether a header begins or ends with a word of the role, such as "Date Processed", and is of nothing else. */
+export function isCompound(role: "date" | "amount", header: string): boolean {
+  const plain = plainHeader(header.slice(0, MAX_LENGTH).replace(/(?<=\p{Ll})(?=\p{Lu})/gu, " "));
+  const words = plain.split(" ");
+  if (OTHER.test(plain) || words.length > 5) return false;
+  const others = new Set<Role>(["amount", "out", "in", "balance", "fee", "date"]);
+  others.delete(role);
+  if (words.some((word) => [...RANKS.get(word)?.keys() ?? []].some((other) => others.has(other)))) return false;
+  return [words[0]!, words.at(-1)!].some((word) => RANKS.get(word)?.has(role)) || ENDS[role]!.test(plain);
+}
+
+/** Whether a header names one of the sides and an amount: "Сума списання". */
+export function isSideOfAmount(side: "out" | "in", plain: string): boolean {
+  const words = plain.split(" ");
+  return words.length === 2 &&
+    [words, words.toReversed()].some(([one, other]) => RANKS.get(one!)?.has("amount") && RANKS.get(other!)?.has(side));
+}
 
 /** The roles that a plain header has a rank for. */
 export function rolesOf(plain: string): Role[] {

@@ -1,4 +1,6 @@
-/** What reading a file came to, as `app.import_expenses` takes it: what holds for the whole, and its rows in pages. */
+/**
+ * The result of reading a file, as `app.import_expenses` takes it: facts about the whole file, and its rows in pages.
+ */
 import type { Said } from "../words/message.ts";
 import { type BadRow, type LeftOutRow, type Mapping, MAX_UPLOADED_ROWS } from "./read_import.ts";
 import { type ImportProblem, type ImportRow, type ReadImport, readImport } from "./read_import.ts";
@@ -6,7 +8,7 @@ import { type ImportProblem, type ImportRow, type ReadImport, readImport } from 
 /** What one call of the database stages or matches within its time. */
 export const PAGE_ROWS = 2000;
 
-/** @param latest the last day that a row may have. @returns what was read, or why it cannot be. */
+/** @param latest the last day that a row may have. @returns the rows, or the reason that the file cannot be read. */
 export const readFile = (
   text: string,
   mapping: Mapping,
@@ -20,7 +22,7 @@ export const readFile = (
 /** The furthest time zone is 14 hours ahead. */
 export const latestDay = (at: Date): string => new Date(at.getTime() + 14 * 3_600_000).toISOString().slice(0, 10);
 
-/** What is kept of the file as a whole. */
+/** The stored facts about the whole file. */
 export const describeRead = (
   { mapping, header, account, questions, suggests, left_out, balances, balance_proof }: ReadImport,
   warnings?: Said[],
@@ -32,7 +34,7 @@ export const describeRead = (
   ...(balances && { balances: { ...balances, ...(balance_proof && { proven: balance_proof === "proven" }) } }),
 });
 
-/** What is kept of a file that cannot be read before an answer; undefined when no answer makes it readable. */
+/** The stored facts about a file that needs an answer first; undefined when no answer makes it readable. */
 export const describeAsked = ({ asks, params }: ImportProblem, warnings?: Said[]) =>
   asks && {
     ...{ mapping: {}, questions: [], ...params?.details, ...asks },

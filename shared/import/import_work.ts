@@ -1,6 +1,6 @@
 /**
  * Takes a file from its text to a preview, in calls that are each short: kept, read, staged and matched page by page.
- * It can stop after any call and go on in another request, from what the database says it has.
+ * It can stop after any call and continue in another request from the state in the database.
  */
 import type { Clock } from "../clock.ts";
 import type { FactEnvelope } from "../connector/result.ts";
@@ -29,15 +29,15 @@ export interface FileToKeep {
   /** Name or id of the account; without it the file says which. */
   account?: string;
   defaultCurrency?: string;
-  /** What the caller said of the columns, and answered. */
+  /** The caller's mapping and answers. */
   mapping?: Mapping;
-  /** What was seen before reading, such as lost letters. */
+  /** Findings before reading, such as lost letters. */
   warnings?: Said[];
   /** Which encoding its bytes were read in, if not the usual ones. */
   encoding?: string;
 }
 
-/** What the database has of an import, as its steps answer. */
+/** The stored state of an import, as its steps return it. */
 export interface ImportState {
   import_id: string;
   state: "waiting" | "reading" | "matching" | "ready" | "committed";
@@ -46,7 +46,7 @@ export interface ImportState {
   staged_through: number;
   done: number;
   total: number;
-  /** Only to read it: the text, and what was said and learned of it. */
+  /** Only for reading: the text, the mapping, and the account's learned layout. */
   file?: string;
   mapping?: Mapping;
   learned?: Mapping;
@@ -56,7 +56,7 @@ export interface ImportState {
 
 export interface Kept {
   state: ImportState;
-  /** As read, unless what the account has learned asks for another reading. */
+  /** As read, unless the account's learned layout requires another reading. */
   read?: ReadImport;
 }
 
@@ -90,13 +90,13 @@ export interface Work {
   /** Aborted when the caller has gone: work stops after the call under way. */
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
-  /** What was just kept, which then is not read again. */
+  /** The file just stored, which saves reading it again. */
   kept?: Kept | undefined;
 }
 
 export type WorkResult = { state: "waiting" | "ready" | "committed" } | (Progress & { state: "under_way" }) | Problem;
 
-/** Works on an import until it is ready or the deadline has come; goes on where an earlier call stopped. */
+/** Works on an import until it is ready or the deadline passes; continues where an earlier call stopped. */
 export async function workThrough(step: Step, { importId, clock, deadline, ...work }: Work): Promise<WorkResult> {
   let progress: Progress = { done: 0, total: 0, phase: "reading" };
   const report = (next: Progress) => work.onProgress?.(progress = next);

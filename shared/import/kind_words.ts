@@ -14,7 +14,8 @@ export const DIRECTION_WORDS: Record<Direction | "own_transfer" | "exchange" | "
     "k kredit kreditas ind inn inntekt indtægt inkomst insättning innskudd tulo pano příjem vklad připsáno jóváírás " +
     "bevétel j încasare intrare uplata prihod potražuje priliv приход зачисление поступление кредит надходження кт " +
     "зарахування πίστωση π alacak gelir kreedit ieņēmumi thu vào masuk pemasukan 收入 入金 贷 贷方 貸方 입금 수입 대변 זכות",
-  own_transfer: "transfer umbuchung umbuchungen transfert transferencia trasferimento overboeking transferencia",
+  own_transfer:
+    "不计收支 中性交易 transfer umbuchung umbuchungen transfert transferencia trasferimento overboeking transferencia",
   exchange: "neutral",
   balance: "reconciliation",
 };
@@ -209,7 +210,18 @@ export const TEXT_WORDS: { kind: Kind; only?: Direction; words: string[] }[] = [
     only: "in",
     words: [
       ...["refund", "refunded", "reversal", "chargeback", "merchandise return", "erstattung"],
-      ...["ruckerstattung", "retoure", "storno", "ruckzahlung", "remboursement", "reembolso", "devolucion", "rimborso"],
+      ...[
+        "ruckerstattung",
+        "rueckerstattung",
+        "retoure",
+        "storno",
+        "ruckzahlung",
+        "rueckzahlung",
+        "remboursement",
+        "reembolso",
+        "devolucion",
+        "rimborso",
+      ],
       ...["terugbetaling", "retour", "estorno", "zwrot"],
       ...["återköp", "återbetalning", "retur", "tilbakebetaling", "tilbagebetaling", "refusjon", "palautus", "hyvitys"],
       ...["vratka", "vrácení platby", "vrátenie", "visszatérítés", "rambursare", "povrat novca", "povraćaj", "vračilo"],

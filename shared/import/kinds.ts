@@ -1,6 +1,5 @@
 /**
- * What a line is besides spending: by its state, its type, its text, in this order; and in which direction a word
- * points.
+ * The kind of a line besides spending, by its state, its type or its text, in this order; and the direction of a word.
  */
 import { BOOKING_WORDS } from "./booking_words.ts";
 import { plainHeader } from "./header_words.ts";
@@ -79,17 +78,28 @@ export function withoutBooking(text: string): string {
 
 /** Whether a text names neither a shop nor a thing: a dash, or only how and when a row was paid. */
 export const isWordless = (text: string): boolean =>
-  !/\p{L}{2}|[\p{Script=Han}\p{Script=Hangul}]/u.test(text) || (text.length <= 60 && withoutBooking(text) === "");
+  !/\p{L}{2}|[\p{Script=Han}\p{Script=Hangul}]/u.test(text) ||
+  (text.length <= 60 && !/\p{L}/u.test(withoutBooking(text)));
 
 const DIRECTIONS = byWord(DIRECTION_WORDS);
 for (const [phrase, side] of Object.entries(DIRECTION_PHRASES)) DIRECTIONS.set(plainHeader(phrase), side);
 const STATES = byWord(STATE_WORDS);
 
-/** What a cell of a direction column says; undefined when it is no such word. */
-export const directionOf = (cell: string): Direction | "own_transfer" | "exchange" | "balance" | undefined =>
-  DIRECTIONS.get(plainHeader(cell));
+// A slash marks a row that counts on neither side.
+DIRECTIONS.set("/", "own_transfer");
 
-/** What a state means: "expense" counts; undefined when it is not known. */
+/** The direction that a cell names; undefined for any other word. */
+export const directionOf = (cell: string): Direction | "own_transfer" | "exchange" | "balance" | undefined => {
+  const plain = plainHeader(cell) || cell.trim();
+  const said = DIRECTIONS.get(plain);
+  if (said || !plain.includes(" ") || plain.length > MAX_DIRECTION) return said;
+  // "贷 Cr" says it twice.
+  const [first, ...others] = plain.split(" ").map((word) => DIRECTIONS.get(word));
+  return others.every((other) => other === first) ? first : undefined;
+};
+const MAX_DIRECTION = 20;
+
+/** The meaning of a state: "expense" counts; undefined for an unknown state. */
 export const stateOf = (cell: string): Kind | undefined => {
   const plain = plainHeader(cell);
   const known = STATES.get(plain);
@@ -145,7 +155,7 @@ const UNBOOKED_TITLE = new RegExp(`(?<![\\p{L}])(?:${UNBOOKED_TITLES.map(plainHe
 /** Words of states that say more of a text in which they stand alone, such as "Hold my beer (hold)". */
 const DOUBTFUL = new Set(["hold", "held", "offen", "refuse", "expired", "processing"]);
 
-/** What a text says of its state in a part of its own: "PENDING - Hotel", "Petrol (declined)". */
+/** The state in a separate part of a text: "PENDING - Hotel", "Petrol (declined)". */
 export function stateInText(text: string): Kind | undefined {
   const start = text.slice(0, MAX_TEXT);
   if (!/[-–—:()[\]*/|,]/.test(start)) return undefined;
@@ -168,7 +178,7 @@ export function plainText(text: string): string {
       .replace(/[^\p{L}\p{N}]+/gu, " ").trim();
 }
 
-/** What a line's text says. */
+/** The kind of a line by its text. */
 export interface TextSays {
   /** Of money in that direction, or in none that is known; absent when nothing. */
   in?: Kind | undefined;
@@ -188,7 +198,7 @@ export interface TextSays {
 
 interface Phrase {
   words: string;
-  /** Place in TEXT_WORDS; those of income come after. */
+  /** Place in TEXT_WORDS; words for income come after it. */
   rank: number;
 }
 
@@ -216,7 +226,7 @@ const RECEIVED = OWN_ACCOUNT + 1;
 const ANY_PAYMENT = RECEIVED + 1;
 const NOTHING: TextSays = { isIncome: false };
 
-/** What a line's text says by its words: the first of TEXT_WORDS counts. */
+/** The kind of a line by the words of its text: the first of TEXT_WORDS counts. */
 export function readText(text: string): TextSays {
   const plain = `${plainText(text)} `;
   let ranks: Set<number> | undefined;

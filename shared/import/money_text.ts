@@ -13,7 +13,7 @@ export interface MoneyText {
   currency?: string;
   /** Its direction is a word, "DR" or "CR". */
   isMarked?: true;
-  /** It has a plus, which is said of the opposite of what the others are. */
+  /** It has a plus, which marks the opposite direction of the others. */
   hasPlus?: true;
 }
 
@@ -51,6 +51,13 @@ const SIGNS: Record<string, string> = {
   "лв": "BGN",
   "lei": "RON",
   "元": "CNY",
+  "人民币": "CNY",
+  "美元": "USD",
+  "港币": "HKD",
+  "日元": "JPY",
+  "欧元": "EUR",
+  // What Russian banks write for the rouble of before 1998.
+  "rur": "RUB",
   "円": "JPY",
   "đ": "VND",
   "rp": "IDR",
@@ -99,7 +106,7 @@ export function isKnownCurrency(text: string): boolean {
 /** Whether a currency is named by its code rather than by a sign that several have. */
 export const isCode = (currency: string): boolean => CODES.has(currency);
 
-/** Fits a currency, signs and spaces. Longer text is no amount, and the patterns would be slow on it. */
+/** Fits a currency, signs and spaces. Longer text is not an amount, and the patterns would be slow. */
 const MAX_LENGTH = 40;
 
 /** Arabic and Persian digits and signs as Latin ones. */
@@ -108,6 +115,9 @@ export const latinDigits = (text: string): string =>
     ? text.replace(/[٠-٩۰-۹]/g, (digit) => String(digit.charCodeAt(0) & 15)).replaceAll("٫", ".").replaceAll("٬", ",")
     : text;
 
+/** "131.77(已退款89.84)": a note behind an amount. */
+const NOTE = /(?<=\d) ?[(（](?=[^)）]*\p{L})[^()（）]{4,}[)）]$/u;
+
 /** @returns undefined when the text is not an amount. */
 export function readMoney(cell: string): MoneyText | undefined {
   if (cell.length > MAX_LENGTH) return undefined;
@@ -115,7 +125,7 @@ export function readMoney(cell: string): MoneyText | undefined {
     const isNegative = cell.startsWith("-");
     return { digits: isNegative ? cell.slice(1) : cell, isNegative };
   }
-  let text = latinDigits(cell).normalize("NFKC").replace(/[\s'’`´]/g, "").replace(/[−–—‐‑﹣]/g, "-");
+  let text = latinDigits(cell.replace(NOTE, "")).normalize("NFKC").replace(/[\s'’`´]/g, "").replace(/[−–—‐‑﹣]/g, "-");
   // Normalization can turn one character into eighteen.
   if (text.length > MAX_LENGTH) return undefined;
   let isNegative = false;
@@ -178,3 +188,21 @@ export function toDecimal(digits: string, decimal: DecimalSign): string | undefi
   const kept = fraction.endsWith("0") ? fraction.replace(/0+$/, "") : fraction;
   return /^\d{1,12}$/.test(plain) ? plain + (kept ? `.${kept}` : "") : undefined;
 }
+
+/** Reads a fee as a plain decimal; undefined for zero. */
+export function toFee(fee = "", decimal: DecimalSign): string | undefined {
+  const money = /[1-9]/.test(fee) ? readMoney(fee) : undefined;
+  return money && toDecimal(money.digits, decimal);
+}
+
+/** Currencies that share a sign; other parts of the file tell them apart. */
+const SHARED: Record<string, RegExp> = {
+  "$": /^(USD|CAD|AUD|NZD|SGD|HKD|TWD|MXN|ARS|CLP|COP)$/,
+  "¥": /^(JPY|CNY)$/,
+  "kr": /^(SEK|NOK|DKK|ISK)$/,
+  "Rs": /^(INR|PKR|LKR|NPR|MUR)$/,
+};
+
+/** The currency of a sign, or the file's common one where the sign may stand for it. */
+export const currencyOfSign = (sign: string | undefined, common: string | undefined): string | undefined =>
+  common !== undefined && (!sign || SHARED[sign]?.test(common)) ? common : sign;

@@ -1,4 +1,4 @@
-/** What a shop charged in its own currency, in files that say the currency of the account. */
+/** The shop's charge in its own currency, in files that name the account's currency. */
 import { type DecimalSign, readCurrency, readMoney, toDecimal } from "./money_text.ts";
 
 /** @param options.charged the currency of the account. @returns null for a row that was charged in its own currency. */

@@ -49,8 +49,8 @@ export const ANY_PAYMENT_WORDS = [
 ];
 
 /**
- * Who takes money for a card's bill, an account or a depot of the person's own. A bank account's row to one of these is
- * asked about; none of them is a shop.
+ * Recipients of payments to the person's own card, account or depot. None is a shop, so the import asks about a row
+ * that pays one.
  */
 export const OWN_ACCOUNT_WORDS = [
   ...["american express", "amex", "axp", "barclaycard", "barclays", "advanzia", "gebuhrfrei mastercard", "diners club"],

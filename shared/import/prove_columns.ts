@@ -19,7 +19,7 @@ const moneyOf = ({ cells }: CsvRow, column: number): MoneyText | undefined => {
 };
 const isZero = (cell: string | undefined) => !cell || !/[1-9]/.test(cell);
 
-/** Columns that hold nothing but numbers, some rows of which may be empty. */
+/** Columns of numbers only, in which some rows may be empty. */
 export function moneyColumns(rows: CsvRow[], columns: number[]): number[] {
   const some = rows.slice(0, MOST_ROWS);
   return columns.filter((column) => {
@@ -28,7 +28,7 @@ export function moneyColumns(rows: CsvRow[], columns: number[]): number[] {
       !filled.every(({ cells }) => isDay(cells[column]!));
   }).slice(0, MOST_CANDIDATES);
 }
-const isDay = (cell: string) => readDate(cell) !== undefined && !/^\d{1,3}[.,]\d/.test(cell);
+const isDay = (cell: string) => readDate(cell) !== undefined && !/^\d{1,3}[.,]\d+$/.test(cell);
 
 /** The column of which each row is filled where this one is empty. */
 export const complementOf = (rows: CsvRow[], side: number, columns: number[]): number | undefined =>
@@ -52,7 +52,12 @@ const areSides = (rows: CsvRow[], one: number, other: number): boolean => {
 export function proveAmounts(
   rows: CsvRow[],
   free: number[],
-  { balance, around, isBare }: { balance: number | undefined; around: CsvRow[]; isBare: boolean },
+  { balance, around, isBare, dayOf }: {
+    balance: number | undefined;
+    around: CsvRow[];
+    isBare: boolean;
+    dayOf: (row: CsvRow) => string | undefined;
+  },
 ): Pick<RoleColumns, "amount" | "out" | "in" | "balance"> {
   const found = moneyColumns(rows, free);
   const balances = balance === undefined ? found : [balance];
@@ -64,7 +69,7 @@ export function proveAmounts(
         if (other === after || !areSides(rows, one, other)) continue;
         for (const [out, into] of [[one, other], [other, one]] as const) {
           const signed = (row: CsvRow) => signedOf(row, out, into);
-          if (isProven(rows, after, signed, "negative")) return { out: [out], in: [into], balance: [after] };
+          if (isProven(rows, after, signed, dayOf)) return { out: [out], in: [into], balance: [after] };
         }
       }
     }
@@ -157,23 +162,25 @@ const signedOf = (row: CsvRow, out: number, into: number): MoneyText | undefined
   return money && { ...money, isNegative: isOut };
 };
 
-/** @param wanted the sign that the balance has to confirm; without it either. */
+/** @param dayOf of rows whose signs the balance has to confirm; without it, either sign will do. */
 function isProven(
   rows: CsvRow[],
   balance: number,
   amountOf: (row: CsvRow) => MoneyText | undefined,
-  wanted?: "negative",
+  dayOf?: (row: CsvRow) => string | undefined,
 ): boolean {
-  const some = rows.slice(0, MOST_ROWS).map((row) => ({ amount: amountOf(row), balance: moneyOf(row, balance) }));
+  const some = rows.slice(0, MOST_ROWS).map((row) => ({
+    ...{ amount: amountOf(row), balance: moneyOf(row, balance), day: dayOf?.(row) },
+  }));
   const read = some.filter(({ amount, balance }) => amount && balance);
   // Two rows fit by chance, such as numbers of rows in two columns.
   if (read.length < 3 || read.length < some.length * 0.9) return false;
   const decimal = findDecimalSign(read.flatMap((one) => [one.amount!, one.balance!])).value;
   const steps = read.map((one) => ({
-    ...{ amount: unitsOf(one.amount!, decimal), balance: unitsOf(one.balance!, decimal), account: "" },
+    ...{ amount: unitsOf(one.amount!, decimal), balance: unitsOf(one.balance!, decimal), day: one.day, account: "" },
   }));
   // Numbers of rows count up by one.
   if (new Set(steps.map(({ amount }) => amount)).size === 1) return false;
   const sign = provenSign(steps);
-  return sign !== undefined && (wanted === undefined || sign === wanted);
+  return sign !== undefined && (dayOf === undefined || sign === "negative");
 }

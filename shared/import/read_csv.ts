@@ -47,6 +47,8 @@ function guessDelimiter(text: string, maxCells: number): string {
   const sample = text.slice(0, LENGTH_TO_GUESS_BY);
   let best = { delimiter: DELIMITERS[0]!, count: 0 };
   for (const delimiter of DELIMITERS) {
+    // Tabs before another delimiter are blanks.
+    if (delimiter === "\t" && /\t[,;|]/.test(sample)) continue;
     const counts = new Map<number, number>();
     for (const { cells } of rowsOf(sample, { delimiter, maxCells })) {
       if (cells.length > 1) counts.set(cells.length, (counts.get(cells.length) ?? 0) + 1);
@@ -109,7 +111,7 @@ function readQuoted(text: string, begin: number, separator: number): Cell {
     let next = quote + 1;
     if (text.charCodeAt(next) === QUOTE) next++;
     else {
-      while (text.charCodeAt(next) === SPACE) next++;
+      while (text.charCodeAt(next) === SPACE || (text.charCodeAt(next) === TAB && separator !== TAB)) next++;
       if (endsCell(text.charCodeAt(next), separator)) return { text: cell(quote), end: next };
     }
     quote = text.indexOf('"', next);
@@ -117,7 +119,7 @@ function readQuoted(text: string, begin: number, separator: number): Cell {
   return { text: cell(text.length), end: text.length };
 }
 
-const [LF, CR, SPACE, QUOTE] = [10, 13, 32, 34];
+const [TAB, LF, CR, SPACE, QUOTE] = [9, 10, 13, 32, 34];
 const endsLine = (code: number) => code === LF || code === CR;
 /** @param code NaN past the end of the text. */
 const endsCell = (code: number, separator: number) => code === separator || endsLine(code) || Number.isNaN(code);

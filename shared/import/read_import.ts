@@ -23,15 +23,15 @@ export type { Mapping } from "./find_columns.ts";
 export interface ReadImport extends Omit<WrittenRows, "brokenLinks">, ProvenBalances {
   /** The account or card that the file says it is of. */
   account?: Account;
-  /** What nothing in the file proves; answered by the mapping argument of the same name. */
+  /** Unproven conventions; the mapping argument of the same name answers them. */
   questions: Question[];
   /** What rows that name no currency may be in, by the format or its language. */
   suggests?: string[];
   /** The header line or the format: answers are remembered for it and the account. */
   header: string;
   /**
-   * How the file was read: column names, delimiter, conventions. `ignored` lists unused columns; `assumed` is what was
-   * taken for granted, as `Said`.
+   * How the file was read: column names, delimiter, conventions. `ignored` lists unused columns; `assumed` lists the
+   * assumptions, as `Said`.
    */
   mapping: Record<string, unknown>;
 }
@@ -110,7 +110,7 @@ const headerOf = ({ header, mapping }: Statement): string => header ?? String(ma
 const pick = (from: Mapping, keys: readonly (keyof Mapping)[]): Mapping =>
   Object.fromEntries(keys.flatMap((key) => from[key] === undefined ? [] : [[key, from[key]]]));
 
-/** Answers what was answered before, until nothing more of that is asked: a decimal sign may prove a direction. */
+/** Repeats earlier answers until no question asks for one: a decimal sign may prove a direction. */
 function settle(
   statement: Statement,
   { mapping, learned, ...given }: {
@@ -129,7 +129,7 @@ function settle(
   }
 }
 
-/** What the reader found, in the only currency that its lines have. */
+/** The reader's result, in the only currency of its lines. */
 function accountOf({ account }: Statement, { lines }: Settled): Account | undefined {
   if (!account || account.currency) return account;
   const currencies = new Set(lines.map(({ currency }) => currency ?? ""));

@@ -10,7 +10,7 @@ import { hasWorkbook, isPart, readXlsx } from "./xlsx/read_xlsx.ts";
 import { unpack } from "./xlsx/unpack.ts";
 
 export const MAX_UPLOAD_BYTES = 10 * 1024 * 1024;
-/** What the database keeps of a file. */
+/** The stored facts about a file. */
 const MAX_CHARACTERS = 12_000_000;
 /** A workbook of 50,000 rows and ten columns has 25 MB; letters outside of Latin take twice the memory. */
 const MAX_UNPACKED_BYTES = 40 * 1024 * 1024;
@@ -19,7 +19,7 @@ const MAX_FILES = 1000;
 export interface ReadUpload {
   text: string;
   encoding?: RepairedText["encoding"];
-  /** What of the file is not in the text. */
+  /** Parts of the file that the text lacks. */
   warnings: Said[];
 }
 
@@ -68,7 +68,7 @@ const SAMPLE = 4000;
 /** Text has no controls but those of lines, tabs and pages, and the one that ended files long ago. */
 function isBinary(text: string): boolean {
   const sample = text.slice(0, SAMPLE);
-  // deno-lint-ignore no-control-regex -- controls are what is counted
+  // deno-lint-ignore no-control-regex -- counts control characters
   const controls = sample.match(/[\u0000-\u0008\u000e-\u0019\u001b-\u001f]/g)?.length ?? 0;
   return controls * 50 > sample.length;
 }

@@ -1,4 +1,4 @@
-/** Settles what a file's lines mean by its conventions, whatever the format: dates, amounts, directions and kinds. */
+/** Settles dates, amounts, directions and kinds of a file's lines by its conventions, in any format. */
 import {
   type Convention,
   decimalOfCurrencies,
@@ -9,31 +9,48 @@ import {
   type SignedLine,
 } from "./conventions.ts";
 import { plainHeader } from "./header_words.ts";
-import { type DateOrder, type DateText, readDate, toIsoDate } from "./date_text.ts";
+import { DATE_ORDERS, type DateOrder, type DateText, readDate, toIsoDate } from "./date_text.ts";
 import type { Mapping } from "./find_columns.ts";
 import { readText, type TextSays } from "./kinds.ts";
-import { type DecimalSign, type MoneyText, readCurrency, readMoney, toDecimal } from "./money_text.ts";
+import {
+  currencyOfSign,
+  type DecimalSign,
+  type MoneyText,
+  readCurrency,
+  readMoney,
+  toDecimal,
+  toFee,
+} from "./money_text.ts";
 import { readOriginal } from "./original_amount.ts";
-import { type Conventions, type Direction, isLeftOut, type Kind, type RawLine, type Statement } from "./statement.ts";
+import {
+  type Conventions,
+  type Direction,
+  isLeftOut,
+  type Kind,
+  type RawLine,
+  type Statement,
+  textOf,
+} from "./statement.ts";
+import { rises } from "./balance_proof.ts";
 import { unitsOf } from "./units.ts";
 import { cut, oneLine, shorten } from "./shorten.ts";
 import { leaveOutTotals } from "./total_rows.ts";
 
 export interface SettledLine {
   raw: RawLine;
-  /** Absent when the cell is no date, or no amount. */
+  /** Absent when the cell is not a date or an amount. */
   date?: string | undefined;
   amount?: string | undefined;
   fee?: string | undefined;
   /** Of the account after it, in ten-thousandths. */
   balance?: bigint | undefined;
   currency?: string | undefined;
-  /** Absent when neither a word nor a readable amount says it. */
+  /** Absent without a word or a readable amount to decide it. */
   direction?: Direction | undefined;
-  /** Of a foreign amount; the other one is what the account was charged. */
+  /** Of a foreign amount; the other one is the account's charge. */
   original?: { amount: string; currency: string } | undefined;
   kind: Kind;
-  /** Money that may have gone to an account of the person's own, by what its text says. */
+  /** Money that may have gone to the person's own account, by its text. */
   mayBeOwn: boolean;
 }
 
@@ -44,12 +61,6 @@ export interface Settled {
 }
 
 const FORMATS: Record<DateOrder, string> = { YMD: "YYYY-MM-DD", DMY: "DD/MM/YYYY", MDY: "MM/DD/YYYY" };
-const ORDERS: Record<NonNullable<Mapping["date_format"]>, DateOrder> = {
-  "YYYY-MM-DD": "YMD",
-  "DD/MM/YYYY": "DMY",
-  "DD.MM.YYYY": "DMY",
-  "MM/DD/YYYY": "MDY",
-};
 /** Lines that the account never booked. */
 const NOT_BOOKED: ReadonlySet<Kind | undefined> = new Set(["pending", "reverted", "declined"]);
 
@@ -78,23 +89,13 @@ function readLines({ lines, currency: common }: Statement): Reading[] {
       day: dayOf(raw.date),
       money,
       balance: raw.balance ? readMoney(raw.balance) : undefined,
-      currency: named || currencyOf(money?.currency, common),
+      currency: named || currencyOfSign(money?.currency, common),
       says: readText(textOf(raw)),
     };
   });
 }
 
-/** Currencies that share a sign; what the file says elsewhere tells them apart. */
-const SHARED: Record<string, RegExp> = {
-  "$": /^(USD|CAD|AUD|NZD|SGD|HKD|TWD|MXN|ARS|CLP|COP)$/,
-  "¥": /^(JPY|CNY)$/,
-  "kr": /^(SEK|NOK|DKK|ISK)$/,
-  "Rs": /^(INR|PKR|LKR|NPR|MUR)$/,
-};
-const currencyOf = (sign: string | undefined, common: string | undefined) =>
-  common !== undefined && (!sign || SHARED[sign]?.test(common)) ? common : sign;
-
-/** A plus or "CR" that only some of the amounts have, of which none has a minus, is the opposite of no sign. */
+/** If only some amounts have a plus or "CR" and none has a minus, it means the opposite of no sign. */
 function opposePluses(read: Reading[]): Reading[] {
   const all = read.flatMap(({ raw, money }) => money && !raw.direction ? money : []);
   const isCredit = ({ hasPlus, isMarked }: MoneyText) => hasPlus || isMarked;
@@ -118,19 +119,21 @@ export function settleLines(
   const read = opposePluses(readLines(statement));
   const booked = read.filter(({ raw }) => !raw.problem && !NOT_BOOKED.has(raw.kind));
   const order = mapping.date_format
-    ? { value: ORDERS[mapping.date_format] }
+    ? { value: DATE_ORDERS[mapping.date_format] }
     : findDateOrder(booked.flatMap(({ day }) => day ?? []), { told: told.dates, latest });
   const decimal = mapping.decimal
     ? { value: mapping.decimal }
     : findDecimalSign(booked.flatMap(({ money }) => money ?? []), told.decimal ?? decimalOfCurrencies(booked, home));
-  const unproven = proveDirections(booked, decimal.value, told);
+  // Days whose order must be asked prove nothing.
+  const sure = "question" in order && order.question ? undefined : order.value;
+  const unproven = proveDirections(booked, decimal.value, { told, order: sure });
   const isOpposed = read.some(({ money }) => money?.hasPlus && money.isNegative);
   const sign = unproven && mapping.negative_is_expense === undefined
     ? { value: false, question: askSign(unproven) }
     : isOpposed
     ? { value: false }
-    : settleSign(booked, decimal.value, { told, mapping });
-  const kindOf = settleKinds(read, sign.value, told);
+    : settleSign(booked, decimal.value, { told, mapping, order: sure });
+  const kindOf = settleKinds(read, sign.value, told, decimal.value);
   const owners = ownersOf(statement, read, sign.value);
   const isOwner = (name: string | undefined) => name !== undefined && owners.has(personOf(name));
   const isAccount = told.isStatement === true && !told.isCard;
@@ -142,13 +145,13 @@ export function settleLines(
       ? readOriginal(raw.original, { charged: currency, decimal: decimal.value })
       : undefined;
     return {
-      // Who asked for money is its payer, too.
+      // A person who requested money is also its payer.
       raw: raw.payer !== undefined && (direction === "in" || (isOwner(raw.payee) && !isOwner(raw.payer)))
         ? { ...raw, payee: raw.payer }
         : raw,
       date: day && toIsoDate(day, order.value),
       amount: money && toDecimal(money.digits, decimal.value),
-      fee: NOT_BOOKED.has(kind) ? undefined : feeOf(raw, decimal.value),
+      fee: NOT_BOOKED.has(kind) ? undefined : toFee(raw.fee, decimal.value),
       balance: balance && unitsOf(balance, decimal.value),
       currency,
       direction,
@@ -175,7 +178,7 @@ export function settleLines(
 /** "MUSTER ERIKA" and "Erika Muster" are one. */
 const personOf = (name: string) => plainHeader(name).split(" ").toSorted().join(" ");
 
-/** Whose account it is: as the file says, who pays what goes out, or who is in every row. */
+/** The account's owner: named by the file, the payer of money out, or the name in every row. */
 function ownersOf({ owner }: Statement, read: Reading[], negativeIsExpense: boolean): Set<string> {
   const owners = new Set(owner ? [personOf(owner)] : []);
   const sided = read.flatMap(({ raw: { payer, payee } }) => payer && payee ? [[personOf(payer), personOf(payee)]] : []);
@@ -192,11 +195,17 @@ function ownersOf({ owner }: Statement, read: Reading[], negativeIsExpense: bool
  * Amounts without any sign whose balances move by each of them: the balance says in which direction.
  * @returns the oldest line, before which no balance is known.
  */
-function proveDirections(booked: Reading[], decimal: DecimalSign, told: Conventions): Reading | undefined {
+function proveDirections(
+  booked: Reading[],
+  decimal: DecimalSign,
+  { told, order }: { told: Conventions; order: DateOrder | undefined },
+): Reading | undefined {
   const isPlain = ({ raw, money, balance }: Reading) =>
     money && balance && !raw.direction && !money.isNegative && !money.hasPlus && !money.isMarked;
   if (told.isKnown || told.isCard || booked.length < 3 || !booked.every(isPlain)) return undefined;
   for (const lines of [booked, booked.toReversed()]) {
+    // Balances that run against time are those before the rows.
+    if (rises(lines.map(({ day }) => day && order && toIsoDate(day, order) || "").toReversed())) continue;
     const moves = lines.slice(1).map(({ balance, money }, i) => {
       const [before, after] = [unitsOf(lines[i]!.balance!, decimal), unitsOf(balance!, decimal)];
       const amount = unitsOf(money!, decimal);
@@ -221,7 +230,7 @@ const askSign = ({ raw: { line, name, payee = "" }, money }: Reading): Question 
 function settleSign(
   booked: Reading[],
   decimal: DecimalSign,
-  { told, mapping }: { told: Conventions; mapping: Mapping },
+  { told, mapping, order }: { told: Conventions; mapping: Mapping; order: DateOrder | undefined },
 ): Convention<boolean> {
   if (mapping.negative_is_expense !== undefined) return { value: mapping.negative_is_expense };
   const unsided = booked.some(({ raw }) => raw.direction)
@@ -233,6 +242,7 @@ function settleSign(
         money: one.money,
         amount: unitsOf(one.money, decimal),
         balance: one.balance && unitsOf(one.balance, decimal),
+        day: one.day && order && toIsoDate(one.day, order),
         account: `${one.currency ?? ""} ${one.raw.account ?? ""}`,
         namesIncome: one.says.isIncome,
         isReceived: one.says.isReceived === true || (told.isCreditCard === true && one.says.isPayment === true),
@@ -246,14 +256,15 @@ function settleSign(
 const directionOf = ({ raw, money }: Reading, negativeIsExpense: boolean): Direction | undefined =>
   raw.direction ?? (money && (money.isNegative === negativeIsExpense ? "out" : "in"));
 
-/** On a list of charges, whatever is called a payment is that of the card, unless it is a refund. */
+/** On a list of charges, a "payment" pays the card unless it is a refund. */
 const isCardPayment = (says: TextSays) => says.isPayment || (says.namesPayment && says.in !== "refund");
 
 /** What each line is, in the light of all. */
-function settleKinds(read: Reading[], negativeIsExpense: boolean, told: Conventions) {
+function settleKinds(read: Reading[], negativeIsExpense: boolean, told: Conventions, decimal: DecimalSign) {
   const isList = told.isKnown && !told.isStatement;
+  const isCardLine = ({ isCard = told.isCard }: RawLine) => isCard;
   const isUnsigned = !told.isKnown && !read.some(({ raw, money }) => raw.direction || money?.isNegative);
-  /** What the file says it is, by a column or in words. */
+  /** The kind that the file states, in a column or in words. */
   const said = ({ raw, says }: Reading, direction: Direction | undefined): Kind | undefined => {
     if (raw.kind || isList) return raw.kind;
     // On a list without signs, the payment of the card is among the charges.
@@ -261,35 +272,29 @@ function settleKinds(read: Reading[], negativeIsExpense: boolean, told: Conventi
     if (!told.isKnown && !negativeIsExpense && direction === "in" && isCardPayment(says)) return "card_payment";
     const kind = says[direction ?? "none"];
     // Into an account that is known to be no card's, a "mobile payment" is an income like any other.
-    return kind === "card_payment" && direction === "in" && told.isKnown && !told.isCard ? undefined : kind;
+    return kind === "card_payment" && direction === "in" && told.isKnown && !isCardLine(raw) ? undefined : kind;
   };
-  const spentOn = new Set<string>();
-  if (told.hasSpendingCategories) {
-    for (const one of read) {
-      const direction = directionOf(one, negativeIsExpense);
-      if (direction === "out" && one.raw.category && !isLeftOut(said(one, direction))) spentOn.add(one.raw.category);
-    }
-  }
-  /** What came in without more being said. */
-  const kindOfIncoming = ({ category, direction }: RawLine): Kind => {
+  const spent = read.filter((one) => directionOf(one, negativeIsExpense) === "out" && !isLeftOut(said(one, "out")));
+  const spentOn = new Set(told.hasSpendingCategories ? spent.flatMap(({ raw }) => raw.category ?? []) : []);
+  const sumWith = (payee: string | undefined, { money, currency }: Reading) =>
+    payee && money && [personOf(payee), unitsOf({ ...money, isNegative: false }, decimal), currency].join();
+  const paid = new Set(spent.map((one) => sumWith(one.raw.payee, one)));
+  /** Money that came in, when no word says more. */
+  const kindOfIncoming = (one: Reading): Kind => {
+    const { category, direction } = one.raw;
+    // A payee that returns exactly a sum of this file refunds it.
+    const returned = sumWith(one.raw.payer ?? one.raw.payee, one);
+    if (returned && paid.has(returned)) return "refund";
     // In a list of expenses, or of a card's charges, a minus is a refund.
     const isAccount = told.isStatement && !told.isCard && !told.isListOfPayees;
     if (!told.isKnown) return negativeIsExpense || direction || isAccount ? "income" : "refund";
-    return told.isCard || (category && spentOn.has(category)) ? "refund" : "income";
+    return isCardLine(one.raw) || (category && spentOn.has(category)) ? "refund" : "income";
   };
   return (one: Reading, direction: Direction | undefined): Kind => {
     const kind = said(one, direction);
     if (direction === "in" && (kind === undefined || kind === "expense")) {
-      return kind ? "refund" : kindOfIncoming(one.raw);
+      return kind ? "refund" : kindOfIncoming(one);
     }
     return kind === "refund" && direction === "out" ? "expense" : kind ?? "expense";
   };
-}
-
-const textOf = ({ name, payee = "", note = "", type = "" }: RawLine) => [name, payee, type, note].join(" / ");
-
-/** What was charged on top of the amount, as a plain decimal above zero. */
-function feeOf({ fee = "" }: RawLine, decimal: "." | ","): string | undefined {
-  const money = /[1-9]/.test(fee) ? readMoney(fee) : undefined;
-  return money && toDecimal(money.digits, decimal);
 }

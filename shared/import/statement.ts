@@ -1,6 +1,6 @@
 /**
- * What every format is read into. A format's reader says only what the file says, as text; what that means for the
- * whole file (date order, decimal sign, direction) is settled in one place, `settle_lines.ts`.
+ * The result of every format's reader. A reader returns the file's values as text; `settle_lines.ts` alone settles the
+ * whole file's conventions (date order, decimal sign, direction).
  */
 import type { RefusalFacts, Said } from "../words/message.ts";
 import type { Assumption, RefusalCode } from "../words/words.ts";
@@ -23,7 +23,7 @@ export const LEFT_OUT = [
 ] as const;
 export type LeftOut = typeof LEFT_OUT[number];
 
-/** What the file says about a line besides its amount. */
+/** A line's facts besides its amount. */
 export type Kind = LeftOut | "refund" | "expense";
 export const isLeftOut = (kind: Kind | undefined): kind is LeftOut =>
   (LEFT_OUT as readonly (Kind | undefined)[]).includes(kind);
@@ -54,12 +54,14 @@ export interface RawLine {
   fee?: string;
   /** The tax that the amount contains. */
   tax?: string;
-  /** What the shop charged in its own currency, beside what the account was charged for it. */
+  /** The shop's charge in its own currency, beside the account's charge. */
   original?: { amount: string; currency: string };
   /** The account's balance after this line. */
   balance?: string;
   /** Which of the file's accounts it is of, where a column says so. */
   account?: string;
+  /** Whether that account is a card's, in a file of accounts and cards. */
+  isCard?: boolean;
   /** A problem of the line that its format saw. */
   problem?: RefusalFacts;
 }
@@ -78,11 +80,11 @@ export interface Conventions {
   isKnown?: boolean;
   /** Money that comes into a category in which money is also spent is a refund. */
   hasSpendingCategories?: boolean;
-  /** A reversal is a line of its own, beside the one that it takes back. */
+  /** A reversal is a line of its own, beside the reversed one. */
   booksReversals?: boolean;
-  /** Its header is that of a bank account, on which money spent is negative. */
+  /** Its header is a bank account's, on which spending is negative. */
   isAccount?: boolean;
-  /** Nothing but its payees makes it a statement, so that it may be a list of what was paid. */
+  /** Only its payees suggest a statement, so it may be a list of payments. */
   isListOfPayees?: boolean;
   /** An account's statement rather than a list of expenses: it may hold money that came in. */
   isStatement?: boolean;
@@ -92,13 +94,13 @@ export interface Conventions {
 export interface Account {
   /** As written, masked or not. */
   number?: string;
-  /** By which a person tells it from others: the bank, or what the file calls it, with the end of its number. */
+  /** The name by which a person recognizes it: the bank's or the file's, with the end of its number. */
   name?: string;
   kind: "account" | "card";
   currency?: string;
 }
 
-/** What a file says that an account held before and after some of its lines, with a minus for debt. */
+/** An account's balances before and after some of the file's lines, with a minus for debt. */
 export interface BalanceText {
   opening?: string;
   closing?: string;
@@ -120,7 +122,7 @@ export interface Statement {
   currency?: string;
   /** What lines that name none may be in, by the format or its language. */
   suggests?: string[];
-  /** What the answer says about the reading: format or layout, columns. */
+  /** The answer's account of the reading: format or layout, columns. */
   mapping: Record<string, unknown>;
   /** The header line of a table, plain, by which the next file of the bank is known. */
   header?: string;
@@ -144,3 +146,7 @@ export const tooLong = (most: number): ImportProblem => ({
   params: { most },
   field: "csv",
 });
+
+/** All texts of a line. */
+export const textOf = ({ name, payee = "", note = "", type = "" }: RawLine): string =>
+  [name, payee, type, note].join(" / ");

@@ -1,4 +1,4 @@
-/** Writes settled lines as rows of an import, the reasons of those that cannot be, and what is left out. */
+/** Writes settled lines as rows of an import, with the reasons for unreadable and omitted lines. */
 import type { RefusalFacts } from "../words/message.ts";
 import type { RefusalCode } from "../words/words.ts";
 import { type LeftOutLine, type LeftOutLines, sumLeftOut } from "./left_out.ts";
@@ -11,7 +11,7 @@ import { type Direction, isLeftOut, type LeftOut } from "./statement.ts";
 import { fromUnits, toUnits } from "./units.ts";
 import { readUrl } from "./url_text.ts";
 
-/** A statement's line in the books is no longer. */
+/** The maximum length of a statement's line in the books. */
 const MAX_TEXT = 500;
 /** Nor is the name of an expense. */
 const MAX_NAME = 120;
@@ -25,7 +25,7 @@ export interface ImportRow {
   amount: string;
   name: string;
   currency?: string;
-  /** What the account was charged for a foreign amount. */
+  /** The account's charge for a foreign amount. */
   charged?: { amount: string; currency: string };
   payee?: string;
   category?: string;
@@ -38,11 +38,11 @@ export interface ImportRow {
   counter_account?: string;
   /** Its name without the bank's words, where it has some: only this may be a keyword of a category. */
   subject?: string;
-  /** The bank's own words, by which the line is known when it comes again. */
+  /** The bank's own words, which identify the line in a repeated import. */
   text: string;
 }
 
-/** A line of the statement that is no spending. */
+/** A line of the statement that is not spending. */
 export interface LeftOutRow {
   line: number;
   kind: LeftOut;
@@ -54,7 +54,7 @@ export interface LeftOutRow {
   text: string;
 }
 
-/** A row that cannot be read, with what can be read of it. */
+/** An unreadable row, with its readable parts. */
 export interface BadRow {
   line: number;
   error: RefusalFacts;
@@ -69,7 +69,7 @@ export interface WrittenRows {
   rows: ImportRow[];
   rows_bad: BadRow[];
   left_out: LeftOutLines[];
-  /** Of what is left out, what has a day and an amount; a line whose fee is spent is among the rows. */
+  /** Omitted lines with a day and an amount; a line whose fee is spending is among the rows. */
   leftOutRows: LeftOutRow[];
   /** Cells of links that are none. */
   brokenLinks: number;
@@ -108,11 +108,12 @@ export function writeRows({ lines, conventions }: Settled): WrittenRows {
 /** "Auftraggeber: REWE Buchungstext: …" */
 const LABEL = /^(auftraggeber|empf[äa]nger|zahlungs\p{L}+)\s?: ?/iu;
 
-function labelOf({ raw: { name, payee = "" } }: SettledLine, common?: string): string {
+function labelOf({ raw: { name, payee = "", note = "" } }: SettledLine, common?: string): string {
   const said = oneLine(name).replace(LABEL, "");
   const party = oneLine(payee);
   const namesNothing = name === common || isWordless(said);
-  return party && namesNothing ? party : said || party;
+  const more = party === said ? oneLine(note) : party;
+  return more && namesNothing ? more : said || party;
 }
 
 /** What more than four in five rows are called, such as "Pin", names none of them. */
@@ -143,7 +144,7 @@ function rowOf(
   const amount = fee ? withFee(settled.amount!, fee, kind === "refund") : settled.amount!;
   // A row without text gets the name of its kind.
   const label = labelOf(settled, common) || oneLine(raw.type || raw.category || "") || textOf(settled);
-  // How a row was paid is nobody.
+  // The method of payment is not a payee.
   const payee = raw.payee && !isWordless(raw.payee) && oneLine(raw.payee);
   const subject = subjectOf(label);
   const category = raw.category && oneLine(raw.category);
@@ -186,7 +187,7 @@ function leftOutRowOf(settled: SettledLine, kind: LeftOut): LeftOutRow[] {
   return [{ line, kind, date, name, amount, ...(currency && { currency }), direction, text }];
 }
 
-/** What the file says of a line, on one line; never empty. */
+/** The file's text of a line, on one line; never empty. */
 function textOf({ raw: { name, payee, note, type }, kind }: SettledLine): string {
   let text = "";
   for (const part of [name, payee, note]) {
@@ -196,7 +197,7 @@ function textOf({ raw: { name, payee, note, type }, kind }: SettledLine): string
   return shorten(text, MAX_TEXT) || shorten(oneLine(type ?? ""), MAX_TEXT) || kind;
 }
 
-/** A fee adds to what was paid, and takes from what came back. */
+/** A fee adds to a payment and reduces a refund. */
 const withFee = (amount: string, fee: string, isRefund: boolean) => {
   const less = toUnits(amount) - toUnits(fee);
   return isRefund ? fromUnits(less > 0n ? less : 0n) : fromUnits(toUnits(amount) + toUnits(fee));

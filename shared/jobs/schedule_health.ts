@@ -1,11 +1,11 @@
-/** Judges what the database reports about the schedule: which job does not do its work, and since when. */
+/** Judges the database's report about the schedule: which job fails, and since when. */
 import * as z from "zod/mini";
 
-/** What the database says (`public.check_schedule`). */
+/** The database's report (`public.check_schedule`). */
 export const ScheduleReport = z.object({
   /** The database's clock. */
   at: z.string(),
-  /** Whether the vault holds what the schedule needs. */
+  /** Whether the vault holds the schedule's secrets. */
   vault: z.object({ project_url: z.boolean(), cron_secret: z.boolean() }),
   schedules: z.array(z.object({
     name: z.string(),
@@ -61,6 +61,7 @@ const HOUR = 3600;
 const JOBS = [
   { job: "reminders", schedules: ["reminders", "reminders-catch-up"], atMost: 26 * HOUR },
   { job: "roll-bills", schedules: ["roll-bills"], atMost: 2 * HOUR, isOwn: true },
+  { job: "send-events", schedules: ["send-events"], atMost: HOUR, isOwn: true },
   // From the 10th of a month to the 2nd of the next.
   { job: "provider-sync", schedules: ["provider-sync", "provider-sync-catch-up"], atMost: 24 * 24 * HOUR },
   { job: "purge-expired", schedules: ["purge-expired"], atMost: 26 * HOUR, isOwn: true },

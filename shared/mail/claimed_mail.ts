@@ -5,7 +5,7 @@ import { Proposal } from "../approvals/proposal.ts";
 const Claimed = z.object({ id: z.string(), to: z.string(), hides_amounts: z.boolean() });
 
 export const ProposalMail = z.extend(Claimed, {
-  /** `asked`, `reminded`: to who can decide. `decided`: to who proposed. `settled`: to the others who were asked. */
+  /** `asked`, `reminded`: to possible approvers. `decided`: to the proposer. `settled`: to the other approvers. */
   kind: z.enum(["asked", "reminded", "decided", "settled"]),
   proposal: Proposal,
 });

@@ -1,6 +1,6 @@
 /**
- * Composes the mails about a proposal. Other people and their apps wrote its contents, so none of it may look like our
- * own words or become a link.
+ * Composes the mails about a proposal. Other people and their apps wrote the contents, so no part may look like our own
+ * words or become a link.
  */
 import type { Proposal } from "../approvals/proposal.ts";
 import { shownClientName } from "../oauth/client_name.ts";
@@ -29,9 +29,11 @@ export function composeProposalMail({ kind, to, hides_amounts, proposal }: Propo
   const { proposal: said } = words.mails;
   const locale = localeOf({ language: words.language, country: proposal.country });
   const { date, money } = formatOf(locale);
+  const { number, time } = pageFormat(locale);
   const format: EffectFormat = {
     date: (day) => date(day, { style: "day", today: proposal.created_at }),
     money: hides_amounts ? () => said.hidden : money,
+    number,
     text: strangersLine,
   };
   const { effects, effects_count } = proposal;
@@ -49,7 +51,7 @@ export function composeProposalMail({ kind, to, hides_amounts, proposal }: Propo
     case "asked":
     case "reminded": {
       const reasons = proposal.reasons.map((reason) => tellReason(reason, words, format));
-      const asked = { ...about, reasons, expires: pageFormat(locale).time(proposal.expires_at, proposal.timezone) };
+      const asked = { ...about, reasons, expires: time(proposal.expires_at, proposal.timezone) };
       return { to, subject: said[kind].subject(asked), text: said[kind].text(asked) };
     }
     case "decided":
@@ -66,8 +68,7 @@ export function composeProposalMail({ kind, to, hides_amounts, proposal }: Propo
 
 function tellOutcome({ state, problem, proposer, decided_by, decided_through }: Proposal, words: Words): string {
   const { said, somebody } = words.mails.proposal;
-  const people = { by: decided_by ?? somebody, proposer: proposer ?? somebody };
-  if (state === "withdrawn" && problem === "proposer_gone") return said.gone(people);
+  if (state === "withdrawn" && problem === "proposer_gone") return said.gone({ proposer });
   if (state === "withdrawn" && decided_through === null) return said.disconnected();
-  return said[state as Exclude<Proposal["state"], "pending">](people);
+  return said[state as Exclude<Proposal["state"], "pending">]({ by: decided_by ?? somebody });
 }

@@ -1,6 +1,7 @@
 /**
- * Sends the mails about proposals and removals that wait to be sent. Each is claimed under a lease before and settled after, so that
- * two senders never send the same, and what a killed one left is sent again by the next run of the reminders job.
+ * Sends the mails about proposals and removals that wait to be sent. Each is claimed under a lease before and settled
+ * after, so two senders never send the same mail, and the next run of the reminders job resends the mails of a killed
+ * sender.
  */
 import { createMailStore } from "../db/mail_store.ts";
 import type { Deps } from "../deps.ts";
@@ -31,7 +32,7 @@ export interface Sent {
   [count: string]: number;
 }
 
-/** @throws what the database's calls throw. */
+/** @throws as the database calls do. */
 export async function sendAllClaimedMails(deps: MailingDeps, sending: Sending = {}): Promise<Sent> {
   const { config, database, clock, log } = deps;
   const store = createMailStore(database);

@@ -9,6 +9,7 @@ export interface Mail {
   to: string;
   subject: string;
   text?: string;
+  /** Made from the text when absent. */
   html?: string;
   /** Idempotency key: the same for each attempt to send this mail. */
   key?: string;
@@ -27,6 +28,8 @@ const HEADERS = { "Auto-Submitted": "auto-generated" };
 export async function sendMail(deps: MailDeps, { key = crypto.randomUUID(), ...mail }: Mail): Promise<void> {
   const transport = createMailTransport(deps, TIMEOUT_MS);
   if (!transport) throw failure("MAIL_URL or MAIL_FROM is not set");
+  const { subject, text } = mail;
+  if (text !== undefined) mail.html ??= await (await import("./html_part.tsx")).htmlPart({ subject, text });
   let settled: MailResult | undefined;
   const onSettled = (result: MailResult) => Promise.resolve(void (settled = result));
   try {

@@ -63,7 +63,7 @@ export function smtpTransport(
     } catch (thrown) {
       const judged = judge(id, thrown as SmtpError);
       if (judged.pause?.code !== "mail_not_allowed") return judged;
-      // Is it us, or this mail only? If the server accepted another mail, it has nothing against us. Either way, the
+      // Whether the server rejects us or only this mail: it accepts us if it accepted another mail. In both cases, the
       // others go first next time.
       const result = { ...judged.result, alone: true };
       return hasTakenOne ? { result: { ...result, code: "mail_refused" } } : { ...judged, result };

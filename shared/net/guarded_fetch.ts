@@ -37,6 +37,8 @@ export interface GuardedRequest {
   url: string;
   /** Sent in addition to `Host`, `Accept-Encoding` and `Connection`, which are ours. */
   headers?: Readonly<Record<string, string>>;
+  /** Sent by POST; without one it is a GET. */
+  body?: string;
   /** Limit of the response body. */
   maxBytes: number;
   /** For everything: DNS, connection, TLS, the last byte of the body. 3 s when absent. */
@@ -46,7 +48,7 @@ export interface GuardedRequest {
 /** A response of any status, redirects included. */
 export type GuardedAnswer = { ok: true } & HttpResponse | { ok: false; reason: FetchRefusal };
 
-/** GETs a URL. Never rejects: failures come back as a reason. */
+/** GETs a URL, or POSTs to it. Never rejects: failures come back as a reason. */
 export type GuardedFetch = (request: GuardedRequest) => Promise<GuardedAnswer>;
 
 const DEADLINE_MS = 3_000;
@@ -133,9 +135,13 @@ async function exchange(connection: Connection, url: URL, request: GuardedReques
   const headers = requestHeaders(request);
   headers.set("connection", "close");
   // Both come from parsers that reject line breaks: URL and Headers.
-  const lines = [`GET ${url.pathname}${url.search} HTTP/1.1`, `host: ${url.hostname}`];
+  const body = new TextEncoder().encode(request.body ?? "");
+  const isPost = request.body !== undefined;
+  if (isPost) headers.set("content-length", String(body.length));
+  const lines = [`${isPost ? "POST" : "GET"} ${url.pathname}${url.search} HTTP/1.1`, `host: ${url.hostname}`];
   for (const [name, value] of headers) lines.push(`${name}: ${value}`);
-  let unsent = new TextEncoder().encode(`${lines.join("\r\n")}\r\n\r\n`);
+  const head = new TextEncoder().encode(`${lines.join("\r\n")}\r\n\r\n`);
+  let unsent = new Uint8Array([...head, ...body]);
   while (unsent.length > 0) unsent = unsent.subarray(await connection.write(unsent));
 
   const buffer = new Uint8Array(4096);
@@ -156,7 +162,12 @@ async function fetchWithoutSockets(
   url: URL,
   { request, fetch, deadline }: { request: GuardedRequest; fetch: GuardedFetchDeps["fetch"]; deadline: AbortSignal },
 ): Promise<HttpResponse> {
-  const asking = fetch(url, { headers: requestHeaders(request), redirect: "manual", signal: deadline });
+  const asking = fetch(url, {
+    headers: requestHeaders(request),
+    redirect: "manual",
+    signal: deadline,
+    ...(request.body !== undefined && { method: "POST", body: request.body }),
+  });
   const { status, headers, body } = await before(deadline, asking);
   if (!/^(identity)?$/i.test(headers.get("content-encoding") ?? "")) throw new FetchRefused("encoded");
   return { status, headers, body: await before(deadline, readWithin(body, request.maxBytes)) };

@@ -2,6 +2,7 @@
  * The authorization code: signed and self-contained, so issuing one stores nothing. Everything it is bound to is
  * checked here, in an order that lets only the rightful client spend it; single use is enforced by the database.
  */
+import type { Access } from "./access.ts";
 import { openToken, signToken } from "../signed_token.ts";
 import { CODE_LIFETIME_MS } from "./limits.ts";
 import { provesChallenge } from "./pkce.ts";
@@ -9,7 +10,7 @@ import { isOurResource } from "./resource.ts";
 
 const LABEL = "oauth-code/v1";
 
-/** What a code is bound to. */
+/** The bindings of a code. */
 export interface AuthorizationCode {
   /** Of the consent page; the code is redeemed under this id. */
   id: string;
@@ -20,6 +21,7 @@ export interface AuthorizationCode {
   /** Canonical resource identifier. */
   resource: string;
   codeChallenge: string;
+  access: Access;
 }
 
 /** The same consent yields the same code as long as the first secret is unchanged. */

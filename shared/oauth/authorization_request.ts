@@ -2,6 +2,7 @@
  * The authorization request (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8707 §2): its parameters, and all checks made after
  * the client and its redirect URI are verified, when errors may be redirected to the client.
  */
+import { askedAccess, scopeOf } from "./access.ts";
 import { MAX_STATE_LENGTH } from "./limits.ts";
 import { isCodeChallenge } from "./pkce.ts";
 import { isOurResource } from "./resource.ts";
@@ -30,6 +31,8 @@ export interface AuthorizationRequest {
   code_challenge: string;
   /** The client's; echoed unchanged, absent if it was absent. */
   state?: string;
+  /** Present if the client asked to read only. */
+  scope?: string;
 }
 
 /** Why a request is answered with an error redirect. */
@@ -95,7 +98,17 @@ export function judgeAuthorizationRequest(
   if (!isCodeChallenge(sent.code_challenge)) return refuse("challenge_malformed");
   if (sent.resource && !isOurResource(sent.resource, resources)) return refuse("resource_unknown");
   const { client_id, redirect_uri, code_challenge, state } = sent;
-  return { ok: true, request: { client_id, redirect_uri, code_challenge, ...(state !== undefined && { state }) } };
+  const scope = scopeOf(askedAccess(sent.scope));
+  return {
+    ok: true,
+    request: {
+      client_id,
+      redirect_uri,
+      code_challenge,
+      ...(state !== undefined && { state }),
+      ...(scope && { scope }),
+    },
+  };
 }
 
 /** Path and query that repeat the request, after signing in or to start over. */

@@ -2,6 +2,7 @@
  * Well-known apps and the URLs their makers publish for them. A maker's other URLs don't count: many show user content
  * or redirect wherever a parameter says.
  */
+import type { Config } from "../config.ts";
 
 export interface KnownApp {
   /** What people call it. */
@@ -122,36 +123,54 @@ const KNOWN_APPS: readonly KnownApp[] = [
   },
 ];
 
+let apps = KNOWN_APPS;
+
+/**
+ * Adds an operator's redirect URIs to the known ones, by app. An app that is not known gets its URIs' hosts as domains.
+ * Source: docs/operations.md, `KNOWN_APPS`.
+ */
+export function knowCallbacks(callbacks: Config["knownApps"]): void {
+  apps = callbacks.reduce((known, [app, uri]) => {
+    const old = known.find((one) => one.app === app) ??
+      { app, maker: app, names: [written(app)], domains: [], callbacks: [] };
+    const { hostname } = new URL(uri);
+    const domains = old.domains.some((domain) => isWithin(hostname, domain)) ? old.domains : [...old.domains, hostname];
+    return [...known.filter((one) => one !== old), { ...old, domains, callbacks: [...old.callbacks, uri] }];
+  }, KNOWN_APPS);
+}
+
+const written = (app: string) => app.toLowerCase().replaceAll(" ", "");
+
 /** The app whose vendor alone receives codes sent to this redirect URI. */
 export const appOfCallback = (uri: string): KnownApp | undefined =>
-  KNOWN_APPS.find(({ callbacks }) => isListed(uri, callbacks));
+  apps.find(({ callbacks }) => isListed(uri, callbacks));
 
 /** The app whose maker published this redirect URI, although it forwards to a place chosen by the request. */
 export const appOfForwarder = (uri: string): KnownApp | undefined =>
-  KNOWN_APPS.find(({ forwarders }) => isListed(uri, forwarders));
+  apps.find(({ forwarders }) => isListed(uri, forwarders));
 
 /** The app whose maker publishes its metadata at this URL. */
 export const appOfDocument = (url: string): KnownApp | undefined =>
-  KNOWN_APPS.find(({ documents }) => isListed(url, documents));
+  apps.find(({ documents }) => isListed(url, documents));
 
 /**
  * Whether this exact document is well known. Patterns don't count: anyone able to create matching URLs could use up the
  * fetch quota.
  */
 export const isPublishedDocument = (url: string): boolean =>
-  KNOWN_APPS.some(({ documents }) => documents?.includes(url) && !url.includes("*"));
+  apps.some(({ documents }) => documents?.includes(url) && !url.includes("*"));
 
 /** The app that opens links of this scheme. */
 export const appOfScheme = (scheme: string): KnownApp | undefined =>
-  KNOWN_APPS.find(({ schemes }) => schemes?.includes(scheme));
+  apps.find(({ schemes }) => schemes?.includes(scheme));
 
 /** Apps that a name resembles. @param says whether the name contains a word. */
 export const appsCalled = (says: (word: string) => boolean): readonly KnownApp[] =>
-  KNOWN_APPS.filter(({ names }) => names.some(says));
+  apps.filter(({ names }) => names.some(says));
 
 /** Whether a host belongs to a maker; without a port. */
 export const isMakersHost = (host: string): boolean =>
-  KNOWN_APPS.some(({ domains }) => domains.some((domain) => isWithin(host, domain)));
+  apps.some(({ domains }) => domains.some((domain) => isWithin(host, domain)));
 
 /** Whether a maker publishes the redirect URI for one of its apps. */
 export const isPublished = (uri: string): boolean => Boolean(appOfCallback(uri) ?? appOfForwarder(uri));

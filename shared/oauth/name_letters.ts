@@ -64,7 +64,7 @@ const SCRIPTS = [
   "Tibetan",
 ] as const;
 const SCRIPT_PATTERNS = SCRIPTS.map((script) => ({ script, pattern: new RegExp(`\\p{Script=${script}}`, "u") }));
-/** Scripts that may be mixed within one word: those of UTS 39 §5.2, "highly restrictive". */
+/** Scripts that may be mixed within one word (UTS 39 §5.2, "highly restrictive"). */
 const COMBINABLE_SCRIPTS: readonly (readonly string[])[] = [
   ["Latin", "Han", "Hiragana", "Katakana"],
   ["Latin", "Han", "Bopomofo"],

@@ -1,4 +1,4 @@
-/** Proof key for code exchange (RFC 7636), S256 only: with `plain`, whoever sees the request could use the code. */
+/** Proof key for code exchange (RFC 7636), S256 only: with `plain`, anyone who sees the request could use the code. */
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import { sha256 } from "../std/sha256.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Access and refresh tokens: their format, what is stored, and how a refresh token's successor is derived. A token is
- * sent once; the database keeps only its SHA-256.
+ * Access and refresh tokens: their format, the stored digest, and the derivation of a refresh token's successor. A
+ * token is sent once; the database keeps only its SHA-256.
  */
 import { sha256 } from "../std/sha256.ts";
 import { keyedHash } from "../signed_token.ts";
@@ -27,7 +27,7 @@ export function tokenPair(secrets: readonly [access: string, refresh: string]): 
 
 /**
  * The pair that a refresh token is exchanged for. Derived from the token and a key, it can be issued again to a retry
- * without being stored, and only to whoever presents the token. (A token belongs to one grant and generation only.)
+ * without being stored, and only to a client that presents the token. (A token belongs to one grant and generation only.)
  */
 export async function successorOf(presented: string, codeSecret: string): Promise<TokenPair> {
   const derive = (label: string) => keyedHash([codeSecret], label, presented);

@@ -37,7 +37,7 @@ export interface FieldProps {
   label: Child;
   /** Why the value is needed: one short sentence. */
   reason?: Child;
-  /** What is wrong with the submitted value. */
+  /** The fault of the submitted value. */
   error?: string | undefined;
 }
 

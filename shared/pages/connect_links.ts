@@ -1,8 +1,18 @@
-/** Links that add the connector to a client on this computer with one press. */
+/** Links that add the connector to a client with one press. */
 import { Buffer } from "node:buffer";
 
 /** What clients call this connector. */
 const NAME = "expenses";
+
+/**
+ * Opens Claude's form with name and address filled in; undefined for a site that Claude cannot reach.
+ * Source: github.com/erp-mafia/accounted, claude-plugin/CONNECTORS.md; other parameter names fail silently.
+ */
+export const claudeLink = (url: string): string | undefined =>
+  url.startsWith("https://")
+    ? "https://claude.ai/customize/connectors?" +
+      new URLSearchParams({ modal: "add-custom-connector", connectorName: NAME, connectorUrl: url })
+    : undefined;
 
 /** https://cursor.com/docs/mcp/install-links */
 export function cursorLink(url: string): string {

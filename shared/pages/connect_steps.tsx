@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** How to connect an AI client: the address, the links that add it, and the steps in clients without such a link. */
 import type { Words } from "../words/words.ts";
-import { cursorLink, vsCodeLink } from "./connect_links.ts";
+import { claudeLink, cursorLink, vsCodeLink } from "./connect_links.ts";
 import { CopyText } from "./copy_button.tsx";
 
 interface ConnectView {
@@ -13,6 +13,7 @@ export const ConnectSteps = ({ connectorUrl, words }: ConnectView) => (
   <>
     <CopyText text={connectorUrl} words={words} />
     <div class="buttons">
+      {claudeLink(connectorUrl) && <a class="button" href={claudeLink(connectorUrl)}>{words.claude}</a>}
       <a class="button" href={cursorLink(connectorUrl)}>{words.cursor}</a>
       <a class="button" href={vsCodeLink(connectorUrl)}>{words.vsCode}</a>
     </div>

@@ -1,16 +1,22 @@
 /** @jsxImportSource hono/jsx */
-/** What a change or a proposal does, thing by thing, with each field before and after. */
+/** The effects of a change or a proposal, record by record, with each field before and after. */
 import type { Effect, Effects } from "../words/effects.ts";
+import type { PageFormat } from "../words/page_format.ts";
 import type { Words } from "../words/words.ts";
 import { Name } from "./components.tsx";
 
-/** @param said the words of effects (`words.effects`). */
-export const EffectList = ({ effects, more, said }: Effects & { said: Words["effects"] }) => (
+interface EffectListProps extends Effects {
+  /** The words of effects (`words.effects`). */
+  said: Words["effects"];
+  format: Pick<PageFormat, "number">;
+}
+
+export const EffectList = ({ effects, more, said, format }: EffectListProps) => (
   <>
     <ul class="effects">
       {effects.map((effect) => <EffectItem effect={effect} said={said} />)}
     </ul>
-    {more > 0 && <p>{said.more(more)}</p>}
+    {more > 0 && <p>{said.more(more, format.number(more))}</p>}
   </>
 );
 

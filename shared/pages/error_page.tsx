@@ -10,7 +10,7 @@ export interface Problem {
   title: string;
   /** What happened, in a sentence or two. */
   message: Child;
-  /** Whether anything was changed; absent where nobody would wonder. */
+  /** Whether anything changed; absent where the question does not arise. */
   changed?: string | undefined;
   next: {
     label: string;

@@ -27,12 +27,14 @@ export interface PageOptions {
   script?: string;
   /** The description for search engines and previews; without it the page is noindex. */
   preview?: { description: string; url: string };
+  /** Uses two columns where there is room. */
+  isWide?: boolean;
   children: Child;
 }
 
 /** The document. Use {@link renderPage}, which adds the nonce and the matching headers. */
 export function Page(
-  { title, config, script, preview, children, nonce, browserToken, reader }: PageOptions & {
+  { title, config, script, preview, isWide, children, nonce, browserToken, reader }: PageOptions & {
     nonce: string;
     browserToken: string | undefined;
     reader: Reader;
@@ -54,7 +56,7 @@ export function Page(
         {preview && <Preview {...preview} title={frame.title(title)} service={frame.service} />}
         <style nonce={nonce} dangerouslySetInnerHTML={{ __html: STYLES }} />
       </head>
-      <body>
+      <body class={isWide ? "wide" : undefined}>
         <a class="skip" href="#main">{frame.skip}</a>
         <header class="bar">
           <div class="column">

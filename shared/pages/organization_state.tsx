@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** What every page of an organization says first: that it is being deleted, or that its plan takes no changes. */
+/** The notice on top of every page of an organization that is being deleted or whose plan allows no changes. */
 import type { OrganizationState } from "../organization_state.ts";
 import { organizationPath } from "../urls.ts";
 import type { Reader } from "../words/reader.ts";

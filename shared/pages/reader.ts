@@ -10,7 +10,7 @@ import type { Reader } from "../words/reader.ts";
 import { once } from "../words/remember.ts";
 import { type Language, LANGUAGES, type Languages, type Words } from "../words/words.ts";
 
-/** For all database calls of a page: nobody waits longer for one. */
+/** For all database calls of a page together. */
 const DATABASE_MS = 10_000;
 
 /** Sets `c.get("reader")` for every page of an app. @param languages the catalogs; a test may pass its own. */

@@ -97,12 +97,26 @@ button:disabled { color: var(--muted); background: var(--soft); border-color: va
 .link:enabled:hover { background: none; color: var(--accent-strong); }
 a.danger, a.danger:hover { color: var(--danger); border: 0; }
 .link.danger, .link.danger:enabled:hover { color: var(--danger); }
+.overdue { color: var(--danger); }
+.quiet { display: inline-block; padding-block: .125rem; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 input.short { max-width: 7rem; }
 summary { color: var(--accent); text-decoration: underline; text-underline-offset: .18em; text-decoration-thickness: .06em; cursor: pointer; list-style: none; }
 summary::-webkit-details-marker { display: none; }
-.row > details { flex-basis: 100%; }
+.row > details, .row > nav { flex-basis: 100%; }
+.summary { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: 1.25rem 1.5rem; margin: 0 0 1rem; padding-block: 1rem; border-block: 1px solid var(--line); }
+.summary dt { color: var(--muted); font-size: .9375rem; }
+.summary dd { margin: 0; }
+.number { font-size: 1.375rem; line-height: 1.3; font-weight: 650; letter-spacing: -.01em; }
+.group { margin: 1.25rem 0 .5rem; }
+.group:not(.overdue) { color: var(--muted); }
+.title { font-weight: 600; }
+.row:has(> div > .press) > :first-child { flex-basis: 11rem; }
+.row .press button, .row .press input { min-height: 2.25rem; padding-block: .25rem; }
 .filter { margin-bottom: 1.5rem; }
+.filter .stack { display: grid; grid-template-columns: repeat(auto-fill, minmax(14rem, 1fr)); gap: 1.25rem .75rem; align-items: end; justify-items: start; }
+.filter .stack > * { margin: 0; }
+.filter .field { width: 100%; }
 details form { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: .75rem; }
 details form input { flex: 1 1 12rem; }
 .said { padding: 0; list-style: none; }
@@ -124,7 +138,8 @@ details form input { flex: 1 1 12rem; }
 .entry > :last-child:not(:first-child) { flex: none; }
 .row p.invalid { margin-block: .25rem; }
 .actions { display: flex; flex-wrap: wrap; align-items: baseline; gap: .25rem 1.25rem; }
-.after-rows { margin: 1rem 0 0; }
+.after-rows { margin: 1rem 0; }
+h3.after-rows { margin-top: 1.75rem; }
 .bare { margin: 0; padding: 0; list-style: none; }
 .bare > li { padding-block: .375rem; }
 .bare > .step { padding-block: 1rem; border-bottom: 1px solid var(--line); }
@@ -147,6 +162,7 @@ details form input { flex: 1 1 12rem; }
 .mark { flex: none; display: grid; place-items: center; width: 2.75rem; height: 2.75rem; font-size: 1.25rem; font-weight: 650; color: var(--accent); background: var(--soft); border: 1px solid var(--line); border-radius: .5rem; }
 .price { font-weight: 600; }
 .back { margin-top: 2.75rem; }
+ul + .facts { margin-top: 1.5rem; }
 .facts { display: grid; grid-template-columns: minmax(5rem, max-content) 1fr; gap: .5rem 1.5rem; margin-bottom: 0; }
 .facts dt { color: var(--muted); }
 .facts dd { margin: 0; min-width: 0; }
@@ -158,7 +174,9 @@ details form input { flex: 1 1 12rem; }
 .row > .amount, .bars .amount { white-space: nowrap; font-variant-numeric: tabular-nums; }
 .asked { display: flex; flex-wrap: wrap; gap: .75rem; align-items: flex-end; }
 .asked + .asked { margin-top: 1.25rem; }
-.asked > :first-child { flex: 1 1 14rem; }
+section > .asked { margin-bottom: 1.75rem; }
+.asked > .field { flex: 1 1 10rem; max-width: 27rem; }
+.press select { width: auto; }
 .press { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; justify-content: flex-end; }
 .effects { padding: 0; list-style: none; }
 .effects > li { padding-block: .625rem; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
@@ -174,6 +192,12 @@ details form input { flex: 1 1 12rem; }
 .or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--line); }
 .tag { display: inline-block; padding: 0 .4rem; border: 1px solid var(--edge); border-radius: .25rem; font-size: .75rem; font-weight: 600; line-height: 1.35rem; color: var(--muted); }
 .request-id { margin: 3rem 0 0; color: var(--muted); font-size: .8125rem; }
+@media (min-width: 64rem) {
+  .wide .column { max-width: 72rem; }
+  .two { display: grid; grid-template: auto 1fr / 3fr 2fr; column-gap: 4rem; }
+  .two > * { min-width: 0; }
+  .two > div { grid-area: 1 / 2 / span 2; }
+}
 @media (max-width: 26rem) {
   .page { padding-block: 1.75rem 3rem; }
   .facts { grid-template-columns: 1fr; gap: 0; }

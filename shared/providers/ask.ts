@@ -1,7 +1,7 @@
 /**
  * Queries the provider of a link for a month: opens the credential, calls the provider's adapter, and maps every
- * outcome to one of a few answers. Never throws; neither answers nor logs contain secrets. What an answer means for the
- * bill is decided by the database.
+ * outcome to one of a few answers. Never throws; neither answers nor logs contain secrets. The database decides the
+ * effect of an answer on the bill.
  */
 import * as z from "zod/mini";
 import type { Clock } from "../clock.ts";

@@ -33,6 +33,13 @@ export function add(one: Decimal, other: Decimal): Decimal {
   return { units: unitsAt(one, scale) + unitsAt(other, scale), scale };
 }
 
+export const subtract = (one: Decimal, other: Decimal): Decimal => add(one, { ...other, units: -other.units });
+
+export const multiply = (one: Decimal, other: Decimal): Decimal => ({
+  units: one.units * other.units,
+  scale: one.scale + other.scale,
+});
+
 /** Divides by a power of ten: 2 turns cents into dollars. */
 export const shift = ({ units, scale }: Decimal, places: number): Decimal => ({ units, scale: scale + places });
 

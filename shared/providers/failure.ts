@@ -15,8 +15,9 @@ const MEANING: Readonly<Record<ProviderFailure, string>> = {
 };
 
 /**
- * @param options.now what a wait is counted from, when the provider gives a point in time.
- * @param options.means what a status means with this provider.
+ * @param options.now the start of a wait, when the provider gives a point in time.
+ * @param options.means the meaning of
+ * statuses with this provider.
  */
 export function failureOfStatus(
   { status, headers }: { status: number; headers: Headers },

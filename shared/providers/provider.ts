@@ -11,7 +11,7 @@ export interface CredentialField {
   words(credentials: Words["pages"]["credentials"]): { label: string; hint: string };
   /** A password input, never shown again. */
   isSecret: boolean;
-  /** What a valid value looks like; must match as a whole. */
+  /** The pattern of a valid value; must match as a whole. */
   pattern: RegExp;
 }
 

@@ -38,7 +38,7 @@ export function refusalOf(set: RateSet, { stored, today }: { stored: StoredRates
 
 /**
  * Why the rates that a source gives for a day are refused, or null.
- * @param stored the rates that hold on that day as far as is known: few or none, when nobody asked for it before.
+ * @param stored the known rates of that day: few or none before its first request.
  */
 export function refusalOfDay(set: RateSet, { stored, day }: { stored: StoredRates; day: string }): Refusal | null {
   if (Date.parse(day) - Date.parse(set.publishedOn) > MAX_AGE_DAYS * 86_400_000) return "too_old";

@@ -1,7 +1,7 @@
 /** The facts of a digest, as the database recorded them when it was first sent (jobs.describe_digest). */
 import * as z from "zod/mini";
 
-/** What a provider reported for a due date. */
+/** A provider's report for a due date. */
 export const ProviderWord = z.object({
   /** When it was queried, as a date of the owner. */
   on: z.string(),
@@ -37,7 +37,7 @@ export const DigestBill = z.object({
   is_estimate: z.boolean(),
   /** If the amount came from a provider. */
   fetched: z.nullable(ProviderWord),
-  /** What a provider reported but was not applied: far from usual, or in another currency. */
+  /** A provider's report that was not applied: far from usual, or in another currency. */
   not_taken: z.nullable(ProviderWord),
   /** The previous amount. */
   earlier_amount: z.nullable(z.string()),
@@ -74,7 +74,7 @@ export const DigestNotice = z.object({
   every: z.number(),
   /** For how many years it renews. */
   term_years: z.number(),
-  /** Whether it renews by a contract; else it is a yearly bill that comes again. */
+  /** Whether it renews by a contract; otherwise it is a yearly bill. */
   is_contract: z.boolean(),
   /** With `cancel_by`: when it renews unless cancelled. */
   renews_on: z.nullable(z.string()),
@@ -109,7 +109,7 @@ export const DigestBudget = z.object({
 });
 export type DigestBudget = z.infer<typeof DigestBudget>;
 
-/** What the recipient owes somebody, or is owed. */
+/** The recipient's debt to somebody, or claim. */
 export const DigestBalance = z.object({
   owes: z.boolean(),
   /** Null for a former member. */
@@ -138,7 +138,7 @@ export const PlanEnd = z.object({
   has_ended: z.boolean(),
   /** This is the one mail about it; others mention it beside their bills. */
   is_day: z.boolean(),
-  /** What the recipient loses, in this order. */
+  /** The recipient's losses, in this order. */
   stops: z.array(z.enum(["reminders", "calendar", "amounts", "assistants"])),
   /** Only the owner can change the plan. */
   may_change: z.boolean(),
@@ -164,7 +164,7 @@ export const DigestOrganization = z.object({
   /** What else is coming, by date; at most fifty. */
   notices: z.array(DigestNotice),
   unlisted_notices: z.number(),
-  /** Budgets of which 80 or 100 percent are used, each said once; at most twenty. */
+  /** Budgets that are 80 or 100 percent used, each listed once; at most twenty. */
   budgets: z.array(DigestBudget),
   unlisted_budgets: z.number(),
   /** Balances for shared costs, at most ten, in the first digest of a month. */

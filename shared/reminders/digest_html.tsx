@@ -236,7 +236,7 @@ const More = ({ more }: { more: string | null }) =>
 function Line({ row: { name, date, distance, amount, notes } }: { row: Row }) {
   return (
     <tr>
-      <td class="line" style={`padding:10px 16px 10px 0;border-top:1px solid ${LINE};vertical-align:top`}>
+      <td class="line" width="100%" style={`padding:10px 16px 10px 0;border-top:1px solid ${LINE};vertical-align:top`}>
         <bdi style="font-weight:600">{name}</bdi>
         <br />
         <span class="muted" style={`color:${MUTED}`}>

@@ -58,7 +58,7 @@ export interface Section {
   total: string | null;
 }
 
-/** What a section says of the end of its plan. */
+/** A section's notice of the end of its plan. */
 export interface PlanEndText {
   heading: string;
   sentences: string[];
@@ -70,7 +70,7 @@ export interface PlanEndText {
   link: string | null;
 }
 
-/** What a line needs besides its bill. */
+/** A line's facts besides its bill. */
 interface Setting extends Wording {
   today: string;
   base: string;
@@ -137,7 +137,7 @@ const assigneeNotes = ({ assignee }: Pick<DigestBill, "assignee">, { words: { li
   assignee ? [line.assignedTo({ name: oneLine(assignee) })] : [];
 
 function balanceRow({ owes, who, currency, amount }: DigestBalance, { words: { shared }, format }: Setting): BudgetRow {
-  const name = who === null ? shared.formerMember : oneLine(who);
+  const name = who === null ? null : oneLine(who);
   return {
     name: owes ? shared.youOwe({ name }) : shared.owesYou({ name }),
     used: amount === null ? shared.hidden : format.money(amount, currency),
@@ -158,8 +158,8 @@ function planEndText(
       words.why({ reason, date: full(on), hasEnded }),
       words.stops(stops),
       words.booksStay,
-      mayChange ? words.keep : words.onlyOwner({ owner: oneLine(owner) }),
       ...(due.bills.length === 0 ? [words.nothingDue] : []),
+      mayChange ? words.keep : words.onlyOwner({ owner: oneLine(owner) }),
     ],
     dueHeading: due.bills.length === 0 ? null : words.dueAfter,
     due: due.bills.map(({ name, due_on, amount, currency }) => ({

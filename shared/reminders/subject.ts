@@ -19,14 +19,14 @@ const A_WEEK = 7;
 
 /** "Due tomorrow: “Rent”" where it is one thing, else "2 bills due today, 3 more this week, 1 overdue". */
 export function subjectOf(content: DigestContent, wording: Wording): string {
-  const ends = endsOf(content).filter(({ is_day }) => is_day).map((end) => endPhrase(end, wording));
+  const ends = endsOf(content).filter(({ is_day }) => is_day).map((end) => endPhrase(end, wording, "short"));
   const others = onlyOne(content, wording)?.subject ?? countsOf(content, wording);
   return wording.words.subject([...ends, ...(others ? [others] : [])]);
 }
 
 /** The same as sentences, and the end of a plan that comes. */
 export function headlineOf(content: DigestContent, wording: Wording): string {
-  const ends = endsOf(content).map((end) => endPhrase(end, wording));
+  const ends = endsOf(content).map((end) => endPhrase(end, wording, "day"));
   const others = onlyOne(content, wording)?.headline ?? countsOf(content, wording);
   return wording.words.headline([...(others ? [others] : []), ...ends]);
 }
@@ -98,10 +98,14 @@ function countsOf(content: DigestContent, { words, format }: Wording): string {
   });
 }
 
-function endPhrase(end: PlanEnd & { organization: string }, { words, format }: Wording): string {
+function endPhrase(
+  end: PlanEnd & { organization: string },
+  { words, format }: Wording,
+  style: "short" | "day",
+): string {
   const when = end.days < 2 && end.days > -2
     ? format.daysFromNow(end.days)
-    : words.one.on(format.date(end.on, { style: "short" }));
+    : words.one.on(format.date(end.on, { style }));
   const what = end.stops.includes("reminders") ? "reminders" : end.stops[0]!;
   return words.planEnd.stop({ what, organization: quotedName(end.organization), when, hasEnded: end.has_ended });
 }

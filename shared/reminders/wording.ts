@@ -1,4 +1,4 @@
-/** What a digest is rendered with: the words of a language, and a locale's formats of dates and amounts. */
+/** The words of a language and a locale's formats of dates and amounts, for rendering a digest. */
 import type { Format } from "../words/format.ts";
 import type { Words } from "../words/words.ts";
 

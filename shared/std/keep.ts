@@ -1,6 +1,4 @@
-/**
- * For what is loaded at its first use. @returns what `load` resolves with, kept once it did: a failure must not last.
- */
+/** Loads a value at its first use. @returns the value of `load`, cached only on success. */
 export function keep<Value>(load: () => Promise<Value>): () => Promise<Value> {
   let loading: Promise<Value> | undefined;
   return () =>

@@ -1,6 +1,6 @@
 /**
  * SHA-256 and HMAC-SHA256 of short values, with `node:crypto`: WebCrypto hands each of them to another thread and back,
- * some 35 µs instead of one on Deno 2.1.4 and 2.9.6. What is large or slow stays with WebCrypto.
+ * some 35 µs instead of one on Deno 2.1.4 and 2.9.6. Large or slow hashes stay with WebCrypto.
  */
 import { Buffer } from "node:buffer";
 import { createHash, createHmac } from "node:crypto";
@@ -9,4 +9,5 @@ import { createHash, createHmac } from "node:crypto";
 export const sha256 = (value: string | Uint8Array): Buffer => createHash("sha256").update(value).digest();
 
 /** HMAC-SHA256 (RFC 2104) of a text, both as UTF-8. */
-export const hmacSha256 = (secret: string, text: string): Buffer => createHmac("sha256", secret).update(text).digest();
+export const hmacSha256 = (secret: string | Buffer, text: string): Buffer =>
+  createHmac("sha256", secret).update(text).digest();

@@ -1,10 +1,10 @@
-/** Rules and proposals, as the database tells them, in words. */
+/** Words for rules and proposals from the database. */
 import { expensesIn, type NewRule, type Proposal, type Reason } from "../approvals/proposal.ts";
 import type { EffectFormat } from "./effect_format.ts";
 import type { Words } from "./words.ts";
 
-/** How amounts are written. */
-type MoneyFormat = Pick<EffectFormat, "money">;
+/** How amounts and counts are written. */
+type MoneyFormat = Pick<EffectFormat, "money" | "number">;
 
 /** "delete 12 expenses" */
 export const tellAct = (
@@ -25,25 +25,25 @@ export function tellRule(rule: NewRule, { approvals }: Words, { money }: MoneyFo
   });
 }
 
-/** What a proposal does as a whole, where its effects are too many to be told one by one: an import's. */
+/** A summary of a proposal with too many effects to list, such as an import. */
 export function tellWhole(
   { tool, facts }: Pick<Proposal, "tool" | "facts">,
   { approvals }: Words,
-  { money }: MoneyFormat,
+  { money, number }: MoneyFormat,
 ): string | undefined {
   if (tool !== "import_expenses") return undefined;
   const { totals_by_currency = {}, count } = facts as { totals_by_currency?: Record<string, string>; count: number };
   const sums = Object.entries(totals_by_currency).map(([currency, amount]) => money(amount, currency));
-  return approvals.importing({ count, sums });
+  return approvals.importing({ count, sums, ...(number && { shown: number(count) }) });
 }
 
 /** Why a proposal waits. */
-export function tellReason(reason: Reason, { approvals: { reasons } }: Words, { money }: MoneyFormat): string {
+export function tellReason(reason: Reason, { approvals: { reasons } }: Words, { money, number }: MoneyFormat): string {
   switch (reason.reason) {
     case "any":
       return reasons.any;
     case "records":
-      return reasons.records({ limit: reason.limit, records: reason.records });
+      return reasons.records({ limit: reason.limit, records: reason.records }, number);
     case "amount":
       return reasons.amount({
         limit: money(reason.limit, reason.currency),

@@ -1,4 +1,4 @@
-/** The codes that the database names: what a client sees of them, and their words. */
+/** The database's error codes, with the part that a client sees and their words. */
 import type { EffectFormat } from "./effect_format.ts";
 import type { Told } from "./facts.ts";
 

@@ -3,6 +3,8 @@
 export interface EffectFormat {
   date(day: string): string;
   money(amount: string, currency: string): string;
+  /** A count; without separators by default. */
+  number?(count: number): string;
   /** What people typed; as it is by default. */
   text?(typed: string): string;
 }

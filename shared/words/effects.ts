@@ -1,4 +1,4 @@
-/** What a change or a proposal does to things, as the database tells it (`app.describe_effects`), in words. */
+/** Words for the effects of a change or a proposal (`app.describe_effects`). */
 import * as z from "zod/mini";
 import type { EffectFacts, Money, Schedule, Told } from "./facts.ts";
 import { DATA_FORMAT, type EffectFormat } from "./effect_format.ts";
@@ -35,7 +35,7 @@ export function tellEffects(
     id,
     what: typed(words.subject(subject, format), format),
     verb,
-    // What is called by its amount need not say it again.
+    // A record named by its amount need not repeat it.
     fields: fields.filter(({ field }) => subject.kind !== "payment" || verb === "changed" || field !== "amount_minor")
       .map(({ field, before, after }) => {
         // Flags are listed only when they are true.
@@ -65,7 +65,7 @@ export function effectLines({ effects, more }: Effects, words: Words): string[] 
   ];
 }
 
-/** What a field holds besides text, numbers and lists. */
+/** Values of a field besides text, numbers and lists. */
 type FieldValue =
   | Money
   | { shared: Sharing }

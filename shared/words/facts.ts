@@ -1,7 +1,7 @@
 /** Facts that several messages tell, as the database gives them. */
 import * as z from "zod/mini";
 
-/** What a tool answers or a message needs, before somebody knows which one it is. */
+/** The facts of a tool's answer or a message, before its type is known. */
 export const Told = z.record(z.string(), z.unknown());
 export type Told = z.infer<typeof Told>;
 
@@ -31,9 +31,9 @@ export type Budgeted = z.infer<typeof Budgeted>;
 /** Missing when the row is purged. */
 const Name = z.nullish(z.string());
 
-/** What a changed row is called. */
+/** The name of a changed row. */
 export const Subject = z.discriminatedUnion("kind", [
-  z.object({ kind: z.enum(["category", "connection", "expense", "statement", "payee_rule"]), name: Name }),
+  z.object({ kind: z.enum(["category", "connection", "expense", "statement", "payee_rule", "document"]), name: Name }),
   z.object({ kind: z.literal("settings") }),
   z.extend(Budgeted, { kind: z.literal("budget") }),
   z.object({ kind: z.literal("date"), name: Name, due_on: z.string() }),
@@ -42,7 +42,7 @@ export const Subject = z.discriminatedUnion("kind", [
 ]);
 export type Subject = z.infer<typeof Subject>;
 
-/** What a change or a proposal does to things (`app.describe_effects`): the first of them, and how many there are. */
+/** The effects of a change or a proposal (`app.describe_effects`): the first ones, and their number. */
 export const EffectFacts = z.object({
   id: z.string(),
   subject: Subject,
@@ -74,7 +74,7 @@ export const Shared = z.object({
 });
 export type Shared = z.infer<typeof Shared>;
 
-/** What a bill's percentage makes of its amount; nothing counts it. */
+/** A bill's percentage as an amount; no total counts it. */
 export const ShareNote = z.object({
   percent: z.number(),
   amount: z.optional(z.string()),

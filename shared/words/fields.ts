@@ -5,6 +5,7 @@
  * never change or follow from others. A test compares them with the database.
  */
 export const CAPTURED_COLUMNS = [
+  "added_by",
   "amount_minor",
   "amount_mode",
   "amount_source",
@@ -21,6 +22,7 @@ export const CAPTURED_COLUMNS = [
   "closed_through",
   "created_by",
   "currency",
+  "declined",
   "default_lead_days",
   "deleted_at",
   "direction",
@@ -50,6 +52,7 @@ export const CAPTURED_COLUMNS = [
   "own_only",
   "paid_by",
   "paid_on",
+  "paused_until",
   "payee",
   "payer_id",
   "per",

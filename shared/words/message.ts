@@ -11,7 +11,7 @@ export interface Refusal {
   hint?: string;
 }
 
-/** What a client gets beside a refusal's message. */
+/** The data that a client gets beside a refusal's message. */
 const Details = z.looseObject({
   /** What stands in the way. */
   rows: z.optional(z.array(z.looseObject({ subject: Subject }))),
@@ -61,5 +61,5 @@ export interface Limit {
   is_inclusive?: boolean;
 }
 
-/** What a length counts. */
+/** The unit of a length. */
 export type Unit = "character" | "item" | "field";

@@ -13,8 +13,8 @@ export interface PageFormat {
   money(amount: string, currency: string): string;
   /** "8%" of 8. */
   percent(number: number): string;
-  /** "12,000" */
-  number(value: number): string;
+  /** "12,000" for a count, grouped like amounts: CLDR has "€12,000" but "12.000" for English in Germany. */
+  number(count: number): string;
   /** "Germany" from ISO 3166-1 alpha-2; the code itself if it has no name. */
   country(code: string): string;
   /** "Euro" from ISO 4217. */
@@ -31,7 +31,9 @@ function createPageFormat(locale: string): PageFormat {
     new Intl.DateTimeFormat(locale, { timeZone: "UTC", ...options }).format(new Date(at));
   const regions = once(() => new Intl.DisplayNames(locale, { type: "region" }));
   const currencies = once(() => new Intl.DisplayNames(locale, { type: "currency" }));
-  const numbers = once(() => new Intl.NumberFormat(locale));
+  const whole = once(() =>
+    new Intl.NumberFormat(locale, { style: "currency", currency: "EUR", maximumFractionDigits: 0 })
+  );
   const collator = once(() => new Intl.Collator(locale));
   const { money, percent } = formatOf(locale);
   return {
@@ -40,7 +42,9 @@ function createPageFormat(locale: string): PageFormat {
     month: (day) => write(day, { month: "long", year: "numeric" }),
     money,
     percent,
-    number: (value) => numbers().format(value),
+    number: (value) =>
+      whole().formatToParts(value).filter(({ type }) => type === "integer" || type === "group")
+        .map(({ value }) => value).join(""),
     country: (code) => regions().of(code) ?? code,
     currency: (code) => currencies().of(code) ?? code,
     compare: (one, other) => collator().compare(one, other),

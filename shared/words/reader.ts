@@ -1,4 +1,4 @@
-/** Whoever reads a page: their language, and how they write dates and numbers. */
+/** The reader of a page: their language and their formats of dates and numbers. */
 import type { PageFormat } from "./page_format.ts";
 import type { Words } from "./words.ts";
 

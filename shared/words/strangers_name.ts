@@ -1,6 +1,6 @@
 /**
- * A name that one stranger chose, in a mail to another: it must look neither like words of ours nor like an address
- * that a mail program makes a link of.
+ * A name chosen by one stranger, in a mail to another. It must not look like our own words, nor like an address that a
+ * mail program turns into a link.
  */
 import { oneLine } from "./one_line.ts";
 
@@ -21,7 +21,7 @@ const LONGEST_LINE = 240;
 const JOINTS =
   /(?<!\d)([.:/@\\\u3002\uff61])(?=\S)|([.:/@\\\u3002\uff61])(?=[^\s\d])|(?<=\d[.\u3002\uff61]\d{1,3})([.\u3002\uff61])(?=\d)/gu;
 
-/** A line that holds names and notes of a stranger's beside amounts and days. */
+/** A line with a stranger's names and notes beside amounts and days. */
 export function strangersLine(line: string): string {
   const seen = line.slice(0, READ).replace(/\s+/gu, " ").replace(INVISIBLE, "").normalize("NFKC");
   return oneLine(seen, LONGEST_LINE).replace(JOINTS, "$& ");

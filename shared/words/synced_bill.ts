@@ -1,4 +1,4 @@
-/** `sync_bill_amounts`: a sentence per bill on the outcome. */
+/** The outcome of fetching a bill's amount, as a sentence. */
 import * as z from "zod/mini";
 import { findWords } from "./codes.ts";
 import { Said } from "./message.ts";
@@ -6,13 +6,6 @@ import type { Words } from "./words.ts";
 
 export const SyncedBill = z.object({ said: Said, new: z.optional(z.string()) });
 export type SyncedBill = z.infer<typeof SyncedBill>;
-
-export const SyncedBills = z.object({ bills: z.array(SyncedBill) });
-
-export const presentSyncedBills = ({ bills, ...data }: z.infer<typeof SyncedBills>, words: Words) => ({
-  ...data,
-  bills: bills.map((bill) => presentSyncedBill(bill, words)),
-});
 
 /** The sentence uses the row's own amounts, under the names that sentences expect. */
 export const presentSyncedBill = ({ said, ...bill }: SyncedBill, { outcomes, answer }: Words) => ({

@@ -17,12 +17,12 @@ create schema app;
 create schema jobs;
 comment on schema identity is 'People, organizations, memberships, the audit trail.';
 comment on schema oauth is 'Clients, grants, used codes and hashed tokens of the authorization server. Service only.';
-comment on schema billing is 'Plans, their features, and what the payment provider said.';
+comment on schema billing is 'Plans, their features, and the payment provider''s events.';
 comment on schema app is 'Expenses, bills, payments and the changes made to them; the connector''s tools.';
 comment on schema jobs is 'Scheduled work.';
 
 grant usage on schema identity, oauth, billing, app, jobs to service_role;
--- Tools run as `authenticated` under row-level security; these schemas contain what they may see.
+-- Tools run as `authenticated` under row-level security; these schemas contain the data that they may see.
 grant usage on schema identity, billing, app to authenticated;
 
 -- Who may execute a function follows from its schema; the few exceptions say so where they are made.

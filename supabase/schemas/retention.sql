@@ -15,6 +15,7 @@ insert into app.retention (what, keep) values
   ('deleted_organizations', '14 days'),
   ('deleted_accounts', '14 days'),
   ('deleted_records', '30 days'),
+  ('documents', '400 days'),
   ('change_contents', '30 days'),
   ('changes', '400 days'),
   ('idempotency_keys', '24 hours'),
@@ -31,6 +32,7 @@ insert into app.retention (what, keep) values
   ('job_runs', '90 days'),
   ('digests', '400 days'),
   ('proposals', '90 days'),
+  ('events', '1 day'),
   ('tool_reads', '90 days'),
   ('payment_events', '400 days'),
   ('cron_runs', '7 days');

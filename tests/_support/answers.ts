@@ -39,7 +39,7 @@ export function holdToSchema(name: string, answer: unknown, tool?: string): void
 /** Checks that a tool's answer has every fact that its texts need. */
 export function holdFacts(tool: string, result: unknown): void {
   const { ok, data = {} } = parse(tool, FactEnvelope, result);
-  const presenter = PRESENTERS[tool];
+  const presenter = PRESENTERS.get(tool);
   if (ok && presenter) parse(tool, presenter.schema, data);
 }
 

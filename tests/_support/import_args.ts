@@ -1,5 +1,5 @@
 /** Calls of `import_expenses` as the connector makes them. */
-import { importExpenses } from "../../functions/mcp/tools/import_expenses.ts";
+import { importExpenses } from "../../functions/mcp/tools/import_expenses/contract.ts";
 import type { ImportRow } from "../../shared/import/read_import.ts";
 
 /** A call with these rows as a short file. @param rows with the bank's words, or only a name. */

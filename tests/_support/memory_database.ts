@@ -5,6 +5,7 @@
 import { PGlite } from "@electric-sql/pglite";
 import { extensions, parsers, pgliteDatabase, serializers } from "../../local/database/pglite.ts";
 import type { SqlDatabase } from "../../local/database/sql.ts";
+import { collectGarbage } from "./collect_garbage.ts";
 import { type Imaged, imaged, type ProcessImage } from "./process_image.ts";
 
 interface Machine extends Imaged {
@@ -90,7 +91,7 @@ async function machineOf(owner: Owner, beginning: Beginning): Promise<Machine> {
 async function leaveShared(): Promise<void> {
   const left = shared!;
   shared = undefined;
-  if (left.owners.size === 0) await left.database.close();
+  if (left.owners.size === 0) await stop(left);
 }
 
 async function release(owner: Owner): Promise<void> {
@@ -99,7 +100,13 @@ async function release(owner: Owner): Promise<void> {
   owner.image = undefined;
   machine.owners.delete(owner);
   if (machine.current === owner) machine.current = undefined;
-  if (machine !== shared && machine.owners.size === 0) await machine.database.close();
+  if (machine !== shared && machine.owners.size === 0) await stop(machine);
+}
+
+async function stop({ database }: Machine): Promise<void> {
+  await database.close();
+  // V8 does not count the memory of WebAssembly, so it would keep it for minutes.
+  collectGarbage?.();
 }
 
 /** How many libraries PGlite loaded in this process. */

@@ -43,7 +43,7 @@ export const mentionRules: Rule[] = [
   onlyIn("what the connector says is in the catalog", {
     mention: /^"[^"]*\b[a-z’']+ [a-z’']+ [a-z’']+\b/i,
     // The contracts describe their fields (decision 069); host.ts answers in the words of JSON-RPC.
-    places: /^functions\/mcp\/(tools\/\w+|chart\/page|chart\/view\/host)\.ts$/,
+    places: /^functions\/mcp\/(tools\/\w+\/contract|chart\/page|chart\/view\/host)\.ts$/,
     where: /^functions\/mcp\//,
     planted: {
       "functions/mcp/planted.ts": `const message = "This message is too long.";`,

@@ -31,7 +31,7 @@ export interface Project {
 }
 
 const ROOT = new URL("../../", import.meta.url);
-const FOLDERS = ["functions", "shared", "local", "tests", "bench"];
+const FOLDERS = ["functions", "shared", "local", "tests", "bench", "supabase/schemas"];
 const SETTINGS = ["import_map.json", "deno.json", "supabase/config.toml"];
 
 export async function readProject(): Promise<Map<string, string>> {
@@ -41,9 +41,9 @@ export async function readProject(): Promise<Map<string, string>> {
     for await (const { name, isDirectory } of Deno.readDir(new URL(folder, ROOT))) {
       const path = `${folder}/${name}`;
       if (isDirectory) {
-        // What benchmarks of others install is not ours.
+        // Packages that foreign benchmarks install are not ours.
         if (name !== "node_modules") await walk(path);
-      } else if (/\.tsx?$/.test(name)) await read(path);
+      } else if (/\.tsx?$/.test(name) || folder.startsWith("supabase/")) await read(path);
     }
   };
   await Promise.all([...FOLDERS.map(walk), ...SETTINGS.map(read)]);

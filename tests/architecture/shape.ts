@@ -1,8 +1,12 @@
 /** File names, file lengths, and that the platform's configuration lists every function. */
+import { tokensOf } from "../../local/sql/tokens.ts";
 import type { Project } from "./project.ts";
 import { eachFile, type Rule } from "./rule.ts";
 
 const LONGEST = 300;
+const CREATED = /^create (?:or replace )?(function|table|type|view) \w+\.(\w+)/gm;
+/** Schemas, default rights and ids; and the version, which `deno task db:migration` writes. */
+const EVERYTHING_ELSE = new Set(["foundation", "schema_version"]);
 
 export const shapeRules: Rule[] = [
   eachFile("a file over 300 lines says why", {
@@ -30,6 +34,62 @@ export const shapeRules: Rule[] = [
     violations: ({ text }) =>
       text.startsWith("/** @jsxImportSource hono/jsx */\n") ? [] : [" lacks the jsxImportSource"],
   }),
+  {
+    name: "an SQL file has the name of a function, table, type or view in it that other files use",
+    planted: {
+      "supabase/schemas/bills/planted.sql": "create function app.other() returns int language sql return 1;",
+      "supabase/schemas/bills/last_digit.sql": "create function app.last_digit() returns int language sql return 1;\n" +
+        "create table app.expenses (id text);",
+      "supabase/schemas/bills/tables.sql": "create table app.lone (id text);",
+    },
+    violations: ({ texts }) => {
+      const used = usesOf(texts);
+      return [...texts].flatMap(([path, text]) => {
+        const [, name] = /^supabase\/schemas\/(?:\w+\/)?(\w+)\.sql$/.exec(path) ?? [];
+        if (!name || EVERYTHING_ELSE.has(name)) return [];
+        const created = [...text.matchAll(CREATED)];
+        if (name === "tables") {
+          return created.filter(([, kind]) => kind === "table").length > 1 ? [] : [`${path} is not several tables`];
+        }
+        const names = created.map(([, , created]) => created!);
+        const isUsed = (one: string) => [...used.get(one) ?? []].some((user) => user !== path);
+        // A file of policies, triggers or jobs alone creates nothing that others call by name.
+        if (names.length === 0 || names.includes(name) && (isUsed(name) || !names.some(isUsed))) return [];
+        return [`${path} has the name of nothing that others use: ${names.join(", ")}`];
+      });
+    },
+  },
+  {
+    name: "the load order of the SQL decides nothing: a table's own file adds its columns and revokes rights",
+    planted: {
+      "supabase/schemas/bills/planted.sql": "revoke update on app.expenses from service_role;",
+      "supabase/schemas/bills/column.sql": "alter table app.expenses\n  add column planted text;",
+    },
+    violations: ({ texts }) =>
+      [...texts].filter(([path]) => path.endsWith(".sql")).flatMap(([path, text]) =>
+        [...text.matchAll(/^(?:revoke (?!all on function)[^;]*? on|alter table(?=[^;]*\sadd column)) (\w+\.\w+)/gm)]
+          .filter(([, table]) => !text.includes(`create table ${table} (`))
+          .map(([, table]) => `${path} changes ${table}`)
+      ),
+  },
+  {
+    name: "SQL names the columns of a row that has more than six: a subselect does, a row constructor does not",
+    planted: { "supabase/schemas/bills/planted.sql": "select (1, f(2, 3), 4, 5, 6, 7, (8))::app.wide;" },
+    violations: ({ texts }) =>
+      [...texts].filter(([path]) => path.endsWith(".sql")).flatMap(([path, text]) => {
+        const values: number[] = [];
+        const words = tokensOf(text).filter(({ kind }) => kind !== "comment").map(({ text }) => text);
+        return words.flatMap((word, i) => {
+          if (word === "(") values.push(1);
+          else if (word === "," && values.length > 0) values[values.length - 1]! += 1;
+          else if (word === ")") {
+            const count = values.pop()!;
+            if (count > 6 && words[i + 1] === "::" && words[i + 3] === ".") return [`${path} casts ${count} values`];
+          }
+          return [];
+        });
+      }),
+  },
   {
     name: "config.toml lists exactly the functions there are, open to callers without a token of the platform",
     planted: {
@@ -60,4 +120,16 @@ function functionSettings({ texts }: Project): Map<string, string> {
       return slug ? [[slug, settings!.replaceAll(/^#.*\n/gm, "")]] : [];
     }),
   );
+}
+
+/** The files that mention each word: the SQL, comments apart, and the code that calls it. */
+function usesOf(texts: Project["texts"]): Map<string, Set<string>> {
+  const uses = new Map<string, Set<string>>();
+  for (const [path, text] of texts) {
+    if (path.startsWith("tests/")) continue;
+    for (const [word] of text.replaceAll(/^\s*--.*/gm, "").matchAll(/\w+/g)) {
+      uses.set(word, (uses.get(word) ?? new Set()).add(path));
+    }
+  }
+  return uses;
 }

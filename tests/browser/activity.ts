@@ -51,7 +51,7 @@ journey("what an assistant did is seen, undone, and done again", async (page) =>
 
   // A filter, by what the form offers.
   await page.goto("/account/activity");
-  await page.getByText("Filter", { exact: true }).click();
+  await page.getByText("Filter changes", { exact: true }).click();
   await page.getByLabel("Name", { exact: true }).fill("lunch");
   await page.getByLabel("Kind of change").selectOption({ label: "edited expenses" });
   await press(page, "Show");

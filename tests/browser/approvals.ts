@@ -99,7 +99,7 @@ journey(
     await client.close();
 
     await page.goto(`/organizations/${organizationId}/approvals`);
-    await press(page, "Let their assistants approve");
+    await press(page, "Let assistants approve");
     assertStringIncludes(await said(page), "through their assistants");
     await page.getByRole("button", { name: /^Remove:/ }).click();
     assertStringIncludes(await said(page), "The rule is removed.");

@@ -42,7 +42,7 @@ journey("a new person signs in by mail, is asked five things, connects an app an
   const confirmation = /http\S+\/account\/reminder-email\S+/.exec(await newestMail("factures@example.com"));
   await page.goto(confirmation![0]);
   await press(page, "Yes, send them here");
-  assertEquals(await heading(page), "Done: reminders will come here");
+  assertEquals(await heading(page), "Reminders will go to this address");
 
   await page.goto("/account");
   await press(page, "Sign out");
@@ -116,7 +116,7 @@ journey("the local link signs in as the demo person", async (page) => {
 journey("the owner of a variable bill connects its provider, pauses and removes it", async (page) => {
   await page.goto("/login?next=%2Faccount%2Fproviders%2Fconnect%3Fbill%3Dbill_demo00000009");
   await signInAsDemo(page);
-  assertEquals(await heading(page), "Which provider is Cloud hosting from?");
+  assertEquals(await heading(page), "Choose the provider of Cloud hosting");
   await page.getByRole("link", { name: "Connect to DigitalOcean" }).click();
   assertStringIncludes(await page.locator("main").innerText(), "Connected now: Team …4f2a");
 
@@ -155,7 +155,7 @@ journey("a person chooses a statement on the page that their assistant's link op
   await signInAsDemo(page);
   assertEquals(page.url(), upload.url, "signing in leads back");
   const choose = (name: string, content: string | Uint8Array) =>
-    page.getByLabel("The file from your bank").setInputFiles({
+    page.getByLabel("One file from your bank, or e-invoices").setInputFiles({
       name,
       mimeType: "text/csv",
       buffer: Buffer.from(content as string),

@@ -4,6 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { composeDigest } from "../../shared/reminders/digest_mail.ts";
+import { htmlPart } from "../../shared/mail/html_part.tsx";
 import { renderMail } from "../../local/auth/mail_template.ts";
 import { renderMailbox } from "../../local/mail/mailbox_page.tsx";
 import { wordsOf } from "../../shared/words/words.ts";
@@ -36,7 +37,31 @@ async function mails(): Promise<[name: string, html: string][]> {
     const html = await Deno.readTextFile(new URL(`../../supabase/templates/${name}.html`, import.meta.url));
     return [name, renderMail({ subject: "", html }, VALUES).html];
   });
-  return await Promise.all([...digests, ...templates]);
+  const { invitation, proposal } = wordsOf("en").mails;
+  const link = "https://expenses.example.com/account/approvals/prop_000000000001";
+  const about = { proposer: VALUES.Email, app: "“Claude”", act: "delete 12 expenses", organization: "“Home <b>”" };
+  const texts = {
+    invitation: invitation.text({
+      inviter: VALUES.Email,
+      organization: "“Home <b>”",
+      role: "member",
+      address: "ben@example.com",
+      link: `https://expenses.example.com/invitation?t=exp_inv_${"A".repeat(43)}`,
+      days: 7,
+    }),
+    proposal: proposal.asked.text({
+      ...about,
+      effects: ["Lunch: €14.50", "Train: €31.00"],
+      reasons: ["it deletes"],
+      expires: "27 November 2026",
+      link,
+    }),
+  };
+  const written = Object.entries(texts).map(async ([name, text]): Promise<[string, string]> => [
+    name,
+    await htmlPart({ subject: name, text }),
+  ]);
+  return await Promise.all([...digests, ...templates, ...written]);
 }
 
 Deno.test("mails look right on phone and desktop, light and dark", {

@@ -10,7 +10,9 @@ import { SIGN_IN_STATES } from "./states/sign_in.ts";
 import { CONNECTING_STATES } from "./states/connecting.ts";
 import { MAILED_LINK_STATES } from "./states/mailed_links.ts";
 import { EXPORT_STATES } from "./states/exports.ts";
+import { POLICY_STATES } from "./states/policies.ts";
 import { UPLOAD_STATES } from "./states/uploads.ts";
+import { DOCUMENT_STATES } from "./states/documents.ts";
 import { CONSENT_STATES } from "./states/consent.ts";
 
 export const STATES: readonly State[] = [
@@ -22,9 +24,11 @@ export const STATES: readonly State[] = [
   ...BOOKS_STATES,
   ...CONNECTING_STATES,
   ...UPLOAD_STATES,
+  ...DOCUMENT_STATES,
   ...EXPORT_STATES,
   page("not-found", ({ browser }) => browser.get("/nothing/here")),
   ...MAILED_LINK_STATES,
   page("broken", async ({ pages }) => await (await signIn(pages, EMAIL)).browser.get("/account"), { answers: {} }),
   ...CONSENT_STATES,
+  ...POLICY_STATES,
 ];

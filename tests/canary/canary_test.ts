@@ -1,7 +1,7 @@
 /**
- * A second organization carries a canary in everything it has. Whatever the first one's people open, call or receive by
- * mail, no canary comes back and no row of the second changes. Each kind of call is a table that fails when something
- * new is missing from it.
+ * Functions that run as the service bypass row-level security, so their filters are the only protection: all data of a
+ * second organization carry a canary. No page, call or mail of the first one's people returns a canary or
+ * changes a row of the second. Each kind of call is a table that fails when something new is missing from it.
  */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";
@@ -72,6 +72,10 @@ Deno.test("no tool leaks the canary or changes its rows", async () => {
   assertEquals(await checkTools(database, await fresh()), []);
 });
 
+Deno.test("no tool of an app that may only read leaks the canary or changes any row", async () => {
+  assertEquals(await checkTools(database, await fresh(), "read"), []);
+});
+
 Deno.test("no page leaks the canary or changes its rows, for any visitor", async () => {
   const { findings, seen } = await checkPages(database, await fresh());
   assertEquals(findings, []);
@@ -82,6 +86,8 @@ Deno.test("no page leaks the canary or changes its rows, for any visitor", async
     "an owner /account/providers/remove 200",
     "a member /account 200",
     "a member /account/disconnect 200",
+    "a member whose apps may only read /account 200",
+    "a member whose apps may only read /account/access 200",
     "an owner /organizations/new 200",
     "an owner /organizations/org_00000000000a/members 200",
     "an owner /organizations/org_00000000000a/members/remove 200",
@@ -99,7 +105,7 @@ Deno.test("no page leaks the canary or changes its rows, for any visitor", async
 Deno.test("no mail to the first organization contains data of the second", async () => {
   const tenants = await fresh();
   const { first } = tenants;
-  // What the job writes for every recipient; nothing else may change.
+  // The job's writes for every recipient; nothing else may change.
   const own = [
     "jobs.reminder_digests",
     "jobs.reminder_log",

@@ -29,9 +29,9 @@ const until = "2027-01-01T00:00:00Z";
 const envelope = { key_id: "00000000", alg: "aes-gcm-hkdf", nonce: "AAAAAAAAAAAAAAAA", data: "AA==" };
 /** Says whose rows are whose; only ids and dates, which only the job sees. */
 const nothing = () => null;
-const DIGESTS = ["jobs.reminder_digests", "jobs.reminder_log", "jobs.notice_log"];
+const DIGESTS = ["app.events", "jobs.reminder_digests", "jobs.reminder_log", "jobs.notice_log"];
 
-/** How each function is called. Job functions that work for everybody say what they touch. */
+/** The arguments of each function. Job functions that work for everybody list the tables that they write. */
 const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   accept_handover: (t) =>
     of(t, (one) => ({
@@ -47,6 +47,8 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
       email: t.first.memberEmail,
       at,
     })),
+  change_grant_access: (t) =>
+    of(t, (one) => ({ user_id: t.first.memberId, grant_id: one.grantId, access: "read", at })),
   change_member_role: (t) =>
     of(t, (one) => ({
       user_id: t.first.ownerId,
@@ -80,6 +82,42 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
       sees_private: true,
       at,
     })),
+  claim_event: () => [{ args: { at }, part: nothing }],
+  settle_event: () => [{
+    args: { subscription_id: "sub_none", place: { at, id: "evt_1" }, is_done: false, at },
+  }],
+  find_event_subscription: (
+    { first },
+  ) => [{
+    args: { token_hash: first.accessHash, resource: RESOURCE, name: "bill.due", url: "https://app.example/hook", at },
+  }],
+  drop_event_subscription: (
+    { first },
+  ) => [{
+    args: { token_hash: first.accessHash, resource: RESOURCE, name: "bill.due", url: "https://app.example/hook", at },
+  }],
+  keep_event_subscription: ({ first }) => [{
+    args: {
+      token_hash: first.accessHash,
+      resource: RESOURCE,
+      name: "bill.due",
+      url: "https://app.example/hook",
+      secret: envelope,
+      after: null,
+      expires_at: until,
+      at,
+    },
+  }],
+  poll_events: ({ first }) => [{
+    args: {
+      token_hash: first.accessHash,
+      resource: RESOURCE,
+      name: "bill.due",
+      after: { at: "2026-01-01T00:00:00Z", id: "" },
+      at_most: 50,
+      at,
+    },
+  }],
   propose_owner: (t) =>
     of(t, (one) => ({
       user_id: t.first.ownerId,
@@ -165,6 +203,7 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   check_schedule: () => [{ args: { project_url: "https://project.example", cron_secret_hashes: [] }, part: nothing }],
   choose_mails: (t) =>
     of(t, (one) => ({ user_id: t.first.memberId, organization_id: one.organizationId, mails: "all", at })),
+  open_review: () => [{ args: { code_hash: "ab".repeat(32), at } }],
   claim_attempt: () => [{ args: { key_hash: "a", at_most: 5, seconds_apart: 60, quotas: [], at } }],
   claim_provider_link: () => [{
     args: { period: "2026-10-01", again: false, before: at, at },
@@ -244,6 +283,7 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
     })),
   list_connected_apps: ({ first }) => [{ args: { user_id: first.memberId, at } }],
   list_grant_alerts: ({ first }) => [{ args: { user_id: first.memberId } }],
+  may_sign_up: () => [{ args: { email: "new@first.example", at } }],
   note_sign_in: ({ first }) => [{ args: { user_id: first.ownerId, email: "new@first.example", at } }],
   open_connection: (t) =>
     of(t, (one) => ({ user_id: t.first.ownerId, bill_id: one.openBillId, provider_key: "openai", quotas: [], at })),
@@ -253,6 +293,10 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   }],
   open_export: (t) =>
     of(t, (one) => ({ user_id: t.first.ownerId, organization_id: one.organizationId, wanted: null, at })),
+  open_document: (t) =>
+    [true, false].flatMap((content) =>
+      of(t, (one) => ({ user_id: t.first.memberId, document_id: one.documentId, content, at }))
+    ),
   open_upload: (t) => of(t, (one) => ({ user_id: t.first.memberId, import_id: one.importId, at })),
   ping: () => [{ args: {} }],
   read_account: ({ first }) => [{ args: { user_id: first.ownerId, at } }, { args: { user_id: first.memberId, at } }],

@@ -19,7 +19,15 @@ export interface PrivateBooks {
   /** By who they are; `opened` is a viewer to whom private categories were opened. */
   people: Record<Role | "opened", Books>;
   /** Ids of private records. */
-  ids: { expense: string; bill: string; variableBill: string; change: string; opening: string; category: string };
+  ids: {
+    expense: string;
+    bill: string;
+    variableBill: string;
+    document: string;
+    change: string;
+    opening: string;
+    category: string;
+  };
   accountId: string;
   /** Everything private that has an id; none may show. */
   allIds: string[];
@@ -86,6 +94,14 @@ export async function openPrivateBooks(database: TestDatabase): Promise<PrivateB
      from app.provider_links where expense_id = $1`,
     [variableBill, NOW],
   );
+  const { document } = await owner.ok("attach_document", {
+    step: "keep",
+    content: btoa(WORD),
+    name: `${WORD}.pdf`,
+    type: "application/pdf",
+    facts: { kind: "invoice", format: "pdf", payee: `${WORD} GmbH`, gross: AMOUNT, currency: "EUR", questions: [] },
+  });
+  await owner.ok("attach_document", { document_id: document.id, to: variableBill });
   // Calls that name private records without changing them.
   const { results: [{ id: twice }] } = await owner.ok("log_expenses", {
     items: [{ name: "Transfer", amount: "7.00", date: "2026-11-18" }],
@@ -119,14 +135,22 @@ export async function openPrivateBooks(database: TestDatabase): Promise<PrivateB
   );
   return {
     people: { owner, manager, member, viewer, opened },
-    ids: { expense, bill, variableBill, change: logged.change_id, opening: opening.change_id, category: kept[0]!.id },
+    ids: {
+      expense,
+      bill,
+      variableBill,
+      document: document.id,
+      change: logged.change_id,
+      opening: opening.change_id,
+      category: kept[0]!.id,
+    },
     accountId: accountRow!.id,
     allIds: kept.map(({ id }) => id),
     statement,
   };
 }
 
-/** @param sent what the caller sent, whose words may be echoed. */
+/** @param sent the caller's input, which may be echoed. */
 export function privateLeaks(text: string, { allIds }: Pick<PrivateBooks, "allIds">, sent = ""): string[] {
   const said = text.replaceAll(
     new RegExp(`${WORD}[ \\w]*|${AMOUNT}`, "gi"),

@@ -57,6 +57,8 @@ const CALLS: Record<string, (books: PrivateBooks) => Args[]> = {
   add_bill: () => [{ name: "pension", amount: "15.00", first_due: "2026-12-21" }],
   update_bill: ({ ids }) => [{ bill_id: ids.bill, set: { note: "Mine" } }, { bill_id: ids.bill, set: { amount: "1" } }],
   mark_bill_paid: ({ ids }) => [{ bill_id: ids.bill }, { bill_name: "health" }],
+  list_documents: ({ ids }) => [{}, { query: "a" }, { document_id: ids.document }],
+  attach_document: ({ ids }) => [{ document_id: ids.document }, { document_id: ids.document, to: "none" }],
   settle_up: () => [{}, { to: "owner", amount: "1.00" }],
   sync_bill_amounts: ({ ids }) => [{}, { bill_ids: [ids.variableBill] }],
   delete_records: ({ ids }) => [{ ids: [ids.expense] }, { ids: [ids.bill] }],
@@ -72,7 +74,15 @@ const CALLS: Record<string, (books: PrivateBooks) => Args[]> = {
   ],
 };
 
-const READS = ["get_context", "list_expenses", "summarize_spending", "list_bills", "review_bills", "reconcile"];
+const READS = [
+  "get_context",
+  "list_documents",
+  "list_expenses",
+  "summarize_spending",
+  "list_bills",
+  "review_bills",
+  "reconcile",
+];
 
 Deno.test("no tool shows or changes private records", async (t) => {
   assertEquals(Object.keys(CALLS).toSorted(), TOOLS.map(({ listed }) => listed.name as string).toSorted());
@@ -132,7 +142,13 @@ Deno.test("private records behave as if they didn't exist", async () => {
     ["list_expenses", (word) => ({ categories: [`${word} Payroll`] })],
     ["log_expenses", (word) => ({ items: [{ name: "Ink", amount: "1.00", category: `${word} Payroll` }] })],
     ["log_expenses", (word) => ({
-      items: [{ name: `${word} salary`, payee: `${word} GmbH`, amount: AMOUNT, date: "2026-11-18" }],
+      // On another day, because the two calls would resemble each other.
+      items: [{
+        name: `${word} salary`,
+        payee: `${word} GmbH`,
+        amount: AMOUNT,
+        date: `2026-11-${word === WORD ? 18 : 17}`,
+      }],
     })],
     ["update_expenses", (_, { exp }) => ({ ids: [exp], set: { note: "Mine" } })],
     ["delete_records", (_, { exp }) => ({ ids: [exp] })],

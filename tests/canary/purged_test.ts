@@ -16,7 +16,7 @@ async function fresh(): Promise<Tenants> {
   await database.reset();
   const tenants = await openTenants(database);
   const { ownerId } = tenants.second;
-  // What the identity provider keeps, planted as well. Its own deletion cascades from auth.users.
+  // The identity provider's rows, planted as well. Its own deletion cascades from auth.users.
   await database.exec(`
     update auth.users set raw_user_meta_data = '{"name": "Zq7Canary"}' where id = '${ownerId}';
     insert into auth.identities (id, provider_id, user_id, identity_data, provider, created_at, updated_at)
@@ -29,7 +29,7 @@ async function fresh(): Promise<Tenants> {
   return tenants;
 }
 
-/** Every row of every table, whatever schema it is in. */
+/** Every row of every table in all schemas. */
 async function dumpEverything(session: Session): Promise<string[]> {
   const tables = await session.query<{ name: string }>(
     `select c.oid::regclass::text as name from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
@@ -58,7 +58,7 @@ async function deleteAll({ second }: Tenants): Promise<void> {
     at: NOW,
   });
   assertEquals(asked.outcome, "scheduled");
-  // Also who only ever signed in.
+  // Also a person who only signed in.
   const people = await database.query<{ user_id: string; email: string }>(
     "select id as user_id, email from auth.users where email like '%@second.example' order by email",
   );
@@ -83,7 +83,7 @@ async function purgeInPages(most: number): Promise<number> {
   throw new Error("the purge does not end");
 }
 
-/** Rows of the first organization and of nobody, but for what the purge is about. */
+/** Rows of the first organization and of nobody, except the rows to purge. */
 const others = async (tenants: Tenants) =>
   (await dumpEverything(database)).filter((row) =>
     leaksIn(row, tenants).length === 0 && !row.includes("second.example") && !row.startsWith("oauth.rate_buckets")
@@ -112,7 +112,7 @@ for (const most of [50_000, 3, 1]) {
     assertEquals(await ofFirst(), owned);
     const now = await others(tenants);
     assertEquals(other.filter((row) => !now.includes(row)), []);
-    // Codes and limits end by themselves, with those of everybody.
+    // Codes and limits expire by themselves, for everybody.
     await purge("purge_expired", GRACE_OVER, 50_000);
     const left = await remains(tenants);
     assert(left.length > 3, "the audit stays");
@@ -120,7 +120,7 @@ for (const most of [50_000, 3, 1]) {
       assert(row.startsWith("identity.audit_events "), row);
       assertEquals(JSON.parse(row.slice(row.indexOf("{"))).detail, {}, row);
     }
-    // Once more: nothing happens.
+    // A second purge changes nothing.
     const after = await dumpEverything(database);
     assertEquals(await purgeInPages(most), 1);
     assertEquals(await dumpEverything(database), after);
@@ -143,7 +143,7 @@ Deno.test("a killed page is rolled back completely, and the next run continues",
 });
 
 Deno.test("only the role of the purge may purge, and it may do nothing else", async () => {
-  const names = ["purge", "purge_expired", "purge_organizations", "purge_people"];
+  const names = ["end_reviews", "purge", "purge_expired", "purge_organizations", "purge_people"];
   const rights = await database.query<{ role: string; may: string[] }>(
     `select r.role, array(
        select p.proname::text from pg_proc as p

@@ -60,6 +60,7 @@ export interface Tenant {
   /** Imports of the member's: one that waits for its file, and one whose file is being read. */
   waitingImportId: string;
   importId: string;
+  documentId: string;
   proposalId: string;
   grantId: string;
   clientId: string;
@@ -120,6 +121,7 @@ const tenant = (digit: string, suffix: string, name: string): Tenant => {
     brokenLinkId: id("lnk", "d"),
     waitingImportId: id("imp", "c"),
     importId: id("imp", "d"),
+    documentId: id("doc", "a"),
     proposalId: id("prop", "a"),
     grantId: uuid("1"),
     clientId: `client_${name}`,
@@ -328,10 +330,7 @@ export async function dump(
 let known: Promise<Table[]> | undefined;
 const catalogOf = (session: Session) => known ??= readCatalog(session);
 
-/**
- * What an answer reveals of the second organization.
- * @param sent what the caller sent, which may be echoed.
- */
+/** The second organization's data in an answer. @param sent the caller's input, which may be echoed. */
 export function leaksIn(text: string, { ids }: Pick<Tenants, "ids">, sent = ""): string[] {
   const amounts = text.match(/\b\d[\d,]*\.\d{2}\b/g) ?? [];
   return [

@@ -29,6 +29,10 @@ const CALLS: Record<string, (one: Tenant) => Args[]> = {
   add_bill: () => [{ name: "Phone", amount: "15.00", first_due: "2026-12-01" }],
   update_bill: (one) => [{ bill_id: id(one, "bill", "b"), set: { note: "Mine" } }],
   mark_bill_paid: (one) => [{ bill_id: id(one, "bill", "b"), due_on: "2026-11-22" }, { bill_name: "Phone" }],
+  list_documents: () => [{}, { query: "a" }],
+  attach_document: (
+    one,
+  ) => [{ document_id: id(one, "doc", "a") }, { document_id: id(one, "doc", "a"), to: one.openBillId }],
   settle_up: () => [{ to: "owner", amount: "5.00" }],
   sync_bill_amounts: (one) => [{ bill_ids: [one.brokenBillId] }],
   delete_records: (one) => [{ ids: [id(one, "exp", "e")] }, { ids: [one.openBillId] }],
@@ -40,11 +44,19 @@ const CALLS: Record<string, (one: Tenant) => Args[]> = {
 const id = ({ organizationId }: Tenant, prefix: string, last: string) =>
   `${prefix}${organizationId.slice(3, -1)}${last}`;
 
+/** What reading counts. */
+const COUNTED = ["app.tool_reads", "oauth.rate_buckets"];
+
 /**
  * Makes every call and names what leaked from the second organization or changed in it, and each tool that never
  * worked.
+ * @param access of the app; one that may only read changes nothing in its own organization either.
  */
-export async function checkTools(database: TestDatabase, tenants: Tenants): Promise<string[]> {
+export async function checkTools(
+  database: TestDatabase,
+  tenants: Tenants,
+  access: "read" | "write" = "write",
+): Promise<string[]> {
   const names: string[] = TOOLS.map(({ listed }) => listed.name);
   const findings = [
     ...names.filter((name) => !(name in CALLS)).map((name) =>
@@ -52,13 +64,19 @@ export async function checkTools(database: TestDatabase, tenants: Tenants): Prom
     ),
     ...Object.keys(CALLS).filter((name) => !names.includes(name)).map((name) => `there is no tool ${name}`),
   ];
-  const before = await dump(database, tenants);
+  await database.query("update oauth.grants set access = $1", [access]);
+  const rows = async () => [
+    ...await dump(database, tenants),
+    ...(access === "read" ? await dump(database, { ids: [tenants.first.organizationId] }, COUNTED) : []),
+  ];
+  const before = await rows();
   for (const [name, callsOf] of Object.entries(CALLS)) {
     for (const one of [tenants.second, tenants.first]) {
       for (const [place, args] of callsOf(one).entries()) {
         const sent = JSON.stringify(args);
         // As the connector does: the contract parses the arguments first.
-        const parsed = TOOLS.find(({ listed }) => listed.name === name)?.parse(args);
+        const tool = TOOLS.find(({ listed }) => listed.name === name);
+        const parsed = tool?.parse(args);
         if (!parsed?.ok) {
           findings.push(`${name} does not take ${sent}: ${JSON.stringify(parsed)}`);
           continue;
@@ -68,12 +86,15 @@ export async function checkTools(database: TestDatabase, tenants: Tenants): Prom
           { token_hash: tenants.first.accessHash, resource: RESOURCE, tool: name, arguments: parsed.value, at: NOW },
         );
         const what = `${name} ${sent} answers`;
-        if (outcome !== "ok") findings.push(`${what} ${outcome}`);
-        if (place === 0 && one === tenants.first && !result.ok) findings.push(`${what} ${JSON.stringify(result)}`);
-        const leaks = leaksIn(JSON.stringify(result), tenants, sent);
+        const isRefused = access === "read" && !tool!.listed.annotations.readOnlyHint;
+        if (outcome !== (isRefused ? "insufficient_scope" : "ok")) findings.push(`${what} ${outcome}`);
+        if (place === 0 && one === tenants.first && !isRefused && !result.ok) {
+          findings.push(`${what} ${JSON.stringify(result)}`);
+        }
+        const leaks = leaksIn(JSON.stringify(result ?? null), tenants, sent);
         if (leaks.length > 0) findings.push(`${what} ${leaks.join(", ")}: ${JSON.stringify(result)}`);
       }
     }
   }
-  return [...findings, ...difference(before, await dump(database, tenants))];
+  return [...findings, ...difference(before, await rows())];
 }

@@ -26,6 +26,10 @@ export const CALLERS: Record<string, { role: string; claims: Record<string, stri
   owner: { role: "authenticated", claims: { sub: person("a"), organization_id: ORGANIZATION } },
   manager: { role: "authenticated", claims: { sub: person("e"), organization_id: ORGANIZATION } },
   viewer: { role: "authenticated", claims: { sub: person("f"), organization_id: ORGANIZATION } },
+  reading: {
+    role: "authenticated",
+    claims: { sub: person("a"), organization_id: ORGANIZATION, grant_id: "00000000-0000-4000-8000-000000000003" },
+  },
   opened: { role: "authenticated", claims: { sub: person("9"), organization_id: ORGANIZATION } },
   service: { role: "service_role", claims: {} },
 };

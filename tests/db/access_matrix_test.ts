@@ -31,7 +31,7 @@ Deno.test("access matrix", async (t) => {
   const database = await openDatabase();
   try {
     await t.step("has a cell for every caller", () => {
-      const kept = ["manager", "member", "opened", "owner", "viewer"];
+      const kept = ["manager", "member", "opened", "owner", "reading", "viewer"];
       const all = Object.keys(CALLERS).filter((name) => name !== "opened").toSorted();
       for (const cells of matrix.tables.values()) assertEquals(Object.keys(cells).toSorted(), all);
       for (const table of [matrix.private, matrix.ownOnly]) {

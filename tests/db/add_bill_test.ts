@@ -95,7 +95,7 @@ Deno.test("add_bill", async (t) => {
         trial_ends_on: "2027-01-31",
         renews_on: "2027-03-31",
         cancel_by: "2027-03-01",
-        share_note: "A note, for nobody in particular: 33.33%, 29.83 CHF. Payments, totals and balances count the " +
+        share_note: "A note: 33.33%, 29.83 CHF. Payments, totals and balances count the " +
           "whole amount.",
         version: 1,
       });
@@ -139,7 +139,12 @@ Deno.test("add_bill", async (t) => {
     });
 
     await step("says that past due dates are not tracked", async (books) => {
-      const result = await books.call("add_bill", { name: "Rent", amount: "1", first_due: "2026-10-01" });
+      const result = await books.call("add_bill", {
+        name: "Rent",
+        amount: "1",
+        frequency: "monthly",
+        first_due: "2026-10-01",
+      });
       assertEquals(result.warnings.map(({ code }: Json) => code), ["past_dates_not_tracked"]);
       assertMatch(result.warnings[0].message, /2026-12-01/);
     });
@@ -159,7 +164,7 @@ Deno.test("add_bill", async (t) => {
 
     await step("says when another bill has the same name, and what sharing does not do", async (books) => {
       const { bill } = await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: "2026-12-01" });
-      const second = { name: "rent", amount: "100", first_due: "2026-12-01", my_share_percent: 50 };
+      const second = { name: "rent", amount: "100", month_days: [1], my_share_percent: 50 };
       const result = await books.call("add_bill", second);
       assertEquals(result.warnings.map(({ code }: Json) => code), ["same_name", "share_is_a_note"]);
       assertEquals(

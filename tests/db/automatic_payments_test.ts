@@ -1,5 +1,5 @@
 /** Automatic payments: which are recorded when a bill rolls, with which amount, and which wait for one. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
 import { addBill, expected, overdueOf, refresh, showBill, test } from "./occurrence_bills.ts";
@@ -83,6 +83,16 @@ test("payer and charge can be added to an automatic payment", async (database, b
   assertEquals([row.amount, row.base_amount], ["15.00", "13.70"]);
 });
 
+test("the payer of an automatic payment is named, or nobody where several people could have paid", async (_, books) => {
+  await addBill(books, { name: "Club", first_due: "2026-11-28", amount: "5", autopay: true });
+  books.goTo("2026-12-05");
+  await books.ok("log_expenses", { items: [{ name: "Tea", amount: "1" }] });
+  const payers = async () => (await books.ok("list_expenses")).rows.map(({ paid_by }: Json) => paid_by);
+  assertEquals(await payers(), [undefined, undefined]);
+  await books.join();
+  assertEquals(await payers(), [undefined, "nobody named"]);
+});
+
 test("upcoming dates count for their expected payer", async (_database, books) => {
   const ben = await books.join();
   const mail = `${ben.userId}@example.com`;
@@ -125,6 +135,27 @@ const paid = (paid_on: string, amount_minor: number, is_estimate: boolean) => ({
   source: "autopay",
 });
 
+test("a date that waited for its amount takes over the expense of that amount", async (database, books) => {
+  const addBill = async (name: string) =>
+    (await books.ok("add_bill", { name, amount_mode: "variable", first_due: "2026-12-05", autopay: true })).bill.id;
+  books.goTo("2026-12-05");
+  const items = ["Gas", "Power"].map((name) => ({ name, amount: "84", date: "2026-12-04" }));
+  await books.ok("log_expenses", { items });
+  const [gas, power] = [await addBill("Gas"), await addBill("Power")];
+  books.goTo("2026-12-06");
+  const set = (bill_id: string, amount: string) =>
+    books.call("update_bill", { bill_id, occurrence: { due_on: "2026-12-05", action: "set_amount", amount } });
+  assertEquals((await set(gas, "84")).warnings, []);
+  assertEquals(await paymentsOf(database, gas), [paid("2026-12-04", 8400, false)]);
+  // An amount that a person gives is exact, so both count, and the answer says so.
+  const { warnings } = await set(power, "80");
+  assertEquals(warnings.map(({ code }: Json) => code), ["already_spent"]);
+  assertStringIncludes(warnings[0].message, "84.00 EUR on 2026-12-04, is recorded already as an expense of another");
+  assertStringIncludes(warnings[0].message, "both count now");
+  assertEquals(await paymentsOf(database, power), [paid("2026-12-05", 8000, false)]);
+  assertEquals((await books.call("list_expenses")).totals_by_currency, { EUR: "248.00" });
+});
+
 test("an estimated amount is recorded as an estimate, which a person can correct", async (database, books) => {
   const { bill } = await books.ok("add_bill", {
     name: "Gas",
@@ -143,7 +174,7 @@ test("an estimated amount is recorded as an estimate, which a person can correct
   const [row] = (await books.ok("list_expenses")).rows;
   assertEquals([row.name, row.is_estimate], ["Gas", true]);
   const { csv } = await books.ok("list_expenses", { format: "csv" });
-  assertEquals(csv.split("\r\n").map((line: string) => line.split(",").at(-1)).slice(0, 2), ["is_estimate", "true"]);
+  assertEquals(csv.split("\r\n").map((line: string) => line.split(",").at(-2)).slice(0, 2), ["is_estimate", "true"]);
   assertEquals(await warningsOf(books, { period: "this_month" }), [
     "1 automatic payment of this period, 80.00 EUR, is an estimate and will change when the real amount is known.",
   ]);

@@ -40,6 +40,7 @@ Deno.test("undo_change of bills", async (t) => {
       const before = await shown(books, rent.id);
       const error = await books.fails("undo_conflict", "undo_change", { change_id: part.change_id });
       assertEquals(error.details.rows.map(({ what }: Json) => what), ["Rent due 2026-12-01"]);
+      assertEquals(error.details.later.change_id, rest.change_id);
       assertEquals(await shown(books, rent.id), before);
       await books.ok("undo_change", { change_id: rest.change_id });
       assertEquals((await shown(books, rent.id)).remaining, "700.00");

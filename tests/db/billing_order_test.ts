@@ -1,6 +1,6 @@
 /**
- * Events may arrive in any order, repeatedly and concurrently: the final state depends on none of it. A small model of
- * the rules says what that state is. On a real PostgreSQL (`TEST_DATABASE_URL`) more streams are tried, and the events
+ * Events may arrive in any order, repeatedly and concurrently: the final state does not depend on this. A small model
+ * of the rules predicts that state. On a real PostgreSQL (`TEST_DATABASE_URL`) more streams are tried, and the events
  * of each are delivered concurrently.
  */
 import { assertEquals } from "@std/assert";

@@ -38,7 +38,7 @@ export class BooksModel {
     this.#page = after;
   }
 
-  /** Undoes a change: exactly the lines it wrote, whatever changed elsewhere since. */
+  /** Undoes a change: exactly the lines it wrote, regardless of later changes elsewhere. */
   undo(changeId: string, undoId: string): void {
     const target = this.#changes.get(changeId)!;
     const after = new Map(this.#page);

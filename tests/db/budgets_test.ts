@@ -57,6 +57,47 @@ testBooks("budgets", { day: TODAY }, {
     ]);
   },
 
+  "are named by the write that brings them to 80 or 100 percent": async (books) => {
+    const reached = async (...items: Json[]) =>
+      (await books.call("log_expenses", { items, on_duplicate: "allow" })).warnings.filter(({ code }: Json) =>
+        code === "budget_reached"
+      ).map(({ message }: Json) => message);
+    await set(books, { category: "Travel", amount: "100" });
+    await set(books, { amount: "200" });
+    assertEquals(await reached(travel("79.99", TODAY), travel("50", "2026-09-30")), []);
+    assertEquals(await reached(travel("0.01", TODAY)), [
+      "The monthly budget for Travel is nearly used up: 80.00 of 100.00 EUR spent.",
+    ]);
+    assertEquals(await reached(travel("1", TODAY)), []);
+    assertEquals(await reached(travel("99", TODAY), { name: "Lunch", amount: "20" }), [
+      "The monthly budget for everything is used up: 200.00 of 200.00 EUR spent. " +
+      "The monthly budget for Travel is used up: 180.00 of 100.00 EUR spent.",
+    ]);
+    assertEquals(await reached(travel("1", TODAY)), [
+      "The monthly budget for everything is used up: 201.00 of 200.00 EUR spent. " +
+      "The monthly budget for Travel is used up: 181.00 of 100.00 EUR spent.",
+    ]);
+    assertEquals(await reached({ ...travel("91", TODAY), is_refund: true }), []);
+    const [part, rest] = [{ amount: "10", category: "Travel" }, { category: "Food" }];
+    assertEquals(await reached({ name: "Trip", amount: "30", split: [part, rest] }), [
+      "The monthly budget for Travel is used up: 100.00 of 100.00 EUR spent.",
+    ]);
+  },
+
+  "in a former base currency are named by the write that brings them to 80 percent": async (books, database) => {
+    await addRate(database, "USD", "2026-10-05", "1.25");
+    await set(books, { category: "Travel", amount: "100" });
+    await books.ok("update_settings", { base_currency: "USD" });
+    const reached = async (item: Json) =>
+      (await books.call("log_expenses", { items: [{ ...travel("99", "2026-10-06"), ...item }] })).warnings
+        .filter(({ code }: Json) => code === "budget_reached").map(({ message }: Json) => message);
+    assertEquals(await reached({ currency: "USD" }), []);
+    assertEquals(await reached({ amount: "0.80", currency: "EUR" }), [
+      "The monthly budget for Travel is nearly used up: 80.00 of 100.00 EUR spent.",
+    ]);
+    assertEquals(await reached({ amount: "1" }), []);
+  },
+
   "are filtered by month and category": async (books) => {
     await log(books, travel("80", "2026-10-02"), travel("99", "2026-09-30"));
     await set(books, { category: "Travel", amount: "200" });
@@ -150,7 +191,7 @@ testBooks("budgets", { day: TODAY }, {
     });
     const { reversed } = await books.ok("undo_change", { change_id: raised.change_id });
     assertEquals(reversed.map(({ what }: Json) => what), [
-      "The monthly budget for Travel: amount, carry-over, first month or year changed back",
+      "The monthly budget for Travel: amount, carry-over, first period changed back",
     ]);
     assertEquals(await left(books), [["Travel", "month", "800.00"]]);
     assertEquals(await left(books, { period: "last_month" }), [["Travel", "month", "400.00"]]);

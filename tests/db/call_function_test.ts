@@ -93,6 +93,11 @@ Deno.test("each scheduled function has its schedules, and they call nothing else
       ["reminders", "0 8 * * *", "cron-reminders"],
       ["reminders-catch-up", "5-55/10 8-11 * * *", "cron-reminders"],
       ["roll-bills", "1-59/15 * * * *", "cron-reminders?only=roll"],
-    ].map(([jobname, schedule, slug]) => ({ jobname, schedule, command: `select jobs.call_function('${slug}')` })),
+      ["send-events", "* * * * *", "cron-reminders?only=events", " where app.has_waiting_events(now())"],
+    ].map(([jobname, schedule, slug, when = ""]) => ({
+      jobname,
+      schedule,
+      command: `select jobs.call_function('${slug}')${when}`,
+    })),
   );
 });

@@ -40,6 +40,19 @@ testBooks("get_context.changes", { day: "2026-11-20", timezone: "Europe/Berlin" 
     assertEquals(summaries(await log(own, { member: mail(ben) })), ["Logged Bread, 9.00 EUR"]);
   },
 
+  "says who recorded what a member paid who changed nothing, and where the log begins": async (ana) => {
+    const ben = await ana.join();
+    ana.goTo("2026-11-18");
+    await ana.ok("log_expenses", { items: [{ name: "Shoes", amount: "80.00", paid_by: mail(ben) }] });
+    ana.goTo("2026-11-20");
+    const { recent_changes, no_match } = await log(ana, { member: mail(ben), from: "2026-11-16" });
+    assertEquals([recent_changes, no_match], [[], {
+      log_begins: "2026-11-18",
+      paid_by_member: [{ count: 1, recorded_by: mail(ana) }],
+    }]);
+    assertEquals((await log(ana, { member: mail(ben), from: "2026-11-19" })).no_match, { log_begins: "2026-11-18" });
+  },
+
   "finds who changed a record, by its id or its name, with both values": async (ana) => {
     const ben = await ana.join();
     await ana.ok("add_bill", { name: "Rent", amount: "1150", first_due: "2026-12-01" });
@@ -81,8 +94,10 @@ testBooks("get_context.changes", { day: "2026-11-20", timezone: "Europe/Berlin" 
     ]);
     const [{ client, via }] = (await log(ana)).recent_changes;
     assertEquals([client, via], [undefined, "the website"]);
-    for (const changes of [{}, { record: "soup" }, { member: mail(ana) }, { client: "other" }]) {
+    for (const changes of [{}, { member: mail(ana) }, { client: "other" }]) {
       assertEquals(summaries(await log(ben, changes)).filter((text: string) => text.includes("soup")), []);
     }
+    const { recent_changes, no_match } = await log(ben, { record: "soup" });
+    assertEquals([recent_changes, no_match], [[], { unknown_record: "soup" }]);
   },
 });

@@ -72,7 +72,7 @@ testBooks("the effects of a change", {}, {
       first_due: "2026-12-01",
     });
     assertEquals(await linesOf(database, added.change_id), [
-      "Rent added: amount 900.00 EUR, first date 2026-12-01, frequency monthly, interval 1, category Housing",
+      "Rent added: amount 900.00 EUR, first date 2026-12-01, frequency monthly, category Housing",
     ]);
     const paid = await books.call("mark_bill_paid", { bill_name: "Rent", due_on: "2026-12-01" });
     assertEquals(await linesOf(database, paid.change_id), [
@@ -92,7 +92,7 @@ testBooks("the effects of a change", {}, {
     };
     assertEquals(
       await lineOf({ month_days: [1, 15], ends_after: 6, autopay: true }),
-      "Hosting added: amount 190.00 EUR, first date 2026-12-01, frequency monthly, interval 1, " +
+      "Hosting added: amount 190.00 EUR, first date 2026-12-01, frequency monthly, " +
         "days of the month 1st and 15th, number of dates 6, paid automatically yes, category Software",
     );
     assertEquals(
@@ -110,7 +110,7 @@ testBooks("the effects of a change", {}, {
         notice_days: 30,
       }),
       "Audit added: fixed or variable amount variable, currency USD, first date 2026-11-27, frequency monthly, " +
-        "interval 1, days of the month second Tuesday and last Friday, weekend rule after, renewal date 2027-06-01, " +
+        "days of the month second Tuesday and last Friday, weekend rule after, renewal date 2027-06-01, " +
         `notice period 30, your share 12.5%, assignee ${await emailOf(books, database)}, reminder no`,
     );
   },
@@ -142,16 +142,18 @@ testBooks("the effects of a change", {}, {
        order by 1`,
       [books.userId],
     );
-    // Names, merged records, places of rows, answers about duplicates, and the price until a coming one, which the amount tells.
+    // Documents are added outside of changes. Names, days that name a date, merged records, places of rows, answers about duplicates, and the price until a coming one, which the amount tells.
     assertEquals(
       [...new Set(silent.map(({ column }) => column.split(".")[1]!))].toSorted(),
       [
+        ...["added_by", "declined", "facts", "hash", "payee_key", "size", "type"],
         "amount_source",
         "charged_currency",
         "closed_at",
         "created_at",
         "created_by",
         "deleted_at",
+        "due_on",
         "earlier_minor",
         "expense_id",
         "external_id",

@@ -4,7 +4,7 @@ import type { Books } from "../_support/books.ts";
 import { at, database, fresh, run } from "./reminder_run.ts";
 
 const add = (books: Books, args: Record<string, unknown>) =>
-  books.call("add_bill", { name: "Game pass", amount: "9.99", ...args });
+  books.call("add_bill", { name: "Game pass", amount: "9.99", frequency: "monthly", ...args });
 
 /** The first day of the following weeks on which a mail to a person names the bill. */
 async function firstMail(userId: string, from: number): Promise<string | undefined> {

@@ -1,5 +1,5 @@
--- Rules that hold for every object of ours, whoever adds it. Each rule is followed by what breaks it: hygiene_test.ts plants
--- that and expects the rule to name it.
+-- Rules for every object of ours. A violation follows each rule: hygiene_test.ts plants it and expects the rule to name
+-- it.
 
 select no_plan();
 
@@ -60,9 +60,17 @@ select is_empty($$ select signature from rules.functions where not is_resolved a
   'every function has a pinned search_path, or names that were resolved when it was made');
 -- planted: create function public.planted() returns int language sql security definer as 'select 1'
 
-select is_empty($$ select signature from rules.functions where prosecdef and name not in ('identity.is_active', 'identity.find_organization_id', 'identity.find_standing', 'billing.plans_enabled', 'app.list_hidden_categories', 'app.list_shared_expenses', 'app.forget_credential', 'app.note_refused_credential', 'app.refuse_closed_month', 'app.hold_organization',
+-- The setting also holds for the checks of foreign keys, which would be planned again for each row.
+select is_empty($$
+    select signature from rules.functions
+    where proconfig @> array['plan_cache_mode=force_custom_plan'] and source ~* '\minsert into\M' $$,
+  'no function that inserts rows forces custom plans');
+-- planted: create function app.planted() returns void language plpgsql set search_path = '' set plan_cache_mode = 'force_custom_plan' as 'begin insert into app.fx_rates default values; end'
+
+select is_empty($$ select signature from rules.functions where prosecdef and name not in ('identity.is_active', 'identity.find_organization_id', 'identity.find_standing', 'billing.plans_enabled', 'app.list_hidden_categories', 'app.list_shared_expenses', 'app.room_for_documents', 'app.forget_credential', 'app.note_refused_credential', 'app.refuse_closed_month', 'app.hold_organization',
       'app.sync_paid_minor', 'app.derive_shares', 'app.find_excluded', 'app.list_subjects', 'app.find_own_latest', 'app.has_items', 'app.find_approvers', 'app.name_parties', 'app.list_line_payments', 'app.list_known_lines', 'app.had_digest',
-      'jobs.purge_expired', 'jobs.purge_organizations', 'jobs.purge_people', 'public.check_schedule') $$,
+      'identity.is_review_over', 'app.has_app', 'app.emit_reminders', 'app.emit_notices', 'app.emit_digest', 'app.emit_proposal', 'app.emit_import',
+      'jobs.end_reviews', 'jobs.purge_expired', 'jobs.purge_organizations', 'jobs.purge_people', 'public.check_schedule') $$,
   'a function runs as its owner only when it is listed here');
 -- planted: create function public.planted() returns int language sql security definer set search_path = '' as 'select 1'
 
@@ -81,7 +89,7 @@ select is_empty($$
 select is_empty($$
     select signature from rules.functions
     where source ~* '\m(now\(\)|current_timestamp|current_date|clock_timestamp|statement_timestamp|localtimestamp)'
-      and name not in ('app.instant', 'app.new_id_bits', 'public.check_schedule') $$,
+      and name not in ('app.instant', 'app.new_id_bits', 'identity.refuse_passwords', 'public.check_schedule') $$,
   'functions take the instant, they do not ask the database for it');
 -- planted: create function app.planted() returns timestamptz language sql stable set search_path = '' as 'select now()'
 
@@ -145,8 +153,8 @@ select is_empty($$
 select is_empty($$
     select name from rules.functions
     where has_function_privilege('service_role', oid, 'execute') = (name in (
-      'app.forget_credential', 'app.note_refused_credential', 'app.pause_links_without_plan', 'identity.refuse_passwords', 'jobs.call_function', 'jobs.fill_vault',
-      'jobs.purge', 'jobs.purge_expired', 'jobs.purge_organizations', 'jobs.purge_people', 'jobs.vault_matches')) $$,
+      'app.forget_credential', 'app.note_refused_credential', 'app.pause_links_without_plan', 'identity.is_review_over', 'identity.refuse_passwords', 'jobs.call_function', 'jobs.fill_vault',
+      'jobs.end_reviews', 'jobs.purge', 'jobs.purge_expired', 'jobs.purge_organizations', 'jobs.purge_people', 'jobs.vault_matches')) $$,
   'the service may execute every function but these');
 -- planted: create function app.planted() returns int language sql as 'select 1'; revoke all on function app.planted from service_role
 

@@ -1,7 +1,7 @@
 /** Importing, from a file's text to the books: previews write nothing, a commit writes once and is one change. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { presentError } from "../../functions/mcp/present/error.ts";
-import { importExpenses } from "../../functions/mcp/tools/import_expenses.ts";
+import { importExpenses } from "../../functions/mcp/tools/import_expenses/contract.ts";
 import { en } from "../../shared/words/en/mod.ts";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, type Json } from "../_support/books.ts";
@@ -235,6 +235,32 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     const other = await preview(books, "Date,Name,Amount\n2026-10-04,Tea,2\n2026-10-04,Bun,3");
     await books.ok("log_expenses", { items: [{ name: "Tea", amount: "2", date: "2026-10-04" }] });
     assertEquals((await commit(books, other)).error.details.commit_with.expected_count, 1);
+  },
+
+  "names rows that are cash or money for a member, and counts them": async (books, database) => {
+    const named = async (csv: string, more: Json = {}) => {
+      const { data, warnings } = await send(books, { csv, mapping: { negative_is_expense: true }, ...more });
+      return [data.preview.rows_ok, ...warnings.map(({ message }: Json) => message)];
+    };
+    const ben = await books.join();
+    const clara = await books.join();
+    for (const [{ userId }, email] of [[ben, "ben@home.example"], [clara, "clara.m.kowalska@home.example"]] as const) {
+      await database.query("update identity.profiles set email = $2 where user_id = $1", [userId, email]);
+    }
+    const csv = "Date,Name,Amount\n2026-10-01,GA NR 4711 BARGELDAUSZAHLUNG,-100\n2026-10-02,Ben Brandt,-40\n" +
+      "2026-10-03,Ben & Jerrys Store,-6\n2026-10-03,Geldautomat Gebühr,-2\n2026-10-04,ATM Withdrawal,-50\n" +
+      "2026-10-04,Kowalska Clara Maria,-12.50\n2026-10-05,OTTO,-30\n2026-10-05,Kowalska Bakery,-3\n";
+    assertEquals(await named(csv), [
+      8,
+      "2 rows are cash from a machine, 150.00 EUR (lines 2, 6), and counted as spending. Ask the user; if what the cash " +
+      "bought is logged as well, leave that out with skip_lines.",
+      'Line 3, "Ben Brandt", 40.00 EUR, may be for ben@home.example. Line 7, "Kowalska Clara Maria", 12.50 EUR, may be ' +
+      "for clara.m.kowalska@home.example. Such rows count as spending. Ask the user; money that only settles shared " +
+      "costs belongs in settle_up: leave it out with skip_lines.",
+    ]);
+    assertEquals(await named(csv, { skip_lines: [2, 3, 6, 7] }), [4]);
+    const many = Array.from({ length: 12 }, (_, n) => `2026-09-${n + 10},Ben Brandt,-${n + 1}\n`).join("");
+    assertMatch((await named(`Date,Name,Amount\n${many}`))[1], /ben@home\.example\. 2 more rows like these\. Such/);
   },
 
   "names each row that cannot be imported": async (books) => {

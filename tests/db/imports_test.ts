@@ -1,6 +1,6 @@
 /** Imports in steps: links, files, pages, answers, repairs, accounts and what a commit leaves. */
 import { assertEquals, assertMatch } from "@std/assert";
-import { importExpenses } from "../../functions/mcp/tools/import_expenses.ts";
+import { importExpenses } from "../../functions/mcp/tools/import_expenses/contract.ts";
 import { keepFile, workThrough } from "../../shared/import/import_work.ts";
 import { testBooks } from "../_support/book_steps.ts";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
@@ -26,7 +26,7 @@ async function upload(books: Books, text: string, args: Json = {}): Promise<Json
   return (await books.ok("import_expenses", { import_id: importId })).preview;
 }
 
-/** A call of the tool, with what the connector does when the import is not ready. */
+/** A call of the tool, with the connector's work while the import is not ready. */
 async function say(books: Books, args: Json, isWorkedOn = true): Promise<Json> {
   const parsed = importExpenses.parse(args);
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.error));
@@ -50,10 +50,12 @@ const linesOf = async (database: TestDatabase, { organizationId }: Books) =>
 
 testBooks("imports", { day: "2026-10-06" }, {
   "a link accepts one file, from its requester, within half an hour": async (books, database) => {
+    await books.ok("update_settings", { timezone: "Asia/Kolkata" });
     const { import_id, expires_at } = await start(books);
     assertEquals(new Date(expires_at), new Date("2026-10-06T12:30:00Z"));
     const early = await books.fails("not_found", "import_expenses", { import_id });
     assertMatch(early.message, /Nothing has been uploaded/);
+    assertMatch(early.hint, /works until 2026-10-06 18:00\./);
     const member = await books.join();
     const stranger = await openBooks(database, { day: "2026-10-06" });
     for (const other of [member, stranger]) {
@@ -87,6 +89,29 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals([outcome, result.data.import.state, result.data.import.organization], ["ok", "waiting", "Household"]);
     assertEquals((await open(stranger.userId, stranger.organizationId)).result.error.code, "not_found.import");
     assertEquals(await open(stranger.userId, books.organizationId), { outcome: "refused" });
+  },
+
+  "reveal no line and no payment of another organization, although they look past row-level security": async (
+    books,
+    database,
+  ) => {
+    const { preview } = (await say(books, { csv: CSV, account: "Vault" })).data;
+    await say(books, preview.commit_with);
+    const [line] = await database.query<Json>(
+      "select l.id, l.account_id from app.statement_lines as l join app.statement_links as k on k.line_id = l.id limit 1",
+    );
+    const stranger = await openBooks(database, { day: "2026-10-06" });
+    const seenBy = ({ userId, organizationId }: Books) =>
+      database.asRole("authenticated", { sub: userId, organization_id: organizationId }, async (session) => {
+        const [seen] = await session.query<Json>(
+          `select (select count(*)::int from app.list_known_lines($1, '2026-01-01', '2026-12-31')) as lines,
+            cardinality(app.list_line_payments($2)) as payments`,
+          [line.account_id, line.id],
+        );
+        return seen;
+      });
+    assertEquals(await seenBy(books), { lines: 3, payments: 1 });
+    assertEquals(await seenBy(stranger), { lines: 0, payments: 0 });
   },
 
   "answer ids of another organization like unknown ones, and write nothing": async (books, database) => {
@@ -437,7 +462,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals((await say(books, shown.commit_with)).error.details.commit_with.expected_count, 2);
     const known = (await say(books, { import_id: shown.import_id })).data.preview;
     assertEquals(known.duplicates.map(({ line, existing_id }: Json) => [line, existing_id]), [[3, id]]);
-    // And what was deleted.
+    // And the deleted record.
     await books.ok("delete_records", { ids: [id] });
     assertEquals((await say(books, { import_id: shown.import_id })).data.preview.rows_ok, 3);
   },

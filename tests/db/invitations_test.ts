@@ -64,6 +64,25 @@ Deno.test("a forwarded invitation link shows only the invited address", async ()
   assertEquals(await accept(home.stranger, { email: "GUEST@example.com" }), "accepted");
 });
 
+Deno.test("whoever got the mail reads an open invitation before they sign in, and whether its address has an account", async () => {
+  const home = await household(database);
+  await invite(home, home.anna.userId, { address: "guest@example.com" });
+  const read = async (token = "first") =>
+    await database.asService<{ outcome: string; address?: string; onboarded?: boolean }>("read_invitation", {
+      token_hash: hashToken(token),
+      user_id: null,
+      email: null,
+      at: AT,
+    });
+  const shown = await read();
+  assertEquals([shown.outcome, shown.address, shown.onboarded], ["open", "guest@example.com", false]);
+  assertEquals(await read("guessed"), { outcome: "unknown" });
+  await database.query("update identity.profiles set email = 'Guest@example.com' where user_id = $1", [home.stranger]);
+  assertEquals((await read()).onboarded, true);
+  await database.query("update identity.invitations set accepted_at = $1", [AT]);
+  assertEquals((await read()).outcome, "used");
+});
+
 Deno.test("an invitation expires after seven days, and sending it again ends the earlier link", async () => {
   const home = await household(database);
   await invite(home, home.anna.userId);

@@ -1,5 +1,5 @@
 /**
- * Accounts and organizations that are being deleted: they accept nothing new, and nothing stops the purge.
+ * Accounts and organizations that are being deleted accept no writes, and the purge always ends.
  * `tests/pg/member_races.ts` has the same in parallel.
  */
 import { assertEquals } from "@std/assert";

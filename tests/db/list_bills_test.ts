@@ -111,7 +111,7 @@ Deno.test("list_bills", async (t) => {
       assertEquals(await names(books, { query: "100%_", status: "all" }), ["Gym"]);
       assertEquals(await names(books, { query: "%" }), []);
       assertEquals(await names(books, { category: "housing" }), ["Rent"]);
-      assertEquals(await names(books, { category: "Uncategorized" }), ["Other"]);
+      for (const category of ["Uncategorized", "none"]) assertEquals(await names(books, { category }), ["Other"]);
       const error = await books.fails("category_not_found", "list_bills", { category: "Hosing" });
       assertEquals(error.details.suggestions[0], "Housing");
       await database.query("update app.expenses set deleted_at = now() where id = $1", [other.id]);
@@ -133,9 +133,9 @@ Deno.test("list_bills", async (t) => {
       assertMatch(result.warnings[0].message, /KWD/);
       const inYen = await books.call("list_bills", { in_currency: "JPY" });
       assertEquals(inYen.data.totals, {
-        due: { amount: "20800", currency: "JPY", until: "2026-11-30" },
-        monthly: { amount: "20800", currency: "JPY" },
-        yearly: { amount: "249600", currency: "JPY" },
+        due: { amount: "20800", currency: "JPY", until: "2026-11-30", converted_from: ["EUR", "USD"] },
+        monthly: { amount: "20800", currency: "JPY", converted_from: ["EUR", "USD"] },
+        yearly: { amount: "249600", currency: "JPY", converted_from: ["EUR", "USD"] },
       });
       await books.fails("currency_unknown", "list_bills", { in_currency: "XYZ" });
     });
@@ -232,6 +232,24 @@ Deno.test("list_bills", async (t) => {
       const { bills: [bill], totals } = await books.ok("list_bills");
       assertEquals([bill.amount, bill.remaining, totals.due.amount], ["1000.00", "600.00", "600.00"]);
     });
+
+    await step(
+      "totals have no more dates of a bill than it has left, and tell estimates and conversions",
+      async (books) => {
+        await addRate(database, "USD", "2026-11-27", "1.25");
+        books.goTo("2026-11-30");
+        const bill = { first_due: "2026-12-01" };
+        await add(books, "Coffee", { ...bill, amount: "4", frequency: "daily", ends_on: "2026-12-24" });
+        await add(books, "Course", { ...bill, amount: "20", ends_after: 3 });
+        await add(books, "Power", { ...bill, amount: "50", amount_mode: "estimated" });
+        await add(books, "Cloud", { ...bill, amount: "12.50", currency: "USD" });
+        assertEquals((await books.ok("list_bills")).totals, {
+          due: { amount: "0.00", currency: "EUR", until: "2026-11-30" },
+          monthly: { amount: "176.00", currency: "EUR", estimated: "50.00", converted_from: ["USD"] },
+          yearly: { amount: "876.00", currency: "EUR", estimated: "600.00", converted_from: ["USD"] },
+        });
+      },
+    );
 
     await step("writes nothing", async (books) => {
       await add(books, "Netflix", { first_due: "2026-11-25", autopay: true });

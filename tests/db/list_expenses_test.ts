@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { listExpenses } from "../../functions/mcp/tools/list_expenses.ts";
+import { listExpenses } from "../../functions/mcp/tools/list_expenses/contract.ts";
 import { type ReadImport, readImport } from "../../shared/import/read_import.ts";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, type Json } from "../_support/books.ts";
@@ -120,6 +120,9 @@ testBooks("list_expenses", { day: TODAY }, {
       [{ query: "100%" }, []],
       [{ categories: ["food", "TRAVEL"] }, ["Sushi", "Train", "Lunch"]],
       [{ categories: ["Uncategorized"] }, ["Qwerty"]],
+      [{ categories: ["none"] }, ["Qwerty"]],
+      [{ categories: ["No category"] }, ["Qwerty"]],
+      [{ categories: ["uncategorised", "Travel"] }, ["Qwerty", "Train"]],
       [{ tags: ["TRIP"] }, ["Train", "Lunch"]],
       [{ tags: ["work", "none"] }, ["Lunch"]],
       [{ payee: "cafe neu" }, ["Lunch"]],
@@ -282,6 +285,41 @@ testBooks("list_expenses", { day: TODAY }, {
     assertEquals(await names(books, { sort: "amount", order: "asc" }), ["Yen", "Euros", "Dollars"]);
   },
 
+  "sorts refunds below every expense, page by page": async (books, database) => {
+    await addRate(database, "USD", "2026-10-06", "1.1");
+    await log(
+      books,
+      { name: "Large", amount: "35" },
+      { name: "Small", amount: "2" },
+      { name: "Much back", amount: "500", is_refund: true },
+      { name: "Some back", amount: "20", is_refund: true },
+      { name: "Dollars", amount: "40", currency: "USD" },
+    );
+    for (const more of [{}, { currency: "EUR" }, { query: "a" }]) {
+      const all = ["Dollars", "Large", "Small", "Some back", "Much back"]
+        .filter((name) => !("currency" in more) || name !== "Dollars").filter((name) =>
+          !("query" in more) || /a/.test(name)
+        );
+      for (const [order, wanted] of [["desc", all], ["asc", all.toReversed()]] as const) {
+        for (const limit of [1, 2, 25]) {
+          const seen: string[] = [];
+          for (let cursor: string | undefined, first = true; first || cursor; first = false) {
+            const page: Json = await books.call("list_expenses", {
+              ...more,
+              sort: "amount",
+              order,
+              limit,
+              ...(cursor && { cursor }),
+            });
+            seen.push(...page.data.rows.map(({ name }: Json) => name));
+            cursor = page.next_cursor;
+          }
+          assertEquals(seen, wanted, `${order} by ${limit}`);
+        }
+      }
+    }
+  },
+
   "sorts amounts in one currency by amount, not by value": async (books, database) => {
     for (const [day, rate] of [["2026-10-01", "1.05"], ["2026-10-02", "1.2"]]) {
       await addRate(database, "USD", day!, rate!);
@@ -304,6 +342,20 @@ testBooks("list_expenses", { day: TODAY }, {
     }
   },
 
+  "names who paid where it was somebody else": async (books) => {
+    await log(books, { name: "Mine", amount: "1", date: "2026-10-01" });
+    const ben = await books.join();
+    await log(ben, { name: "Ben's", amount: "2", date: "2026-10-02" });
+    const mail = `${ben.userId}@example.com`;
+    const all = [{ name: "Ours", amount: "4", date: "2026-10-03", shared: {} }];
+    await ben.ok("log_expenses", { items: all });
+    const { rows } = await books.ok("list_expenses", { order: "asc" });
+    assertEquals(rows.map(({ paid_by }: Json) => paid_by), [undefined, mail, undefined]);
+    assertEquals(rows[2].shared.paid_by, mail);
+    const { csv } = await books.ok("list_expenses", { order: "asc", format: "csv" });
+    assertEquals(csv.split("\r\n").map((line: string) => line.split(",").at(-1)), ["paid_by", "", mail, mail, ""]);
+  },
+
   "writes CSV that is safe to open in a spreadsheet": async (books) => {
     await log(
       books,
@@ -324,13 +376,13 @@ testBooks("list_expenses", { day: TODAY }, {
     const [header, ...lines] = csv.replaceAll(/exp_\w+/g, "ID").split("\r\n");
     assertEquals(
       header,
-      "id,kind,date,name,payee,category,tags,note,url,amount,currency,tax,tax_percent,reimbursement,reimbursed_by,reimbursed_on,split_id,base_amount,bill_id,is_estimate",
+      "id,kind,date,name,payee,category,tags,note,url,amount,currency,tax,tax_percent,reimbursement,reimbursed_by,reimbursed_on,split_id,base_amount,bill_id,is_estimate,paid_by",
     );
     assertEquals(lines, [
-      `ID,one_off,2026-10-01,"'=HYPERLINK(""http://x"")",'+1,Uncategorized,"'-x; b,c",'@sum,,1.00,EUR,,,,,,,1.00,,`,
-      `ID,one_off,2026-10-02,Line,,Uncategorized,,"two\nlines",,2.50,EUR,,,,,,,2.50,,`,
-      "ID,refund,2026-10-03,'＝1+1,,Uncategorized,,,,-3.00,EUR,,,,,,,-3.00,,",
-      `ID,one_off,2026-10-04,After a line,,Uncategorized,,"'\n=1+1",,4.00,EUR,,,,,,,4.00,,`,
+      `ID,one_off,2026-10-01,"'=HYPERLINK(""http://x"")",'+1,Uncategorized,"'-x; b,c",'@sum,,1.00,EUR,,,,,,,1.00,,,`,
+      `ID,one_off,2026-10-02,Line,,Uncategorized,,"two\nlines",,2.50,EUR,,,,,,,2.50,,,`,
+      "ID,refund,2026-10-03,'＝1+1,,Uncategorized,,,,-3.00,EUR,,,,,,,-3.00,,,",
+      `ID,one_off,2026-10-04,After a line,,Uncategorized,,"'\n=1+1",,4.00,EUR,,,,,,,4.00,,,`,
       "",
     ]);
   },

@@ -215,7 +215,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     });
     assertEquals(
       error.message,
-      '3 of 4 items cannot be logged, so nothing was. Item 2, "Bad": 1.234 has too many decimals: INR has 2.',
+      '3 of 4 items cannot be logged, so none was written. Item 2, "Bad": 1.234 has too many decimals: INR has 2.',
     );
     assertEquals(
       error.details.results.map(({ index, status, error }: Json) => [index, status, error.code, error.field]),
@@ -228,7 +228,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     assertEquals(await count(books), 0);
   },
 
-  "finds categories by name, history and keyword": async (books) => {
+  "finds categories by name, history and keyword": async (books, database) => {
     const category = async (item: Json) => {
       const { category, category_source } = (await log(books, { amount: "1", ...item })).results[0];
       return [category, category_source];
@@ -245,6 +245,11 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     assertEquals(await category({ name: "Order", payee: "Amazon" }), ["Entertainment", "payee_history"]);
     assertEquals(await category({ name: "Qwerty" }), ["Uncategorized: no category matched", "none"]);
     assertEquals(await category({ name: "Sushi", category: "uncategorized" }), ["Uncategorized", "given"]);
+    assertEquals(await category({ name: "Noodles", category: "No category" }), ["Uncategorized", "given"]);
+    await database.query("update app.categories set name = 'None' where name = 'Education' and organization_id = $1", [
+      books.organizationId,
+    ]);
+    assertEquals(await category({ name: "Ramen", category: "none" }), ["None", "given"]);
     // The next expense follows the corrected one.
     const [row] = (await books.ok("list_expenses", { query: "qwerty" })).rows;
     await books.ok("update_expenses", { ids: [row.id], set: { category: "Gifts" } });

@@ -342,7 +342,8 @@ test("mark_bill_paid", async (t, database) => {
     await books.ok("mark_bill_paid", { ...of, amount: "500" });
     await books.ok("mark_bill_paid", { ...of, amount: "700" });
     const repeated = await books.fails("already_paid", "mark_bill_paid", { ...of, amount: "700" });
-    assertMatch(repeated.message, /700\.00 EUR/);
+    assertMatch(repeated.message, /1200\.00 EUR in 2 payments/);
+    assertMatch(repeated.hint, /"action": "reopen"/);
     const error = await books.fails("already_paid", "mark_bill_paid", { ...of, amount: "900" });
     assertMatch(error.hint, /"action": "reopen"/);
     assertEquals((await paymentsOf(database, rent.id)).length, 2);

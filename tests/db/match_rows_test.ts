@@ -1,6 +1,6 @@
 /** How statement rows are matched to expenses: each rule, and that nothing is matched twice. */
 import { assertEquals } from "@std/assert";
-import { importExpenses } from "../../functions/mcp/tools/import_expenses.ts";
+import { importExpenses } from "../../functions/mcp/tools/import_expenses/contract.ts";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
@@ -296,6 +296,18 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     assertEquals(again.states, ["known"]);
     await books.ok("undo_change", { change_id });
     assertEquals(await statusOfRent(), "open");
+  },
+  "keeps the tax of a row that pays a bill": async (books, database) => {
+    const agency = await openBooks(database, { day: "2026-10-20" });
+    await log(agency, { name: "Hosting", amount: "119", tax_percent: 19 });
+    const { csv } = await agency.ok("list_expenses", { format: "csv" });
+    await books.ok("add_bill", { name: "Hosting", amount: "119", first_due: "2026-10-20" });
+    const { value } = importExpenses.parse({ csv, account: "Card" }) as Json;
+    const { preview } = await books.ok("import_expenses", value);
+    assertEquals(preview.pays.length, 1);
+    await books.ok("import_expenses", preview.commit_with);
+    const [row] = (await books.ok("list_expenses")).rows;
+    assertEquals([row.kind, row.amount, row.tax, row.tax_percent], ["bill_payment", "119.00", "19.00", 19]);
   },
   "matches a split, several expenses of a day, and several rows for one expense": async (books, database) => {
     const ids = await log(

@@ -1,6 +1,6 @@
 /**
- * Credentials at rest: removed with their link, whoever ends it; replaced only by a caller that has read the current
- * one.
+ * Credentials at rest: removed with their link by any caller that ends it; replaced only by a caller that has read the
+ * current one.
  */
 import { assertEquals, assertRejects } from "@std/assert";
 import { type Envelope, openCredential, sealCredential } from "../../shared/credentials/envelope.ts";

@@ -258,6 +258,19 @@ export const STEPS: Record<string, Step> = {
     if (change_id) model.write(change_id, () => {});
   },
 
+  async attach_document({ books, model }, pick, seed) {
+    const to = pick(model.ids("exp"));
+    if (!to) return;
+    const content = btoa(`Receipt ${seed} ${model.changeIds().length}`);
+    const facts = { kind: "other", format: "image", questions: [] };
+    const { document } = await books.ok("attach_document", {
+      ...{ step: "keep", content, facts },
+      ...{ name: "receipt.png", type: "image/png" },
+    });
+    const { change_id } = await books.call("attach_document", { document_id: document.id, to });
+    if (change_id) model.write(change_id, () => {});
+  },
+
   async undo_change(run, pick, seed) {
     const { books, model } = run;
     const recent = model.changeIds().slice(-25);

@@ -48,7 +48,7 @@ Deno.test("cancel-by dates are announced 14 and 3 days before with the term's co
     )),
     [{ kind: "cancel_by", on: "2026-12-11", days: 14, amount: "120.00", renews_on: "2027-01-10", term_years: 1 }],
   );
-  // It can be ended no more, so it renews.
+  // It can no longer be ended, so it renews.
   assertEquals(await daysOf("2026-11-28", 60), { "12-08": "cancel_by Gym 3", "12-27": "renewal Gym 14" });
   assertEquals(await daysOf("2027-11-20", 20), { "11-27": "cancel_by Gym 14", "12-08": "cancel_by Gym 3" });
   books.goTo("2026-12-12");

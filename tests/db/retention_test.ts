@@ -1,5 +1,6 @@
 /** Each period in `app.retention`: rows are kept until it ends, purged a second later, and the documents agree. */
 import { assert, assertEquals } from "@std/assert";
+import { RETENTION } from "../../shared/retention.ts";
 import { openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";
 
@@ -15,6 +16,12 @@ const ROWS: Record<string, { table: string; insert: (at: string) => string }> = 
     insert: (at) =>
       `insert into app.payments (organization_id, expense_id, amount_minor, currency, paid_on, deleted_at)
        select o.id, e.id, 100, 'EUR', '2026-01-01', ${at} from o join app.expenses as e on e.organization_id = o.id`,
+  },
+  documents: {
+    table: "app.documents",
+    insert: (at) =>
+      `insert into app.documents (organization_id, added_by, hash, name, type, size, created_at)
+       select o.id, ${U}, md5('a') || md5('b'), 'a.pdf', 'application/pdf', 1, ${at} from o`,
   },
   changes: {
     table: "app.change_sets",
@@ -67,6 +74,11 @@ const ROWS: Record<string, { table: string; insert: (at: string) => string }> = 
       `insert into jobs.job_runs (job, period, stage, status, started_at, finished_at)
        select 'reminders', '2026-01-01', 'roll', 'ok', ${at}, ${at} from o`,
   },
+  events: {
+    table: "app.events",
+    insert: (at) =>
+      `insert into app.events (organization_id, name, about, created_at) select o.id, 'bill.due', '{bill_x}', ${at} from o`,
+  },
   digests: {
     table: "jobs.reminder_digests",
     insert: (at) =>
@@ -114,6 +126,8 @@ Deno.test("every retention period has a test and is documented", async () => {
   const said = [...text.matchAll(/^\| `(\w+)` \| (\d+ \w+) \|/gm)].map(([, what, keep]) => [what, keep]);
   const spelled = times.map(({ what, keep }) => [what, keep === "24:00:00" ? "24 hours" : keep]);
   assertEquals(said.toSorted(), spelled);
+  const onPage = Object.entries(RETENTION);
+  assertEquals(onPage, onPage.map(([what]) => [what, spelled.find(([known]) => known === what)?.[1]]));
 });
 
 for (const [what, { table, insert }] of Object.entries(ROWS)) {

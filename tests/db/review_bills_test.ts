@@ -57,6 +57,8 @@ testBooks("review_bills", { day: TODAY }, {
     ]);
     assertEquals((await books.ok("review_bills", { lookback_months: 3 })).price_rises, []);
     assertEquals((await books.ok("review_bills", { lookback_months: 6 })).price_rises.length, 1);
+    await books.ok("update_bill", { bill_id: netflix, set: { amount: "12.99" } });
+    assertEquals((await books.ok("review_bills")).price_rises, [], "it costs less again");
   },
   "price_rises: lists scheduled rises as list_bills shows them": async (books) => {
     const id = await add(books, "Netflix", { amount: "15.99", weekend_rule: "after" });
@@ -75,6 +77,21 @@ testBooks("review_bills", { day: TODAY }, {
       occurrence: { action: "set_amount", due_on: "2026-12-01", amount: "10" },
     });
     assertEquals((await show()).next_price, undefined, "one date priced by hand is no earlier price");
+  },
+  "price_rises: a year's price after monthly ones is none, a dearer month on another day is": async (books) => {
+    const [internet, rent, phone] = [
+      await add(books, "Internet", { amount: "44.99", first_due: "2026-12-05" }),
+      await add(books, "Rent", { amount: "900", first_due: "2026-12-30" }),
+      await add(books, "Phone", { amount: "20", first_due: "2026-12-07" }),
+    ];
+    books.goTo("2027-02-20");
+    const set = { frequency: "yearly", amount: "480", first_due: "2027-03-05" };
+    await books.ok("update_bill", { bill_id: internet, set });
+    await books.ok("update_bill", { bill_id: rent, set: { amount: "950", month_days: [3] } });
+    await books.ok("update_bill", { bill_id: phone, set: { ...set, amount: "200" }, apply_from: "2027-05-01" });
+    assertEquals(textsOf((await books.ok("review_bills")).price_rises), [
+      "Rent will cost 950.00 EUR from 2027-03-03, up from 900.00 EUR (+5.6%).",
+    ]);
   },
   "unusual_amounts: far from the median of at least three": async (books) => {
     const id = await add(books, "Power", { amount: undefined, amount_mode: "variable" });

@@ -32,7 +32,7 @@ testBooks("a viewer", {}, {
       [owner.userId],
     ) as [{ email: string }];
     for (const { listed } of TOOLS) {
-      // Without its arguments: whatever a call is about, the role is judged first.
+      // Without its arguments: the role is checked before the call's subject.
       const args = listed.name === "reconcile" ? { account: "None" } : {};
       const answer = await viewer.facts(listed.name, args);
       if (listed.annotations.readOnlyHint) {

@@ -14,7 +14,7 @@ const LIMITS: [tool: string, args: Record<string, unknown>, rows: number][] = [
   ["list_expenses", { limit: 10 }, 80],
   // The active bills by their dates around the day and by their names, and the payments of the day.
   ["log_expenses", { items: [{ name: "Lunch", amount: "14.50", date: "2026-11-19" }] }, 285],
-  ["list_bills", {}, 1440],
+  ["list_bills", {}, 1090],
   ["summarize_spending", { period: "last_month" }, 60],
 ];
 /** A session plans its first calls again and again, and reads statistics for it. */

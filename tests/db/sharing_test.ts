@@ -173,7 +173,43 @@ testBooks("spending by person", { day: "2026-11-20" }, {
       await grouped(ana, people, { group_by: ["borne_by"], period: "last_month", compare: "none" }),
       ["0.00 0"],
     );
-    await ana.fails("invalid_argument", "summarize_spending", { group_by: ["borne_by"], include_upcoming: true });
+  },
+
+  "by bearer divides upcoming bills as their payments will be divided": async (ana) => {
+    const ben = await ana.join();
+    const people = [ana, ben];
+    const shared = { between: ["me", mail(ben)], shares: [1, 2] };
+    await log(ana, "5.00");
+    await ana.ok("add_bill", { name: "Rent", amount: "100.00", first_due: "2026-11-25", shared });
+    await ana.ok("add_bill", { name: "Gym", amount: "30.00", first_due: "2026-11-26" });
+    await ben.ok("add_bill", { name: "Phone", amount: "7.00", first_due: "2026-11-27", amount_mode: "estimated" });
+    const coming = { include_upcoming: true };
+    assertEquals(await grouped(ana, people, { ...coming, borne_by: "me", group_by: ["member"] }), [
+      "0 68.34 3",
+      "68.34 3",
+    ]);
+    assertEquals(await grouped(ana, people, { ...coming, group_by: ["borne_by"] }), [
+      "0 68.34 3",
+      "1 73.66 2",
+      "142.00 4",
+    ]);
+    assertEquals(await grouped(ana, people, { ...coming, group_by: ["borne_by"], borne_by: mail(ben) }), [
+      "1 73.66 2",
+      "73.66 2",
+    ]);
+    const { data, warnings } = await ben.call("summarize_spending", {
+      period: "this_month",
+      ...coming,
+      borne_by: "me",
+    });
+    assertEquals(data.total.upcoming, "73.66");
+    assertEquals(warnings.map(({ code }: Json) => code), ["amount_estimated"]);
+    await ana.ok("mark_bill_paid", { bill_name: "Rent", due_on: "2026-11-25" });
+    assertEquals(await grouped(ana, people, { ...coming, group_by: ["borne_by"] }), [
+      "0 68.34 3",
+      "1 73.66 2",
+      "142.00 4",
+    ]);
   },
 
   "by bearer shows people who see only their own just their share": async (ana) => {
@@ -301,9 +337,14 @@ testBooks("a shared bill", {}, {
       shared: { between: ["me", mail(ben)], shares: [1, 2] },
     });
     assertEquals([bill.paid_by, bill.shared.between.map(({ weight }: Json) => weight)], [mail(ben), [1, 2]]);
-    await ana.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2026-12-01" });
+    const bens = (await ana.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2026-12-01" })).payment;
+    assertEquals([bens.paid_by, bens.shared.shares.map(({ amount }: Json) => amount)], [mail(ben), [
+      "600.00",
+      "300.00",
+    ]]);
     assertEquals(await owed(ana, people), ["0→1 300.00 EUR"]);
-    await ana.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2026-12-01", paid_by: "me" });
+    const hers = (await ana.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2026-12-01", paid_by: "me" })).payment;
+    assertEquals([hers.paid_by, hers.shared.paid_by], [undefined, mail(ana)]);
     assertEquals(await owed(ana, people), ["1→0 600.00 EUR"]);
     await ana.ok("update_bill", { bill_id: bill.id, set: { shared: { between: [] } } });
     assertEquals(await owed(ana, people), ["1→0 600.00 EUR"]);

@@ -158,7 +158,7 @@ testBooks("split", {}, {
     const listed = await rows(books);
     assertEquals(cents(listed.map(({ base_amount }) => base_amount)), 9110);
     assertEquals((await books.ok("summarize_spending")).total.amount, "9.11");
-    // Without a charge each part is converted by itself, and the answer says what the books say.
+    // Without a charge each part is converted by itself, and the answer agrees with the books.
     const other = (await log(books, { ...item, name: "Other", payee: "Other" })).data.results[0];
     assertEquals(cents(other.split.map(({ base_amount }: Json) => base_amount)), cents([other.base_amount]));
     await log(books, { ...item, payee: "Tiny", split: [{ amount: "0.01" }, {}], charged: { amount: "0.02" } });

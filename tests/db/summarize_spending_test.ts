@@ -32,7 +32,7 @@ testBooks("summarize_spending", { day: TODAY }, {
       total: { amount: "110.00", currency: "EUR", count: 5 },
       fx: {
         rule:
-          "Each payment is converted by what the bank charged, else at the rate of its day, or the latest before it, at most 7 days old.",
+          "Each payment is converted by what the bank charged, else at the rate of its day, or the latest before it, at most 7 days old; source snapshot: at the rates of as_of, which came with the service.",
         sources: [],
       },
       unconverted: [],
@@ -285,7 +285,7 @@ testBooks("summarize_spending", { day: TODAY }, {
     }
     const { data, warnings } = await books.call("summarize_spending", { ...question, group_by: ["tag"] });
     assertEquals(data.total, { amount: "180.00", currency: "EUR", count: 4 });
-    assertEquals(warnings.map(({ code }: Json) => code), ["tags_overlap"]);
+    assertEquals(warnings.map(({ code }: Json) => code), ["books_begin", "tags_overlap"]);
   },
 
   "folds all but the largest into one row": async (books) => {
@@ -438,9 +438,16 @@ testBooks("summarize_spending", { day: TODAY }, {
       amount: "1500.00",
       share_percent: 100,
       count: 2,
+      spent: "300.00",
       upcoming: "1200.00",
     }]);
-    assertEquals(data.total, { amount: "1500.00", currency: "EUR", count: 2, upcoming: "1200.00" });
+    assertEquals(data.total, {
+      amount: "1500.00",
+      currency: "EUR",
+      count: 2,
+      spent: "300.00",
+      upcoming: "1200.00",
+    });
     assertEquals(warnings.map(({ code, message }: Json) => [code, message]), [[
       "amount_missing",
       "The amounts of Power, which are still upcoming, are not known yet.",
@@ -462,6 +469,23 @@ testBooks("summarize_spending", { day: TODAY }, {
       (await books.ok("summarize_spending", { include_upcoming: true, min_amount: "1200.01" })).total.amount,
       "0.00",
     );
+  },
+
+  "averages over the length of the period, and over one month or week at least": async (books) => {
+    await log(
+      books,
+      { name: "Old", amount: "100", date: "2025-10-07" },
+      { name: "Week", amount: "30", date: "2026-09-08" },
+      { name: "New", amount: "1070", date: "2026-10-02" },
+    );
+    const average = async (question: Json) => {
+      const { amount, of } = (await books.ok("summarize_spending", question)).total.average;
+      return [amount, of];
+    };
+    assertEquals(await average({ period: "last_12_months", group_by: ["month"] }), ["100.00", 12]);
+    assertEquals(await average({ period: "last_30_days", group_by: ["week"] }), ["256.67", 4.3]);
+    assertEquals(await average({ period: "last_30_days", group_by: ["day"] }), ["36.67", 30]);
+    assertEquals(await average({ period: "this_month", group_by: ["month"] }), ["1070.00", 1]);
   },
 
   "refuses invalid arguments": async (books) => {

@@ -40,7 +40,7 @@ testBooks("tax", {}, {
       const item of [
         { tax: "19.00" },
         { amount: "14.50", tax: "2.32" },
-        // 7%, 7.5% and 8% all come to this.
+        // 7%, 7.5% and 8% all result in this amount.
         { amount: "1.00", tax: "0.07" },
         // A receipt with two rates.
         { amount: "226.00", tax: "26.01" },
@@ -180,6 +180,30 @@ testBooks("reimbursement", {}, {
     assertEquals(await sum({ reimbursement: "done" }), ["20.00", { done: "20.00" }]);
     assertEquals(await sum({ reimbursement: "none" }), ["119.00", undefined]);
     assertEquals(await sum({ period: "last_month" }), ["0.00", undefined]);
+  },
+
+  "is repeated when logged, and says that done counts the whole amount": async (books) => {
+    const whole = ({ warnings }: Json) =>
+      warnings.filter(({ code }: Json) => code === "reimbursed_in_full").map(({ message }: Json) => message);
+    const logged = await books.call("log_expenses", { items: [dinner({ reimbursed_by: "Client" })] });
+    const [{ id, reimbursement, reimbursed_by }] = logged.data.results;
+    assertEquals([reimbursement, reimbursed_by, whole(logged)], ["open", "Client", []]);
+    const done = await update(books, id, { reimbursement: "done" });
+    assertEquals(whole(done), [
+      "119.00 EUR counts as paid back, the whole amount. If only a part came back, undo this, divide the expense with " +
+      'update_expenses (set.split [{"amount": "<part>"}, {}]) and set reimbursement "done" for that part alone.',
+    ]);
+    assertEquals(whole(await update(books, id, { note: "Cash" })), []);
+    await books.ok("undo_change", { change_id: done.change_id });
+    const { split } = await books.ok("update_expenses", { ids: [id], set: { split: [{ amount: "100" }, {}] } });
+    assertEquals(whole(await update(books, split[0].id, { reimbursement: "done" })), [
+      whole(done)[0].replace("119.00", "100.00"),
+    ]);
+    assertEquals((await books.ok("summarize_spending")).total.reimbursement, { done: "100.00", open: "19.00" });
+    const both = {
+      items: [dinner({ name: "Taxi", reimbursement: "done" }), dinner({ name: "Bus", reimbursement: "done" })],
+    };
+    assertMatch(whole(await books.call("log_expenses", both))[0], /^238\.00 EUR of 2 expenses count as paid back/);
   },
 
   "defaults to today, and can be reopened and removed": async (books) => {

@@ -1,6 +1,6 @@
 /**
- * One registry of tools: name and read-only flag in functions/mcp/tools must match the database's dispatch. A tool that
- * only one side has, or a write that the other side treats as a read, fails here.
+ * One registry of tools: name and read-only flag in functions/mcp/tools must match the functions that the database
+ * can run by name. A tool that only one side has, or a write that the other side treats as a read, fails here.
  */
 import { assertEquals } from "@std/assert";
 import { TOOLS } from "../../functions/mcp/tools/mod.ts";
@@ -13,75 +13,51 @@ const FOLLOW_UPS = ["store_bill_amounts"];
 
 interface Known {
   name: string;
-  /** The function that the dispatch runs. */
-  calls: string;
   writes: boolean;
 }
 
 const CONTRACTS: Known[] = [
-  ...TOOLS.map(({ listed: { name, annotations } }) => ({ name, calls: name, writes: !annotations.readOnlyHint })),
-  ...FOLLOW_UPS.map((name) => ({ name, calls: name, writes: true })),
+  ...TOOLS.map(({ listed: { name, annotations } }) => ({ name, writes: !annotations.readOnlyHint })),
+  ...FOLLOW_UPS.map((name) => ({ name, writes: true })),
 ];
 
-/** The dispatch as in the catalog; app.is_write then classifies each name. */
+/** What app.dispatch_tool can run, whether by these two names of parameters alone or with defaults. */
 const knownTools = (session: Session) =>
   session.query<Known>(`
-    select branch[1] as name, branch[2] as calls, app.is_write(branch[1]) as writes
+    select p.proname as name, app.is_write(p.proname) as writes
     from pg_proc as p
-    cross join regexp_matches(p.prosrc, 'when ''(\\w+)'' then return app\\.(\\w+)\\(', 'g') as branch
-    where p.oid = 'app.dispatch_tool'::regproc`);
-
-/** Functions with the signature of a tool; the dispatch and its wrappers also take a name. */
-const toolFunctions = (session: Session) =>
-  session.query<{ name: string; writes: boolean }>(`
-    select p.proname as name, p.provolatile = 'v' as writes
-    from pg_proc as p
-    where p.pronamespace = 'app'::regnamespace and p.prorettype = 'jsonb'::regtype and p.proargnames = array['context', 'arguments']`);
+    where p.pronamespace = 'app'::regnamespace and p.prorettype = 'jsonb'::regtype
+      and p.proargnames @> array['context', 'arguments'] and p.pronargs - p.pronargdefaults <= 2`);
 
 const byName = <Row extends { name: string }>(rows: readonly Row[]) =>
   rows.toSorted((a, b) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 
 async function judge(session: Session) {
   assertEquals(byName(await knownTools(session)), byName(CONTRACTS));
-  const functions = new Map((await toolFunctions(session)).map(({ name, writes }) => [name, writes]));
-  // A stable function cannot write. A volatile one may still be a read: it may record what is due by today.
-  for (const { name, writes } of CONTRACTS) {
-    assertEquals([name, functions.has(name)], [name, true]);
-    if (writes) assertEquals([name, functions.get(name)], [name, true]);
-  }
 }
 
 const PLANTED: Record<string, string> = {
-  "the dispatch knows a tool that no client is shown": `
-    when 'get_context' then return app.get_context(context, arguments); when 'planted' then return app.get_context(context, arguments);`,
-  "the dispatch does not know a tool": "",
-  "the dispatch runs another tool's function": "when 'get_context' then return app.list_expenses(context, arguments);",
+  "the dispatch can run a function that no client is shown": `
+    create function app.planted(context app.context, arguments jsonb) returns jsonb language sql return '{}'::jsonb`,
+  "the dispatch can run a helper by its defaults": `
+    create function app.planted(arguments jsonb, context app.context, more int default 1) returns jsonb
+    language sql return '{}'::jsonb`,
+  "the dispatch cannot run a tool": "alter function app.get_context rename to get_everything",
+  "a tool that writes is declared as one that reads": "alter function app.log_expenses stable",
+  "a tool that reads is declared as one that writes": "alter function app.review_bills volatile",
 };
 
-Deno.test("one registry of tools: contracts, dispatch and is_write agree", async (t) => {
+Deno.test("one registry of tools: the contracts and the database's functions agree", async (t) => {
   const database = await openDatabase();
   try {
     await t.step("as they are", () => rolledBack(database, judge));
-    for (const [what, branch] of Object.entries(PLANTED)) {
+    for (const [what, change] of Object.entries(PLANTED)) {
       await t.step(`planted: ${what}`, () =>
         rolledBack(database, async (session) => {
-          const [{ source } = { source: "" }] = await session.query<{ source: string }>(
-            "select pg_get_functiondef('app.dispatch_tool'::regproc) as source",
-          );
-          await session.exec(
-            source.replace("when 'get_context' then return app.get_context(context, arguments);", () => branch),
-          );
+          await session.exec(change);
           await fails(() => judge(session));
         }));
     }
-    await t.step("planted: a write classified as a read", () =>
-      rolledBack(database, async (session) => {
-        const [{ source } = { source: "" }] = await session.query<{ source: string }>(
-          "select pg_get_functiondef('app.is_write'::regproc) as source",
-        );
-        await session.exec(source.replace("'review_bills'", "'review_bills', 'log_expenses'"));
-        await fails(() => judge(session));
-      }));
   } finally {
     await database.close();
   }

@@ -1,6 +1,6 @@
 /** The two halves of a transfer between accounts: neither is spending, whichever statement comes first. */
 import { assertEquals, assertMatch } from "@std/assert";
-import { presentQuestions } from "../../functions/mcp/present/import_expenses.ts";
+import { presentQuestions } from "../../functions/mcp/tools/import_expenses/answer.ts";
 import { en } from "../../shared/words/en/mod.ts";
 import { testBooks } from "../_support/book_steps.ts";
 import { type Books, type Json, openBooks } from "../_support/books.ts";

@@ -224,6 +224,8 @@ testBooks("undo_change", { day: TODAY }, {
       error.message,
       '"Logged 2 expenses: Lunch and Tea" cannot be undone, because something it touched has changed since: Lunch. Nothing was changed.',
     );
+    assertEquals(error.details.later, { change_id: updated.change_id, summary: "Changed Lunch: amount" });
+    assertStringIncludes(error.hint, `(change_id "${updated.change_id}")`);
     assertEquals(error.details.rows, [{
       id: lunch,
       what: "Lunch",
@@ -231,12 +233,12 @@ testBooks("undo_change", { day: TODAY }, {
     }]);
     assertEquals(await dump(database, books), before);
     const deleted = await member.call("delete_records", { ids: [lunch] });
-    assertEquals((await books.fails("undo_conflict", "undo_change")).details.rows, [{
-      id: lunch,
-      what: "Lunch",
-      current: { deleted: true },
-    }]);
+    const { rows, later } = (await books.fails("undo_conflict", "undo_change")).details;
+    assertEquals(rows, [{ id: lunch, what: "Lunch", current: { deleted: true } }]);
+    assertEquals(later.change_id, deleted.change_id);
     await member.ok("undo_change", { change_id: deleted.change_id });
+    // The deletion and its undo cancel each other out.
+    assertEquals((await books.fails("undo_conflict", "undo_change")).details.later.change_id, updated.change_id);
     await member.ok("undo_change", { change_id: updated.change_id });
     // Changed and changed back, it reads the same again.
     await books.ok("undo_change");
@@ -245,9 +247,10 @@ testBooks("undo_change", { day: TODAY }, {
 
   "does not remove a bill that was paid since": async (books) => {
     const added = await books.call("add_bill", { name: "Rent", amount: "1200", first_due: "2026-10-01" });
-    await books.ok("mark_bill_paid", { advance: true, bill_name: "rent" });
+    const paid = await books.call("mark_bill_paid", { advance: true, bill_name: "rent" });
     const error = await books.fails("undo_conflict", "undo_change", { change_id: added.change_id });
     assertEquals(error.details.rows[0].what, "Payment of 1200.00 EUR for Rent");
+    assertEquals(error.details.later.change_id, paid.change_id);
     assertEquals((await books.ok("list_bills")).bills.length, 1);
     await books.ok("undo_change");
     await books.ok("undo_change", { change_id: added.change_id });

@@ -23,7 +23,7 @@ async function balances(database: TestDatabase, { organizationId }: Books): Prom
 
 Deno.test("the generator covers every write tool", () => {
   const writing = TOOLS.map(({ listed }) => listed).filter(({ annotations, name }) =>
-    // What it writes is the write of the tool that was proposed (approvals_test.ts).
+    // It writes the change of the proposed tool (approvals_test.ts).
     !annotations.readOnlyHint && name !== "decide_proposal"
   );
   assertEquals(

@@ -1,8 +1,11 @@
 /** Effects of pausing and ending a bill on its dates, and changes to a single date. */
 import { assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
-import type { Json } from "../_support/books.ts";
+import type { Books, Json } from "../_support/books.ts";
 import { addRent, change, nextDates, overdueOf, show, TODAY } from "./update_bill.ts";
+
+const told = async (books: Books): Promise<string> =>
+  (await books.ok("get_context", { include: ["recent_changes"], changes_limit: 1 })).recent_changes[0].summary;
 
 testBooks("update_bill of a status", { day: TODAY }, {
   "dates within a pause are not overdue afterwards": async (books) => {
@@ -275,5 +278,92 @@ testBooks("update_bill of one date", { day: TODAY }, {
       occurrence: { action: "skip", due_on: "2026-12-06" },
     });
     assertEquals([field, hint], ["occurrence.due_on", "Give one of its open dates: 2027-01-05."]);
+  },
+  "a bill paused until a day counts as paused until then, and a later call replaces the pause": async (books) => {
+    const id = await addRent(books);
+    const other = await addRent(books, { name: "Water", amount: "10" });
+    const { data, warnings } = await change(books, id, { pause_until: "2027-03-01" });
+    const { status, paused_until, state, next_due, monthly_equivalent } = data.bill;
+    assertEquals([status, paused_until, state, next_due, monthly_equivalent], [
+      "paused",
+      "2027-03-01",
+      undefined,
+      "2027-03-05",
+      undefined,
+    ]);
+    assertEquals([data.before.status, data.before.next_due], ["active", "2026-12-05"]);
+    assertEquals(warnings.map(({ code }: Json) => code), ["paused_until"]);
+    assertEquals(await told(books), "Paused Rent until 2027-03-01");
+    const listed = async (args: Json) =>
+      (await books.ok("list_bills", args)).bills.map((bill: Json) => [bill.name, bill.status]);
+    assertEquals(await listed({ status: "paused" }), [["Rent", "paused"]]);
+    assertEquals((await books.ok("list_bills")).totals.monthly.amount, "10.00");
+    assertEquals((await books.ok("list_bills", { due_within_days: 120 })).totals.due.amount, "1240.00");
+
+    const shorter = await change(books, id, { pause_until: "2027-01-01" });
+    assertEquals([shorter.data.bill.paused_until, await nextDates(books, id)], [
+      "2027-01-01",
+      (await nextDates(books, other)).slice(1).concat((await nextDates(books, id)).slice(-1)),
+    ]);
+    const longer = await change(books, id, { set: { status: "paused" }, pause_until: "2027-02-01" });
+    assertEquals([longer.data.bill.next_due, longer.data.bill.paused_until], ["2027-02-05", "2027-02-01"]);
+    await books.ok("undo_change", { change_id: longer.change_id });
+    assertEquals((await show(books, id)).next_due, "2027-01-05");
+    const resumed = await change(books, id, { set: { status: "active" } });
+    assertEquals([await told(books), resumed.warnings, resumed.data.bill.status, resumed.data.bill.next_due], [
+      "Resumed Rent",
+      [],
+      "active",
+      "2026-12-05",
+    ]);
+    await books.ok("undo_change", { change_id: resumed.change_id });
+    assertEquals([(await show(books, id)).next_due, await listed({ status: "paused" })], [
+      "2027-01-05",
+      [["Rent", "paused"]],
+    ]);
+    books.goTo("2027-01-06");
+    const { bill } = (await change(books, id, { set: { note: "back" } })).data;
+    assertEquals([bill.status, bill.paused_until, overdueOf(bill)], ["active", undefined, ["2027-01-05"]]);
+  },
+  "a pause leaves what was overdue, skipped or paid ahead, and a bill paused without a day resumes on it": async (
+    books,
+  ) => {
+    const id = await addRent(books);
+    await books.ok("mark_bill_paid", { bill_id: id, due_on: "2027-01-05", advance: true });
+    await books.ok("update_bill", { bill_id: id, occurrence: { due_on: "2027-03-05", action: "skip" } });
+    books.goTo("2026-12-10");
+    await change(books, id, { set: { status: "paused" } });
+    const { data, warnings } = await change(books, id, { pause_until: "2027-02-20" });
+    assertEquals([overdueOf(data.bill), data.bill.next_due], [["2026-12-05"], "2027-04-05"]);
+    assertEquals(
+      warnings.find(({ code }: Json) => code === "still_skipped").message,
+      "2027-03-05 of Rent was skipped before and stays skipped. To bring a date back, call update_bill with " +
+        'occurrence {"due_on": "2027-03-05", "action": "reopen"}.',
+    );
+    assertEquals((await books.ok("list_expenses")).rows.length, 1);
+  },
+  "a pause keeps a price that begins later and a schedule that changes meanwhile": async (books) => {
+    const id = await addRent(books);
+    await books.ok("update_bill", { bill_id: id, set: { amount: "1300" }, apply_from: "2027-03-01" });
+    await change(books, id, { pause_until: "2027-02-01" });
+    const amounts = async () => [(await show(books, id)).amount, (await show(books, id)).next_price];
+    assertEquals(await amounts(), ["1200.00", { amount: "1300.00", from: "2027-03-05" }]);
+    await change(books, id, { set: { status: "active" } });
+    assertEquals(await amounts(), ["1200.00", { amount: "1300.00", from: "2027-03-05" }]);
+    await change(books, id, { pause_until: "2027-02-01" });
+    const { bill } = (await change(books, id, { set: { month_days: [20] } })).data;
+    assertEquals([bill.next_due, bill.status], ["2027-02-20", "paused"]);
+  },
+  "a bill cannot pause until today, nor one that has one date, is cancelled or over": async (books) => {
+    const id = await addRent(books);
+    await books.fails("date_out_of_range", "update_bill", { bill_id: id, pause_until: TODAY });
+    const once = await addRent(books, { name: "Plumber", frequency: "once" });
+    const { hint } = await books.fails("invalid_argument", "update_bill", { bill_id: once, pause_until: "2027-03-01" });
+    assertEquals(
+      hint,
+      'Give occurrence {"due_on": "2026-12-05", "action": "skip"}, or "snooze" with snooze_until.',
+    );
+    await books.ok("update_bill", { bill_id: id, set: { status: "cancelled" } });
+    await books.fails("invalid_argument", "update_bill", { bill_id: id, pause_until: "2027-03-01" });
   },
 });

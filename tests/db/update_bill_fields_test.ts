@@ -75,6 +75,23 @@ testBooks("update_bill of fields", { day: TODAY }, {
     assertEquals(await told({ set: { status: "active", name: "Flat" } }), "Resumed Flat; Changed Flat: name");
     assertEquals(await told({ set: { status: "cancelled" } }), "Cancelled Flat");
   },
+  "asks about the renewal when only the dates of payment move": async (books) => {
+    const { id } = (await books.ok("add_bill", {
+      name: "Car insurance",
+      amount: "620",
+      frequency: "yearly",
+      first_due: "2027-01-16",
+      renews_on: "2027-01-16",
+      notice_days: 30,
+    })).bill;
+    const { warnings } = await change(books, id, { set: { amount: "620", first_due: "2027-03-01" } });
+    assertEquals(warnings.map(({ message }: Json) => message), [
+      "Car insurance still renews on 2027-01-16, to be cancelled by 2026-12-17: a new date of payment moves no contract. " +
+      "If the contract's term changed too, set renews_on.",
+    ]);
+    const both = await change(books, id, { set: { first_due: "2027-04-01", renews_on: "2027-04-01" } });
+    assertEquals([both.warnings, both.data.bill.cancel_by], [[], "2027-03-02"]);
+  },
   "treats empty text as absent": async (books) => {
     const id = await addRent(books, { payee: "Landlord", note: "x", tags: ["a"] });
     const { bill } = (await change(books, id, { set: { payee: "", note: " ", tags: [] } })).data;

@@ -47,6 +47,36 @@ testBooks("update_bill of a price", { day: TODAY }, {
     await books.ok("undo_change", { change_id });
     assertEquals([await totals(20), await totals(50), await totals(80)], ["1200.00", "2400.00", "3700.00"]);
   },
+  "begins earlier than planned when it is given again with an earlier day": async (books) => {
+    const id = await addRent(books);
+    await change(books, id, { set: { amount: "1300" }, apply_from: "2027-03-01" });
+    const earlier = await change(books, id, { set: { amount: "1300" }, apply_from: "2027-01-01" });
+    assertEquals([earlier.data.bill.amount, earlier.data.bill.next_price.from], ["1200.00", "2027-01-05"]);
+    const { data, change_id } = await change(books, id, { set: { amount: "1300" } });
+    assertEquals([data.bill.amount, data.bill.next_price], ["1300.00", undefined]);
+    await books.ok("undo_change", { change_id });
+    assertEquals((await show(books, id)).next_price.from, "2027-01-05");
+  },
+  "begins later than planned when it is given again with a later day": async (books) => {
+    const id = await addRent(books);
+    await change(books, id, { set: { amount: "1300" }, apply_from: "2027-02-01" });
+    const { data, change_id } = await change(books, id, { set: { amount: "1300" }, apply_from: "2027-04-01" });
+    assertEquals(data.bill.next_price, { amount: "1300.00", from: "2027-04-05" });
+    const totals = async (days: number) => (await books.ok("list_bills", { due_within_days: days })).totals.due.amount;
+    assertEquals([await totals(110), await totals(140)], ["4800.00", "6100.00"]);
+    await books.ok("undo_change", { change_id });
+    assertEquals((await show(books, id)).next_price.from, "2027-02-05");
+  },
+  "says which payments keep their amount when it begins in the past": async (books) => {
+    const id = await addRent(books);
+    await books.ok("mark_bill_paid", { advance: true, bill_id: id });
+    books.goTo("2027-01-10");
+    const { warnings } = await change(books, id, { set: { amount: "1300" }, apply_from: "2026-12-01" });
+    assertEquals(warnings.map(({ message }: Json) => message), [
+      "The payments of Rent for 2026-12-05 keep their amounts. If the bank took the new one, correct each with " +
+      "mark_bill_paid, due_on and amount.",
+    ]);
+  },
   "may include overdue dates": async (books) => {
     const id = await addRent(books);
     books.goTo("2027-01-10");

@@ -25,7 +25,7 @@ testBooks("update_settings of preferences", { day: "2026-11-20" }, {
       false,
       7,
     ]);
-    assertEquals(changed.warnings.map(({ code }: Json) => code), ["revalued"]);
+    assertEquals(changed.warnings.map(({ code }: Json) => code), ["mails_off", "revalued"]);
     // The answer describes the books after the write.
     assertEquals([changed.context.timezone, changed.context.base_currency], ["Asia/Kolkata", "INR"]);
     const again = await books.call("update_settings", args);
@@ -94,7 +94,9 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
     );
     await books.ok("undo_change", { change_id });
     assertEquals((await categories(books)).includes("Pets"), false);
-    await books.fails("invalid_argument", "update_settings", { category: { action: "create", name: "uncategorized" } });
+    for (const name of ["uncategorized", "None"]) {
+      await books.fails("invalid_argument", "update_settings", { category: { action: "create", name } });
+    }
   },
   "rename keeps its expenses, and a repeat changes nothing": async (books) => {
     await log(books, "Lunch", "Food");

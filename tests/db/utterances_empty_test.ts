@@ -94,12 +94,18 @@ testBooks("what would match", { day: "2026-11-27" }, {
     }
     const near = async (query: string) => (await books.ok("list_bills", { query })).no_match;
     assertEquals([await near("Strom"), await near("duo spotify"), await near("gym")], [
-      { bills: [{ name: "Electricity", status: "active" }, { name: "Gym", status: "active" }] },
+      {
+        bills: [
+          { name: "Electricity", status: "active" },
+          { name: "Gym", status: "active" },
+          { name: "Spotify Duo", status: "paused" },
+        ],
+      },
       { bills: [{ name: "Spotify Duo", status: "paused" }] },
       undefined,
     ]);
     const { details } = await books.fails("not_found", "mark_bill_paid", { bill_name: "Strom" });
-    assertEquals([details.suggestions, details.bills.length, details.bill_count], [[], 2, undefined]);
+    assertEquals([details.suggestions, details.bills.length, details.bill_count], [[], 3, undefined]);
   },
 
   "czynsz, in books with very many bills": async (books) => {

@@ -370,6 +370,31 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     assertEquals([warned(paid, "linked"), await total(member)], ["", "84.00"]);
   },
 
+  "the payment of a bill under its payee's name, or with a month after the bill's name, is noticed": async (books) => {
+    books.goTo("2026-11-08");
+    const bill = { frequency: "monthly", first_due: "2026-11-08" };
+    await addBill(books, { name: "Music family plan", payee: "Spotify", amount: "17.99", ...bill });
+    await addBill(books, { name: "Rent", amount: "1450", ...bill });
+    await books.ok("mark_bill_paid", { bill_name: "Music family plan" });
+    await books.ok("mark_bill_paid", { bill_name: "Rent", amount: "725" });
+    await books.ok("mark_bill_paid", { bill_name: "Rent", amount: "725", due_on: "2026-11-08", paid_on: "2026-11-07" });
+    books.goTo("2026-11-28");
+    const named = async (item: Json) =>
+      warned(await log(books, { date: "2026-11-22", ...item }), "named_like_bill").split(", last")[0];
+    assertEquals(await named({ name: "Spotify", amount: "17.99" }), 'There is also a bill called "Music family plan"');
+    assertEquals(await named({ name: "Rent November", amount: "1450.00" }), 'There is also a bill called "Rent"');
+    assertEquals(await named({ name: "Spotify gift card", amount: "30" }), "");
+    const { double_charges } = await books.ok("review_bills");
+    assertEquals(double_charges.map(({ text }: Json) => text), [
+      "17.99 EUR was paid twice where Music family plan is due once: on 2026-11-08 and on 2026-11-22. If both are one " +
+      "payment, merge them with update_expenses.",
+      "1450.00 EUR was paid twice where Rent is due once: on 2026-11-08 and on 2026-11-22, once in 2 parts. If both " +
+      "are the same money, delete the expense beside the bill with delete_records.",
+    ]);
+    await books.ok("delete_records", { ids: double_charges[1].ids, confirm: { count: 1, total: "1450.00" } });
+    assertEquals((await books.ok("review_bills")).double_charges.length, 1);
+  },
+
   "Netflix again? I thought that was paid on the 8th": async (books) => {
     books.goTo("2026-11-08");
     await addBill(books, { name: "Netflix", amount: "17.99", frequency: "monthly", first_due: "2026-11-08" });
@@ -380,14 +405,14 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     assertEquals(
       warned(answer, "named_like_bill"),
       'There is also a bill called "Netflix", last paid on 2026-11-08 and next due on 2026-12-08. The expense counts ' +
-        "beside it. Ask the user; if it was the bill's payment, undo this and call mark_bill_paid.",
+        "in addition to the bill. Ask the user; if it was the bill's payment, undo this and call mark_bill_paid.",
     );
     const { double_charges } = await books.ok("review_bills");
     assertEquals(double_charges.map(({ first_on, second_on }: Json) => [first_on, second_on]), [
       ["2026-11-08", "2026-11-27"],
     ]);
     const refused = await books.fails("already_paid", "mark_bill_paid", { bill_name: "Netflix", amount: "19.99" });
-    assertStringIncludes(refused.hint, 'To correct that payment, call again with due_on "2026-11-08"');
+    assertStringIncludes(refused.hint, 'To correct the recorded payment, call again with due_on "2026-11-08"');
     await books.ok("mark_bill_paid", { bill_name: "Netflix", due_on: "2026-11-08", amount: "19.99" });
   },
 
@@ -395,22 +420,22 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     const ben = await books.join();
     await log(books, { name: "Pizza", amount: "38", date: "2026-11-26" });
     assertEquals(
-      warned(await log(books, { name: "Cinema", amount: "38", date: "2026-11-26" }), "recorded_by_another"),
+      warned(await log(books, { name: "Cinema", amount: "38", date: "2026-11-26" }), "resembles_another"),
       "",
     );
     const answer = await log(ben, { name: "pizza z Anną", amount: "38", date: "2026-11-26" });
     assertEquals(answer.data.results[0].status, "created");
     assertMatch(
-      warned(answer, "recorded_by_another"),
+      warned(answer, "resembles_another"),
       /^\S+@example\.com recorded "Pizza", 38\.00 EUR, on the day of "pizza z Anną"\. Both count\. Ask the user;/,
     );
     for (const other of [{ amount: "38.01" }, { date: "2026-11-25" }, { currency: "USD" }, { is_refund: true }]) {
       const item = { name: "pizza z Anną", amount: "38", date: "2026-11-26", ...other };
-      assertEquals(warned(await log(ben, item), "recorded_by_another"), "", JSON.stringify(other));
+      assertEquals(warned(await log(ben, item), "resembles_another"), "", JSON.stringify(other));
     }
     await books.ok("update_settings", { own_only: true });
     const hidden = await log(ben, { name: "calzone", amount: "38", date: "2026-11-26" }, { on_duplicate: "allow" });
-    assertEquals(warned(hidden, "recorded_by_another"), "");
+    assertEquals(warned(hidden, "resembles_another"), "");
   },
 
   "pause the internet for now": async (books) => {
@@ -445,6 +470,28 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     ], 1]);
   },
 
+  "Netflix hat im November zweimal abgebucht": async (books) => {
+    books.goTo("2026-11-05");
+    await addBill(books, { name: "Netflix", amount: "13.99", frequency: "monthly", first_due: "2026-11-05" });
+    await books.ok("mark_bill_paid", { bill_name: "Netflix" });
+    books.goTo("2026-11-18");
+    for (const due of [{}, { due_on: "2026-11-05" }]) {
+      const { hint } = await books.fails("already_paid", "mark_bill_paid", { bill_name: "Netflix", ...due });
+      assertStringIncludes(
+        hint,
+        'If it was charged a second time, record that with log_expenses, payee "Netflix" and on_duplicate "allow".',
+      );
+    }
+    const second = { name: "Second charge", payee: "Netflix", amount: "13.99", date: "2026-11-05" };
+    const answer = await log(books, second, { on_duplicate: "allow" });
+    assertEquals(answer.data.results[0].status, "created");
+    const { double_charges } = await books.ok("review_bills");
+    assertEquals(double_charges.map(({ text }: Json) => text), [
+      "13.99 EUR was paid twice where Netflix is due once: on 2026-11-05 and on 2026-11-05. Both were recorded as real " +
+      "payments; if the second was charged by mistake, ask the payee for it.",
+    ]);
+  },
+
   "I moved 200 to my savings account": async (books) => {
     const codes = async (name: string) =>
       (await log(books, { name, amount: "200" }, { dry_run: true })).warnings.map(({ code }: Json) => code);
@@ -468,13 +515,36 @@ testBooks("duplicates", { day: "2026-11-27" }, {
       const name of [
         ...[
           "Savings account fee",
-          "Sparkonto Gebühren",
+          "Gebühren fürs Sparbuch",
           "Frais du compte épargne",
           "Book on savings",
           "Livret de famille",
         ],
-        ...["Bank transfer to Anna", "Überweisung Miete"],
+        ...["Bank transfer to Anna", "Miete überwiesen"],
       ]
+    ) {
+      assertEquals(await codes(name), ["dry_run"], name);
+    }
+  },
+
+  "200 aus dem Geldautomaten": async (books) => {
+    const codes = async (name: string) =>
+      (await log(books, { name, amount: "200" }, { dry_run: true })).warnings.map(({ code }: Json) => code);
+    assertEquals(
+      warned(await log(books, { name: "Geldautomat", amount: "200" }), "cash_withdrawn"),
+      '"Geldautomat" looks like cash from a machine, and counts as spending. Tell the person: what the cash buys must not ' +
+        "be logged as well, or it counts twice.",
+    );
+    for (
+      const name of [
+        ...["Cash withdrawal", "ATM", "Retrait DAB Paris", "Reintegro cajero", "Prelievo contanti", "Geldopname"],
+        ...["Wypłata z bankomatu", "Levantamento ATM", "Kontantuttag", "Barabhebung"],
+      ]
+    ) {
+      assertEquals(await codes(name), ["cash_withdrawn", "dry_run"], name);
+    }
+    for (
+      const name of ["OTTO", "ATM fee", "Pagamento bancomat", "Kortköp uttag", "Frais de retrait DAB", "Cash & Carry"]
     ) {
       assertEquals(await codes(name), ["dry_run"], name);
     }
@@ -535,6 +605,15 @@ testBooks("duplicates", { day: "2026-11-27" }, {
       assertEquals([answer.data?.results[0].status, warned(answer, "like_income")], ["created", warning]);
       await books.ok("undo_change", { change_id: answer.change_id });
     }
+  },
+
+  "my salary of 3200 comes on the 25th": async (books) => {
+    const bill = async (more: Json) =>
+      warned(await books.call("add_bill", { amount: "3200", month_days: [25], ...more }), "like_income");
+    assertStringIncludes(await bill({ name: "Salary" }), '"Salary" is booked as spending. If the person received it,');
+    await books.ok("update_settings", { category: { action: "create", name: "Staff" } });
+    assertEquals(await bill({ name: "Salary of Eve", category: "Staff" }), "");
+    assertEquals(await bill({ name: "Gym" }), "");
   },
 
   "I earned 3200 salary today": async (books) => {

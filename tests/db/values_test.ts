@@ -13,7 +13,7 @@ async function everywhere(books: Books, billId?: string) {
     (await books.ok("list_expenses", MONTH)).rows[0].base_amount,
     (await books.ok("summarize_spending", MONTH)).total.amount,
     (await books.ok("show_spending_chart", MONTH)).total.amount,
-    /,([\d.]+),(bill_\w+)?,(true)?$/m.exec(
+    /,([\d.]+),(bill_\w+)?,(true)?,[^,]*$/m.exec(
       (await books.ok("list_expenses", { ...MONTH, format: "csv" })).csv.split("\n")[1],
     )![1],
   ];
@@ -182,6 +182,34 @@ testBooks(
       await books.ok("update_expenses", { ids: [id], set: { currency: "EUR" } });
       assertEquals((await books.ok("list_expenses", MONTH)).rows[0].charged, undefined);
       assertEquals(await everywhere(books), "99.00");
+    },
+
+    "keeps the bank's charge for another amount, and says so": async (books, database) => {
+      await addRate(database, "USD", "2026-11-20", "1.1");
+      const kept = ({ warnings }: Json) =>
+        warnings.filter(({ code }: Json) => code === "charge_kept").map(({ message }: Json) => message);
+      const says = (field: string) => [
+        `It still counts with 101.37 EUR, which the bank charged for the earlier amount. If the bank charged another sum ` +
+        `for the new one, call again with ${field}.`,
+      ];
+      const charged = { amount: "101.37" };
+      const { bill } = await payHosting(books, { charged });
+      const pay = (more: Json) => books.call("mark_bill_paid", { bill_id: bill.id, due_on: "2026-11-20", ...more });
+      assertEquals(kept(await pay({ amount: "120" })), says("charged"));
+      assertEquals(kept(await pay({ note: "Card" })), []);
+      assertEquals(kept(await pay({ amount: "121", charged })), []);
+
+      const { results: [{ id }] } = await books.ok("log_expenses", {
+        items: [{ name: "Ticket", amount: "99", currency: "USD", charged }],
+      });
+      const update = (set: Json) => books.call("update_expenses", { ids: [id], set });
+      assertEquals(kept(await update({ amount: "89" })), says("set.charged"));
+      assertEquals(kept(await update({ amount: "90", split: [{ amount: "40" }, {}] })), says("set.charged"));
+      assertEquals(kept(await update({ note: "Card" })), []);
+      assertEquals(kept(await update({ split: [{ amount: "90" }] })), []);
+      assertEquals(kept(await update({ amount: "80", charged })), []);
+      assertEquals(kept(await update({ amount: "70", charged: {} })), []);
+      assertEquals(kept(await update({ amount: "75" })), []);
     },
 
     "needs no charge in its own or the base currency": async (books) => {

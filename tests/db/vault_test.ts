@@ -84,7 +84,15 @@ Deno.test("the report names every schedule and its last run, without messages", 
   };
   assertEquals(
     schedules.map(({ name }) => name),
-    ["provider-sync", "provider-sync-catch-up", "purge-expired", "reminders", "reminders-catch-up", "roll-bills"],
+    [
+      "provider-sync",
+      "provider-sync-catch-up",
+      "purge-expired",
+      "reminders",
+      "reminders-catch-up",
+      "roll-bills",
+      "send-events",
+    ],
   );
   const reminders = schedules.find(({ name }) => name === "reminders")!;
   assertEquals([reminders.last_status, reminders.last_succeeded_at], ["failed", null]);

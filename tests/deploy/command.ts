@@ -8,7 +8,7 @@ import { CLI_VERSION, createCli } from "../../local/deploy/cli.ts";
 import { appendToEnvFile, parseEnvFile } from "../../local/deploy/env_file.ts";
 import { GENERATED, isFunctionSetting } from "../../local/deploy/settings.ts";
 import { diffAuthConfig, diffMailTexts, writeAuthConfig } from "../../local/deploy/sign_in.ts";
-import { judgeSettings } from "../../local/selfcheck/sign_in_settings.ts";
+import { judgeSettings } from "../../local/selfcheck/inside.ts";
 import { deploy, STEPS } from "../../local/deploy/run.ts";
 import type { Deployment } from "../../local/deploy/step.ts";
 import { postgresDatabase } from "../../local/database/postgres.ts";
@@ -183,7 +183,7 @@ Deno.test("each step fails once: later steps don't run, the same command continu
   for (const [kind, done] of some(FAILURES)) {
     // Secrets are there already: what differs is sent again.
     if (kind === "POST /secrets") api.settings.secrets.delete("MAIL_FROM");
-    // What the file doesn't name is removed.
+    // A deployment removes settings that the file doesn't name.
     if (kind === "DELETE /secrets") api.settings.secrets.set("SUPPORT_URL", SUPPORT_URL);
     // A checkout that is linked already asks for nothing.
     if (kind === "GET ") await Deno.remove(join(root, "supabase/.temp"), { recursive: true });

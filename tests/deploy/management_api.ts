@@ -21,7 +21,7 @@ const NO_POOL = {
 
 export interface Upload {
   slug: string;
-  /** What the CLI says about the function; `verify_jwt` is absent when the configuration does not set it. */
+  /** The CLI's metadata of the function; `verify_jwt` is absent when the configuration does not set it. */
   metadata: { name?: string; entrypoint_path?: string; import_map_path?: string; verify_jwt?: boolean };
   /** Paths relative to the project. */
   files: { path: string; bytes: number }[];
@@ -44,7 +44,7 @@ export interface ManagementApi {
   bump(slug: string): void;
   /** Makes the next request of this kind fail: `POST /secrets`. */
   failNext(kind: string, failure?: { status: number; message: string }): void;
-  /** Does what the next request of this kind asks for, and loses the answer. */
+  /** Performs the next request of this kind and loses the answer. */
   loseNext(kind: string): void;
   /** Leaves the next request of this kind without an answer until `release`; resolves when it has come. */
   holdNext(kind: string): { came: Promise<void>; release(): void };

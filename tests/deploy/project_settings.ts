@@ -11,7 +11,7 @@ export interface ProjectSettings {
   auth: Settings;
   api: Settings;
   secrets: Map<string, string>;
-  /** What the platform says about the secrets: digests. */
+  /** The platform's answer about the secrets: digests. */
   listSecrets(): { name: string; value: string; updated_at: string }[];
   /** What `GET /v2/projects/{ref}/config` answers: of secret settings a digest, without what isn't set. */
   describe(): unknown;

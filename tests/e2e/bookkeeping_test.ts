@@ -106,7 +106,7 @@ Deno.test("splits a payment: 60 for groceries, the rest a present", async () => 
   const logged = await ok(owner, "log_expenses", call);
   // The answer was lost, and the call is made again.
   assertEquals((await ok(owner, "log_expenses", call)).data, logged.data);
-  // So is the whole, by somebody who knows of no split.
+  // So is the whole, by a person who does not know the split.
   assertEquals((await ok(bookkeeper, "log_expenses", { items: [receipt] })).data.results[0].status, "duplicate");
 
   const rows = async () => (await ok(owner, "list_expenses", { order: "asc" })).data.rows as Json[];

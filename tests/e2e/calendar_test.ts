@@ -8,7 +8,7 @@ import { connectFor, newPerson } from "./person.ts";
 const DAY_MS = 86_400_000;
 const dayFromNow = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
 
-/** What the person's account page offers by a button; answers the page that follows. */
+/** Presses a button of the person's account page; returns the next page. */
 async function press(browser: FormBrowser, action: string) {
   const account = await browser.open("/account");
   return await browser.submit(account, findForm(account, ({ fields }) => fields.action === action));

@@ -1,4 +1,4 @@
-/** The MCP SDK's own clients, old and new, from nothing but the connector's URL to a written expense. */
+/** The MCP SDK's clients, old and new, from the connector's URL alone to a written expense. */
 import { assertEquals } from "@std/assert";
 import { Client as ModernClient, StreamableHTTPClientTransport, UnauthorizedError } from "@modelcontextprotocol/client";
 import { TOOLS } from "../../functions/mcp/tools/mod.ts";

@@ -78,7 +78,7 @@ Deno.test("no tool writes into a closed month", async () => {
     assertMatch(hint, /closed_through "2\d{3}-\d{2}"/);
   }
   assertEquals(await books(), before);
-  // Nor does whoever writes to the tables themselves.
+  // Nor does a direct write to the tables.
   for (const sql of ["delete from app.payments", "update app.payments set note = 'x'"]) {
     const refused = await database.query(`${sql} where expense_id = $1`, [paper]).catch(({ message }) => message);
     assertEquals(refused, "month_closed");
@@ -178,7 +178,16 @@ Deno.test("an import adds no row to a closed month and recognizes duplicates the
   assertEquals(preview.rows_bad, [{ line: 3, reason: "2026-09 is closed. Reopen it first." }]);
   assertEquals((await ok(owner, "import_expenses", preview.commit_with)).data.not_written, { closed: 1 });
   const none = await fails(owner, "import_expenses", { csv: "Date,Name,Amount\n2026-09-11,Bread,3.00" });
-  assertMatch(JSON.stringify(none), /2026-09 is closed/);
+  assertEquals(
+    [none.code, none.message],
+    ["month_closed", "All rows that can be read are of closed months (2026-09). Nothing was written."],
+  );
+  assertMatch(none.hint, /^Ask the user first: .* reopens only these with update_settings, closed_through "2026-08", /);
+  assertMatch(JSON.stringify(none.details.rows_bad), /2026-09 is closed/);
+  const several = "Date,Name,Amount\n2026-08-30,Flour,4.00\n2026-09-11,Bread,3.00\n2026-09-31,Cake,1.00";
+  const both = await fails(owner, "import_expenses", { csv: several });
+  assertMatch(both.message, /\(2026-08 to 2026-09\)/);
+  assertMatch(both.hint, /closed_through "2026-07"/);
   // Closed between the two steps.
   const { data: { preview: later } } = await ok(owner, "import_expenses", {
     csv: "Date,Name,Amount\n2026-10-02,Jam,4.00",
@@ -188,7 +197,7 @@ Deno.test("an import adds no row to a closed month and recognizes duplicates the
   goTo("2026-10-06");
   assertEquals((await fails(owner, "import_expenses", later.commit_with)).code, "expectation_mismatch");
   const { message } = await fails(owner, "import_expenses", { import_id: later.import_id });
-  assertMatch(message, /Line 2: 2026-10 is closed/);
+  assertMatch(message, /of closed months \(2026-10\)/);
 });
 
 Deno.test("a bill's new category applies from now on; closed months keep the old one", async () => {
@@ -265,4 +274,16 @@ Deno.test("a month closes once its values are final; a new base currency revalue
   const { data } = await ok(owner, "update_settings", { base_currency: "GBP" });
   assertEquals(data.revalued.moved, 1);
   assertEquals((await ok(owner, "list_expenses")).data.rows[0].base_amount, "6.40");
+});
+
+Deno.test("closing says how many records of the months have no category", async () => {
+  const { owner, goTo } = await company();
+  await log(owner, "Paper", "2026-09-15", { category: "Shopping" });
+  await log(owner, "Qwerty", "2026-09-16");
+  await log(owner, "Asdf", "2026-08-16");
+  goTo("2026-10-06");
+  const told = ({ warnings }: Json) =>
+    warnings.find(({ code }: Json) => code === "uncategorized_in_closed_month")?.message.split(":")[0];
+  assertEquals(told(await close(owner, "2026-08")), "1 record of the closed months has no category");
+  assertEquals(told(await close(owner, "2026-09")), "1 record of the closed months has no category");
 });

@@ -50,6 +50,12 @@ Deno.test("an organization is out of reach for members of another one", async ()
     const { envelope } = await victim.call(tool, args);
     assertEquals(envelope.ok, true, `${tool}: ${JSON.stringify(envelope.error)}`);
   }
+  // And an invoice that an assistant can't upload.
+  await database.query(
+    `insert into app.documents (organization_id, added_by, hash, name, type, size, facts)
+     values ($1, $2, md5('a') || md5('b'), $3, 'application/xml', 1, jsonb_build_object('payee', $3::text))`,
+    [victim.organizationId, victim.userId, `${SECRET} invoice.xml`],
+  );
   // And something that waits for approval.
   await database.query(
     "insert into app.approval_rules (organization_id, tool, roles, approver) values ($1, 'delete_records', '{owner}', 'owner')",
@@ -84,6 +90,7 @@ Deno.test("an organization is out of reach for members of another one", async ()
       "bill_000000000000",
       "chg_000000000000",
       "imp_000000000000",
+      "doc_000000000000",
       "prop_000000000000",
     ],
   };
@@ -93,8 +100,8 @@ Deno.test("an organization is out of reach for members of another one", async ()
       { numRuns: RUNS },
     );
   }
-  // The victim's own calls, verbatim: a key works for nobody else. Last, since the secret is the attacker's own from
-  // here on.
+  // The victim's own calls, verbatim: a key works for nobody else. Last, since the attacker knows the secret from here
+  // on.
   for (const [tool, args] of VICTIM_CALLS) await attack(tool, args, []);
   assertEquals(await dump(database, victim.organizationId), before);
   await database.close();
@@ -116,7 +123,7 @@ async function collect(victim: Member, rows: string[]): Promise<VictimData> {
 
 const idsIn = (
   text: string,
-) => [...new Set(text.match(/\b(exp|bill|occ|pay|chg|cat|org|lnk|imp|prop|set)_[0-9a-z]{8,32}\b/g))];
+) => [...new Set(text.match(/\b(exp|bill|occ|pay|chg|cat|org|lnk|imp|prop|set|doc)_[0-9a-z]{8,32}\b/g))];
 
 /** Every row that belongs to an organization, table by table. */
 async function dump(database: TestDatabase, organizationId: string): Promise<string[]> {
@@ -169,7 +176,7 @@ function stringsOf(
   if (pattern === PATTERNS.monthWeekday) return fc.constantFrom("2TU", "-1FR");
   if (pattern === PATTERNS.url) return fc.constantFrom("https://shop.example/orders/1", "");
   if (pattern) {
-    return fc.constantFrom(...[...ids, "2026-10"].filter((value) => new RegExp(String(pattern)).test(value)));
+    return fc.constantFrom(...[...ids, "2026-10", "none"].filter((value) => new RegExp(String(pattern)).test(value)));
   }
   if (field === "csv") return fc.constantFrom("Date,Name,Amount\n2026-10-01,Caviar,99.00", ...KNOWN_NAMES);
   if (field === "id") return fc.constantFrom(...ids);

@@ -33,7 +33,7 @@ Deno.test("a rule is stored, applied to logs and imports, listed, removed and un
   assertEquals(await rulesOf(member), ["REWE is Groceries"]);
   assertEquals(await chosen(member, { payee: "Rewe Markt 1234" }), ["Groceries", "payee_rule"]);
   assertEquals(await chosen(member, { name: "rewe sagt danke" }), ["Groceries", "payee_rule"]);
-  // What is said goes first, also that there is none.
+  // An explicit category wins, even "none".
   assertEquals(await chosen(member, { payee: "REWE", category: "Gifts" }), ["Gifts", "given"]);
   assertEquals((await chosen(member, { payee: "REWE", category: "Uncategorized" }))[1], "given");
   const csv = "Date,Payee,Description,Category,Amount\n2026-10-01,REWE Markt,Card,,-5.00\n" +
@@ -47,7 +47,7 @@ Deno.test("a rule is stored, applied to logs and imports, listed, removed and un
   const { data: { rows } } = await ok(member, "list_expenses");
   assertEquals(rows.map(({ category }: Json) => category), ["Gifts", "Groceries"]);
 
-  // It goes before what was done last time, changes when it is told anew, and ends when it has no category.
+  // It wins over the last category, changes when set again, and ends when set to no category.
   assertEquals(await chosen(member, { payee: "REWE Markt" }), ["Groceries", "payee_rule"]);
   await tell(member, "rewe", "Shopping");
   assertEquals(await rulesOf(member), ["rewe is Shopping"]);

@@ -1,4 +1,4 @@
-/** Plans of a stack: off until the service sells them or `deno task plans` decides. */
+/** Plans of a stack: off until the service sells them or `deno task operate plans` decides. */
 import { assertEquals, assertMatch, assertNotMatch, assertStringIncludes } from "@std/assert";
 import { CHECKOUT_URL, signIn, startStack, type TestStack } from "../_support/stack.ts";
 
@@ -6,7 +6,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 
 async function plans(...args: string[]) {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["task", "--quiet", "plans", "--", ...args],
+    args: ["task", "--quiet", "operate", "plans", ...args],
     cwd: ROOT,
     env: { DATABASE_URL: "", NO_COLOR: "1" },
   }).output();
@@ -24,7 +24,7 @@ async function accountIn(stack: TestStack): Promise<string> {
 }
 
 Deno.test({
-  name: "a stack has no plans until it has a checkout, unless deno task plans has decided",
+  name: "a stack has no plans until it has a checkout, unless deno task operate plans has decided",
   // On a server the folder has no database; the same statements are tested in tests/db/plans_off_test.ts.
   ignore: Boolean(Deno.env.get("TEST_DATABASE_URL")),
   async fn() {

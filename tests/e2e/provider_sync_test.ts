@@ -13,10 +13,10 @@ import { connectFor, newPerson } from "./person.ts";
 const ROOT = new URL("../../", import.meta.url).pathname;
 const TOKEN = "dop_v1_c4nary0123456789abcdef7e57";
 
-/** `deno task cron -- …`, as a person runs it. */
+/** `deno task operate cron …`, as a person runs it. */
 async function cron(stack: TestStack, ...args: string[]) {
   const { stdout, stderr, success } = await new Deno.Command(Deno.execPath(), {
-    args: ["task", "--quiet", "cron", "--", ...args, "--data", stack.folder],
+    args: ["task", "--quiet", "operate", "cron", ...args, "--data", stack.folder],
     cwd: ROOT,
     stdout: "piped",
     stderr: "piped",

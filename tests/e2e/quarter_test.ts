@@ -45,9 +45,9 @@ interface Write {
   /** The books as the write found them: it fits while they are the same. */
   found: () => string;
   apply(data: Json): void;
-  /** How to take it back on paper; absent for what nobody here undoes. */
+  /** Its undo on paper; absent for writes that nobody undoes here. */
   revert?: () => void;
-  /** What it leaves, which an undo must find. */
+  /** The books after it, which an undo must find. */
   left?: () => string;
 }
 
@@ -70,9 +70,7 @@ interface Done {
   leftThen: string;
 }
 
-/**
- * What the connector does once it has answered: it tries to send a mail, has no mail service, and leaves it to the job.
- */
+/** After its answer the connector tries to send a mail, has no mail service, and leaves it to the job. */
 const afterAnswers: Promise<unknown>[] = [];
 Object.assign(globalThis, { EdgeRuntime: { waitUntil: (work: Promise<unknown>) => void afterAnswers.push(work) } });
 
@@ -122,7 +120,7 @@ Deno.test(`four people live a quarter with approvals and shared costs (seed ${SE
     people.push({ ...joined, index: people.length, role, written: new Window() });
   }
   const everybody = [...people];
-  // Costs are never shared with who only reads.
+  // Costs are never shared with viewers.
   people.pop();
   const [anna, bo] = people as [Person, Person];
   const emails = people.map(({ email }) => email);
@@ -251,7 +249,7 @@ Deno.test(`four people live a quarter with approvals and shared costs (seed ${SE
   };
 
   const owedNow = () => balancesOf(entries.values(), settlements);
-  /** Settles what somebody owes: all of it, whatever that is then, or a part. */
+  /** Settles a debt: the whole current balance, or a part. */
   const settle = (who: Person): Write | undefined => {
     const own = told(owedNow()).map((line) => line.split(" "))
       .filter(([from, to]) => who.role !== "member" || [from, to].includes(String(who.index)));
@@ -341,7 +339,7 @@ Deno.test(`four people live a quarter with approvals and shared costs (seed ${SE
     };
   };
 
-  /** Who has to approve it; undefined when nobody has to. */
+  /** The approver; undefined when none is needed. */
   function approverOf({ role, written }: Person, moved: Moved): "manager" | "owner" | undefined {
     const total = written.with(clock(), moved);
     if (role === "manager") return exceeds(total.sums, MANAGERS_UP_TO) ? "owner" : undefined;
@@ -354,7 +352,7 @@ Deno.test(`four people live a quarter with approvals and shared costs (seed ${SE
     if (write.left) undoable.push({ by, on: today(), changeId, write, leftThen: write.left() });
   };
 
-  /** Says back what a deletion of much wants to hear. */
+  /** Confirms a large deletion with the expected count and totals. */
   async function call(who: Person, { tool, args }: Write): Promise<Json> {
     const { envelope } = await who.call(tool, args);
     if (envelope.error?.code !== "confirmation_required") return envelope;
@@ -396,7 +394,7 @@ Deno.test(`four people live a quarter with approvals and shared costs (seed ${SE
     });
   }
 
-  /** What everybody tries who may not: nothing comes of it. */
+  /** Attempts without the right to decide, which change nothing. */
   async function tryAll({ id, by, approver }: Waiting, hash: string): Promise<void> {
     const path = `/account/approvals/${id}`;
     for (const who of everybody.filter((one) => one !== by && ["member", "viewer"].includes(one.role))) {
@@ -418,7 +416,7 @@ Deno.test(`four people live a quarter with approvals and shared costs (seed ${SE
     waiting.splice(waiting.indexOf(one), 1);
     const decider = approver === "owner" ? anna : chance.pick([anna, bo]);
     const path = `/account/approvals/${id}`;
-    // Whoever may decide was told, and finds the page by the link.
+    // Every possible approver got a mail, and its link opens the page.
     const asked = letters.find(({ to, text }) => to === decider.email && text.includes(path));
     assert(asked, `no mail to ${decider.email} about ${id}, seed ${SEED}`);
     const { data: { proposals } } = await ok(decider, "get_context");
@@ -462,7 +460,7 @@ Deno.test(`four people live a quarter with approvals and shared costs (seed ${SE
     noteDone(by, changeId ?? kept!.change_id, write);
   }
 
-  /** To each of them the same is said, on the page and by the tool. */
+  /** Page and tool give each of them the same answer. */
   async function compare(): Promise<void> {
     const owed = owedNow();
     for (const who of everybody) {
@@ -497,7 +495,7 @@ Deno.test(`four people live a quarter with approvals and shared costs (seed ${SE
   }
 
   const firstDigests = new Set<string>();
-  /** The first digest of a month says what its reader owes and is owed then. */
+  /** The first digest of a month lists its reader's debts and claims. */
   function readDigests(mails: typeof mail.delivered): void {
     const owed = told(owedNow()).map((line) => line.split(" ") as [string, string, string, string]);
     for (const { to, text } of mails) {
@@ -524,7 +522,7 @@ Deno.test(`four people live a quarter with approvals and shared costs (seed ${SE
     const before = mail.delivered.length;
     await job.run();
     readDigests(mail.delivered.slice(before));
-    // What nobody answered in time, its proposer hears.
+    // The proposer of an expired proposal gets a mail.
     for (const one of [...waiting].filter(({ since }) => Date.parse(at) - Date.parse(since) >= 7 * 86_400_000)) {
       assertEquals(await decideLate(one), "expired");
       assert(
@@ -605,7 +603,7 @@ Deno.test(`four people live a quarter with approvals and shared costs (seed ${SE
     ),
   );
 
-  // The trial ends. The mails before and on that day say when, and what is due afterwards; then there are no more.
+  // The trial ends. The mails before and on that day name the day and the bills due afterwards; then the mails stop.
   await database.query(
     "update identity.organizations set plan = 'free', trial_ends_at = '2027-01-14T12:00:00Z' where id = $1",
     [organizationId],
@@ -613,7 +611,7 @@ Deno.test(`four people live a quarter with approvals and shared costs (seed ${SE
   const last = (await mornings("2027-01-07", "2027-01-31")).filter(({ to }) => to === dora.email);
   const ending = "Reminders for “Elm Street” will stop";
   assertEquals(last.map(({ text }) => text.split("\n")[2]), [
-    `“Piano lessons” has been overdue since 9 January. ${ending} on Thu, 14 Jan.`,
+    `“Piano lessons” has been overdue since 9 January. ${ending} on 14 January.`,
     `“Piano lessons” has been overdue since 9 January. ${ending} today.`,
   ]);
   for (const { text } of last) {

@@ -1,5 +1,5 @@
 /** Lists are complete, and comparisons use equal periods and currencies. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { addMember, addPerson, addRate } from "../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 import { readDownload } from "../../shared/export/download_token.ts";
@@ -22,7 +22,7 @@ async function ok(member: Member, tool: string, args: Json = {}): Promise<Json> 
   return envelope;
 }
 
-/** What a client sees that reads only the text of a result. */
+/** The view of a client that reads only the text of a result. */
 async function readText(member: Member, tool: string, args: Json): Promise<Json> {
   const { text } = await member.call(tool, args);
   const { content, structuredContent } = JSON.parse(text).result;
@@ -123,7 +123,7 @@ Deno.test("amounts are filtered in one currency: 1,280 JPY are not 1,000 EUR", a
   assertEquals(await names({ min_amount: "1000 JPY" }), ["Ramen"]);
   const { data, warnings } = await ok(member, "summarize_spending", { period: "this_month", min_amount: "1000" });
   assertEquals([data.total.count, warnings ?? []], [1, []]);
-  // What has no rate is in neither, and said.
+  // Payments without a rate are in neither sum, and the answer names them.
   await ok(member, "log_expenses", {
     items: [{ name: "Hut", amount: "1500", currency: "NPR" }, { name: "Tea", amount: "2", currency: "NPR" }],
   });
@@ -184,14 +184,19 @@ Deno.test("a short file is in the answer; a longer one is a link for ten minutes
     await ok(member, "log_expenses", { items: items.map((item) => ({ ...item, name: `${item.name}, ${more}` })) });
   }
   const long = await readText(member, "list_expenses", { format: "csv", to: "yesterday", query: "number" });
-  assertEquals([Object.keys(long.data), long.total_count, long.totals_by_currency], [
+  assertEquals([Object.keys(long.data), long.next_cursor, long.total_count, long.totals_by_currency], [
     ["csv_url", "expires_at"],
+    undefined,
     500,
     { EUR: "500.00" },
   ]);
   const url = new URL(long.data.csv_url);
   assertEquals([url.origin, url.pathname], ["https://expenses.example", "/account/expenses.csv"]);
   assertEquals(new Date(long.data.expires_at).getTime() - NOW.getTime(), 600_000);
+  await ok(member, "update_settings", { timezone: "America/St_Johns" });
+  const { expires_at } = (await ok(member, "list_expenses", { format: "csv", to: "yesterday", query: "number" })).data;
+  assertMatch(expires_at, /T\d\d:\d\d:00-02:30$/);
+  assertEquals(new Date(expires_at), new Date(long.data.expires_at));
   const read = (at: Date) => readDownload([CODE_SECRET], { token: url.searchParams.get("t")!, at });
   const { userId, organizationId, filter } = (await read(NOW))!;
   assertEquals([userId, organizationId], [member.userId, member.organizationId]);

@@ -91,7 +91,7 @@ Deno.test("books and statement both total 54.90; the 20-dollar bill matches the 
   await ok(member, "undo_change", { change_id });
   assertEquals(await total(member), { EUR: "44.95", USD: "20.00" });
   const undone = await compare(member, { from: "2026-10-01", to: "2026-10-05" });
-  // What the later file says is still so.
+  // The later file's statement still holds.
   assertEquals([undone.linked_count, undone.balance.opening], [0, "976.55"]);
 });
 
@@ -155,4 +155,23 @@ Deno.test("reconcile rejects unknown accounts and other organizations", async ()
   ]) as [{ id: string }];
   assertEquals((await ok(member, "reconcile", { account: id })).data, theirs.data);
   assertEquals((await fails(stranger, "reconcile", { account: id })).code, "not_found");
+});
+
+Deno.test("reconcile says when no statement covers the period, instead of finding nothing", async () => {
+  const member = await household();
+  await say(member, { name: "Market", amount: "8.00", date: "2026-09-03" });
+  const { change_id } = await importRows(member, STATEMENT);
+  const warned = async (args: Json = {}) =>
+    (await ok(member, "reconcile", { account: "Visa", ...args })).warnings.map(({ message }: Json) => message);
+  assertEquals(await warned(), []);
+  assertEquals(await warned({ from: "2026-10-01", to: "2026-10-31" }), []);
+  assertEquals(await warned({ from: "2026-09-01", to: "2026-09-30" }), [
+    "The imported statements of Visa have rows from 2026-10-02 to 2026-10-05 only. Outside of these days nothing was " +
+    "compared: what is in books_only there may well be at the bank too.",
+  ]);
+  assertEquals((await warned({ from: "2026-09-20" })).length, 1);
+  await ok(member, "undo_change", { change_id });
+  assertEquals(await warned(), [
+    "No statement of Visa is in the books, so nothing was compared. Import one first (import_expenses).",
+  ]);
 });

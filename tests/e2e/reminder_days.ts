@@ -17,10 +17,10 @@ export async function mailsTo(stack: TestStack, email: string): Promise<Received
   return mails.filter(({ headers }) => headers["list-unsubscribe"]);
 }
 
-/** `deno task cron -- reminders`, as a person runs it. */
+/** `deno task operate cron reminders`, as a person runs it. */
 export async function runByHand(stack: TestStack) {
   const { stdout, stderr, success } = await new Deno.Command(Deno.execPath(), {
-    args: ["task", "--quiet", "cron", "--", "reminders", "--data", stack.folder],
+    args: ["task", "--quiet", "operate", "cron", "reminders", "--data", stack.folder],
     cwd: ROOT,
     stdout: "piped",
     stderr: "piped",

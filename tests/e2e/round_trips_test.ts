@@ -35,7 +35,7 @@ const ARGUMENTS: Record<string, Record<string, unknown>> = {
   delete_records: { ids: ["exp_000000000000"] },
   reconcile: { account: "Visa" },
 };
-/** What may take longer has a function of its own, for its time limit. */
+/** Slower work has a function of its own with a longer time limit. */
 const isLong = (name: string) => name === "undo_change" || name === "decide_proposal";
 
 /** A stack's database behind a proxy that records every path. */

@@ -53,7 +53,7 @@ Deno.test("a day without a year is the nearest one; an ambiguous one is refused 
     "items[0].date",
     'Ask which day is meant, and write it as "2026-03-05" or "2027-03-05".',
   ]);
-  // Nothing was spent in a November to come: last year's may be meant.
+  // A future November has no spending: the person may mean last year's.
   const ahead = await fails("list_expenses", { from: "1 Nov" });
   assertMatch(ahead.hint, /"2025-11-01" or "2026-11-01"/);
   assertEquals((await fails("list_expenses", { from: "29 Feb" })).code, "date_out_of_range");
@@ -122,7 +122,7 @@ Deno.test("changing expenses by filter requires their count and total", async ()
   assertEquals([again.data.count, again.change_id], [0, undefined]);
   await ok("undo_change", { change_id });
   assertEquals((await ok("list_expenses", { tags: ["Lisbon"] })).total_count, 12);
-  // What was logged since is counted, so the confirmation of before does not cover it.
+  // Expenses logged since count too, so the earlier confirmation does not cover them.
   await ok("log_expenses", { items: [{ name: "Lunch", amount: "11", payee: "Canteen" }] });
   const stale = await fails("update_expenses", { ...call, confirm: preview.data.confirm });
   assertEquals(stale.details.confirm, { count: 13, total: "131.00" });
@@ -157,7 +157,7 @@ Deno.test("deleting by filter requires count and total, and affects only this or
   assertEquals([asked.code, asked.details.confirm], ["confirmation_required", { count: 12, total: "120.00" }]);
   const preview = await ok("delete_records", { ...call, dry_run: true });
   assertEquals([preview.data.count, preview.data.deleted.length, preview.data.confirm], [12, 3, asked.details.confirm]);
-  // What was logged since is counted, so the confirmation of before does not cover it.
+  // Expenses logged since count too, so the earlier confirmation does not cover them.
   await ok("log_expenses", { items: [{ name: "Lunch", amount: "11", payee: "Canteen" }] });
   const stale = await fails("delete_records", { ...call, confirm: preview.data.confirm });
   assertEquals(stale.details.confirm, { count: 13, total: "131.00" });

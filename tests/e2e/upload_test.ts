@@ -32,7 +32,7 @@ Deno.test("a statement uploaded by the assistant's link is in the books after it
     assertStringIncludes(read.html, "It’s uploaded.");
     const again = await browser.upload(form, findForm(form, takesFile), { name: "file", file: file("other") });
     assertEquals(again.status, 409);
-    // With somebody else's session the link opens nothing.
+    // The link does not open in another person's session.
     const eva = await newPerson(stack, "eva@example.com");
     const other = await (await signIn(stack, eva.email)).browser.open(upload.url);
     assertEquals(other.status, 404);
@@ -64,7 +64,7 @@ Deno.test("a statement uploaded by the assistant's link is in the books after it
     const answered = await call("import_expenses", { import_id, answers: { negative_is_expense: false } });
     assertEquals([answered.data.preview.rows_ok, answered.data.preview.totals], [2, { EUR: "30.00" }]);
 
-    // So does a file whose header names no day: the page keeps it, and what is answered holds for the next one.
+    // So does a file whose header names no day: the page keeps it, and the answer also applies to the next file.
     const unknown = (month: string) => `Zorv,Wex,Blork\n2026-${month}-03,Penny,12.00\n2026-${month}-04,Edeka,3.50`;
     const uploaded = async (month: string) => {
       const { data: { upload: { url, import_id } } } = await call("import_expenses", { account: "Zorv bank" });

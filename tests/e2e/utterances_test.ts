@@ -9,7 +9,7 @@ import type { Json, Member } from "./connector_harness.ts";
 import { moveIn, type World } from "./utterances/world.ts";
 import { readUtterances, type Utterance } from "./utterances/read.ts";
 
-/** What is in the books: sums by currency, how many expenses and bills. */
+/** The state of the books: sums by currency, and the number of expenses and bills. */
 async function booksOf({ database, anna }: World): Promise<Record<string, number>> {
   const rows = await database.query<{ name: string; value: string }>(
     `select currency as name, sum(case direction when 'out' then amount_minor else -amount_minor end)::text as value
@@ -42,7 +42,7 @@ const fill = (args: Json, answer: Json): Json =>
     return value.slice(1).split(".").reduce((found, step) => found?.[step], answer);
   });
 
-/** Makes the calls, and takes back what they did. @returns how the books were changed, and the last answer. */
+/** Makes the calls and undoes their changes. @returns the change of the books, and the last answer. */
 async function hear(world: World, { who, calls }: Utterance): Promise<{ effect: string; text: string }> {
   const speaker: Member = world[who];
   const before = await booksOf(world);
@@ -83,11 +83,15 @@ async function play(
 }
 
 Deno.test("no utterance gets a false reply", async (t) => {
-  const played = await play(t, ["review.txt", "more.txt"], ({ effect, says, silent }, heard) => {
-    assertEquals(heard.effect, effect, heard.text);
-    for (const words of says) assert(words.test(heard.text), `${words} is missing in ${heard.text}`);
-    for (const words of silent) assert(!words.test(heard.text), `${words} stands in ${heard.text}`);
-  });
+  const played = await play(
+    t,
+    ["review.txt", "more.txt", "fresh.txt", "second_reader.txt"],
+    ({ effect, says, silent }, heard) => {
+      assertEquals(heard.effect, effect, heard.text);
+      for (const words of says) assert(words.test(heard.text), `${words} is missing in ${heard.text}`);
+      for (const words of silent) assert(!words.test(heard.text), `${words} stands in ${heard.text}`);
+    },
+  );
   const firsts = played.flatMap(({ calls }) => calls.slice(0, 1));
   const refused = firsts.filter((call) => call.refused);
   assert(

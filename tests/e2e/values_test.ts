@@ -86,7 +86,7 @@ Deno.test("an expense has the same value everywhere, with the day of its rate", 
         expenses.rows[0].base_amount,
         summary.total.amount,
         chart.total.amount,
-        line.split(",").at(-3),
+        line.split(",").at(-4),
       ],
       warned: answers.map(codes),
     };

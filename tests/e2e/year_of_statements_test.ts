@@ -3,7 +3,7 @@
  * end the books agree with the bank to the cent.
  */
 import { assert, assertEquals } from "@std/assert";
-import { importExpenses } from "../../functions/mcp/tools/import_expenses.ts";
+import { importExpenses } from "../../functions/mcp/tools/import_expenses/contract.ts";
 import { daysAfter } from "../../shared/iso_day.ts";
 import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";

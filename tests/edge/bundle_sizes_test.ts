@@ -3,13 +3,13 @@ import { assert } from "@std/assert";
 import { bundleSizes } from "../../bench/measure/bundle.ts";
 import { type Slug, SLUGS } from "../../shared/routes.ts";
 
-/** Of what is always loaded: kB after minifying and gzip, and modules. */
+/** Of the modules that are always loaded: kB after minifying and gzip, and their number. */
 const LIMITS: Record<Slug, { kb: number; modules: number }> = {
-  "mcp": { kb: 121, modules: 162 },
-  "oauth": { kb: 39, modules: 93 },
+  "mcp": { kb: 128, modules: 168 },
+  "oauth": { kb: 40, modules: 93 },
   "payment-webhook": { kb: 26, modules: 61 },
-  "auth-callback": { kb: 124, modules: 215 },
-  "cron-reminders": { kb: 18, modules: 42 },
+  "auth-callback": { kb: 134, modules: 228 },
+  "cron-reminders": { kb: 19, modules: 42 },
   "cron-provider-sync": { kb: 18, modules: 43 },
 };
 /** Below this part of its limit, a bundle shrank and the limit should follow. */

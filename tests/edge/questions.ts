@@ -7,7 +7,7 @@ export interface Question {
   init?: RequestInit;
   /** The expected status. */
   status: number;
-  /** What the body must contain. */
+  /** Texts that the body must contain. */
   says: string;
 }
 

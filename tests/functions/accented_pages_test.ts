@@ -27,7 +27,7 @@ const FACTS = [
   ],
   ...["The old experiment", "Claude API", "Rent", "Newspaper", "Water", "Gas", "Cloud hosting"],
   // Products and their makers.
-  ...["Google", "OpenAI", "Anthropic", "DigitalOcean", "HTTP JSON", "Visual Studio Code"],
+  ...["Google", "OpenAI", "Anthropic", "DigitalOcean", "Resend", "HTTP JSON", "Visual Studio Code"],
   // What Intl inserts: a country, and months of dates.
   ...["Germany", "September", "October", "November", "December"],
   // A kind of file.

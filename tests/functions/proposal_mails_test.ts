@@ -71,7 +71,9 @@ What will change:
 Why it needs approval:
 - Together with everything in the previous 24 hours, this comes to €231.50. Anything over €200.00 needs approval.
 
-To approve or reject it, sign in and press a button here, by 27 November 2026 at 10:00:
+You can decide until 27 November 2026 at 10:00.
+
+Sign in to approve or reject it:
 ${LINK}
 
 You’re getting this email because you can approve changes in “Elm Street”. Its owner decides what needs approval. If you do nothing, nothing changes.
@@ -151,7 +153,7 @@ Deno.test("the proposer gets a mail about the decision", () => {
     const [state, subject, said] of [
       ["approved", "Approved: delete 12 expenses", "anna@example.com approved it. It’s done."],
       ["refused", "Rejected: delete 12 expenses", "anna@example.com rejected it. Nothing was changed."],
-      ["stale", "Not done: delete 12 expenses", "could not be done any more"],
+      ["stale", "Not done: delete 12 expenses", "could no longer be done"],
     ] as const
   ) {
     const mail = compose({
@@ -201,11 +203,20 @@ You’re getting this email because we asked you to approve it. There is nothing
         "Withdrawn: delete 12 expenses",
         "ben@example.com withdrew it.",
       ],
-      [{ state: "withdrawn", decided_by: "ben@example.com" }, "Withdrawn: delete 12 expenses", "app that asked was"],
+      [
+        { state: "withdrawn", decided_by: "ben@example.com" },
+        "Withdrawn: delete 12 expenses",
+        "app that asked lost its access",
+      ],
       [
         { state: "withdrawn", decided_by: "anna@example.com", problem: "proposer_gone" },
         "Withdrawn: delete 12 expenses",
         "It was withdrawn because ben@example.com is no longer a member.",
+      ],
+      [
+        { state: "withdrawn", proposer: null, problem: "proposer_gone" },
+        "Withdrawn: delete 12 expenses",
+        "It was withdrawn because the person who asked is no longer a member.",
       ],
     ] as const
   ) {
@@ -305,6 +316,7 @@ function sender(database: TestDatabase) {
     database: over(database),
     clock: () => outbox.at,
     log: createLog((line) => log.push(line)),
+    guardedFetch: () => Promise.reject(new Error("this test posts nothing")),
     fetch: (async (input, init) => {
       await Promise.resolve();
       if (!String(input).startsWith("https://api.resend.com/")) throw new TypeError("nobody is there");
@@ -457,7 +469,7 @@ onBooks(
     }
     const asked = () => outbox.mails.filter(({ subject }) => subject.includes("wants to")).length;
     assertEquals(asked(), 10);
-    // The page lists it meanwhile, and withdrawn ones are mailed no more.
+    // The page lists it meanwhile, and withdrawn ones get no more mails.
     const { proposals } = await database.asService<Json>("read_proposals", {
       ...{ user_id: owner.userId, organization_id: owner.organizationId, at: noon(owner) },
     });

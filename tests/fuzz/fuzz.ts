@@ -53,7 +53,7 @@ Deno.test(`nothing that is sent gets in, out or stuck (FUZZ_SEED=${SEED})`, asyn
     /** Ids that answers named, so that later calls use them. */
     const ids = new Set<string>();
     const answers = new Map<string, number>();
-    /** What was sent, by the id that the answer gave it: the log names a failure by this. */
+    /** Requests by the id in their answers, by which the log names a failure. */
     const sent = new Map<string, string>();
 
     const check = async ({ kind, shown, send }: Sending) => {

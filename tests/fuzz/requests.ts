@@ -57,7 +57,7 @@ const pairs = fc.array(fc.tuple(mostly(fc.constantFrom(...PARAMETERS)), mostly(f
   maxLength: 6,
 });
 
-// The query is escaped; in the path only what a URL cannot contain.
+// The query is escaped; in the path only characters that a URL cannot contain.
 const path = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom(...ADDRESSES) },
   {

@@ -1,6 +1,6 @@
 /**
- * What a call costs in CPU time, and whether that grows no faster than n log n. Wall time would include the machine's
- * other work.
+ * Measures a call's CPU time, and whether it grows no faster than n log n. Wall time would include the machine's other
+ * work.
  */
 import process from "node:process";
 import { growsWithin, isInTime } from "../_support/machine.ts";
@@ -28,7 +28,7 @@ export interface Limits {
   mostMs?: number;
 }
 
-/** @returns what is wrong, or undefined. */
+/** @returns the fault, or undefined. */
 export async function judge(
   run: Run,
   shape: (length: number) => string,

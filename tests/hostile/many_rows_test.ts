@@ -6,9 +6,9 @@ import { assert, assertEquals } from "@std/assert";
 import { growsWithin } from "../_support/machine.ts";
 import { STATEMENTS } from "./statements.ts";
 
-/** A request has 2 s, and as much to do besides. It takes half of that. */
+/** A request has 2 s and as much other work, so half of that remains. */
 const MOST_MS = 1800;
-/** Of growth beyond that of the rows. */
+/** Of growth beyond the growth of the rows. */
 const SLACK = 2;
 /** The heap, with the file in it; the platform allows 256 MB for everything. */
 const MOST_MB = 150;

@@ -50,7 +50,7 @@ class Writes {
     return true;
   }
 
-  /** @returns what is wrong with what is there. */
+  /** @returns the faults of the stored books. */
   compare(names: readonly string[]): string[] {
     const counts = new Map<string, number>();
     for (const name of names) {

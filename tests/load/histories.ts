@@ -16,7 +16,7 @@ const OPERATIONS = Number(Deno.env.get("OPERATIONS") ?? 120);
 const SEED = Number(Deno.env.get("SEED") ?? Date.now() % 2 ** 31);
 const PEOPLE = 4;
 
-/** What is in the books, without what differs between any two organizations. */
+/** The contents of the books, without ids and times. */
 async function booksOf(database: TestDatabase, organization: string): Promise<Json> {
   const [row] = await database.query<{ books: Json }>(
     `select jsonb_build_object(

@@ -40,18 +40,18 @@ export interface LoadOptions {
 
 /** The payment provider has a first event about twice a second; so many more than it sends. */
 const CUSTOMERS_PER_SECOND = 3;
-/** As many requests may be under way while the load finds out what the machine holds. */
+/** The concurrency while the load measures the machine's capacity. */
 const LANES = 16;
 /**
- * As many while nothing is broken: what an instance runs at once. Whoever gives the machine may take half of it away at
- * any moment, and a share of what it holds is less at once; what is more than that is for `overload.ts`.
+ * The concurrency while nothing is broken: the limit of an instance. A shared machine may lose half its speed at any
+ * moment, and a share of its capacity with it; `overload.ts` tests higher loads.
  */
 const MOST_UNDER_WAY = 24;
 /** Before that counts: code is compiled, and tables have rows to make plans for. */
 const WARM_UP_MS = 5_000;
 /** A session that was lost comes back within twenty seconds. */
 const QUIET_MS = 60_000;
-/** Of what it holds. */
+/** Of its capacity. */
 const SHARE = 0.7;
 
 export class Load {
@@ -115,7 +115,7 @@ export class Load {
     return load;
   }
 
-  /** Finds out what the machine holds beside everything else that goes on, and takes its share as the rate. */
+  /** Measures the machine's capacity beside its other work, and takes a share of the capacity as the rate. */
   async measure(seconds: number): Promise<void> {
     this.traffic.exceed();
     const from = performance.now() + WARM_UP_MS;
@@ -180,15 +180,13 @@ export class Load {
     await this.scheduler.finish(() => checkMails(this.world.outside, this.scheduler, { complete: true }).length === 0);
   }
 
-  /**
-   * After a fault, what nobody waits for any more may still be written: by a session that was cut, or is back again.
-   */
+  /** After a fault, a write that no client waits for may still arrive, from a session that was cut or came back. */
   async #untilQuiet(): Promise<void> {
     const { admin, standIn } = this.world;
     const isQuiet = async () => {
-      const waiting = await (await fetch(`http://127.0.0.1:${standIn.port}/under-way`)).json();
+      const waiting = standIn ? await (await fetch(`http://127.0.0.1:${standIn.port}/under-way`)).json() : 0;
       const active = await admin.query(
-        "select from pg_stat_activity where usename = 'authenticator' and state <> 'idle'",
+        "select from pg_stat_activity where usename in ('authenticator', 'expenses') and state <> 'idle'",
       );
       return waiting === 0 && active.length === 0;
     };

@@ -16,7 +16,7 @@ const SECONDS = Number(Deno.env.get("OVERLOAD_SECONDS") ?? 6);
 const MEASURE_SECONDS = 4;
 const ACCEPTED_MS = 2_000;
 const RECOVERED_MS = 10_000;
-/** What those who ask for no more than their share are answered of it. */
+/** The answered part of the requests of callers within their share. */
 const FAIR = 0.9;
 /** A stranger's connections that send nothing, at each endpoint, and how often others ask meanwhile. */
 const IDLE_CONNECTIONS = 200;
@@ -33,17 +33,17 @@ const ENDPOINTS: [slug: Slug, path: string, headers: Record<string, string>][] =
   ["mcp", "/api/mcp", { ...JSON_BODY, authorization: `Bearer exp_at_${"x".repeat(43)}` }],
   ["payment-webhook", "/api/payment/webhook", JSON_BODY],
 ];
-/** What anybody may ask of a function, and what it answers. */
+/** A request that anybody may send to a function, and its answer. */
 const OPEN: Record<string, [method: string, path: string, status: number]> = {
   "auth-callback": ["GET", "/login", 200],
   "oauth": ["GET", "/.well-known/oauth-authorization-server", 200],
   "mcp": ["GET", "/.well-known/oauth-protected-resource/api/mcp", 200],
   "payment-webhook": ["POST", "/api/payment/webhook", 401],
 };
-/** Their part of what the machine holds. */
+/** Their part of the machine's capacity. */
 const MODEST = 0.4;
 
-/** Who asks how much of it. */
+/** The callers and their parts. */
 interface Party {
   name: string;
   perSecond: number;
@@ -97,7 +97,7 @@ async function send(
   }
 }
 
-/** All parties at once, at a steady rate whatever becomes of it. */
+/** All callers at once, at a steady rate regardless of the answers. */
 async function press(world: World, parties: readonly Party[], seconds: number): Promise<Map<string, Tally>> {
   const tallies = new Map(parties.map(({ name }) => [name, new Tally()]));
   await Promise.all(parties.map(async ({ name, perSecond, ask }) => {
@@ -142,7 +142,7 @@ Deno.test(
   "overload is shed, fairly, and over when it is over",
   { sanitizeOps: false, sanitizeResources: false },
   async (t) => {
-    const world = await openWorld();
+    const world = await openWorld({ isOneServer: Deno.env.has("ONE_SERVER") });
     try {
       const load = await Load.open(world, { organizations: 10, each: 3, seed: 1 });
       const lanes = Array.from({ length: 16 }, () => asking(load.clients));

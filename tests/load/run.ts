@@ -1,11 +1,12 @@
 /**
- * The whole service under load with a model, at 70 % of what the machine holds: every client compares every answer with
+ * The whole service under load with a model, at 70 % of what the machine holds (or at --rate): every client compares every answer with
  * books of its own.
  *
  *     deno task suite soak -- --minutes 10            calm
  *     deno task suite soak -- --minutes 10 --faults   everything breaks, one after the other, in the last part
  *     … --faults --some 4                       some of it, chosen by the seed
  *     … --faults --only 'PostgREST'             what has such a name
+ *     … --server                                as on one server (docs/self-hosting.md)
  */
 import { parseArgs } from "node:util";
 import { print, report } from "./report.ts";
@@ -18,9 +19,11 @@ const { values } = parseArgs({
     seed: { type: "string", default: String(Date.now() % 2 ** 31) },
     faults: { type: "boolean", default: false },
     plant: { type: "string" },
+    server: { type: "boolean", default: false },
     only: { type: "string" },
     some: { type: "string" },
     organizations: { type: "string", default: "40" },
+    rate: { type: "string" },
   },
 });
 const minutes = Number(values.minutes);
@@ -30,7 +33,9 @@ const result = await soak({
   seed: Number(values.seed),
   faults: values.faults,
   plant: values.plant,
+  isOneServer: values.server,
   only: values.only,
+  ...(values.rate && { rate: Number(values.rate) }),
   ...(values.some && { some: Number(values.some) }),
   organizations: Number(values.organizations),
   say: print,

@@ -14,6 +14,8 @@ export interface SoakOptions {
   seed: number;
   faults?: boolean;
   plant?: string | undefined;
+  /** Whether one process is everything (docs/self-hosting.md). */
+  isOneServer?: boolean;
   organizations?: number;
   /** A pattern for the names of the faults to have; all without it. */
   only?: string | undefined;
@@ -21,7 +23,7 @@ export interface SoakOptions {
   some?: number;
   /** Actions a second; without it, found out first. */
   rate?: number;
-  /** For whoever waits: what happens. */
+  /** Progress for the person who waits. */
   say?: (line: string) => void;
 }
 
@@ -35,7 +37,7 @@ export interface SoakResult {
   outcomes: ReadonlyMap<string, number>;
   memory: ReturnType<Memory["slopes"]>;
   problems: string[];
-  /** What took seconds, and what it waited for. */
+  /** Slow statements, and their wait events. */
   stalls: readonly string[];
 }
 
@@ -70,33 +72,34 @@ async function breakFor(
 }
 
 /** All of a long run; of a short one some, others each time. */
-function chooseFaults({ only = "", some = FAULTS.length, seed }: SoakOptions): Fault[] {
+function chooseFaults({ only = "", some = FAULTS.length, seed, isOneServer }: SoakOptions): Fault[] {
   const chance = chanceOf(seed);
-  const chosen = FAULTS.filter(({ name }) => new RegExp(only).test(name));
+  const possible = FAULTS.filter(({ isOfPlatform }) => !(isOneServer && isOfPlatform));
+  const chosen = possible.filter(({ name }) => new RegExp(only).test(name));
   while (chosen.length > some) chosen.splice(chance.int(0, chosen.length - 1), 1);
   return chosen;
 }
 
 const requestIds = (problem: string) => [...problem.matchAll(/"request_id":"([^"]+)"/g)].map(([, id]) => id!);
-/** What an internal failure was, without what is different each time. */
+/** An internal failure, without its variable parts. */
 const causeOf = (line: string) => /"error":"([^"]*)/.exec(line)?.[1] ?? line;
 
 const told = ({ name }: Fault, problems: number, ms: number) =>
   `${problems === 0 ? "held " : "FAILED"} ${name} (${(ms / 1000).toFixed(0)} s)`;
 
-/** Of a run, to find out what the machine holds. */
+/** Of a run, to measure the machine's capacity. */
 const MEASURE_SHARE = 0.1;
 const MEASURE_SECONDS = { least: 8, most: 20 };
-/** Books grow, and what the machine holds changes with them. */
+/** Books grow, and the machine's capacity changes with them. */
 const MEASURE_EVERY_MS = 600_000;
 /** The shortest part of a run that is loaded without a pause. */
 const PART_SECONDS = 5;
-/** Between parts everything is compared, which takes minutes once the books are those of hours. */
+/** The comparison between parts takes minutes once the books hold hours of load. */
 const mostParts = (seconds: number) => seconds > 1_800 ? 24 : 60;
 
 export async function soak(options: SoakOptions): Promise<SoakResult> {
-  const { seconds, seed, faults = false, plant, organizations, rate, say = () => {} } = options;
-  const world = await openWorld({ faults, plant });
+  const { seconds, seed, faults = false, plant, isOneServer = false, organizations, rate, say = () => {} } = options;
+  const world = await openWorld({ faults, plant, isOneServer });
   const stalls = new Stalls(world);
   try {
     // Checks, measurements and faults take their time as well.

@@ -151,6 +151,31 @@ Deno.test("scheduled jobs and queued requests", async (t) => {
   }
 });
 
+Deno.test("of two workers on one database, one runs what is due, and a moved clock runs it again", async () => {
+  const database = await openDatabase();
+  await database.exec("delete from cron.job; create table runs (); ");
+  await database.query("select cron.schedule('shared', '0 8 * * *', 'insert into runs default values')");
+  let isReal = true;
+  const runAtEight = async () => {
+    const offset = Date.parse("2031-03-02T07:59:59.700Z") - Date.now();
+    const clock = () => new Date(Date.now() + offset);
+    const workers = await Promise.all([1, 2].map(() => startCron(database, { clock, log, isReal: () => isReal })));
+    while (clock().getTime() < Date.parse("2031-03-02T08:00:00.200Z")) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    await Promise.all(workers.map((worker) => worker.stop()));
+    const [row] = await database.query("select count(*)::int as count from runs");
+    return row!.count;
+  };
+  try {
+    assertEquals([await runAtEight(), await runAtEight()], [1, 1]);
+    isReal = false;
+    assertEquals(await runAtEight(), 3);
+  } finally {
+    await database.close();
+  }
+});
+
 Deno.test("nextRun() works in UTC, for five fields, seconds and the last day of the month", () => {
   const next = (schedule: string, now: string) => nextRun(schedule, new Date(now))?.toISOString();
   assertEquals(next("0 8 * * *", "2026-11-20T08:00:00Z"), "2026-11-21T08:00:00.000Z");

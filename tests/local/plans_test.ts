@@ -1,4 +1,4 @@
-/** The books that `deno task plans` changes; tests/e2e/plans_off_test.ts covers a stack. */
+/** The books that `deno task operate plans` changes; tests/e2e/plans_off_test.ts covers a stack. */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { join } from "node:path";
 
@@ -14,7 +14,8 @@ async function plans(cwd: string, ...args: string[]) {
       "-A",
       "-c",
       `${ROOT}deno.json`,
-      `${ROOT}local/plans.ts`,
+      `${ROOT}local/operate.ts`,
+      "plans",
       ...args,
     ],
     cwd,

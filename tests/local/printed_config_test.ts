@@ -1,4 +1,4 @@
-/** The output of `deno task front-door`, and the command lines that it rejects. */
+/** The output of `deno task operate front-door`, and the command lines that it rejects. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -6,7 +6,7 @@ const SITE = "expenses.example.com";
 
 async function printCommand(...args: string[]) {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["task", "--quiet", "front-door", "--", ...args],
+    args: ["task", "--quiet", "operate", "front-door", ...args],
     cwd: ROOT,
     env: { NO_COLOR: "1", FRONT_DOOR_SECRET: "" },
     stdin: "null",
@@ -17,7 +17,7 @@ async function printCommand(...args: string[]) {
 
 const PLACES = ["--site", `https://${SITE}`, "--functions", "https://project.supabase.co/functions/v1"];
 
-Deno.test("deno task front-door: reports a missing secret, and rejects missing and surplus arguments", async () => {
+Deno.test("deno task operate front-door: reports a missing secret, and rejects missing and surplus arguments", async () => {
   for (const args of [[], [`https://${SITE}`], [...PLACES, "https://more.example"]]) {
     const { code, stdout, stderr } = await printCommand(...args);
     assertEquals([code, stdout], [1, ""], args.join(" "));
@@ -34,7 +34,7 @@ Deno.test("deno task front-door: reports a missing secret, and rejects missing a
   assert(whole.stdout.includes('"the-first-one"') && !whole.stdout.includes("the-second-one"));
 });
 
-Deno.test("deno task front-door: Caddy serves plain http where the site does", async () => {
+Deno.test("deno task operate front-door: Caddy serves plain http where the site does", async () => {
   const { stdout } = await printCommand("--site", "http://127.0.0.1:8000", ...PLACES.slice(2));
   assertMatch(stdout, /^http:\/\/127\.0\.0\.1:8000 \{$/m);
 });

@@ -43,7 +43,7 @@ Deno.test("a stranger behind a proxy of the default stack reads no mail and move
           }
           assertEquals((await ask(`${hop.url}${path}/clock`, MOVE)).status, 404);
         }
-        // The address of a port that the hop doesn't lead to is worth nothing, but who can be told apart isn't told it.
+        // An address with a port that the hop doesn't reach is useless, but distinguishable callers must not get it.
         const login = await ask(`${hop.url}/login`, { headers: { "x-direct": "1" } });
         assertEquals([login.status, login.text.includes(secret)], [200, added["x-forwarded-for"] === undefined]);
       });

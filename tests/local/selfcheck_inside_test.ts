@@ -1,9 +1,7 @@
 /** Selfcheck with the deployment's secret: vault, jobs, clocks, mail, sign-in. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { createSite, type Line } from "../../local/selfcheck/check.ts";
-import { mail } from "../../local/selfcheck/mail.ts";
-import { schedule } from "../../local/selfcheck/schedule.ts";
-import { judgeSettings } from "../../local/selfcheck/sign_in_settings.ts";
+import { judgeSettings, mail, schedule } from "../../local/selfcheck/inside.ts";
 
 const SECRET = "the-secret-of-the-scheduler-in-this-test";
 

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { createSite, type Line } from "../../local/selfcheck/check.ts";
 import { checkDeployment } from "../../local/selfcheck/run.ts";
-import { transport } from "../../local/selfcheck/transport.ts";
+import { transport } from "../../local/selfcheck/outside.ts";
 import { ROUTES, SLUGS } from "../../shared/routes.ts";
 import { SCHEMA_VERSION } from "../../shared/schema_version.ts";
 import { builtFunctions } from "../edge/questions.ts";
@@ -160,15 +160,6 @@ const FAULTS: Record<string, { fault: Fault; told: RegExp; lines?: number }> = {
     fault: instead((request) => request.method === "OPTIONS", () => new Response("Unauthorized", { status: 401 })),
     told: /A preflight of \/api\/mcp answers 401/,
     lines: 5,
-  },
-  "the consent page is open to other origins": {
-    fault: where(at("/api/oauth/authorize"), { headers: { "access-control-allow-origin": "*" } }),
-    told: /\/api\/oauth\/authorize lets pages of other sites read it/,
-    lines: 2,
-  },
-  "any method will do": {
-    fault: instead(at("/api/oauth/token", "GET"), () => Response.json({})),
-    told: /GET \/api\/oauth\/token answers 200 \(application\/json\) instead of 405/,
   },
   "every path is a page": {
     fault: (request, ask) =>

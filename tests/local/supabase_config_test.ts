@@ -1,4 +1,4 @@
-/** `supabase/config.toml` and its mail templates: what the platform exposes and the embedded stack sends. */
+/** `supabase/config.toml` and its mail templates: the platform's exposed schemas, and the embedded stack's mails. */
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { parse } from "smol-toml";
 import { renderMail } from "../../local/auth/mail_template.ts";
@@ -41,7 +41,7 @@ Deno.test("each sign-in mail holds one link, to our own page, and the digits", a
     assertMatch(html, />012345</);
     assertMatch(html, /&#34;&lt;b&gt;&#34;@example\.com/);
 
-    // What the identity provider inserts when the requested redirect is not allowed.
+    // The identity provider's replacement for a forbidden redirect.
     const fallback = renderMail(template, { ...values, RedirectTo: values.SiteURL });
     assertMatch(
       fallback.html,

@@ -60,7 +60,7 @@ Deno.test("a tool call is one trace with its route, request id and tool, is coun
     assertEquals([told["http.route"], told["expenses.function"]], ["/api/mcp", "mcp"]);
     assert(stack.log().includes(String(told["expenses.request_id"])));
     const parts = spans().filter(({ traceId }) => traceId === sql.traceId);
-    // Deno's own span of the request, and that of the fetch to the database.
+    // Deno's own spans of the request and of the fetch to the database.
     assert(parts.length >= 4, parts.map(({ name }) => name).join());
 
     await waitFor(() =>

@@ -1,4 +1,4 @@
-/** Payment events at a running stack: `deno task webhook`, and behaviour while its database is down. */
+/** Payment events at a running stack: `deno task operate webhook`, and behaviour while its database is down. */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { paymentEvent } from "../../local/payment_event.ts";
 import { signBody } from "../../shared/billing/signature.ts";
@@ -18,7 +18,7 @@ async function newcomer(stack: TestStack) {
 
 async function webhook(stack: TestStack, ...args: string[]) {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["task", "--quiet", "webhook", "--", ...args, "--data", stack.folder],
+    args: ["task", "--quiet", "operate", "webhook", ...args, "--data", stack.folder],
     cwd: new URL("../../", import.meta.url),
     env: { NO_COLOR: "1" },
   }).output();
@@ -26,7 +26,7 @@ async function webhook(stack: TestStack, ...args: string[]) {
   return { success, output: decode(stdout), error: decode(stderr) };
 }
 
-Deno.test("deno task webhook changes a plan of the running stack", async () => {
+Deno.test("deno task operate webhook changes a plan of the running stack", async () => {
   const stack = await startStack({ args: ["--no-schedules"], env: { CHECKOUT_URL } });
   const { account, organizationId } = await newcomer(stack);
   assertStringIncludes(await account(), "Team plan, free to try until");

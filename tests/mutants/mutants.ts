@@ -35,7 +35,7 @@ export const MUTANTS: readonly Mutant[] = [
   // People, roles and plans.
   sql(
     "a member no longer sees the bills they look after",
-    "expenses/kept_from_members",
+    "expenses/member_sees",
     "member.user_id in (expense.created_by, expense.assignee_id)",
     "member.user_id = expense.created_by",
     "kept_from_members",
@@ -49,7 +49,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   sql(
     "the list of people who stay includes the one who leaves",
-    "identity/deletion",
+    "identity/delete_organization",
     "and m.user_id <> others_in.user_id",
     "",
     "leaving",
@@ -122,7 +122,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   sql(
     "using an app is recorded each time",
-    "oauth/connected_apps",
+    "oauth/list_connected_apps",
     "and (g.last_used_at is null or g.last_used_at <= at - interval '1 hour')",
     "",
     "functions/oauth/grants",
@@ -145,7 +145,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   sql(
     "a share of an expense is not found by its bearer",
-    "expenses/parse_expense_filter",
+    "expenses/find_payments",
     "((filter).borne_by is null or p.sharing is null and p.paid_by = (filter).borne_by or exists (",
     "((filter).borne_by is null or p.paid_by = (filter).borne_by or exists (",
     "sharing",
@@ -176,7 +176,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   sql(
     "an expense can be written into a closed month",
-    "expenses/closed_months",
+    "expenses/refuse_closed_month",
     "if days <> '{}' then",
     "if days = '{}' then",
     "utterances_recorded",
@@ -208,11 +208,25 @@ export const MUTANTS: readonly Mutant[] = [
     "automatic_payments",
   ),
   sql(
-    "a one-off that stands alone counts as a price of a bill",
+    "a second charge that was kept is none of the double charges",
     "bills/find_price_rises",
-    "and p.split_id is null and not p.stands_alone",
-    "and p.split_id is null",
-    "review_bills",
+    "and p.split_id is null and p.paid_on >= since",
+    "and p.split_id is null and not p.stands_alone and p.paid_on >= since",
+    "utterances_recorded",
+  ),
+  sql(
+    "a shop that begins with a first name is taken for a member",
+    "imports/warn_of_unspent",
+    "own <@ words and (cardinality(own) > 1 or cardinality(words) <= 2)",
+    "own <@ words",
+    "import_expenses",
+  ),
+  sql(
+    "a budget in a former base currency counts a payment in the new one",
+    "expenses/log_expenses",
+    "case when (s.budget).currency = context.base_currency then p.base_minor",
+    "case when true then p.base_minor",
+    "budgets",
   ),
   sql(
     "a part payment far ahead is refused its rest",
@@ -238,7 +252,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   sql(
     "a decided date is decided again when the schedule moves",
-    "bills/occurrences",
+    "bills/usual_amount",
     "and o.scheduled_on = app.scheduled_on(bill, n) and o.status <> 'open'",
     "and o.scheduled_on = app.scheduled_on(bill, n)",
     "occurrences",
@@ -248,7 +262,7 @@ export const MUTANTS: readonly Mutant[] = [
   // Imports.
   sql(
     "a payment five days away is no longer the row's",
-    "imports/match_pairs",
+    "imports/find_pairs",
     "where abs(p.day - e.day) <= days",
     "where abs(p.day - e.day) < days",
     "match_rows",
@@ -354,7 +368,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   sql(
     "a statement of the next month's first day pays this month",
-    "providers/take_over_statements",
+    "providers/judge_statement",
     "o.scheduled_on < due_month + interval '1 month'",
     "o.scheduled_on <= due_month + interval '1 month'",
     "sync_bill_amounts",
@@ -378,7 +392,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   sql(
     "the limits of a deleted organization's apps stay behind",
-    "jobs/purge_deleted",
+    "jobs/purge",
     "select from oauth.grants as g where g.organization_id = organization.id and strpos(b.key, g.id::text) > 0",
     "select from oauth.grants as g where false",
     "purge",
@@ -461,7 +475,7 @@ export const MUTANTS: readonly Mutant[] = [
   ts(
     "a transaction's own currency is ignored in OFX",
     "shared/import/formats/ofx.ts",
-    'textAt(one, "CURRENCY/CURSYM") || common',
+    '(own && (valueOf(own, "CURSYM") || own.text)) || common',
     "common",
     "shared/import/read_import",
     "shared/import/account",

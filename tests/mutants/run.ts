@@ -1,6 +1,7 @@
 /**
  * `deno task suite mutants [-- words]`: plants one bug at a time (mutants.ts) in a copy of the project and runs the tests
- * that should notice it. Fails when fewer than 95 % are caught. @param words of the bugs to plant; all without.
+ * that should notice it. Fails when fewer than 95 % are caught.
+ * @param words of the bugs to plant; all without.
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -24,7 +25,7 @@ const GOAL_PERCENT = 95;
 
 type Outcome = "caught" | "missed";
 
-/** @throws {Error} when the tests could not run: a bug that nobody could deploy is no bug to find. */
+/** @throws {Error} when the tests could not run: such a bug could never be deployed. */
 async function plant(folder: string, { file, from, to, tests }: Mutant): Promise<Outcome> {
   const path = join(folder, file);
   const healthy = await Deno.readTextFile(path);

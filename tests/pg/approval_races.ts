@@ -23,7 +23,7 @@ async function household() {
 Deno.test("concurrent small expenses add up as sequential ones do", async () => {
   const { owner, member } = await household();
   const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => member.call(...log(`60.${10 + n}`))));
-  // Who waited too long for the books is told so.
+  // A call that waited too long for the lock gets an error.
   const written = answers.filter(({ ok }) => ok).length;
   assert(written <= 3, `${written} of 60 EUR each`);
   assertEquals(await count(owner), written);
@@ -88,7 +88,7 @@ Deno.test("an approval and a concurrent change of its rows are serialized", asyn
     ]);
     const { data } = await owner.call("list_expenses");
     assertEquals(changed.ok, true);
-    // Whoever came second had the last word, or nothing to say.
+    // The second call wins, or changes nothing.
     assertEquals([data.rows[0].amount, ["approved", "stale"].includes(decided.outcome)], ["501.00", true]);
   }
 });

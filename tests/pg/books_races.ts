@@ -46,7 +46,7 @@ Deno.test("a press and a concurrent assistant make one payment", async () => {
     ]);
     const { rows } = await owner.ok("list_expenses");
     assertEquals(rows.length, 1);
-    // The assistant may put right what the press paid; the press never what the assistant paid.
+    // The assistant may correct the page's payment, but the page never corrects the assistant's.
     assertEquals(rows[0].amount, asked.ok ? "61.00" : "40.00");
     assert(["ok", "already", "busy"].includes(pressed.outcome), pressed.outcome);
   }

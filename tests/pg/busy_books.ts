@@ -56,9 +56,12 @@ Deno.test("a write waits two seconds for another one and then returns busy; a re
 
 Deno.test("heavy writes in one organization do not block others", async () => {
   const [busy, other] = [await openBooks(database), await openBooks(database)];
+  /** As many as the pool has sessions, minus the writer. */
+  const writeInAll = (books: Books) => Array.from({ length: 29 }, () => books.call("log_expenses", LUNCH));
+  // A session plans its first call, which takes some of the two seconds that it may wait.
+  await Promise.all(writeInAll(other));
   await whileWriting(busy, async () => {
-    // As many as the pool has sessions, minus the writer.
-    const answers = Array.from({ length: 29 }, () => busy.call("log_expenses", LUNCH));
+    const answers = writeInAll(busy);
     await waiting(29);
     const since = performance.now();
     await other.ok("get_context");
@@ -88,4 +91,32 @@ Deno.test("a member removed while waiting is refused", async () => {
     finish();
     assertEquals(await answer, { outcome: "invalid_token" });
   });
+});
+
+Deno.test("an app narrowed while its write waits is refused, and narrowing waits for a write that runs", async () => {
+  const household = await createHousehold(database);
+  const tokenHash = await signIn(database, household, newHash());
+  const [grant] = await database.query<{ id: string }>(
+    "select id from oauth.grants where user_id = $1",
+    [household.userId],
+  );
+  const call = { token_hash: tokenHash, resource: RESOURCE, tool: "log_expenses", arguments: LUNCH, at: AT };
+  const narrow = { user_id: household.userId, grant_id: grant!.id, access: "read", at: AT };
+  await whileWriting(household, async (finish) => {
+    const narrowed = database.asService<Json>("change_grant_access", narrow);
+    await waiting(1);
+    const answer = database.asService<Json>("call_tool", call);
+    await waiting(2);
+    const [before] = await database.query<{ access: string }>("select access from oauth.grants where id = $1", [
+      grant!.id,
+    ]);
+    assertEquals(before!.access, "write", "the running write goes first");
+    finish();
+    assertEquals(await narrowed, { outcome: "changed" });
+    assertEquals((await answer).outcome, "insufficient_scope");
+  });
+  assertEquals(
+    await database.query("select from app.expenses where organization_id = $1", [household.organizationId]),
+    [],
+  );
 });

@@ -15,7 +15,7 @@ const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 Deno.test.beforeEach(() => database.reset());
 
-/** Added before its first date, which has passed by now. */
+/** Added before its first date, which has since passed. */
 async function bill(books: Books, name: string, more: Json = {}): Promise<string> {
   books.goTo("2026-11-10");
   const { bill: { id } } = await books.ok("add_bill", { name, amount: "800", first_due: "2026-11-18", ...more });
@@ -267,6 +267,64 @@ Deno.test("removing a member and disconnecting their app with an open proposal d
   assertEquals(typeof revoked, "object");
   const [proposal] = await database.query<{ state: string }>("select state from app.proposals where id = $1", [id]);
   assertEquals(proposal!.state, "withdrawn");
+});
+
+Deno.test("narrowing an app with an open proposal, disconnecting it and answering it don't wait for each other", async () => {
+  for (
+    const [other, outcome] of [["revoke_grant", "revoked"], ["decide_proposal", "already"]] as const
+  ) {
+    const owner = await openBooks(database, { day: "2026-11-20" });
+    const member = await owner.join();
+    await setRules(database, owner, [{}]);
+    const { household } = await grantOf();
+    const { grant_id } = await database.asService<Json>("redeem_authorization_code", {
+      ...household.newCode(),
+      user_id: member.userId,
+      organization_id: owner.organizationId,
+      access_token_hash: newHash(),
+      refresh_token_hash: newHash(),
+    });
+    const id = await proposes(member, "log_expenses", { items: [{ name: "Lunch", amount: "14.50" }] });
+    await database.query("update app.proposals set grant_id = $2 where id = $1", [id, grant_id]);
+    const { hash } = await readProposal(database, owner, id);
+    const its = { user_id: member.userId, grant_id, at: noon(owner) };
+    const [narrowed, answered] = await inLine(
+      database,
+      ["select from app.proposals where id = $1 for update", id],
+      () => database.asService<Json>("change_grant_access", { ...its, access: "read" }),
+      () =>
+        other === "revoke_grant" ? database.asService<Json>(other, its) : decide(database, owner, id, "approve", hash),
+    );
+    assertEquals([narrowed.outcome, answered.outcome], ["changed", outcome], other);
+    assertEquals(await database.query("select state from app.proposals where id = $1", [id]), [{ state: "withdrawn" }]);
+  }
+});
+
+Deno.test("narrowing an app doesn't wait for an import that pays a bill", async () => {
+  const books = await openBooks(database, { day: "2026-11-20" });
+  await bill(books, "Rent");
+  const commit = await paysRent(books);
+  const { household } = await grantOf();
+  const { grant_id } = await database.asService<Json>("redeem_authorization_code", {
+    ...household.newCode(),
+    user_id: books.userId,
+    organization_id: books.organizationId,
+    access_token_hash: newHash(),
+    refresh_token_hash: newHash(),
+  });
+  const [imported, narrowed] = await inLine(
+    database,
+    organizationOf(books.organizationId),
+    () => books.call("import_expenses", commit),
+    () =>
+      database.asService<Json>("change_grant_access", {
+        user_id: books.userId,
+        grant_id,
+        access: "read",
+        at: noon(books),
+      }),
+  );
+  assertEquals([imported.ok, narrowed.outcome], [true, "changed"]);
 });
 
 Deno.test("an organization with a concurrent payment event is purged in the next run", async () => {

@@ -17,7 +17,7 @@ Deno.test("task start reports that an ordinary database owner can't create Supab
     const { code, stdout, stderr } = await runStart("--port", "0", "--data", folder, "--db", url);
     assertEquals([code, stdout], [1, ""]);
     assertStringIncludes(stderr, "The stack did not start: The database needs the roles and schemas that Supabase has");
-    assertStringIncludes(stderr, "give --db the address of one");
+    assertStringIncludes(stderr, "run local/database/server.sql first");
     assertStringIncludes(stderr, "PostgreSQL said: permission denied to create role");
 
     const books = postgresDatabase(url, { max: 1 });

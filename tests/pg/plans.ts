@@ -20,9 +20,7 @@ interface Reads {
   rows: number;
 }
 
-/**
- * What a session reads during some work; other sessions' counts, and its already reported ones, are not in this view.
- */
+/** A session's reads during some work; the view excludes other sessions' counts and already reported ones. */
 async function counted(database: TestDatabase, work: (session: Session) => Promise<unknown>): Promise<Reads[]> {
   const count = (session: Session) =>
     session.query<Reads>(

@@ -1,6 +1,6 @@
 /**
- * One request, one id: in the log of the front door, of the functions and of the database, and on what the person or
- * the assistant gets to see. The front door is the deployable one, as a process of its own.
+ * One request, one id: in the logs of the front door, the functions and the database, and in the answer to the person
+ * or the assistant. The front door is the deployable one, as a process of its own.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { postgresDatabase } from "../../local/database/postgres.ts";
@@ -92,7 +92,7 @@ Deno.test("a failing tool and a failing page return the id that is in all three 
     return { result: (await response.json()).result, id: response.headers.get("x-request-id")! };
   };
   assertEquals((await call()).result.structuredContent.ok, true);
-  // Between transactions the connection is nobody's.
+  // Between transactions the connection has no user.
   const idle = await database.query("select from pg_stat_activity where application_name like 'request %'");
   assertEquals(idle.length, 0);
 

@@ -120,7 +120,7 @@ const { client, provider } = await connect(`${SITE}/api/mcp`, {
 await client.close();
 const token = provider.tokens()!.access_token;
 
-/** What the deploy command does once the functions have the new list. */
+/** The deploy command's step after the functions have the new list. */
 async function fillVault(): Promise<void> {
   await database.query("select jobs.fill_vault($1, $2)", [stack.supabase_url, secrets.CRON_SECRET!]);
 }
@@ -272,7 +272,7 @@ const LOAD: (() => Promise<unknown>)[] = [
     }),
 ];
 
-/** Fifty requests a second, and amounts every half second, until it is told to stop; then what failed. */
+/** Sends fifty requests a second, and syncs amounts every half second, until stopped; returns the failures. */
 function underLoad(): { stop(): Promise<string[]> } {
   const failed: string[] = [];
   const pending = new Set<Promise<void>>();
@@ -370,7 +370,7 @@ for (const name of KEYS) {
     if (name === "FRONT_DOOR_SECRET") running.proofs = [made];
     if (name === "PAYMENT_WEBHOOK_SECRET") running.signers = [made];
     await rolledOut();
-    // "Later": what the old key signed has been used or has ended, here what is under way.
+    // "Later": every token of the old key is used or expired, here the pending ones.
     assertEquals(await load.stop(), [], failures.slice(-5).join("\n"));
     await sealAgain();
     const last = underLoad();

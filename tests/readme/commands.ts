@@ -1,6 +1,6 @@
 /** The commands of the README, in its code blocks and sentences. */
 
-/** What a command of ours, or one that we ask people to type, begins with. */
+/** The first words of our commands, and of commands that we ask people to type. */
 const PROGRAM = /^(npx|npm|deno|task|claude|code|docker|git|curl|cp|export|\.ci\/run)(?= |$)/;
 
 export interface Readme {

@@ -20,7 +20,7 @@ const READY = "Stop with Ctrl-C.";
 /** Nothing outside of this machine answers. */
 const OFFLINE = { https_proxy: "http://127.0.0.1:9", http_proxy: "http://127.0.0.1:9", no_proxy: "127.0.0.1" };
 
-/** As somebody types it who has Node and not Deno. */
+/** As typed by somebody with Node but without Deno. */
 const typed = (command: string) => command.replace(/^(deno )?task /, "npx -y deno@2.9.6 task ");
 const seconds = (value: number) => `${value.toFixed(1)} s`;
 
@@ -133,7 +133,7 @@ DATABASE_URL=${url}?sslmode=disable\n`,
     const again = await folder.run(command);
     assertEquals(again.code, 0, again.output);
     assertStringIncludes(again.output, "Everything was as it should be: nothing was changed.");
-    // What it keeps beside the stack's data is in nobody's way.
+    // Its other files beside the stack's data do not matter.
     const stack = await folder.start("npx -y deno@2.9.6 task start --port 0", { sign: READY });
     await stack.interrupt();
   } finally {

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { waitFor } from "../_support/wait_for.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-/** How this machine reaches a registry is no habit of the person. */
+/** The machine's registry settings are not the person's. */
 const NETWORK = /^(npm_config_registry|https?_proxy|no_proxy|\w+_cert\w*|deno_(tls_ca_store|cert))$/i;
 /** Generous: a first start fetches its packages. */
 const START_DEADLINE_MS = 300_000;
@@ -11,11 +11,11 @@ const COMMAND_DEADLINE_MS = 240_000;
 
 export interface Person {
   name: string;
-  /** Absent for whoever runs the test. */
+  /** Absent for the user who runs the test. */
   uid?: number;
 }
 
-/** Whoever runs this, and beside root somebody without rights. */
+/** The current user and, for root, a user without rights. */
 export const PEOPLE: Person[] = Deno.uid() === 0
   ? [{ name: "root" }, { name: "a normal user", uid: 65534 }]
   : [{ name: "a normal user" }];
@@ -29,7 +29,7 @@ export interface FreshFolder {
   path: string;
   /** Runs one line as its shell would. */
   run(line: string, env?: Record<string, string>): Promise<Ended>;
-  /** Starts a line that goes on until it is told to stop, and waits for `sign` in its output. */
+  /** Starts a command that runs until stopped, and waits for `sign` in its output. */
   start(line: string, options: { sign: string; env?: Record<string, string> }): Promise<Running>;
   remove(): Promise<void>;
 }
@@ -101,7 +101,7 @@ export async function freshFolder({ uid }: Person, env: Record<string, string> =
         output: () => output,
         seconds: { all: (readyAt - startedAt) / 1000, own: (readyAt - installedAt) / 1000 },
         async interrupt() {
-          // A terminal sends the signal to all of npx, deno task and the stack; the stack is who has to act on it.
+          // A terminal sends the signal to npx, deno task and the stack; the stack must act on it.
           const { pid } = JSON.parse(await Deno.readTextFile(join(path, ".local/running.json")));
           Deno.kill(pid, "SIGINT");
           const timer = setTimeout(() => child.kill("SIGKILL"), COMMAND_DEADLINE_MS);
@@ -116,7 +116,7 @@ export async function freshFolder({ uid }: Person, env: Record<string, string> =
   };
 }
 
-/** What a clone would have, and what is not committed yet. */
+/** The files of a clone, and uncommitted ones. */
 async function projectFiles(): Promise<string[]> {
   const { success, stdout, stderr } = await new Deno.Command("git", {
     args: ["-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],

@@ -6,10 +6,10 @@ import { ANSWERS } from "../_support/answers.ts";
 
 const LIES = [{}, [], "", { ok: true }, { outcome: null }, { outcome: {} }, { outcome: "limited", retry_after: "1" }];
 
-/** Lists and maps, which may be empty, and what nobody reads: runs, uses and mails that were recorded. */
+/** Lists and maps, which may be empty, and the unread results of recorded runs, uses, mails and events. */
 const UNASKED = [
   ...["claim_mails", "find_days_to_rate", "find_rolling_pages", "find_stale_credentials", "read_provider_credentials"],
-  ...["read_rates_of_day", "record_job_run", "record_use", "settle_mail"],
+  ...["read_rates_of_day", "record_job_run", "record_use", "settle_event", "settle_mail"],
 ];
 
 Deno.test("an answer without its function's schema is an outage, not a refusal", async () => {

@@ -81,3 +81,35 @@ Deno.test("readConfig() accepts alternative bill provider URLs where a credentia
     assertEquals(problemsOf({ PROVIDER_BASES: wrong }, []).length, 1, wrong);
   }
 });
+
+Deno.test("readConfig() accepts redirect URIs of known apps that are exact https URLs", () => {
+  assertEquals(readConfig({}, []).knownApps, []);
+  const apps = "Claude=https://claude.ai/new/callback, Other App=https://app.example/cb?client=1";
+  assertEquals(readConfig({ KNOWN_APPS: apps }, []).knownApps, [
+    ["Claude", "https://claude.ai/new/callback"],
+    ["Other App", "https://app.example/cb?client=1"],
+  ]);
+  for (
+    const wrong of [
+      "https://app.example/cb",
+      "App=http://app.example/cb",
+      "App=https://app.example",
+      "App=https://app.example/*",
+      "App=https://app.example/cb#token",
+      "App=https://app example/cb",
+      "=https://app.example/cb",
+    ]
+  ) {
+    assertEquals(problemsOf({ KNOWN_APPS: wrong }, []).length, 1, wrong);
+  }
+});
+
+Deno.test("readConfig() accepts a proof for OpenAI that is one word", () => {
+  const read = (value: string) => readConfig({ OPENAI_APPS_CHALLENGE: value }, []).openaiAppsChallenge;
+  assertEquals(read(" abc_DEF-123 "), "abc_DEF-123");
+  for (const wrong of ["short", "two words of it", "x".repeat(401), "naïve-token"]) {
+    assertEquals(problemsOf({ OPENAI_APPS_CHALLENGE: wrong }, []), [
+      "OPENAI_APPS_CHALLENGE is not one word of 8 to 400 characters",
+    ]);
+  }
+});

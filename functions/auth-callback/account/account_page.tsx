@@ -41,6 +41,8 @@ const DONE = {
   left: "done",
   created: "done",
   organization_kept: "done",
+  access_read: "done",
+  access_write: "done",
   disconnected: "done",
 } as const;
 export type Done = keyof typeof DONE;

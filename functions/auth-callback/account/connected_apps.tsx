@@ -1,10 +1,12 @@
 /** @jsxImportSource hono/jsx */
 /** The apps a person has connected: name, maker, address and last use. */
 import type { Child } from "hono/jsx";
-import type { Account, ConnectedApp } from "../../../shared/db/identity_store.ts";
+import type { ConnectedApp } from "../../../shared/db/connected_app.ts";
+import type { Account } from "../../../shared/db/identity_store.ts";
 import { shownClientName } from "../../../shared/oauth/client_name.ts";
 import { judgeClient } from "../../../shared/oauth/client_trust.ts";
 import { judgeRedirectUri } from "../../../shared/oauth/redirect_uri.ts";
+import { appAccessPath } from "../../../shared/urls.ts";
 import { CopyText } from "../../../shared/pages/copy_button.tsx";
 import { DateText, Name, Row, TimeText } from "../../../shared/pages/components.tsx";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
@@ -53,6 +55,11 @@ export function ConnectedApps(
                 <Name>{appName(app)}</Name>
               </h3>
             }
+            change={
+              <a href={appAccessPath(app.grant_id)} aria-label={words.changeAccessOf(appName(app))}>
+                {words.changeAccess}
+              </a>
+            }
             timezone={timezone}
             words={words}
             format={format}
@@ -66,10 +73,12 @@ export function ConnectedApps(
 export const appName = (app: ConnectedApp): string => shownClientName(app.client_name);
 
 /** Shows the time of connection to the minute: apps can have the same name. */
-export function AppFacts({ app, heading, timezone, words, format }: {
+export function AppFacts({ app, heading, change, timezone, words, format }: {
   app: ConnectedApp;
   /** The app's name as a heading, at the page's level. */
   heading: Child;
+  /** The link to change what it may do. */
+  change?: Child;
   timezone: string;
   words: AppWords;
   format: PageFormat;
@@ -79,6 +88,10 @@ export function AppFacts({ app, heading, timezone, words, format }: {
       {heading}
       <p>
         {whoMadeIt(app, words)} · {whereItLives(app.redirect_uri, words)}
+      </p>
+      <p>
+        {words.access[app.role_writes ? app.access : "viewer"]}
+        {change && <>· {change}</>}
       </p>
       <p class="muted small">
         {words.connected(

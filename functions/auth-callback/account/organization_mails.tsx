@@ -23,7 +23,7 @@ export function OrganizationMails({ organizations, token, words: { mails: words 
       {shown.map((organization) => (
         <li class="row">
           <p>{text(organization, words)}</p>
-          <form method="post" action="/account">
+          <form method="post" action="/account" class="press">
             {token}
             <input type="hidden" name="action" value="mails" />
             <input type="hidden" name="organization_id" value={organization.id} />

@@ -101,7 +101,7 @@ function Change({ change, page, reader }: ChangeProps) {
       {change.effects && change.effects.length > 0 && (
         <details>
           <summary>{words.details}</summary>
-          <EffectList {...tellEffects(change, catalog, format)} said={catalog.effects} />
+          <EffectList {...tellEffects(change, catalog, format)} said={catalog.effects} format={format} />
         </details>
       )}
     </>

@@ -84,13 +84,13 @@ export async function renderChange(
         <section>
           <h2>{words.what}</h2>
           {change.effects && change.effects.length > 0
-            ? <EffectList {...tellEffects(change, catalog, format)} said={catalog.effects} />
+            ? <EffectList {...tellEffects(change, catalog, format)} said={catalog.effects} format={format} />
             : <p>{change.is_emptied ? words.gone : words.nothing}</p>}
         </section>
         {canUndo(change, page, at) && (
           <section>
             <h2>{words[change.undoes === null ? "undoIt" : "redoIt"]}</h2>
-            <p>{words.undoRules}</p>
+            <p>{words[change.undoes === null ? "undoRules" : "redoRules"]}</p>
             <UndoForm {...{ change, page, token, reader }} isPrimary />
           </section>
         )}

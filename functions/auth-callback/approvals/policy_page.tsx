@@ -139,7 +139,7 @@ function tellBriefly(proposal: ListedProposal, { catalog, format }: Reader): Chi
           )}
         </>
       ))}
-      {more > 0 && ` ${catalog.effects.more(more)}`}
+      {more > 0 && ` ${catalog.effects.more(more, format.number(more))}`}
     </>
   );
 }

@@ -69,7 +69,7 @@ export async function renderProposal(
           <h2>{state === "pending" ? words.what : words.whatOf[state === "approved" ? "approved" : "over"]}</h2>
           {whole && <p>{whole}</p>}
           {effects.effects.length > 0
-            ? <EffectList {...effects} said={catalog.effects} />
+            ? <EffectList {...effects} said={catalog.effects} format={reader.format} />
             : !whole && <p>{words.nothing}</p>}
         </section>
         <section>

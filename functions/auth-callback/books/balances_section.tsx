@@ -25,7 +25,7 @@ export function BalancesSection({ balances: { data }, ...part }: Part & { balanc
 function said({ from, to, amount, currency }: Balance, { me, reader }: Part) {
   const { words: { books: words }, format } = reader;
   const money = format.money(amount, currency);
-  const name = (who?: string) => who === undefined ? words.formerMember : <Name>{who}</Name>;
+  const name = (who?: string) => who === undefined ? undefined : <Name>{who}</Name>;
   if (from === me) return words.youOwe(name(to), money);
   if (to === me) return words.owesYou(name(from), money);
   return words.owes(name(from), name(to), money);

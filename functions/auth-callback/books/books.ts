@@ -1,10 +1,10 @@
-/** The books at a glance. Its only two changes are paying a due date and undoing that. */
+/** The books at a glance. Its only changes of the books are paying a due date and undoing that. */
 import { cleanLine } from "../../../shared/clean_text.ts";
 import type { FactEnvelope } from "../../../shared/connector/result.ts";
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { isDay } from "../../../shared/iso_day.ts";
-import { booksPath, proposalPath } from "../../../shared/urls.ts";
+import { booksPath, importPath, proposalPath } from "../../../shared/urls.ts";
 import { booksBusy } from "../approvals/policy.ts";
 import { isUuid, noPage } from "../page_params.ts";
 import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
@@ -42,7 +42,7 @@ export const showBooks = (deps: PageDeps): Handler =>
     return await renderBooks(c, deps, { user, glance: found, query, cursor, news: newsOf(c.req.query("news")) });
   });
 
-/** Field `action`: `pay` a due date, or `undo` that. */
+/** Field `action`: `pay` a due date, `undo` that, or `upload` documents. */
 export const postBooks = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
     const organizationId = form.get("organization") ?? "";
@@ -53,6 +53,8 @@ export const postBooks = (deps: PageDeps): Handler =>
         return await pay(c, deps, { ...asked, form });
       case "undo":
         return await undo(c, deps, { ...asked, form });
+      case "upload":
+        return await upload(c, deps, asked);
       default:
         throw unknownChange();
     }
@@ -99,6 +101,19 @@ async function undo(c: AppContext, { books, clock }: PageDeps, { form, ...asked 
   if (answer.outcome === "refused") return say(c, asked, "refused");
   if (!answer.result.ok && waitsFor(answer.result) === undefined) return say(c, asked, "not_undone");
   return answer.result.ok ? say(c, asked, "undone") : refuse(c, asked, answer.result);
+}
+
+/** The page that an assistant's link opens. */
+async function upload(
+  c: AppContext,
+  { documents, clock }: PageDeps,
+  asked: { userId: string; organizationId: string },
+): Promise<Response> {
+  const answer = await documents.attach({ ...asked, arguments: { step: "start" }, at: clock() });
+  if (answer.outcome !== "ok") return say(c, asked, "refused");
+  if (!answer.result.ok) return refuse(c, asked, answer.result);
+  const { import_id: id } = answer.result.data!.upload as { import_id: string };
+  return c.redirect(importPath(id), 303);
 }
 
 function refuse(c: AppContext, asked: { organizationId: string }, result: FactEnvelope): Response {

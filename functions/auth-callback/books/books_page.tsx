@@ -1,10 +1,11 @@
 /** @jsxImportSource hono/jsx */
 /** The page of the books with its sections. */
-import type { Glance } from "../../../shared/books/glance.ts";
+import { dueDates, type Glance } from "../../../shared/books/glance.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
-import { Name, Notice, SelectField, TextField } from "../../../shared/pages/components.tsx";
+import { daysAfter } from "../../../shared/iso_day.ts";
+import { Name, Notice, SelectField } from "../../../shared/pages/components.tsx";
 import { renderProblem } from "../../../shared/pages/error_page.tsx";
 import { StateNotice } from "../../../shared/pages/organization_state.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
@@ -12,12 +13,17 @@ import { livingIn } from "../../../shared/pages/reader.ts";
 import { activityPath, booksPath, organizationPath } from "../../../shared/urls.ts";
 import type { PageDeps } from "../page_guards.ts";
 import { BalancesSection } from "./balances_section.tsx";
+import { DocumentsSection } from "./documents_section.tsx";
 import { DueSection } from "./due_section.tsx";
 import { ExpensesSection } from "./expenses_section.tsx";
 import { MonthSection } from "./month_section.tsx";
 import type { News } from "./news.ts";
 import { PaidNotice } from "./paid_notice.tsx";
 import type { Part } from "./part.ts";
+import { Summary } from "./summary.tsx";
+
+/** Same as in `public.read_books`. */
+const DAYS = 30;
 
 export interface BooksView {
   user: SignedInUser;
@@ -36,31 +42,40 @@ export async function renderBooks(
   const { books: words } = reader.words;
   const token = await createFormToken(config, { userId: user.id, at: clock() });
   const part = { glance, me: user.email, token, reader };
+  const { bills, spending, balances, documents } = glance;
+  const until = daysAfter(glance.today, DAYS);
+  const dates = dueDates(bills?.data.bills ?? [], until);
+  const expenses = <ExpensesSection {...part} query={query} cursor={cursor} />;
   return await renderPage(c, {
     title: words.title,
     config,
     user,
+    isWide: spending !== null,
     children: (
       <>
         {glance.paid && <PaidNotice {...part} paid={glance.paid} />}
         {news && (
-          <Notice kind={news === "undone" ? "done" : "warning"}>
+          <Notice kind={news === "undone" || news === "joined" ? "done" : "warning"}>
             <p>{words.news[news]}</p>
           </Notice>
         )}
         <h1>{words.heading(<Name>{glance.organization.name}</Name>)}</h1>
         <StateNotice id={glance.organization.id} state={glance.state} reader={reader} />
-        <p class="lead">{glance.may_write ? words.lead : words.leadOfReader}</p>
         {glance.organizations.length > 1 && <Chooser {...part} />}
-        <form method="get" action="/books" class="asked">
-          <input type="hidden" name="organization" value={glance.organization.id} />
-          <TextField name="q" label={words.search} reason={words.searchReason} value={query ?? ""} maxlength={100} />
-          <button type="submit">{words.searchButton}</button>
-        </form>
-        {glance.bills && <DueSection {...part} bills={glance.bills} />}
-        {glance.spending && <MonthSection {...part} spending={glance.spending} />}
-        {glance.balances && <BalancesSection {...part} balances={glance.balances} />}
-        <ExpensesSection {...part} query={query} cursor={cursor} />
+        {!bills || !spending ? expenses : (
+          <>
+            <Summary {...part} bills={bills} dates={dates} until={until} spending={spending} />
+            <div class="two">
+              <DueSection {...part} bills={bills} dates={dates} until={until} />
+              <div>
+                <MonthSection {...part} spending={spending} />
+                {balances && <BalancesSection {...part} balances={balances} />}
+                {documents && <DocumentsSection {...part} documents={documents} />}
+              </div>
+              {expenses}
+            </div>
+          </>
+        )}
         <section>
           <h2>{words.more}</h2>
           <ul class="bare">

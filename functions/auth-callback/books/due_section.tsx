@@ -1,46 +1,50 @@
 /** @jsxImportSource hono/jsx */
-/** Overdue and upcoming dates. People who can write can mark each as paid. */
-import { type DatesInWindow, type DueDate, dueDates, type Glance } from "../../../shared/books/glance.ts";
+/** Overdue and upcoming dates, those after a week folded. People who can write can mark each as paid. */
+import type { DatesInWindow, DueDate, Glance } from "../../../shared/books/glance.ts";
 import { daysAfter } from "../../../shared/iso_day.ts";
 import { DateText, Name, Row } from "../../../shared/pages/components.tsx";
 import type { Part } from "./part.ts";
 import { SharedBill } from "./shared_line.tsx";
-import { tellSums } from "./sums.ts";
 
-/** Same as in `public.read_books`. */
-const DAYS = 30;
+interface Dues {
+  bills: NonNullable<Glance["bills"]>;
+  dates: readonly DueDate[];
+  until: string;
+}
 
-/** The warning that totals lack unknown amounts. */
-const UNKNOWN = "amount_missing.of_dates";
-
-export function DueSection(
-  { bills: { data: { bills, totals: windows }, totals_by_currency: totals, next_cursor: isCut, warnings }, ...part }:
-    & Part
-    & { bills: NonNullable<Glance["bills"]> },
-) {
+export function DueSection({ bills: { data: { bills }, next_cursor: isCut }, dates, until, ...part }: Part & Dues) {
   const { glance, reader: { words: { books: words }, format } } = part;
-  const until = daysAfter(glance.today, DAYS);
-  const dates = dueDates(bills, until);
+  const isSoon = ({ dueOn }: DueDate) => dueOn < daysAfter(glance.today, 7);
+  const isAwaited = ({ dueOn, isOverdue }: DueDate) => !isOverdue && dueOn < glance.today;
+  const later = dates.filter((date) => !isSoon(date));
+  const groups: [string, DueDate[]][] = [
+    [words.overdue, dates.filter(({ isOverdue }) => isOverdue)],
+    [words.awaited, dates.filter(isAwaited)],
+    [words.thisWeek, dates.filter((date) => isSoon(date) && !date.isOverdue && !isAwaited(date))],
+  ];
+  const rows = (dates: readonly DueDate[]) => (
+    <ul class="rows">{dates.map((date) => <DueRow {...part} date={date} until={until} />)}</ul>
+  );
   return (
     <section>
       <h2>{words.due}</h2>
-      {dates.length === 0 ? <p>{words.nothingDue}</p> : (
+      {dates.length === 0 && <p>{words.nothingDue}</p>}
+      {groups.filter(([, dates]) => dates.length > 0).map(([name, dates]) => (
         <>
-          <ul class="rows">{dates.map((date) => <DueRow {...part} date={date} until={until} />)}</ul>
-          {totals && Object.keys(totals).length > 0 && (
-            <p class="muted small after-rows">
-              {words.dueTotal(tellSums(totals, format), {
-                isEstimate: windows?.due.estimated !== undefined,
-                isPartial: !!warnings?.some(({ code }) => code === UNKNOWN),
-              })}
-            </p>
-          )}
+          <h3 class={name === words.overdue ? "group overdue" : "group"}>{name}</h3>
+          {rows(dates)}
         </>
-      )}
-      {bills.filter((bill) => bill.overdue_count).map((bill) => (
-        <p class="small">{words.moreOverdue(<Name>{bill.name}</Name>, format.number(bill.overdue_count!))}</p>
       ))}
-      {isCut && <p class="small">{words.moreBills} {glance.may_write && words.askForRest}</p>}
+      {bills.filter((bill) => bill.overdue_count).map((bill) => (
+        <p class="muted small">{words.moreOverdue(<Name>{bill.name}</Name>, format.number(bill.overdue_count!))}</p>
+      ))}
+      {later.length > 0 && (
+        <details open={later.length === dates.length}>
+          <summary>{words.later(later.length, format.number(later.length))}</summary>
+          {rows(later)}
+        </details>
+      )}
+      {isCut && <p class="muted small">{words.moreBills} {glance.may_write && words.askForRest}</p>}
     </section>
   );
 }
@@ -51,19 +55,20 @@ function DueRow({ date, until, ...part }: Part & { date: DueDate; until: string 
   const day = <DateText at={dueOn} format={format} />;
   return (
     <Row action={glance.may_write && <Pay {...part} date={date} />}>
-      <h3>
+      <p class="title">
         <Name>{bill.name}</Name>
-      </h3>
+      </p>
       <p>
         {amount !== undefined
           ? isEstimate ? words.estimate(format.money(amount, currency)) : format.money(amount, currency)
           : bill.usual_amount !== undefined
           ? words.estimate(format.money(bill.usual_amount, bill.currency))
           : words.unknownAmount}
-      </p>
-      <p class="muted small">
-        {isOverdue ? words.overdueSince(day) : words.dueOn(day)}
-        {bill.autopay && ` · ${words.autopay}`}
+        <span class="muted small">
+          {" · "}
+          {isOverdue ? <span class="overdue">{words.overdueSince(day)}</span> : words.dueOn(day)}
+          {bill.autopay && ` · ${words.autopay}`}
+        </span>
       </p>
       {all && <p class="muted small">{said(all, { ...part, bill, until })}</p>}
       <SharedBill {...part} bill={bill} />

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** The latest expenses with a link to earlier ones, or search results. */
 import type { ExpenseRow } from "../../../shared/books/glance.ts";
-import { DateText, Name } from "../../../shared/pages/components.tsx";
+import { DateText, Name, TextField } from "../../../shared/pages/components.tsx";
 import { booksPath } from "../../../shared/urls.ts";
 import type { Part } from "./part.ts";
 import { SharedExpense } from "./shared_line.tsx";
@@ -24,6 +24,11 @@ export function ExpensesSection(
           ? words.earlier
           : words.latest}
       </h2>
+      <form method="get" action="/books" class="asked">
+        <input type="hidden" name="organization" value={organization.id} />
+        <TextField name="q" label={words.search} reason={words.searchReason} value={query ?? ""} maxlength={100} />
+        <button type="submit">{words.searchButton}</button>
+      </form>
       {query !== undefined && count > 0 && (
         <p>
           {words.found(count, format.number(count))}. {words.foundTotal(tellSums(totals, format))}

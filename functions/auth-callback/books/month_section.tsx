@@ -10,7 +10,9 @@ import type { Part } from "./part.ts";
 
 export function MonthSection({ spending: { data }, ...part }: Part & { spending: NonNullable<Glance["spending"]> }) {
   const { glance, reader: { words: { books: words }, catalog, format } } = part;
-  const { rows, total, budgets, unconverted } = data;
+  const { total, budgets, unconverted } = data;
+  // A category of the month before only has no bar.
+  const rows = data.rows.filter(({ count }) => count > 0);
   const notConverted = unconverted?.map(({ amount, currency }) => format.money(amount, currency)).join(" · ");
   const alone = notConverted ? words.withoutRate(notConverted, total.currency) : words.nothingSpent;
   const most = Math.max(...rows.map(({ amount }) => Number(amount)), 0);
@@ -86,7 +88,7 @@ function Budgets({ budgets, reader }: Part & { budgets: readonly Budget[] }) {
 }
 
 /** The rest of the budget for all spending, including carry-over. */
-function leftOf(
+export function leftOf(
   { amount, carried, spent, left, used_percent: used, currency }: Budget,
   { words: { books: { budget: words } }, format }: Reader,
 ): string {

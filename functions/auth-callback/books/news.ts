@@ -1,4 +1,4 @@
-/** Why a press on the page of the books paid nothing (`?news=` after a redirect). */
+/** Why a press on the page of the books paid nothing, or what led there (`?news=` after a redirect). */
 export const NEWS = [
   "already",
   "changed",
@@ -8,6 +8,7 @@ export const NEWS = [
   "amount",
   "failed",
   "undone",
+  "joined",
   "not_undone",
 ] as const;
 export type News = (typeof NEWS)[number];

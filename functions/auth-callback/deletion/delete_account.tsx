@@ -78,8 +78,8 @@ async function render(
                     <Name>{name}</Name>
                   </h2>
                 </div>
-                <div>
-                  {members > 0 && <a class="button" href={`/organizations/${id}/members`}>{words.handOver}</a>}{" "}
+                <div class="press">
+                  {members > 0 && <a class="button" href={`/organizations/${id}/members`}>{words.handOver}</a>}
                   <a class="button" href={`/organizations/${id}/delete`}>{words.deleteIt}</a>
                 </div>
               </li>

@@ -4,7 +4,7 @@
  * rows. There is no link to pass on. Exports work on every plan.
  */
 import { writeAccountantRows } from "../../../shared/export/accountant_file.ts";
-import type { Part } from "../../../shared/export/books.ts";
+import type { FILES, Part } from "../../../shared/export/books.ts";
 import { type BookPage, booksArchive } from "../../../shared/export/books_archive.ts";
 import { customPeriod, namedPeriod, type Period, PERIODS } from "../../../shared/export/period.ts";
 import { zipStream } from "../../../shared/export/zip_stream.ts";
@@ -90,7 +90,7 @@ async function sendPayments(c: AppContext, deps: PageDeps, exporting: Exporting,
 async function readPage(
   { exports, clock }: PageDeps,
   { user, organizationId }: Exporting,
-  asked: { part: Part; after: unknown; period?: Period },
+  asked: { part: Part | typeof FILES; after: unknown; period?: Period },
 ): Promise<BookPage> {
   const answer = await exports.readPage({ userId: user.id, organizationId, at: clock(), ...asked });
   if (answer.outcome === "ok") return answer.page;

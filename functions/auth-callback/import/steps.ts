@@ -27,12 +27,12 @@ export type UploadRefusal = "unknown" | "refused" | "used";
 
 export interface Found {
   user: SignedInUser;
-  organization: { name: string };
+  organization: { id: string; name: string };
   opened: OpenImport;
   step: Step;
 }
 
-/** @throws {AppError} what the database's call throws. */
+/** @throws {AppError} as the database call does. */
 export async function openImport(
   c: AppContext,
   deps: PageDeps,
@@ -103,11 +103,14 @@ export interface Preview {
   sample: { date: string; name: string; amount: string; currency: string; is_refund?: true }[];
 }
 
-/** Undefined when no row of the file can be read. */
-export async function previewOf({ step }: Found): Promise<Preview | undefined> {
+/** Why a file that was read has no preview: the closed months of its rows, or none of them can be read. */
+export type NoPreview = { closed?: { month: string; to: string } };
+
+export async function previewOf({ step }: Found): Promise<Preview | NoPreview> {
   const { ok, data, error } = await step({});
-  if (ok) return data?.preview as Preview | undefined;
-  if (error!.code === "invalid_argument.no_row_readable") return undefined;
+  if (ok) return data?.preview as Preview;
+  if (error!.code === "invalid_argument.no_row_readable") return {};
+  if (error!.code === "month_closed.of_import") return { closed: error!.params as NoPreview["closed"] };
   refusalOf(error!);
   throw new AppError("internal", `no preview: ${error!.code}`);
 }

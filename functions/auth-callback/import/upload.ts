@@ -1,5 +1,6 @@
 /**
- * The upload page of an import, `/account/import/<import_id>`, from a link that `import_expenses` returned. Session,
+ * The upload page, `/account/import/<import_id>`, from a link that `import_expenses` or `attach_document` returned: it
+ * takes a bank's statement or any number of documents. Session,
  * membership, plan and the import's owner are checked before the file is read, and no model ever gets the file.
  */
 import { cleanText } from "../../../shared/clean_text.ts";
@@ -15,7 +16,10 @@ import { type Found, openImport, refusalOf } from "./steps.ts";
 import { renderUpload } from "./upload_page.tsx";
 import { renderUploaded } from "./uploaded_page.tsx";
 
-/** Well within what the platform and the front doors wait for an answer. */
+/** Of all files of one form: several times this is in memory at once. */
+export const MAX_SENT_BYTES = 25 * 1024 * 1024;
+const MAX_FILES = 20;
+/** Well below the timeouts of the platform and the front doors. */
 export const WORK_MS = 20_000;
 
 export const showUpload = (deps: PageDeps): Handler =>
@@ -39,9 +43,22 @@ async function receive(c: AppContext, deps: PageDeps, found: Found): Promise<Res
   const { user, opened, step } = found;
   if (opened.state !== "waiting") return await renderRefusal(c, deps, { user, refusal: "used" });
   await claimAttempt(c, deps, { attempt: "import_upload", subject: user.id });
-  const { fields, file } = await readFileForm(c, { maxBytes: MAX_UPLOAD_BYTES });
+  const { fields, files } = await readFileForm(c, {
+    maxBytes: MAX_SENT_BYTES,
+    maxFiles: MAX_FILES,
+    maxFileBytes: MAX_UPLOAD_BYTES,
+  });
   await requireFormToken(deps.config, { form: fields, userId: user.id, at: deps.clock() });
+  const [file] = files;
   if (!file) return await renderUpload(c, deps, { ...found, failure: { code: "no_file" } });
+  const { readDocuments, takeDocuments } = await import("../documents/take_documents.ts");
+  const read = await readDocuments(files);
+  // A file that is no document is a statement, which comes by itself.
+  if (files.length > 1 || read[0]!.isDocument) {
+    const results = await takeDocuments(deps, { user, organizationId: found.organization.id, read });
+    const { renderTaken } = await import("../documents/taken_page.tsx");
+    return await renderTaken(c, deps, { user, organization: found.organization, results });
+  }
   const upload = readUpload(file.bytes, file.name);
   if ("code" in upload) return await renderUpload(c, deps, { ...found, failure: upload });
   // As in tool calls: hidden characters must not reach the books or a model.

@@ -53,6 +53,7 @@ export async function renderUpload(
               name="file"
               type="file"
               accept={ACCEPT}
+              multiple
               required
               aria-describedby="file-reason file-takes"
             />
@@ -64,6 +65,7 @@ export async function renderUpload(
         <section class="small muted">
           <ul id="file-takes">
             <li>{words.formats}</li>
+            <li>{words.documents}</li>
             <li>{words.sizes}</li>
             <li>{words.kept}</li>
           </ul>

@@ -15,7 +15,10 @@ export async function renderUploaded(c: AppContext, deps: PageDeps, found: Found
   const { uploaded: words } = reader.words;
   const isUnderWay = state === "reading" || state === "matching";
   const title = state === "committed" ? words.committedTitle : isUnderWay ? words.underWayTitle : words.readTitle;
-  const preview = state === "ready" ? await previewOf(found) : undefined;
+  const answer = state === "ready" ? await previewOf(found) : {};
+  const preview = "rows_ok" in answer ? answer : undefined;
+  const closed = "closed" in answer ? answer.closed : undefined;
+  const month = (name: string) => reader.format.month(`${name}-01`);
   return await renderPage(c, {
     title,
     config: deps.config,
@@ -29,7 +32,9 @@ export async function renderUploaded(c: AppContext, deps: PageDeps, found: Found
           </Notice>
         )}
         {isUnderWay && await underWay(c, deps, found)}
-        {state === "ready" && !preview && <p>{words.noneReadable}</p>}
+        {state === "ready" && !preview && (
+          <p>{closed ? words.allClosed(month(closed.month), month(closed.to)) : words.noneReadable}</p>
+        )}
         {preview ? <WhatWasRead found={found} preview={preview} reader={reader} /> : (
           !isUnderWay && <Facts facts={whose(found, words)} />
         )}
@@ -78,9 +83,9 @@ function WhatWasRead({ found, preview, reader: { words: { uploaded: words }, for
 }) {
   const { period, questions, sample } = preview;
   const money = Object.entries(preview.totals).map(([currency, amount]) => format.money(amount, currency));
-  const leftOut = preview.left_out.map(({ kind, count }) => words.kinds[kind](count));
+  const leftOut = preview.left_out.map(({ kind, count }) => words.kinds[kind](count, format.number(count)));
   const day = (at: string) => <DateText at={at} format={format} />;
-  const rows = (count: number): Child => count > 0 && words.rows(count);
+  const rows = (count: number): Child => count > 0 && words.rows(count, format.number(count));
   const effects = EFFECTS.flatMap((effect): Fact[] => {
     const all = preview[effect] ?? [];
     const lines = all.slice(0, MOST_EFFECTS).map((one) => words.effects[effect](one, format.money));
@@ -98,7 +103,7 @@ function WhatWasRead({ found, preview, reader: { words: { uploaded: words }, for
     [words.known, rows(preview.duplicates_count)],
     [words.leftOut, leftOut.length > 0 && <Lines lines={leftOut} />],
     [words.unreadable, rows(preview.rows_bad_count)],
-    [words.questions, asked > 0 && words.asks(asked)],
+    [words.questions, asked > 0 && words.asks(asked, format.number(asked))],
   ];
   return (
     <>
@@ -116,7 +121,7 @@ function WhatWasRead({ found, preview, reader: { words: { uploaded: words }, for
                     {is_refund && <>{" · "}{words.refund}</>}
                   </p>
                 </div>
-                <div>{format.money(amount, currency)}</div>
+                <span class="amount">{format.money(is_refund ? `-${amount}` : amount, currency)}</span>
               </li>
             ))}
           </ul>

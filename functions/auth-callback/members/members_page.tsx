@@ -25,7 +25,6 @@ const DONE = {
   private_opened: "done",
   private_closed: "done",
   removed: "done",
-  joined: "done",
   proposed: "done",
   proposed_unsent: "warning",
   handover_ended: "done",

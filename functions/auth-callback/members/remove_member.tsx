@@ -85,7 +85,7 @@ function Balances({ removal: { balances }, leaves, reader }: { removal: Removal;
             {words.balance({
               leaves,
               owes,
-              who: who === null ? words.formerMember : <Name>{who}</Name>,
+              who: who === null ? undefined : <Name>{who}</Name>,
               amount: format.money(amount, currency),
             })}
           </li>

@@ -9,6 +9,7 @@ import { countriesByName, currencyOptions } from "../profile/country.ts";
 import { countryOfTimezone, RENAMED_TIMEZONES, timezones } from "../profile/timezone.ts";
 import { BrowserToken, Buttons, Name, Notice, SelectField, TextField } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
+import type { Reader } from "../../../shared/words/reader.ts";
 import type { PageDeps } from "../page_guards.ts";
 
 /** The problem with each field, as a sentence. */
@@ -21,18 +22,17 @@ export interface OnboardingView {
   problems: Problems;
   /** The values are guesses that the browser may improve. */
   isFresh: boolean;
-  /** They accept an invitation next and create no organization. */
-  isInvited: boolean;
 }
 
 export async function renderOnboarding(
   c: AppContext,
   { config, clock }: PageDeps,
-  { user, currencies, values, problems, isFresh, isInvited }: OnboardingView,
+  { user, currencies, values, problems, isFresh }: OnboardingView,
 ): Promise<Response> {
   const here = c.req.path + new URL(c.req.url).search;
   const browserToken = await createBrowserToken(c, config);
-  const { words: { onboarding: words, frame }, format } = c.get("reader");
+  const { words: { onboarding: words, frame } } = c.get("reader");
+  const fields = { values, problems, reader: c.get("reader") };
   const hasProblems = Object.keys(problems).length > 0;
   return renderPage(c, {
     title: words.title,
@@ -48,67 +48,36 @@ export async function renderOnboarding(
               <p>{words.problems}</p>
             </Notice>
           )
-          : <p class="lead">{isInvited ? words.invited : words.lead}</p>}
+          : <p class="lead">{words.lead}</p>}
         <form method="post" action={here} class="stack">
           <input
             type="hidden"
             name="form_token"
             value={await createFormToken(config, { userId: user.id, at: clock() })}
           />
-          <SelectField
-            name="country"
-            label={words.country}
-            reason={words.countryReason}
-            error={problems.country}
+          <CountryField {...fields} />
+          <TextField
+            name="organization_name"
+            label={words.organization}
+            reason={words.organizationReason}
+            error={problems.organization_name}
+            value={values.organization_name}
             required
-            autocomplete="country"
-            selected={values.country}
-            unchosen={frame.choose}
-            options={countriesByName(format).map(({ code, name, currency }) => ({
-              value: code,
-              label: name,
-              "data-currency": currency,
-            }))}
+            maxlength={120}
+            autocomplete="organization"
+            dir="auto"
           />
-          {!isInvited && (
-            <TextField
-              name="organization_name"
-              label={words.organization}
-              reason={words.organizationReason}
-              error={problems.organization_name}
-              value={values.organization_name}
-              required
-              maxlength={120}
-              autocomplete="organization"
-              dir="auto"
-            />
-          )}
+          <TimezoneField {...fields} />
           <SelectField
-            name="timezone"
-            label={words.timezone}
-            reason={words.timezoneReason}
-            error={problems.timezone}
+            name="base_currency"
+            label={words.currency}
+            reason={words.currencyReason}
+            error={problems.base_currency}
             required
-            selected={values.timezone}
+            selected={values.base_currency}
             unchosen={frame.choose}
-            options={timezones(values.timezone).map((zone) => ({
-              value: zone,
-              label: zone.replaceAll("_", " "),
-              "data-country": countryOfTimezone(zone) ?? "",
-            }))}
+            options={currencyOptions(currencies, c.get("reader"))}
           />
-          {!isInvited && (
-            <SelectField
-              name="base_currency"
-              label={words.currency}
-              reason={words.currencyReason}
-              error={problems.base_currency}
-              required
-              selected={values.base_currency}
-              unchosen={frame.choose}
-              options={currencyOptions(currencies, c.get("reader"))}
-            />
-          )}
           <TextField
             name="reminder_email"
             label={words.email}
@@ -135,9 +104,52 @@ export async function renderOnboarding(
   });
 }
 
+export interface PersonFields {
+  values: Pick<Onboarding, "country" | "timezone">;
+  problems: Problems;
+  reader: Reader;
+}
+
+export const CountryField = (
+  { values, problems, reader: { words: { onboarding: words, frame }, format } }: PersonFields,
+) => (
+  <SelectField
+    name="country"
+    label={words.country}
+    reason={words.countryReason}
+    error={problems.country}
+    required
+    autocomplete="country"
+    selected={values.country}
+    unchosen={frame.choose}
+    options={countriesByName(format).map(({ code, name, currency }) => ({
+      value: code,
+      label: name,
+      "data-currency": currency,
+    }))}
+  />
+);
+
+export const TimezoneField = ({ values, problems, reader: { words: { onboarding: words, frame } } }: PersonFields) => (
+  <SelectField
+    name="timezone"
+    label={words.timezone}
+    reason={words.timezoneReason}
+    error={problems.timezone}
+    required
+    selected={values.timezone}
+    unchosen={frame.choose}
+    options={timezones(values.timezone).map((zone) => ({
+      value: zone,
+      label: zone.replaceAll("_", " "),
+      "data-country": countryOfTimezone(zone) ?? "",
+    }))}
+  />
+);
+
 // The browser's time zone is a better hint than its language, which is often left at "English (United States)". A
 // changed country suggests its currency until one is chosen by hand.
-const SUGGEST = `{
+export const SUGGEST = `{
 const [country, zone, currency] = ["country", "timezone", "base_currency"].map((id) => document.getElementById(id));
 const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const name = ${JSON.stringify(RENAMED_TIMEZONES)}[own] || own;

@@ -10,6 +10,7 @@ import { Buttons, Notice, SelectField, TextField } from "../../../shared/pages/c
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
 import { currencyOfCountry, currencyOptions } from "../profile/country.ts";
+import { refuseUninvited } from "../sign_in/may_sign_up.ts";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
 
 interface Values {
@@ -20,7 +21,10 @@ interface Values {
 type Problems = { name?: string; base_currency?: string };
 
 export const showNewOrganization = (deps: PageDeps): Handler =>
-  signedIn(deps, (c, user) => render(c, deps, { user, values: { name: "" }, problems: {} }));
+  signedIn(deps, async (c, user) => {
+    await refuseUninvited(deps, user);
+    return await render(c, deps, { user, values: { name: "" }, problems: {} });
+  });
 
 export const postNewOrganization = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
@@ -28,6 +32,7 @@ export const postNewOrganization = (deps: PageDeps): Handler =>
     const { newOrganization: { problems: words } } = c.get("reader").words;
     const refuse = (problems: Problems) => render(c, deps, { user, values, problems });
     if (values.name.length < 1 || values.name.length > 120) return await refuse({ name: words.name });
+    await refuseUninvited(deps, user);
     await claimAttempt(c, deps, { attempt: "organization", subject: user.id });
     const answer = await deps.members.createOrganization({ userId: user.id, ...values, at: deps.clock() });
     switch (answer.outcome) {

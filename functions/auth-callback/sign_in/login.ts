@@ -13,6 +13,7 @@ import { continueAfterSignIn } from "./after_sign_in.ts";
 import { renderLogin, renderSent } from "./login_page.tsx";
 import { withMailedAddress } from "./mailed_address.ts";
 import type { Form, Handler, OpenPageDeps } from "../page_guards.ts";
+import { maySignUp } from "./may_sign_up.ts";
 import { readPendingSignIn, storeSignIn } from "./waiting_sign_in.ts";
 
 /** The identity provider sends the mail before it answers. */
@@ -62,10 +63,11 @@ async function sendLink(c: AppContext, deps: OpenPageDeps, { form, next }: Step)
   if (!isEmail(address)) return await refuse();
   await claimAttempt(c, deps, { attempt: "login_mail", subject: address });
   const emailRedirectTo = await withMailedAddress(deps.config, callbackUrl(deps, next), { address, at: deps.clock() });
+  const shouldCreateUser = await maySignUp(deps, address);
   const { error } = await askIdentityProvider(
     c,
     deps,
-    (auth) => auth.signInWithOtp({ email: address, options: { emailRedirectTo } }),
+    (auth) => auth.signInWithOtp({ email: address, options: { emailRedirectTo, shouldCreateUser } }),
     MAIL_DEADLINE_MS,
   ).catch((thrown) => {
     throw thrown instanceof AppError && thrown.code === "unavailable" ? noMail(thrown) : thrown;

@@ -23,7 +23,7 @@ export async function renderLogin(
   { config, clock }: OpenPageDeps,
   { next, address, error }: LoginView,
 ): Promise<Response> {
-  const { authProviders, demoEmail } = config;
+  const { authProviders, demoEmail, reviewSignIn } = config;
   const localUrl = localUrlFor(c, config);
   const browserToken = await createBrowserToken(c, config);
   const app = await readAskingApp(config.codeSecrets, next, clock());
@@ -55,6 +55,11 @@ export async function renderLogin(
           />
           <button class="primary" type="submit">{words.send}</button>
         </form>
+        {reviewSignIn && (
+          <p>
+            <a href={withNext("/review", next)}>{words.review}</a>
+          </p>
+        )}
         {(authProviders.length > 0 || localUrl) && <p class="or">{words.or}</p>}
         {authProviders.length > 0 && (
           <form method="post" action={withNext("/login", next)}>

@@ -1,24 +1,46 @@
 /** The chart's page as an MCP resource (SEP-1865), which hosts show for `show_spending_chart`. */
 import type { ReadResourceResult, Resource } from "@modelcontextprotocol/server";
+import { sha256 } from "../../../shared/std/sha256.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { CHART_URI } from "./uri.ts";
 
 /** The MIME type of MCP Apps pages. */
 const MIME_TYPE = "text/html;profile=mcp-app";
 
-/** No external origins: the page is self-contained and sends nothing. */
-const META = { ui: { csp: { connectDomains: [], resourceDomains: [] }, prefersBorder: true } };
+/** Where the page is read. */
+export interface ChartReader {
+  siteUrl: string;
+  /** The connector's address, as the person gave it to the host. */
+  resource: string;
+  userAgent: string | undefined;
+}
 
-export const chartResource = ({ connector }: Words): Resource => ({
+export const chartResource = ({ connector }: Words, reader: ChartReader): Resource => ({
   uri: CHART_URI,
   name: "spending-chart",
   ...connector.chart,
   mimeType: MIME_TYPE,
-  _meta: META,
+  _meta: meta(reader),
 });
 
 /** The page is loaded for the first host that shows it. */
-export async function readChart(): Promise<ReadResourceResult> {
+export async function readChart(reader: ChartReader): Promise<ReadResourceResult> {
   const { CHART_PAGE } = await import("./page.ts");
-  return { contents: [{ uri: CHART_URI, mimeType: MIME_TYPE, text: CHART_PAGE, _meta: META }] };
+  return { contents: [{ uri: CHART_URI, mimeType: MIME_TYPE, text: CHART_PAGE, _meta: meta(reader) }] };
+}
+
+/** No external origins: the page is self-contained and sends nothing. */
+const meta = (reader: ChartReader) => ({
+  ui: { csp: { connectDomains: [], resourceDomains: [] }, prefersBorder: true, ...domainFor(reader) },
+  "openai/widgetDomain": reader.siteUrl,
+});
+
+/**
+ * The origin of the page's sandbox. Each host defines its own format and refuses another's, so a host that is neither
+ * of these two gets none and chooses itself.
+ */
+function domainFor({ siteUrl, resource, userAgent = "" }: ChartReader): { domain?: string } {
+  if (userAgent.startsWith("openai-mcp")) return { domain: siteUrl };
+  if (userAgent !== "Claude-User") return {};
+  return { domain: `${sha256(resource).toString("hex").slice(0, 32)}.claudemcpcontent.com` };
 }

@@ -11,7 +11,7 @@ import {
   presentLeftOut,
   presentMapping,
   presentQuestions,
-} from "./import_expenses.ts";
+} from "../tools/import_expenses/answer.ts";
 import { findWords, publicCode } from "../../../shared/words/codes.ts";
 
 /** Codes for which no retry, with other arguments or later, can succeed. */
@@ -22,21 +22,28 @@ const FINAL = new Set([
   "feature_not_in_plan",
   "forbidden_role",
   "idempotency_conflict",
+  "insufficient_scope",
   "not_decided",
   "undo_conflict",
   "undo_expired",
 ]);
 
-/** What a refusal says beside its code, for its words and for the client. */
+/** The facts of a refusal beside its code, for its words and for the client. */
 interface Params extends Told {
   of_items?: { failed: number; all: number; first: number; name: string; results: { error: RefusalFacts }[] };
   details?: Details;
   change?: ChangeFacts;
 }
 
+interface NamedChange {
+  change_id: string;
+  change: ChangeFacts;
+}
+
 interface Details extends Partial<ImportDetails> {
   current?: Bill | { category?: string };
-  earlier?: { change_id: string; change: ChangeFacts };
+  earlier?: NamedChange;
+  later?: NamedChange;
   problems?: RefusalFacts[];
   rows?: { subject: Subject }[];
 }
@@ -85,10 +92,7 @@ function presentDetails(details: Details, words: Words): Told {
     const named = { ...current, category: current.category ?? words.labels.uncategorized };
     return { ...details, current: "schedule" in current ? presentBill(current, words) : named };
   }
-  if (details.earlier) {
-    const { change_id, change } = details.earlier;
-    return { ...details, earlier: { change_id, summary: presentChange(change, words) } };
-  }
+  if (details.earlier) return { ...details, earlier: presentNamed(details.earlier, words) };
   if (details.rows_bad) {
     const { rows_bad, mapping } = details as ImportDetails & Details;
     return { ...details, rows_bad: presentBadRows(rows_bad!, words), mapping: presentMapping(mapping, words) };
@@ -106,7 +110,12 @@ function presentDetails(details: Details, words: Words): Told {
   }
   if (details.rows) {
     const rows = details.rows.map(({ subject, ...row }) => ({ ...row, what: words.subject(subject) }));
-    return { ...details, rows };
+    return { ...details, rows, ...(details.later && { later: presentNamed(details.later, words) }) };
   }
   return { ...details };
 }
+
+const presentNamed = ({ change_id, change }: NamedChange, words: Words) => ({
+  change_id,
+  summary: presentChange(change, words),
+});

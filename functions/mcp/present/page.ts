@@ -9,7 +9,7 @@ interface Page {
   cursors: string[];
 }
 
-/** What the database returns with a list, for an answer that shows only a part of it. */
+/** Fields that the database returns with a list, for an answer that shows only a part. */
 interface Rest {
   page?: Page;
   /** The file of all matches: its query and the person who may download it. */
@@ -24,7 +24,8 @@ export function presentPage(tool: string, { page, file, ...facts }: FactEnvelope
   const whole = present(tool, facts, words);
   if (file) {
     const isWhole = (facts.data?.csv as unknown[] | undefined)?.length === facts.total_count && fits(whole);
-    return isWhole ? whole : present(tool, { ...facts, data: { file } }, words);
+    const { next_cursor: _, ...summary } = facts;
+    return isWhole ? whole : present(tool, { ...summary, data: { file } }, words);
   }
   if (!page || fits(whole)) return whole;
   const { list, cursors } = page;

@@ -1,24 +1,26 @@
 /** All tools of the connector, in the order clients see them: reading first, undo last. */
 import type { Tool } from "../../../shared/connector/tool.ts";
-import { addBill } from "./add_bill.ts";
-import { decideProposal } from "./decide_proposal.ts";
-import { deleteRecords } from "./delete_records.ts";
-import { getContext } from "./get_context.ts";
-import { importExpenses } from "./import_expenses.ts";
-import { listBills } from "./list_bills.ts";
-import { listExpenses } from "./list_expenses.ts";
-import { logExpenses } from "./log_expenses.ts";
-import { markBillPaid } from "./mark_bill_paid.ts";
-import { reconcile } from "./reconcile.ts";
-import { reviewBills } from "./review_bills.ts";
-import { settleUp } from "./settle_up.ts";
-import { showSpendingChart } from "./show_spending_chart.ts";
-import { summarizeSpending } from "./summarize_spending.ts";
-import { syncBillAmounts } from "./sync_bill_amounts.ts";
-import { undoChange } from "./undo_change.ts";
-import { updateBill } from "./update_bill.ts";
-import { updateExpenses } from "./update_expenses.ts";
-import { updateSettings } from "./update_settings.ts";
+import { addBill } from "./add_bill/contract.ts";
+import { attachDocument } from "./attach_document/contract.ts";
+import { decideProposal } from "./decide_proposal/contract.ts";
+import { deleteRecords } from "./delete_records/contract.ts";
+import { getContext } from "./get_context/contract.ts";
+import { importExpenses } from "./import_expenses/contract.ts";
+import { listDocuments } from "./list_documents/contract.ts";
+import { listBills } from "./list_bills/contract.ts";
+import { listExpenses } from "./list_expenses/contract.ts";
+import { logExpenses } from "./log_expenses/contract.ts";
+import { markBillPaid } from "./mark_bill_paid/contract.ts";
+import { reconcile } from "./reconcile/contract.ts";
+import { reviewBills } from "./review_bills/contract.ts";
+import { settleUp } from "./settle_up/contract.ts";
+import { showSpendingChart } from "./show_spending_chart/contract.ts";
+import { summarizeSpending } from "./summarize_spending/contract.ts";
+import { syncBillAmounts } from "./sync_bill_amounts/contract.ts";
+import { undoChange } from "./undo_change/contract.ts";
+import { updateBill } from "./update_bill/contract.ts";
+import { updateExpenses } from "./update_expenses/contract.ts";
+import { updateSettings } from "./update_settings/contract.ts";
 
 export const TOOLS: readonly Tool[] = [
   getContext,
@@ -27,6 +29,7 @@ export const TOOLS: readonly Tool[] = [
   showSpendingChart,
   listBills,
   reviewBills,
+  listDocuments,
   reconcile,
   logExpenses,
   importExpenses,
@@ -34,6 +37,7 @@ export const TOOLS: readonly Tool[] = [
   addBill,
   updateBill,
   markBillPaid,
+  attachDocument,
   settleUp,
   syncBillAmounts,
   deleteRecords,

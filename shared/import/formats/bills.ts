@@ -10,7 +10,7 @@ export interface FoundBill {
   name: string;
   amount?: string;
   currency?: string;
-  /** As written, where its sign is that of several currencies. */
+  /** As written, where several currencies share its sign. */
   price?: string;
   frequency?: "daily" | "weekly" | "monthly" | "yearly";
   every?: number;

@@ -26,7 +26,10 @@ export function readCamt(text: string, mostRows: number): Statement | ImportProb
       Ntry(entry, around) {
         const statement = around.at(-1)!;
         const { from } = places.get(statement) ?? { from: lines.length };
-        for (const line of linesOf(entry, textAt(statement, "Acct/Id/IBAN"))) lines.push(line);
+        const currency = textAt(statement, "Acct/Ccy");
+        for (const line of linesOf(entry, textAt(statement, "Acct/Id/IBAN"))) {
+          lines.push({ ...(currency && { currency }), ...line });
+        }
         places.set(statement, { from, to: lines.length });
         return lines.length <= mostRows;
       },
@@ -82,17 +85,31 @@ function balancesOf(statement: Element, place: { from: number; to: number }): Ba
 }
 
 /** An entry, or the payments that a collected one consists of when they add up to it. */
-function linesOf(entry: Element, own: string): RawLine[] {
-  const details = everyElement(entry, "TxDtls");
-  const amounts = details.map((detail) => amountOf(find(detail, "Amt") ?? find(detail, "AmtDtls/TxAmt/Amt")));
+function linesOf(collected: Element, own: string): RawLine[] {
+  const details = everyElement(collected, "TxDtls");
+  // Each line searches the entry's texts, and an entry may have thousands of details.
+  const children = collected.children.filter(({ name }) => name !== "NtryDtls" && name !== "TxDtls");
+  const entry = { ...collected, children };
   const whole = amountOf(find(entry, "Amt"));
-  const cents = (value: string) => Math.round(Number(value) * 10_000);
+  const side = textAt(entry, "CdtDbtInd");
+  const amounts = details.map((detail) => {
+    const said = AMOUNTS.map((path) => amountOf(find(detail, path))).filter(({ amount }) => amount);
+    return said.find(({ currency }) => currency === whole.currency) ?? said[0] ?? amountOf(undefined);
+  });
+  // Refunds are netted with payments.
+  const units = (value: string, of = side) => Math.round(Number(value) * 10_000) * ((of || side) === side ? 1 : -1);
   const isSplit = details.length > 1 && amounts.every(({ currency }) => currency === whole.currency) &&
-    amounts.reduce((sum, { amount }) => sum + cents(amount), 0) === cents(whole.amount);
-  return isSplit
-    ? details.map((detail, i) => lineOf(entry, detail, amounts[i]!, own))
-    : [lineOf(entry, details[0], whole, own)];
+    amounts.reduce((sum, { amount }, i) => sum + units(amount, textAt(details[i]!, "CdtDbtInd")), 0) ===
+      units(whole.amount);
+  if (isSplit) return details.map((detail, i) => lineOf(entry, detail, amounts[i]!, own));
+  // One payment of many does not describe their sum, unless all are with one account.
+  const accounts = new Set(details.map((detail) => everyElement(detail, "IBAN").map(({ text }) => text).join()));
+  const isNamed = details.length === 1 || textAt(entry, "AddtlNtryInf") === "" ||
+    (accounts.size === 1 && !accounts.has(""));
+  return [lineOf(entry, isNamed ? details[0] : undefined, whole, own)];
 }
+
+const AMOUNTS = ["Amt", "AmtDtls/TxAmt/Amt", "AmtDtls/InstdAmt/Amt"];
 
 const amountOf = (element: Element | undefined) => ({
   amount: element?.text ?? "",
@@ -108,14 +125,17 @@ function lineOf(
   const side = (detail && textAt(detail, "CdtDbtInd")) || textAt(entry, "CdtDbtInd");
   const isOut = side === "DBIT";
   const status = textAt(entry, "Sts/Cd") || textAt(entry, "Sts");
-  const isReversal = /^(true|1)$/.test(textAt(entry, "RvslInd"));
+  // A return is a payment that came back as an entry of its own.
+  const isReversal = /^(true|1)$/.test(textAt(entry, "RvslInd")) || (detail && find(detail, "RtrInf")) !== undefined;
   const party = isOut ? "Cdtr" : "Dbtr";
   const parties = detail && find(detail, "RltdPties");
   const payee = parties ? textAt(parties, `${party}/Nm`) || textAt(parties, `${party}/Pty/Nm`) : "";
   const other = parties ? textAt(parties, `${party}Acct/Id/IBAN`) : "";
   const remittance = detail ? everyElement(detail, "Ustrd").map(({ text }) => text).join(" ") : "";
-  const name = remittance || payee || textAt(entry, "AddtlNtryInf");
-  // What is taken back from an income was no spending; what is taken back from a payment is a refund.
+  const type = textAt(entry, "AddtlNtryInf") || (detail && textAt(detail, "AddtlTxInf")) ||
+    textAt(entry, "BkTxCd/Prtry/Cd");
+  const name = remittance || payee || type;
+  // A reversed income was never spending; a reversed payment is a refund.
   const kind = status === "PDNG" || status === "FUTR"
     ? "pending"
     : status === "INFO"
@@ -126,8 +146,8 @@ function lineOf(
     ? "own_transfer"
     : undefined;
   const original = amountOf(detail && find(detail, "AmtDtls/InstdAmt/Amt"));
-  const date = textAt(entry, "BookgDt/Dt") || textAt(entry, "BookgDt/DtTm") || textAt(entry, "ValDt/Dt") ||
-    textAt(entry, "ValDt/DtTm");
+  const date = ["BookgDt", "ValDt"].flatMap((day) => [textAt(entry, `${day}/Dt`), textAt(entry, `${day}/DtTm`)])
+    .find(Boolean) ?? (detail && find(detail, "RltdDts")?.children[0]?.text) ?? "";
   return {
     line: (detail ?? entry).line,
     date: date.slice(0, 10),
@@ -135,7 +155,7 @@ function lineOf(
     direction: isOut ? "out" : "in",
     name,
     payee,
-    type: textAt(entry, "AddtlNtryInf"),
+    type,
     ...(currency && { currency }),
     ...(original.currency && { original }),
     ...(other && { counter_account: other }),

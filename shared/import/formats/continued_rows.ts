@@ -1,4 +1,4 @@
-/** Joins the rows of a table that only go on with the text of the row above them. */
+/** Joins table rows that only continue the text of the row above. */
 import { readDate } from "../date_text.ts";
 import { readMoney } from "../money_text.ts";
 import type { Role } from "../header_words.ts";
@@ -6,7 +6,7 @@ import type { RoleColumns } from "../layouts/mod.ts";
 import type { CsvRow } from "../read_csv.ts";
 
 const MONEY: Role[] = ["amount", "out", "in", "balance"];
-/** A row that goes on for longer is none of a statement. */
+/** Longer continuations do not occur in statements. */
 const MOST_TEXT = 1000;
 
 /** Rows of an export that say more than a balance. */

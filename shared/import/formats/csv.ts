@@ -13,6 +13,7 @@ import { currencyAbove, findAccount, findBalances, findOwner, splitFooter } from
 import { joinContinued, withText } from "./continued_rows.ts";
 import { completeDays, orderAbove } from "./yearless_days.ts";
 import { refuseBills } from "./bills.ts";
+import { refuse } from "./refusals.ts";
 import { accountHints, bookingDay } from "./csv_hints.ts";
 import { readLines } from "./csv_lines.ts";
 import { findSections } from "./sections.ts";
@@ -22,6 +23,17 @@ export const MAX_COLUMNS = 200;
 /** Columns whose names the answer says. */
 const NAMED = [...FIELDS, "original_amount", "original_currency"] as const;
 const DELIMITERS: Record<string, string> = { "\t": "tab" };
+
+const SECURITY = /\b(ticker|symbol|isin|cusip|wkn)\b/;
+const QUANTITY = /\b(quantity|qty|shares|units|stuck|anzahl|menge|cantidad|quantite|quantita|aantal|ilosc|antal)\b/;
+
+/** Whether most rows trade securities, which is not spending. */
+function listsTrades(headers: string[], rows: CsvRow[]): boolean {
+  const plain = headers.map(plainHeader);
+  const quantity = plain.findIndex((header) => QUANTITY.test(header));
+  return quantity >= 0 && plain.some((header) => SECURITY.test(header)) &&
+    rows.filter(({ cells }) => readMoney(cells[quantity] ?? "")).length * 2 > rows.length;
+}
 
 export function readCsvStatement(csv: string, mapping: Mapping, mostRows: number): Statement | ImportProblem {
   const limits = { maxRows: MAX_HEADER_ROW + mostRows, maxCells: MAX_COLUMNS };
@@ -42,6 +54,9 @@ export function readCsvStatement(csv: string, mapping: Mapping, mostRows: number
     const names = headers.map(plainHeader);
     return refuseBills(found.rows.map(({ cells }) => new Map(names.map((name, i) => [name, cells[i] ?? ""]))));
   }
+  if (!layout && FIELDS.every((field) => !mapping[field]) && listsTrades(headers, found.rows)) {
+    return refuse("list of securities trades");
+  }
   const { rows: below, footer } = splitFooter(found.rows, columns.date?.[0] ?? 0);
   const { rows: all, ...sections } = findSections(below, {
     ...{ headers: headerLine === undefined ? undefined : headers, above: found.preamble },
@@ -55,9 +70,12 @@ export function readCsvStatement(csv: string, mapping: Mapping, mostRows: number
   const payee = mapping.payee === undefined ? columns.payee?.[0] : undefined;
   const signs = rows.flatMap(({ cells }) => readMoney(cells[columns.amount?.[0] ?? -1] ?? "") ?? []);
   const isMostlyOut = signs.filter(({ isNegative }) => isNegative).length * 2 > signs.length;
-  const hints = layout
-    ? undefined
-    : accountHints(headers, found.preamble, { hasBalance: has("balance"), payee, isMostlyOut });
+  const hints = layout ? undefined : accountHints(headers, found.preamble, {
+    hasBalance: has("balance"),
+    isShort: rows.length < 3,
+    payee,
+    isMostlyOut,
+  });
   const isCard = layout?.isCard ?? hints?.isCard ?? false;
   const account = findAccount({ ...found, isCard });
   const header = headers.map(plainHeader).join(" | ");
@@ -129,13 +147,16 @@ function knownDelimiter(csv: string): string | undefined {
   );
 }
 
-/** Whether a column may tell what came in, in words that are not known. */
+/** Whether a column may mark income with unknown words. */
 const tellsSides = (rows: CsvRow[], column: number): boolean =>
   mayBeIncome(rows, column) || someCameIn(rows, column) || hasTwoMarks(rows, column);
 
-/** Lists the columns that may be the field, each with what its first rows say. */
+/** Lists the columns that may be the field, each with the values of its first rows. */
 function unclear(field: "date" | "amount" | "name", headers: string[], rows: CsvRow[]): ImportProblem {
-  const looks = (column: number) => field === "name" ? isText(rows, column) : looksLike(rows, column, field);
+  const looks = (column: number) =>
+    field === "name"
+      ? isText(rows, column)
+      : looksLike(rows, column, field) && (field === "date" || !looksLike(rows, column, "date"));
   const candidates = headers.flatMap((_, column) => looks(column) ? column : []).slice(0, MAX_CANDIDATES)
     .map((column) => ({
       header: shorten(headers[column]!, 40),

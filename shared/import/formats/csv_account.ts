@@ -27,7 +27,7 @@ export const NUMBER_WORDS = new Set([
   ...["numero de tarjeta", "conto", "numero conto", "carta", "numero carta", "rekening", "rekeningnummer", "kaart"],
   ...["kaartnummer", "conta", "numero da conta", "cartao", "rachunek", "numer rachunku", "numer konta", "karta"],
 ]);
-/** Labels of what the bank calls the account. */
+/** Labels of the account's name. */
 export const NAME_WORDS = new Set([
   ...["account name", "kontoname", "kontobezeichnung", "account type", "nom du compte", "nombre de la cuenta"],
   ...["nazwa konta", "název účtu", "názov účtu", "számla név", "számla neve", "kontonavn", "kontonamn", "tilin nimi"],
@@ -76,7 +76,7 @@ export function findAccount({ headers, columns, rows, preamble, layout, isCard }
   });
 }
 
-/** A column that nothing else was found in, whose rows all say the same. */
+/** A column without another role whose rows all say the same. */
 function ownColumn(headers: string[], columns: Table["columns"]): number | undefined {
   const used = new Set(Object.values(columns).flat());
   const column = headers.findIndex((header, at) => !used.has(at) && NUMBER_WORDS.has(plainHeader(header)));
@@ -122,7 +122,7 @@ function readPreamble(preamble: CsvRow[]): { number?: string; name?: string } {
     const isNumber = isIban(value) || isMasked(value);
     if (isIban(value)) iban ||= value;
     else if (/\d{2}/.test(value) && (isNumber || NUMBER_WORDS.has(label))) number ||= value;
-    // "Girokonto";"DE02…": what is before a number may be the name.
+    // "Girokonto";"DE02…": the cell before a number may be the name.
     if (NAME_WORDS.has(label)) name ||= value;
     else if (isNumber && !NUMBER_WORDS.has(label)) name ||= title;
   }
@@ -142,7 +142,7 @@ export function findOwner(
   return undefined;
 }
 
-/** The currency that the lines above a table say: by a label, beside an amount, or as the only code among their words. */
+/** The currency in the lines above a table: by a label, beside an amount, or as their only code. */
 export function currencyAbove(preamble: CsvRow[]): string | undefined {
   for (const [i, { cells }] of preamble.entries()) {
     for (const { label, value } of labelled([{ line: 0, cells }])) {
@@ -173,7 +173,7 @@ function onlyCode(found: string[]): string | undefined {
 /** The currency that the name of a file says: "statement_SEK_2026-10.csv". */
 export const currencyInName = (name: string): string | undefined => onlyCode(codesIn(cut(name, MAX_CELL)));
 
-/** A word for a sum, before or after that of a side: "Total debits", "Summe Soll". */
+/** A word for a sum, before or after the word for a side: "Total debits", "Summe Soll". */
 const TOTAL =
   /(?<![\p{L}\d])(totals?|sum|summe|suma|somme|totale|totaal|sumate|celkem|spolu|osszesen|yhteensa|ukupno|promet|totalt|totales|totais|toplam|kaive|kokku|apyvarta|is viso|apgrozijums|kopa|turnover|obrat|obroty|общо|разом|итого|всего|合計|合计|합계)(?![\p{L}\d])/gu;
 
@@ -197,7 +197,7 @@ const MAX_FOOTER = 5;
 export function splitFooter(all: CsvRow[], date: number): { rows: CsvRow[]; footer: CsvRow[] } {
   const isLine = ({ cells }: CsvRow) => readDate(cells[date] ?? "") !== undefined;
   const last = all.slice(-MAX_FOOTER);
-  // A single cell at the left below the table is a sentence about it; further right, it goes on with the last row.
+  // A single cell at the left below the table is a sentence about it; further right, it continues the last row.
   const isRemark = (row: CsvRow) => isBalance(row) || (row.cells.filter(Boolean).length === 1 && row.cells[0]);
   const from = last.findIndex((_, i) => last.slice(i).every((row) => isRemark(row) && !isLine(row)));
   const length = from < 0 ? all.length : all.length - last.length + from;
@@ -215,7 +215,7 @@ export function findBalances(around: CsvRow[], rows: number): BalanceText[] {
   return opening || closing ? [{ ...(opening && { opening }), ...(closing && { closing }), from: 0, to: rows }] : [];
 }
 
-/** What the lines around a table say that went out or came in, in all. */
+/** The totals of money out and money in that the lines around a table state. */
 export function totalsAround(around: CsvRow[]): { side: "out" | "in"; cells: string[] }[] {
   return [...labelled(around)].flatMap(({ label, rest }) => {
     const word = label.replace(TOTAL, " ").replace(/ +/g, " ").trim();

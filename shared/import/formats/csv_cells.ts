@@ -1,4 +1,4 @@
-/** Reads what a table's row says in a role. */
+/** Reads a row's cell by the column's role. */
 import type { Role } from "../header_words.ts";
 import type { RoleColumns } from "../layouts/mod.ts";
 import { cut } from "../shorten.ts";

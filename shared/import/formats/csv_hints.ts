@@ -1,4 +1,4 @@
-/** What a table shows beyond its cells: which side an amount is on, and whether it is an account's statement. */
+/** Hints of a table beyond its cells: the side of an amount, and whether the table is a statement of an account. */
 import { plainHeader } from "../header_words.ts";
 import { directionOf } from "../kinds.ts";
 import { readMoney } from "../money_text.ts";
@@ -11,7 +11,7 @@ import { cut } from "../shorten.ts";
 
 type Side = Partial<Pick<RawLine, "amount" | "direction" | "problem" | "kind">>;
 
-/** What is taken back from spending is a refund; what is taken back from an income was none. */
+/** Reversed spending is a refund; reversed income is not. */
 const OPPOSITE = {
   out: { direction: "in", kind: "refund" },
   in: { direction: "out", kind: "reverted" },
@@ -99,7 +99,13 @@ const MERCHANT =
 export function accountHints(
   headers: string[],
   preamble: CsvRow[],
-  { hasBalance, payee, isMostlyOut }: { hasBalance: boolean; payee?: number | undefined; isMostlyOut: boolean },
+  { hasBalance, isShort = false, payee, isMostlyOut }: {
+    hasBalance: boolean;
+    /** Too few rows for a balance to prove anything. */
+    isShort?: boolean;
+    payee?: number | undefined;
+    isMostlyOut: boolean;
+  },
 ) {
   const names = headers.map(plainHeader).join(" | ");
   const words = [...headers, ...preamble.flatMap(({ cells }) => cells.slice(0, 4))].map(plainHeader).join(" | ");
@@ -114,6 +120,7 @@ export function accountHints(
     isStatement: isBank || isPaid,
     isListOfPayees: isPaid && !isBank && !isMostlyOut,
     // A balance that does not prove the sign contradicts it; a list of payees may have a few refunds.
-    isAccount: (isOfAccount || (isBooked && isPaid) || ((isBooked || isPaid) && isMostlyOut)) && !isCard && !hasBalance,
+    isAccount: (isOfAccount || (isBooked && isPaid) || ((isBooked || isPaid) && isMostlyOut)) && !isCard &&
+      (!hasBalance || isShort),
   };
 }

@@ -44,7 +44,7 @@ export function readLines(
   const unbooked = lookUp(isUnbooked);
   const directed = lookUp(kindOfDirection);
   const refunded = lookUp((word) => readText(word).in === "refund" ? "refund" as const : undefined);
-  // A day that says "pending" is no state that must be known.
+  // "Pending" in place of a day needs no known state.
   const needsState = layout && columns.state?.[0] !== columns.date?.[0];
   const [hasAmount, hasDirection] = [has("amount"), has("direction")];
   const hasPayer = has("payer");
@@ -68,10 +68,14 @@ export function readLines(
       : hasAmount
       ? sideOf.word(cells)
       : sideOf.column(cells);
+    const told = hasDirection ? cell(cells, "direction") : "";
+    // A wallet's amount that counts on neither side may be a refund.
+    const isBack = !layout && told !== "" && directed(told) === "own_transfer" &&
+      readText(`${type} / ${name}`).in === "refund";
     const booked = (state ? stated(state) : undefined) ?? (layout ? undefined : stateInText(name)) ??
       (day !== undefined && !cells[day] && cell(cells, "date") ? "pending" : undefined);
     const kind = (booked === "expense" ? undefined : booked) ?? sections.kinds.get(row) ??
-      (hasDirection ? directed(cell(cells, "direction")) ?? refunded(cell(cells, "direction")) : undefined) ??
+      (isBack ? "refund" : told ? directed(told) ?? refunded(told) : undefined) ??
       kinds.ofType(type) ?? kinds.ofCategory(category) ?? kinds.ofTexts([name, payee, note]) ??
       (isOwn(cell(cells, "counter_account")) ? "own_transfer" : isSpace(payee || said) ? "savings" : side.kind);
     const credit = creditOf(row, said);
@@ -100,7 +104,7 @@ export function readLines(
     if (counterAccount) read.counter_account = counterAccount;
     if (hasPayer) read.payer = oneLine(cell(cells, "payer"));
     if (currency) read.currency = currency;
-    if (side.direction) read.direction = side.direction;
+    if (side.direction || isBack) read.direction = side.direction ?? "in";
     if (credit) Object.assign(read, credit);
     if (kind) read.kind = kind;
     if (problem) read.problem = problem;
@@ -108,7 +112,7 @@ export function readLines(
   });
 }
 
-/** What the titles of sections say of rows whose amounts have no sign. */
+/** The direction of unsigned amounts, by the titles of sections. */
 function creditsOf(rows: CsvRow[], credits: Sections["credits"], cell: Cell) {
   const isUnsigned = credits.size > 0 && !rows.some(({ cells }) => readMoney(cell(cells, "amount"))?.isNegative);
   return (row: CsvRow, name: string): Pick<RawLine, "direction" | "kind"> | undefined => {
@@ -131,13 +135,13 @@ function statesOf(layout: Table["layout"]): (state: string) => Kind | undefined 
   return (state) => own.ofType(state) ?? known(state);
 }
 
-/** A word for what a row is, rather than for its direction. */
+/** A word for the kind of a row rather than for its direction. */
 function kindOfDirection(word: string): Kind | undefined {
   const said = directionOf(word);
   return said === "in" || said === "out" ? undefined : said;
 }
 
-/** Tells whether a number is that of an account which the table is of. */
+/** Whether a number is an account of this table. */
 function ownAccounts(rows: CsvRow[], cell: Cell): (account: string) => boolean {
   const own = new Set<string>();
   let last = "";
@@ -150,7 +154,7 @@ function ownAccounts(rows: CsvRow[], cell: Cell): (account: string) => boolean {
   return own.size === 0 ? () => false : (account) => account !== "" && own.has(plainAccount(account));
 }
 
-/** Tells whether a name is that of one of the accounts, spaces or pockets that the file has rows of. */
+/** Whether a name is one of the accounts, spaces or pockets in the file. */
 function ownSpaces(headers: string[], rows: CsvRow[], party: number | undefined): (name: string) => boolean {
   const isAccount = (header: string) => NAME_WORDS.has(plainHeader(header)) || NUMBER_WORDS.has(plainHeader(header));
   const namesOf = (column: number) => {
@@ -166,7 +170,7 @@ function ownSpaces(headers: string[], rows: CsvRow[], party: number | undefined)
 /** More accounts than a person has. */
 const MOST_SPACES = 20;
 
-/** A column whose name pays that of another row, which is paid by this one: both are accounts of the file. */
+/** A column of names that pay each other in different rows: both are accounts of the file. */
 function mirroredColumn(headers: string[], rows: CsvRow[], party: number): number {
   const plain = lookUp(plainHeader);
   return headers.findIndex((_, column) => {

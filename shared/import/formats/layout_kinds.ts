@@ -1,4 +1,4 @@
-/** What a known export says about a line by the values that it uses. */
+/** The kind of a line in a known export, by the values that the export uses. */
 import { plainHeader } from "../header_words.ts";
 import { plainText } from "../kinds.ts";
 import type { Layout } from "../layouts/layout.ts";
@@ -7,7 +7,7 @@ import { lookUp } from "./look_up.ts";
 
 type Values = Partial<Record<Kind, string>>;
 
-/** What the values of a layout, or of its parts, say of a line's. */
+/** The kind that a layout's values, or the values of its parts, give a line. */
 export interface LayoutKinds {
   ofType(type: string): Kind | undefined;
   ofCategory(category: string): Kind | undefined;

@@ -15,7 +15,10 @@ const OTHERS = "assets?|liabilit(?:y|ies)|equity|aktiva|passiva|fremdkapital|ver
 const ROOT = new RegExp(`^(?:(${EXPENSES})|(${INCOME})|${OTHERS})$`);
 const rootOf = (cell: string) => cell.includes(":") ? ROOT.exec(plainHeader(cell.slice(0, cell.indexOf(":")))) : null;
 
-/** Fills in what the other side of a transaction says. @returns what each row is; undefined for any other table. */
+/**
+ * Completes a row from the other side of its transaction.
+ * @returns the kind of each row; undefined for any other table.
+ */
 export function readLedger(
   rows: CsvRow[],
   date: number | undefined,

@@ -1,4 +1,4 @@
-/** Remembers what the cells of a column say that has few different ones. */
+/** Caches the meaning of cells, for columns with few different values. */
 
 const MOST_KNOWN = 500;
 

@@ -1,4 +1,4 @@
-/** Reads a document of tags into elements; those of which there are many are handed over one by one, and forgotten. */
+/** Reads a document of tags into elements; hands frequent ones over one by one and forgets them. */
 import { decodeEntities, scanMarkup } from "./scan_markup.ts";
 
 /** An element: its text, or its children by name. */
@@ -18,26 +18,42 @@ interface Options {
   isSgml: boolean;
   /** Takes the complete elements of a name, with those that they are in. @returns false to go no further. */
   each?: Record<string, (element: Element, around: readonly Element[]) => boolean | void>;
+  /** Elements that are kept at the same time. */
+  most?: number;
+  /** Names that stand for others. */
+  renamed?: ReadonlyMap<string, string>;
 }
 
 /** @returns undefined when the text is no such document. */
-export function readMarkup(text: string, { isSgml, each = {} }: Options): Element | undefined {
+export function readMarkup(
+  text: string,
+  { isSgml, each = {}, most = Infinity, renamed }: Options,
+): Element | undefined {
   const root: Element = { name: "", line: 1, text: "", attributes: "", children: [] };
   const open = [root];
   const lineAt = lineCounter(text);
+  let kept = 0;
+  /** How many were kept when each open element began. */
+  const keptBefore = [0];
   /** Closes the open elements down to a depth. */
   const closeTo = (depth: number): boolean => {
     while (open.length > depth) {
       const element = open.pop()!;
+      const before = keptBefore.pop()!;
       const take = Object.hasOwn(each, element.name) ? each[element.name] : undefined;
       if (!take) continue;
       open.at(-1)!.children.pop();
+      kept = before;
       if (take(element, open) === false) return false;
     }
     return true;
   };
   const isRead = scanMarkup(text, {
-    open(name, attributes, value, isEmpty, at) {
+    open(written, attributes, value, isEmpty, at) {
+      const name = isSgml ? written.toUpperCase() : renamed?.get(written) ?? written;
+      // In SGML, one of a list may end where the next begins.
+      const before = isSgml && Object.hasOwn(each, name) ? open.findLastIndex((one) => one.name === name) : -1;
+      if (before > 0 && !closeTo(before)) return false;
       const element: Element = {
         name,
         line: lineAt(at),
@@ -47,12 +63,15 @@ export function readMarkup(text: string, { isSgml, each = {} }: Options): Elemen
       };
       open.at(-1)!.children.push(element);
       open.push(element);
+      keptBefore.push(kept);
+      if (++kept > most) return false;
       // In SGML, an element with a value is closed by whatever follows.
       if (isEmpty || (isSgml && element.text !== "")) return closeTo(open.length - 1);
       return open.length <= MAX_DEPTH;
     },
     // Closes the innermost element of that name; in SGML, a value's own closing tag has nothing left to close.
-    close(name) {
+    close(written) {
+      const name = isSgml ? written.toUpperCase() : renamed?.get(written) ?? written;
       const index = open.findLastIndex((element) => element.name === name);
       if (index > 0) return closeTo(index);
       if (!isSgml && open.length > 1) return closeTo(open.length - 1);

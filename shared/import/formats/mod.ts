@@ -9,7 +9,9 @@ import { isQif, readQif } from "./qif.ts";
 import { findOther, refuse } from "./refusals.ts";
 
 /** Reads a file's text in any of the formats; what has the mark of none is CSV. */
-export function readFormat(text: string, mapping: Mapping, mostRows: number): Statement | ImportProblem {
+export function readFormat(written: string, mapping: Mapping, mostRows: number): Statement | ImportProblem {
+  // Old programs on the Mac end their lines so.
+  const text = written.includes("\n") ? written : written.replaceAll("\r", "\n");
   const other = findOther(text);
   if (other) return other;
   if (isOfx(text)) return readOfx(text, mostRows);

@@ -1,21 +1,23 @@
 /**
- * Reads OFX and QFX (Open Financial Exchange 1 and 2, §11.4). Amounts are signed as the account's owner sees them: what
- * is spent is negative, on cards too.
+ * Reads OFX and QFX (Open Financial Exchange 1 and 2, §11.4). Amounts are signed as the account's owner sees them:
+ * spending is negative, on cards too.
  */
 import { describeAccount } from "../account_name.ts";
 import { type ImportProblem, type Kind, type RawLine, type Statement, tooLong } from "../statement.ts";
-import { readText } from "../kinds.ts";
+import { isWordless, readText } from "../kinds.ts";
 import { numberLines } from "./number_lines.ts";
 import { type Element, everyElement, readMarkup, textAt } from "./markup.ts";
 import { notReadable } from "./refusals.ts";
 
-/** Whether a text begins as OFX does: its headers, or its root element. */
-export const isOfx = (text: string): boolean =>
-  /^\s*(OFXHEADER|<\?OFX|(<\?xml[^>]{0,200}>\s*)?(<\?OFX|<(OFX|STMTRS|CCSTMTRS|BANKTRANLIST|STMTTRN)>))/i
-    .test(text);
+/** Whether a text begins like OFX: with its elements, or with its headers, even in a comment or below mail headers. */
+export function isOfx(text: string): boolean {
+  const start = text.slice(0, 2000);
+  return /^\s*(<\?xml[^>]{0,200}>\s*)?<(STMTRS|CCSTMTRS|BANKTRANLIST|STMTTRN)>/i.test(start) ||
+    (/^\s*(<|[\w-]{1,40}:)/.test(start) && /OFXHEADER|<\?OFX|<OFX[\s>]/i.test(start));
+}
 
 export function readOfx(text: string, mostRows: number): Statement | ImportProblem {
-  const begin = Math.max(text.search(/<(OFX|(CC)?STMTTRNRS|(CC)?STMTRS|BANKTRANLIST|STMTTRN)>/i), 0);
+  const begin = Math.max(text.search(/<(OFX|(CC)?STMTTRNRS|(CC)?STMTRS|BANKTRANLIST|STMTTRN)[\s>]/i), 0);
   const skipped = text.slice(0, begin).split("\n").length - 1;
   const lines: RawLine[] = [];
   /** Where each line's money went or came from. */
@@ -26,7 +28,7 @@ export function readOfx(text: string, mostRows: number): Statement | ImportProbl
     each: {
       STMTTRN(transaction, around) {
         // Some exports write the list of transactions alone.
-        const statement = around.findLast(({ name }) => name === "STMTRS" || name === "CCSTMTRS") ?? around[0]!;
+        const statement = around.findLast(({ name }) => /^(CC|INV)?STMTRS$/.test(name)) ?? around[0]!;
         const { from } = places.get(statement) ?? { from: lines.length };
         lines.push(lineOf(transaction, textAt(statement, "CURDEF"), statement.name === "CCSTMTRS", skipped));
         others.push(valueOf(transaction, "ACCTID"));
@@ -49,9 +51,9 @@ export function readOfx(text: string, mostRows: number): Statement | ImportProbl
   const account = describeAccount({ number: only("ACCTID"), bank: valueOf(root, "ORG"), isCard, currency });
   return {
     lines: numberLines(
-      directLines(lines).map((line, i) => own.has(others[i]!) ? { ...line, kind: "own_transfer" } : line),
+      directLines(lines, isCard).map((line, i) => own.has(others[i]!) ? { ...line, kind: "own_transfer" } : line),
     ),
-    // What the account had before is not said.
+    // OFX has no opening balance.
     balances: [...places].flatMap(([statement, place]) => {
       const [closing] = everyElement(statement, "LEDGERBAL").map((balance) => valueOf(balance, "BALAMT"));
       return closing ? [{ closing, currency: textAt(statement, "CURDEF"), ...place }] : [];
@@ -70,11 +72,22 @@ const KINDS: Record<string, Kind> = {
   DIRECTDEP: "income",
 };
 
-const OUT = new Set("DEBIT POS ATM CHECK PAYMENT CASH FEE SRVCHG DIRECTDEBIT REPEATPMT".split(" "));
+const CHARGES = "DEBIT POS ATM CHECK CASH FEE SRVCHG DIRECTDEBIT REPEATPMT".split(" ");
+const OUT = new Set([...CHARGES, "PAYMENT"]);
 const IN = new Set("CREDIT DEP DIRECTDEP INT DIV".split(" "));
 
-/** Where no amount has a minus, the types say which way the money went; a transfer or "other" is a payment. */
-function directLines(lines: RawLine[]): RawLine[] {
+/**
+ * Where no amount has a minus, the types decide the direction; a transfer or "other" is a payment. Where each type
+ * contradicts its sign, as on cards with positive charges, the signs are the signs of a debt.
+ */
+function directLines(lines: RawLine[], isCard: boolean): RawLine[] {
+  if (isOpposed(lines, isCard)) {
+    return lines.map((line) => {
+      const isIn = line.amount.startsWith("-");
+      const isPayment = isIn && isCard && line.type === "PAYMENT";
+      return { ...line, direction: isIn ? "in" : "out", ...(isPayment && { kind: "card_payment" }) };
+    });
+  }
   const isUnsigned = !lines.some(({ amount }) => amount.startsWith("-")) &&
     lines.some(({ type = "" }) => OUT.has(type));
   if (!isUnsigned) return lines;
@@ -83,6 +96,16 @@ function directLines(lines: RawLine[]): RawLine[] {
     return { ...line, direction: isIn ? "in" : "out" };
   });
 }
+
+function isOpposed(lines: RawLine[], isCard: boolean): boolean {
+  const signs = (types: readonly string[]) =>
+    new Set(lines.filter(({ type = "" }) => types.includes(type)).map(({ amount }) => amount.startsWith("-")));
+  const [charges, credits] = [signs(CHARGES), signs(["CREDIT", "DEP", "DIRECTDEP", ...(isCard ? ["PAYMENT"] : [])])];
+  return charges.size === 1 && charges.has(false) && credits.size === 1 && credits.has(true);
+}
+
+/** Digits of the day, or the day as it is written. */
+const dayOf = (date: string) => /^\d{8}/.test(date) ? date.slice(0, 8) : date.slice(0, 10);
 
 /** At any depth: an element without a value is not closed in SGML, and holds what follows. */
 const valueOf = (element: Element, name: string) => everyElement(element, name)[0]?.text ?? "";
@@ -96,18 +119,22 @@ function lineOf(one: Element, common: string, isCard: boolean, skipped: number):
     : isOut && type === "INT"
     ? "expense"
     : KINDS[type];
-  const payee = valueOf(one, "NAME");
   const memo = valueOf(one, "MEMO");
+  // The mode and time of a card's use is not a name if the memo says more.
+  const said = valueOf(one, "NAME");
+  const payee = memo && isWordless(said) ? "" : said;
   // The amount is in the account's currency unless CURRENCY, and not ORIGCURRENCY, says otherwise.
-  const currency = textAt(one, "CURRENCY/CURSYM") || common;
+  const [own] = everyElement(one, "CURRENCY");
+  const currency = (own && (valueOf(own, "CURSYM") || own.text)) || common;
   return {
     line: one.line + skipped,
-    date: valueOf(one, "DTPOSTED").slice(0, 8),
+    date: dayOf(valueOf(one, "DTPOSTED") || valueOf(one, "DTUSER") || valueOf(one, "DTAVAIL")),
     amount,
     name: payee || memo,
     payee,
     note: payee ? memo : "",
     type,
+    isCard,
     ...(currency && { currency }),
     ...(kind && { kind }),
   };

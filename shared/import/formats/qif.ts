@@ -1,6 +1,6 @@
 /**
- * Reads QIF (Quicken Interchange Format). What is spent is negative on every account; dates and decimals are written as
- * the program's computer writes them, so they are settled like those of CSV.
+ * Reads QIF (Quicken Interchange Format). Spending is negative on every account; dates and decimals follow the
+ * computer's locale, so they are settled as in CSV.
  */
 import { describeAccount } from "../account_name.ts";
 import { findDecimalSign } from "../conventions.ts";
@@ -8,22 +8,26 @@ import { readMoney } from "../money_text.ts";
 import { type ImportProblem, type Kind, type RawLine, type Statement, tooLong } from "../statement.ts";
 import { fromUnits, unitsOf } from "../units.ts";
 
-/** Whether a text begins with a QIF header. */
-export const isQif = (text: string): boolean => /^\s*!(Type|Account|Option|Clear):?/i.test(text.slice(0, 200));
+/** Whether a text begins with a QIF header, or with a record that has a day, an amount and an end. */
+export const isQif = (text: string): boolean =>
+  /^\s*!(Type|Account|Option|Clear):?/i.test(text.slice(0, 200)) ||
+  /^\s*D.{6,20}\n(?:[A-Z$%].*\n){0,20}?[TU][^\n]*\d\r?\n(?:[A-Z$%].*\n){0,20}?\^/.test(text.slice(0, 2000));
 
-const ACCOUNTS = /^!Type:\s*(Bank|CCard|Cash|Oth [AL])\s*$/i;
+/** Lists of other things than payments; programs write the kinds of accounts in many languages. */
+const NO_ACCOUNTS =
+  /^!(?!Type:)|^!Type:\s*(Invst|Port|Cat|Class|Tag|Memorized|Security|Prices|Budget|Template|Inv|Bill)/i;
 
 export function readQif(text: string, mostRows: number): Statement | ImportProblem {
   const lines: RawLine[] = [];
   let record: Map<string, string> | undefined;
   let begin = 0;
   let parts: Part[] = [];
-  let isAccount = false;
+  let isAccount = true;
   let isCard = false;
   let isNames = false;
   const names = new Set<string>();
   const finish = () => {
-    if (isAccount && record) lines.push(...linesOf(record, begin, parts));
+    if (isAccount && record) lines.push(...linesOf(record, begin, parts).map((line) => ({ ...line, isCard })));
     parts = [];
     if (isNames && record?.get("N")) names.add(record.get("N")!);
     record = undefined;
@@ -33,8 +37,8 @@ export function readQif(text: string, mostRows: number): Statement | ImportProbl
     if (row.startsWith("!")) {
       finish();
       isNames = /^!Account/i.test(row.slice(0, 40));
-      isAccount = ACCOUNTS.test(row.slice(0, 40));
-      isCard ||= /^!Type:\s*CCard/i.test(row.slice(0, 40));
+      isAccount = !NO_ACCOUNTS.test(row.slice(0, 40));
+      isCard = /^!Type:\s*CCard/i.test(row.slice(0, 40));
     } else if (row === "^") finish();
     else if (row !== "") {
       if (!record) [record, begin] = [new Map(), index + 1];
@@ -49,11 +53,12 @@ export function readQif(text: string, mostRows: number): Statement | ImportProbl
   }
   finish();
   if (lines.length === 0) return { code: "invalid_argument.file_without_rows", field: "csv" };
-  const account = describeAccount({ bank: names.size === 1 ? [...names][0] : undefined, isCard });
+  const isOfCard = lines.every((line) => line.isCard);
+  const account = describeAccount({ bank: names.size === 1 ? [...names][0] : undefined, isCard: isOfCard });
   return {
     lines,
     ...(account && { account }),
-    conventions: { spends: "negative", isCard, isStatement: true, isKnown: true },
+    conventions: { spends: "negative", isCard: isOfCard, isStatement: true, isKnown: true },
     mapping: { format: "QIF" },
   };
 }
@@ -67,10 +72,10 @@ interface Part {
 
 const isTransfer = ({ category }: Part) => /^\[.*\]/.test(category);
 
-/** A payment that is in part a transfer, such as cash back, is a line for each part, and one for what they leave. */
+/** A payment that is partly a transfer, such as cash back, becomes a line for each part and one for the rest. */
 function linesOf(record: Map<string, string>, begin: number, parts: Part[]): RawLine[] {
   if (!parts.some(isTransfer) || parts.every(isTransfer)) {
-    // The first part says of a split what it is, not the account that another part went to.
+    // The first part decides the kind of a split, not another part's account.
     const [first] = parts;
     return [lineOf(first && !isTransfer(first) ? new Map([...record, ["L", first.category]]) : record, begin)];
   }
@@ -94,6 +99,13 @@ function restOf(whole: string, parts: Part[]): Part[] {
   return [{ ...open, amount: fromUnits(left, 2).replace(".", decimal) }];
 }
 
+/** 1/ 5'26 is 1/5/26, and 1/ 5' 7 is 1/5/07. */
+const dayOf = (date: string) =>
+  date.slice(0, 40).replaceAll(" ", "").replace(
+    /^(\d{1,2})([-/.])(\d{1,2})'(\d{1,4})$/,
+    (_, one, sign, two, year) => `${one}${sign}${two}${sign}${year.padStart(2, "0")}`,
+  );
+
 function lineOf(record: Map<string, string>, line: number): RawLine {
   const get = (code: string) => record.get(code) ?? "";
   const category = get("L");
@@ -103,8 +115,7 @@ function lineOf(record: Map<string, string>, line: number): RawLine {
     : undefined;
   return {
     line,
-    // 1/ 5'26 is 1/5/26.
-    date: get("D").replaceAll("'", "/").replaceAll(" ", ""),
+    date: dayOf(get("D")),
     amount: get("T") || get("U"),
     name: get("P") || get("M"),
     payee: get("P"),

@@ -26,7 +26,7 @@ const OTHERS: [string[], string][] = [
   [["PK\u0003\u0004", "UEsDB"], "XLSX or ZIP"],
   [["%PDF", "JVBERi0"], "PDF"],
   [["\u00d0\u00cf\u0011\u00e0", "0M8R4K"], "XLS, or XLSX with a password"],
-  [["<!doctype html", "<html"], "HTML"],
+  [["<!doctype html", "<html", "<head", "<meta", "<body", "<table", "<div", "<style"], "HTML"],
   [["{\\rtf"], "RTF"],
   [["\u0089PNG", "\u00ff\u00d8\u00ff", "GIF8", "II*\0", "MM\0*", "iVBORw0", "/9j/"], "image"],
   [["SQLite format 3"], "SQLite"],
@@ -64,7 +64,7 @@ export function refuseByMark(start: string): ImportProblem | undefined {
 export const archiveKind = (start: string): string | undefined =>
   ARCHIVES.find(([mark]) => start.startsWith(mark))?.[1];
 
-/** What a ZIP archive is that holds no workbook of XLSX. */
+/** The kind of a ZIP archive without an XLSX workbook. */
 export function findPacked(names: string[]): ImportProblem {
   const has = (pattern: RegExp) => names.some((name) => pattern.test(name.slice(0, 80)));
   if (has(/^xl\/workbook\.bin$/)) return refuse("XLSB");

@@ -27,6 +27,8 @@ export function scanMarkup(document: string, visitor: MarkupVisitor): boolean {
       const end = skipped(document, at, visitor);
       if (end === undefined) return false;
       at = document.indexOf("<", end);
+      // A value goes on behind a comment.
+      visitor.verbatim?.(decodeEntities(document.slice(end + "-->".length, at < 0 ? document.length : at)).trimEnd());
       continue;
     }
     const end = document.indexOf(">", at);

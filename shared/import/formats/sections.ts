@@ -74,7 +74,7 @@ function titleOf({ cells }: CsvRow): string {
   return isTitle && /\p{L}{3}/u.test(title) ? plainHeader(title) : "";
 }
 
-/** Titles of what came in, and of these what a card took back or was paid. */
+/** Titles of money in, among them a card's refunds and payments. */
 const REFUNDS =
   /(?<!\p{L})(payments?|refunds?|returns?|zahlungen|erstattungen|paiements|remboursements|pagos|devoluciones|pagamenti|rimborsi|pagamentos|estornos|betalingen|terugbetalingen|zwroty|splaty|betalinger|refusjoner|inbetalningar|iadeler|odemeler)(?!\p{L})/u;
 const CREDITS =

@@ -33,4 +33,24 @@ export const BARE: readonly BareLayout[] = [{
   places: { date: 0, account: 1, amount: 2, direction: 3, payee: 4, counter_account: 5, type: 6, name: 7, balance: 8 },
   ...dutch,
   dates: "DMY",
+}, {
+  // Its balances are those before each row.
+  name: "ASN Bank",
+  cells: [
+    ...[/^\d\d-\d\d-\d{4}$/, /^[A-Z]{2}\d\d[A-Z]{4}\d+$/, /^\w*$/, /^/, /^/, /^/, /^/, /^[A-Z]{3}$/, /^-?\d+\.\d\d$/],
+    ...[
+      /^[A-Z]{3}$/,
+      /^-?\d+\.\d\d$/,
+      /^\d\d-\d\d-\d{4}$/,
+      /^\d\d-\d\d-\d{4}$/,
+      /^\d+$/,
+      /^[A-Z]{3}$/,
+      /^/,
+      /^/,
+      /^/,
+      /^/,
+    ],
+  ],
+  places: { date: 0, account: 1, counter_account: 2, payee: 3, currency: 9, amount: 10, name: 17 },
+  ...{ dates: "DMY", decimal: ".", currency: "EUR", spends: "negative" },
 }];

@@ -28,7 +28,7 @@ export interface Layout {
   isList?: true;
   /** Money that comes into a category in which money is also spent is a refund. */
   hasSpendingCategories?: true;
-  /** Values of the state column whose meaning here is not that of all others, plain, separated by "|". */
+  /** Values of the state column with a meaning of their own in this layout, plain, separated by "|". */
   states?: Partial<Record<Kind, string>>;
   /** Values of the type column, plain, separated by "|". */
   types?: Partial<Record<Kind, string>>;
@@ -40,7 +40,7 @@ export interface Layout {
   refused?: "bills";
 }
 
-/** A file without a header line: what the cells of a row are, by column. */
+/** A file without a header line: the roles of its columns. */
 export interface BareLayout extends Omit<Layout, "columns" | "also"> {
   /** Patterns that the cells of the first rows fit, by column; as many as there are columns. */
   cells: RegExp[];

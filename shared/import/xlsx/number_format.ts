@@ -1,7 +1,7 @@
 /** Which styles of a workbook show a number as a date, and which date a number is. */
 import { attributeOf, scanMarkup } from "../formats/scan_markup.ts";
 
-/** Formats that every workbook has without saying so (ECMA-376, 18.8.30), those of East Asia among them. */
+/** Built-in formats of every workbook (ECMA-376, 18.8.30), including East Asia's. */
 const isBuiltInDate = (id: number) =>
   (id >= 14 && id <= 17) || id === 22 || (id >= 27 && id <= 36) || (id >= 50 && id <= 58);
 /** Longer ones are no dates. */

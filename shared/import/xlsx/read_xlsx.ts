@@ -57,7 +57,7 @@ export function readXlsx(
   return { text, sheet: best.name, others };
 }
 
-/** A day, an amount and what it was for. */
+/** A day, an amount and its purpose. */
 const isWide = ({ filled }: SheetRow) => filled >= 3;
 
 /** The sheets that are not hidden, in their order. @returns undefined when a file is broken. */

@@ -1,4 +1,4 @@
-/** Reads the cells of a worksheet as text: values only; what a formula would be is never looked at. */
+/** Reads the cells of a worksheet as text: values only, never formulas. */
 import { attributeOf, decodeEntities, scanMarkup } from "../formats/scan_markup.ts";
 import { serialDate } from "./number_format.ts";
 
@@ -33,7 +33,7 @@ export function readSheet(sheet: string, book: Book, { mostRows, mostCells }: Sh
   let cells: string[] = [];
   let [tag, value] = ["", ""];
   let isTooLong = false;
-  // What a text sounds like is no part of it.
+  // Phonetic hints are no part of the text.
   let isAloud = false;
   const isRead = scanMarkup(sheet, {
     open(name, attributes, text, isEmpty) {
@@ -122,7 +122,7 @@ function cellText(tag: string, value: string, { shared, dates, is1904 }: Book): 
   return day ?? plainNumber(value);
 }
 
-/** A program's cells hold fifteen digits; the file may say what is left of the sixteenth and seventeenth. */
+/** A program's cells hold fifteen digits; the file may hold remains of the sixteenth and seventeenth. */
 const DIGITS = 15;
 
 /** With a decimal point, and never three decimals, which could be thousands. */

@@ -1,4 +1,4 @@
-/** Unpacks a ZIP archive's text files, no further than what is allowed: what it says of their sizes may be a lie. */
+/** Unpacks a ZIP archive's text files up to the limit, whatever sizes the archive claims. */
 import { Unzip, type UnzipFile, UnzipInflate } from "fflate";
 
 export interface Unpacked {
@@ -16,7 +16,7 @@ interface Limits {
   mostBytes: number;
 }
 
-/** Bytes that are unpacked at once; they become about a thousand times as many at most. */
+/** Bytes that are unpacked at once; they grow at most about a thousandfold. */
 const STEP = 8192;
 
 export function unpack(bytes: Uint8Array, { isWanted, mostFiles, mostBytes }: Limits): Unpacked {

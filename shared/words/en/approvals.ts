@@ -3,7 +3,7 @@ import type { Refusal } from "../message.ts";
 import type { Reason } from "../../approvals/proposal.ts";
 import { and, count, money } from "./phrases.ts";
 
-/** What a tool does, as the beginning of a rule. */
+/** A tool's action, as the beginning of a rule. */
 const WRITES = {
   log_expenses: "Adding expenses",
   import_expenses: "Adding expenses from a file",
@@ -33,13 +33,13 @@ function limits({ over, records }: Limits): string {
 }
 
 export const approvals = {
-  /** What a tool does, by name: for the choice in a form, and in front of a rule. */
+  /** Tools' actions by name: for the choice in a form, and in front of a rule. */
   writes: WRITES,
   any: "Any change to the books",
   anyChange: "Any change",
   /** In a rule: by whom. */
   by: { owner: "the owner", manager: "managers", member: "members" },
-  /** In a rule: who is asked. */
+  /** In a rule: the approvers. */
   ask: { manager: "a manager or the owner", owner: "the owner" },
   /** "Any change by members, over €200.00 in 24 hours, needs approval from a manager or the owner." */
   rule: ({ what, by, ask, ...limit }: Limits & { what: string; by: readonly string[]; ask: string }): string =>
@@ -73,17 +73,19 @@ export const approvals = {
     }
   },
   /** What adding a file does, instead of naming each of its expenses. @param sums "€1,200.00" of each currency. */
-  importing: ({ count: written, sums }: { count: number; sums: readonly string[] }): string =>
-    sums.length > 0
-      ? `${count(written, "expense")} from a file, ${and(sums)} in total`
-      : `${count(written, "expense")} from a file`,
+  importing: ({ count: written, shown, sums }: { count: number; shown?: string; sums: readonly string[] }): string =>
+    `${count(written, "expense", undefined, shown)} from a file${sums.length > 0 ? `, ${and(sums)} in total` : ""}`,
   /** Why it waits. */
   reasons: {
     any: "This always needs approval, whatever the amount.",
-    records: ({ limit, records }: { limit: number; records: number }): string =>
+    /** @param number how a count is written. */
+    records: (
+      { limit, records }: { limit: number; records: number },
+      number: (count: number) => string = String,
+    ): string =>
       `Together with everything in the previous 24 hours, this makes ${
-        count(records, "record")
-      }. More than ${limit} need approval.`,
+        count(records, "record", undefined, number(records))
+      }. More than ${number(limit)} need approval.`,
     amount: ({ limit, total }: { limit: string; total: string }): string =>
       `Together with everything in the previous 24 hours, this comes to ${total}. Anything over ${limit} needs approval.`,
     unconvertible: ({ limit, currencies }: { limit: string; currencies: readonly string[] }): string =>

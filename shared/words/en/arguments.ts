@@ -3,13 +3,19 @@
  * share.
  */
 import type { Money, Refusal } from "../message.ts";
-import { money, quoted } from "./phrases.ts";
+import { money, PRIVATE_CATEGORY, quoted } from "./phrases.ts";
 
 interface Category {
   name: string;
   make_by?: "create_missing_categories" | "update_settings";
+  /** Whether it was to be hidden: another one, which all see, is no substitute. */
+  is_private?: true;
   details?: { suggestions?: readonly string[]; categories?: readonly string[] };
 }
+
+/** A category that people name so as to hide what is in it. */
+const PRIVATE =
+  /^(private|secret|hidden|confidential|privat|geheim|vertraulich|privé|confidentiel|privado|secreto|privato|segreto)$/i;
 
 export const refusals = {
   "idempotency_conflict": (): Refusal => ({
@@ -72,9 +78,9 @@ export const refusals = {
     hint:
       "Pass next_cursor exactly as received, with the same filter; without cursor the list starts from the beginning.",
   }),
-  "category_not_found": ({ name, make_by, details }: Category): Refusal => ({
+  "category_not_found": ({ name, make_by, is_private, details }: Category): Refusal => ({
     message: `There is no category called ${quoted(name)}.`,
-    hint: [
+    hint: is_private || PRIVATE.test(name) ? PRIVATE_CATEGORY : [
       details?.suggestions?.length
         ? "Use one of details.suggestions."
         : details?.categories?.length

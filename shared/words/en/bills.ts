@@ -1,7 +1,5 @@
 /** Words of `add_bill` and `update_bill`. */
-import { DATA_FORMAT, type EffectFormat } from "../effect_format.ts";
 import type { Money, Refusal } from "../message.ts";
-import { fieldNames } from "./fields.ts";
 import { ask, count, money, names, quoted, type WhoCan } from "./phrases.ts";
 import { type Schedule, schedule } from "./schedule.ts";
 
@@ -112,9 +110,9 @@ export const refusals = {
     message: `${money(paid)} was already paid for ${name} due ${due_on}.`,
     hint: "If nothing more is owed, set_amount to what was paid; if it was a mistake, undo that payment.",
   }),
-  "invalid_argument.pause_too_long": ({ name, most }: Named & { most: number }): Refusal => ({
-    message: `${name} has more than ${most} dates before that day.`,
-    hint: 'Set status "paused" without a day, and resume it by hand.',
+  "invalid_argument.pause_of_one_date": ({ name, due_on }: Dated): Refusal => ({
+    message: `${name} has one date, ${due_on}: there is no series to pause.`,
+    hint: `Give occurrence {"due_on": "${due_on}", "action": "skip"}, or "snooze" with snooze_until.`,
   }),
   "invalid_argument.date_amount_missing": (): Refusal => ({
     message: "The amount is missing.",
@@ -152,6 +150,9 @@ const twin = ({ id, schedule: days, amount, currency }: Omit<Twin, "name">): str
   `${amount ? `${money({ amount, currency: currency! })}, ` : ""}${schedule(days)}. ` +
   `Both exist now; if this was meant to change it, undo this and use update_bill with ${id}.`;
 
+const renewal = (cancel_by?: string): string =>
+  cancel_by ? ` It renews unless somebody cancels it by ${cancel_by}.` : "";
+
 export const warnings = {
   "first_due_moved": (
     { name, next_due, first_due, closed_until }: Named & { next_due: string; first_due: string; closed_until?: string },
@@ -178,9 +179,9 @@ export const warnings = {
       paid_on: string;
     },
   ): string =>
-    apart
-      ? `${quoted(expense)} (${id}), ${money(sum)} on ${paid_on}, is recorded already as an expense that ${
-        apart === "split" ? "is split" : "somebody pays back"
+    apart || is_paid
+      ? `${quoted(expense)} (${id}), ${money(sum)} on ${paid_on}, is recorded already as an expense ${
+        apart === "split" ? "that is split" : apart ? "that somebody pays back" : "of another amount"
       }. ${name} due ${due_on} cannot take it over: both ${is_paid ? "count now" : "will count once it is paid"}. ` +
         "Ask the person whether this is one payment. If so, delete that expense, or " +
         `${is_paid ? "undo this and " : ""}skip that date (update_bill).`
@@ -199,6 +200,11 @@ export const warnings = {
       ? `Reminders of this bill go to ${who}, not to the person asking, whose mails of this organization are off or ` +
         "who is not its assignee."
       : "Nobody gets reminders of this bill: everybody whom it concerns has turned mails off.",
+  "repeats_by_default": ({ name, schedule: days }: Named & { schedule: Schedule }): string =>
+    `No frequency was given, so ${name} repeats: ${
+      schedule(days)
+    }. Tell the user. If it is due only once, undo this and ` +
+    'add it again with frequency "once".',
   "past_dates_not_tracked": ({ next_due }: { next_due: string }): string =>
     `Due dates before today count as settled. The first one tracked is ${next_due}.`,
   "applies_later": ({ name, from, ...old }: Named & Partial<Money> & { from: string }): string =>
@@ -206,10 +212,8 @@ export const warnings = {
       old.amount ? money(old as Money) : "unknown"
     }.`,
   "applies_later.split": ({ name, next_due }: Named & { next_due?: string }): string =>
-    `Who pays and bears ${name} changes for payments from now on${
-      next_due ? `, next due ${next_due}` : ""
-    }; payments ` +
-    "already in the books keep their payer and split.",
+    `Who pays and bears ${name} changes for payments from now on${next_due ? `, next due ${next_due}` : ""}; ` +
+    "payments already in the books keep their payer and split.",
   "still_open": (
     { name, status, dates, count: all }: Named & { status: string; dates: OpenDate[]; count: number },
   ): string => {
@@ -227,10 +231,14 @@ export const warnings = {
     `${name} has no date before ${until}, and resumes by itself then.${
       next_due ? ` It is next due on ${next_due}.` : ""
     } The contract with the payee is not paused by this.`,
-  "contract_goes_on": ({ name, payee, status }: Named & { payee?: string; status: "cancelled" | "paused" }): string =>
-    `${name} ${
-      status === "paused" ? "is paused" : "ended"
-    } in these books only. The contract goes on until somebody cancels it with ${payee ?? "the payee"}.`,
+  "contract_goes_on": (
+    { name, payee = "the payee", status, cancel_by }: Named & { payee?: string; status: string; cancel_by?: string },
+  ): string =>
+    `${name} ${status === "paused" ? "is paused" : "ended"} in these books only. The contract goes on until somebody ` +
+    `cancels it with ${payee}.${renewal(cancel_by)}`,
+  "ends_here": (
+    { name, payee = "the payee", ends_on, cancel_by }: Named & { payee?: string; ends_on: string; cancel_by?: string },
+  ): string => `${name} ends on ${ends_on} in these books. That cancels nothing with ${payee}.${renewal(cancel_by)}`,
   "still_ended": ({ name }: Named): string =>
     `${name} has ended: no due date is left. To continue it, give it a later ends_on or a higher ends_after.`,
   "snoozed": ({ name, due_on, until }: Dated & { until: string }): string =>
@@ -238,63 +246,3 @@ export const warnings = {
   "payments_removed": ({ name, due_on }: Dated): string =>
     `The payments recorded for ${name} due ${due_on} were removed from the books.`,
 };
-
-interface Updated extends Named {
-  status?: "active" | "paused" | "cancelled" | "ended";
-  fields?: string[];
-  from?: string;
-  occurrence?: { action: string; due_on: string; until?: string } & Partial<Money>;
-  paused_until?: string;
-  is_disconnected?: true;
-}
-
-const STATUS = { active: "Resumed", paused: "Paused", cancelled: "Cancelled", ended: "Ended" };
-
-/** Summaries in the list of recent changes. */
-export const changes = {
-  add_bill: (
-    { name, schedule: days, amount, currency }: Named & Partial<Money> & { schedule: Schedule },
-    format: EffectFormat = DATA_FORMAT,
-  ): string => `Added ${name}: ${amount ? `${format.money(amount, currency!)} ` : ""}${schedule(days)}`,
-  update_bill: (
-    { name, status, fields, from, occurrence, paused_until, is_disconnected }: Updated,
-    format: EffectFormat = DATA_FORMAT,
-  ): string =>
-    [
-      status && `${STATUS[status]} ${name}`,
-      fields &&
-      `Changed ${name}: ${fieldNames(fields)}${from ? ` from ${format.date(from)} on` : ""}`,
-      occurrence && changeOfDate(name, occurrence, format),
-      paused_until && `Paused ${name} until ${format.date(paused_until)}`,
-      is_disconnected && `Disconnected ${name} from its provider`,
-    ].filter(Boolean).join("; ") || `Changed nothing about ${name}`,
-  autopay: (
-    { name, due_on, is_estimate, linked_on, apart_on, amount, currency }: Dated & Money & {
-      is_estimate?: boolean;
-      linked_on?: string;
-      apart_on?: string;
-    },
-    { date, money: write }: EffectFormat = DATA_FORMAT,
-  ): string =>
-    `${name} paid automatically on ${date(due_on)}: ${write(amount, currency)}${is_estimate ? ", an estimate" : ""}${
-      linked_on ? `, linked with the expense of ${date(linked_on)}` : ""
-    }${apart_on ? `, beside the equal expense of ${date(apart_on)}` : ""}`,
-};
-
-function changeOfDate(
-  name: string,
-  { action, due_on: dueOn, until, amount, currency }: NonNullable<Updated["occurrence"]>,
-  { date, money: write }: EffectFormat,
-): string {
-  const due_on = date(dueOn);
-  switch (action) {
-    case "skip":
-      return `Skipped ${name} due ${due_on}`;
-    case "snooze":
-      return `Snoozed ${name} due ${due_on} until ${date(until!)}`;
-    case "set_amount":
-      return `Set ${name} due ${due_on} to ${write(amount!, currency!)}`;
-    default:
-      return `Reopened ${name} due ${due_on}`;
-  }
-}

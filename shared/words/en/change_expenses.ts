@@ -1,7 +1,7 @@
 /** Words of `update_expenses` and `delete_records`. */
 import type { Money, Refusal } from "../message.ts";
 import { fieldNames } from "./fields.ts";
-import { and, count, money, names, totals } from "./phrases.ts";
+import { and, count, money, names, quoted, totals } from "./phrases.ts";
 
 interface Missing {
   missing: string[];
@@ -114,6 +114,22 @@ export const refusals = {
 };
 
 export const warnings = {
+  "merged_unequal": ({ name, kept, ...gone }: Money & { name: string; kept: string }): string =>
+    `${quoted(name)} was ${money(gone)}, what stays is ${
+      money({ ...gone, amount: kept })
+    }: only that counts now. If both ` +
+    "were paid, undo this.",
+  "charge_kept": ({ field, ...charged }: Money & { field: string }): string =>
+    `It still counts with ${
+      money(charged)
+    }, which the bank charged for the earlier amount. If the bank charged another ` +
+    `sum for the new one, call again with ${field}.`,
+  "reimbursed_in_full": ({ count: paid, totals: whole }: { count: number; totals: Record<string, string> }): string =>
+    `${totals(whole)} ${
+      paid === 1 ? "counts" : `of ${count(paid, "expense")} count`
+    } as paid back, the whole amount. If ` +
+    'only a part came back, undo this, divide the expense with update_expenses (set.split [{"amount": "<part>"}, {}]) ' +
+    'and set reimbursement "done" for that part alone.',
   "split_left_over": ({ count: parts, names: split }: { count: number; names: string[] }): string =>
     `${names(split)} was split, and ${
       parts === 1 ? "one other part stays" : `${parts} other parts stay`

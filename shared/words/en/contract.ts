@@ -1,13 +1,16 @@
-/** Schema violations in arguments, and what would be valid. Field names are those of the contract. */
+/** Schema violations in arguments, with valid values. Field names are the contract's. */
 import type { FormHint, SentAmount } from "../../connector/form_hint.ts";
 import type { Limit, Refusal, Unit } from "../message.ts";
-import { count, NO_INCOME, quoted } from "./phrases.ts";
+import { count, NO_INCOME, PRIVATE_CATEGORY, quoted } from "./phrases.ts";
 
 interface Problem {
   /** Path of the field, `items[0].amount`; absent when it is the arguments as a whole. */
   subject?: string;
   hint?: FormHint;
 }
+
+const PRIVATE = /^(is_?)?(private|hidden|secret|visibility|confidential|visible_to)$/i;
+const PAID_BACK = /reimburse(d|ment)_?amount|amount_?reimbursed|amount_?paid_?back/i;
 
 export const refusals = {
   "invalid_argument.repeated_item": (problem: Problem): Refusal => refusal("is a duplicate", problem),
@@ -28,7 +31,12 @@ export const refusals = {
     message: `Unknown ${unknown.length === 1 ? "argument" : "arguments"} ${unknown.map(quoted).join(", ")}${
       subject ? ` in ${subject}` : ""
     }.`,
-    hint: `Known fields: ${known.join(", ")}.`,
+    hint: unknown.some((name) => PAID_BACK.test(name)) && known.includes("split")
+      ? 'Of a part that came back, make an expense of its own: split [{"amount": "<part>"}, {}], then reimbursement ' +
+        '"done" for the id of that part.'
+      : unknown.some((name) => PRIVATE.test(name))
+      ? PRIVATE_CATEGORY
+      : `Known fields: ${known.join(", ")}.`,
   }),
   "invalid_argument.wrong_form": (problem: Problem): Refusal => refusal("has the wrong format", problem),
   "invalid_argument.wrong_length": ({ bound, value, unit, ...problem }: Problem & Limit & { unit: Unit }): Refusal =>
@@ -71,8 +79,8 @@ function form(hint: FormHint): string {
 const IDS = new Map([
   [
     "pay",
-    'This is the payment of a bill. To remove it use update_bill (occurrence action "reopen") or undo_change; ' +
-    "its category is that of the bill.",
+    "This is the payment of a bill. mark_bill_paid with its due_on corrects its amount, date, payer or note; update_bill " +
+    '(occurrence action "reopen") removes it. Its category is that of the bill.',
   ],
   ["bill", "This is a bill: see update_bill, and delete_records for one bill at a time."],
   ["exp", "This is an expense: see update_expenses and delete_records."],

@@ -1,4 +1,4 @@
-/** What a change does to things, before and after. */
+/** The effects of a change on records, before and after. */
 import { and } from "./phrases.ts";
 import { monthDays } from "./schedule.ts";
 
@@ -12,7 +12,7 @@ const names = (between: readonly Bearer[]): string => and(between.map(({ member 
 const FORMER_MEMBER = "a former member";
 
 export const effects = {
-  /** After what it is called. */
+  /** After its name. */
   verbs: { added: "added", deleted: "deleted", changed: "changed" },
   yes: "yes",
   no: "no",
@@ -33,7 +33,7 @@ export const effects = {
     fields.length > 0 ? `${what} ${verb}: ${fields.join(", ")}` : `${what} ${verb}`,
   field: ({ label, before, after }: { label: string; before?: string; after?: string }): string =>
     before !== undefined && after !== undefined ? `${label} ${before} → ${after}` : `${label} ${before ?? after ?? ""}`,
-  more: (count: number): string => count === 1 ? "and one more" : `and ${count} more`,
+  more: (count: number, shown = `${count}`): string => count === 1 ? "and one more" : `and ${shown} more`,
   before: "Before",
   after: "After",
 };

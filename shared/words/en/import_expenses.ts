@@ -190,26 +190,13 @@ export const refusals = {
   }),
 };
 
-/** What is said of an import that is not ready. */
+/** The state of an import that is not ready. */
 export const importing = {
-  onlyShown: "This is a preview. Answer its questions first, then send commit_with as it is to write.",
+  onlyShown: (hasQuestions: boolean): string =>
+    `This is a preview. ${
+      hasQuestions ? "Answer its questions first, then send" : "Send"
+    } commit_with as it is to write.`,
   underWay: "Still reading the file. Call again with the same import_id to continue.",
-};
-
-/** What is left out of an import, by kind. */
-export const leftOut = {
-  pending: (n: number): string => `${n} pending`,
-  reverted: (n: number): string => `${n} reversed`,
-  declined: (n: number): string => `${n} declined`,
-  own_transfer: (n: number): string => `${count(n, "transfer")} between your own accounts`,
-  savings: (n: number): string => `${count(n, "transfer")} to or from savings`,
-  exchange: (n: number): string => `${count(n, "currency exchange")}`,
-  top_up: (n: number): string => `${count(n, "top-up")} of the account`,
-  card_payment: (n: number): string => `${count(n, "payment")} of a credit card bill`,
-  other_half: (n: number): string => `${count(n, "transfer")} to or from another of your accounts`,
-  balance: (n: number): string => `${count(n, "balance")} or correction of one`,
-  split: (n: number): string => `${count(n, "total")} of rows that are listed one by one`,
-  income: (n: number): string => `${count(n, "incoming payment")} (salary or other income)`,
 };
 
 /** Assumptions that nothing in the file proves. */

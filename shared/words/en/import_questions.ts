@@ -1,8 +1,8 @@
-/** Questions of `import_expenses`. */
+/** Questions of `import_expenses`, and rows that it counts although a person might not. */
 import type { Money } from "../message.ts";
-import { money, or, quoted } from "./phrases.ts";
+import { count, money, or, quoted, totals } from "./phrases.ts";
 
-/** What neither the file nor the books prove, by the id of the question. */
+/** Questions that neither the file nor the books answer, by id. */
 export const questions = {
   date_format: (
     { day_first, month_first, is_mixed }: { day_first: string; month_first: string; is_mixed?: true },
@@ -24,7 +24,7 @@ export const questions = {
       name: string;
       payee?: string;
       date: string;
-      /** Of a row that is no spending. */
+      /** Of a row that is not spending. */
       kind?: string;
       candidates: (Money & { id: string; name: string; date: string; account?: string })[];
     },
@@ -57,3 +57,28 @@ export const questions = {
 const booked = ({ date, ...paid }: Money & { date: string }): string => `${money(paid)} on ${shortDay(date)}`;
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const shortDay = (date: string): string => `${Number(date.slice(8, 10))} ${MONTHS[Number(date.slice(5, 7)) - 1]}`;
+
+export const warnings = {
+  "cash_withdrawn.in_file": (
+    { count: rows, totals: cash, lines }: { count: number; totals: Record<string, string>; lines: number[] },
+  ): string =>
+    `${count(rows, "row")} ${rows === 1 ? "is" : "are"} cash from a machine, ${totals(cash)} (${
+      linesOf(lines, rows)
+    }), ` +
+    "and counted as spending. Ask the user; if what the cash bought is logged as well, leave that out with skip_lines.",
+  "paid_to_member": (
+    { count: rows, rows: first }: { count: number; rows: (Money & { line: number; name: string; member: string })[] },
+  ): string =>
+    `${
+      first.map(({ line, name, member, ...paid }) =>
+        `Line ${line}, ${quoted(name)}, ${money(paid)}, may be for ${member}.`
+      )
+        .join(" ")
+    }${
+      rows > first.length ? ` ${count(rows - first.length, "more row")} like these.` : ""
+    } Such rows count as spending. ` +
+    "Ask the user; money that only settles shared costs belongs in settle_up: leave it out with skip_lines.",
+};
+
+const linesOf = (lines: number[], all: number): string =>
+  `${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")}${all > lines.length ? ", …" : ""}`;

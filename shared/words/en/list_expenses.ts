@@ -8,9 +8,9 @@ interface Period {
 }
 
 export const refusals = {
-  "invalid_argument.upcoming_unshared": (): Refusal => ({
-    message: "Upcoming dates have no shares and no recorder yet.",
-    hint: "Leave out include_upcoming, or borne_by and recorded_by.",
+  "invalid_argument.upcoming_unrecorded": (): Refusal => ({
+    message: "Nobody has recorded upcoming dates yet.",
+    hint: "Leave include_upcoming out, or group by something other than recorded_by.",
   }),
   "invalid_argument.period_backwards": ({ from, to }: Period): Refusal => ({
     message: `The period ends (${to}) before it begins (${from}).`,
@@ -20,8 +20,10 @@ export const refusals = {
     message: "The smallest amount is larger than the largest.",
     hint: "Give min_amount as the smaller one.",
   }),
-  "not_found.member": ({ member }: { member: string }): Refusal => ({
-    message: `${quoted(member)} matches no member of this organization, or more than one.`,
+  "not_found.member": ({ member, several }: { member: string; several?: string[] | null }): Refusal => ({
+    message: several
+      ? `${quoted(member)} may be ${names(several, { most: 10 })}.`
+      : `${quoted(member)} matches no member of this organization.`,
     hint: 'Give the address of one of details.members, or "me".',
   }),
   "invalid_argument.period_and_dates": (): Refusal => ({
@@ -41,6 +43,10 @@ export const refusals = {
 export const warnings = {
   "books_begin": ({ on, from, to }: Period & { on: string }): string =>
     `The books begin on ${on}, so previous is incomplete for ${from} to ${to}, and no change is given.`,
+  "books_begin.inside": ({ on, from, to }: Period & { on: string }): string =>
+    `The books begin on ${on}, so they do not cover all of ${from} to ${to}.`,
+  "period_ahead": ({ from }: { from: string }): string =>
+    `The period begins on ${from} and lies ahead, so nothing has been spent in it. include_upcoming true counts what is due.`,
   "period_running": ({ until, from, to }: Period & { until: string }): string =>
     `This period runs until ${until}; previous covers the same days of the earlier one, ${from} to ${to}.`,
   "paid_across_border": ({ names: bills }: { names: string[] }): string =>
@@ -78,4 +84,5 @@ export const warnings = {
 
 /** Which exchange rates are used. */
 export const rateRule =
-  "Each payment is converted by what the bank charged, else at the rate of its day, or the latest before it, at most 7 days old.";
+  "Each payment is converted by what the bank charged, else at the rate of its day, or the latest before it, at most 7 days old; " +
+  "source snapshot: at the rates of as_of, which came with the service.";

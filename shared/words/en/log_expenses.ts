@@ -1,7 +1,9 @@
 /** Words of `log_expenses`. */
 import { DATA_FORMAT, type EffectFormat } from "../effect_format.ts";
+import type { Budgeted } from "../facts.ts";
 import type { Money, Refusal } from "../message.ts";
 import { and, count, money, names, NO_INCOME, percent, quoted, totals } from "./phrases.ts";
+import { budget } from "./update_settings.ts";
 
 /** What becomes of an amount without a rate. */
 export const awaited = (is_awaited: boolean): string =>
@@ -97,12 +99,35 @@ export const warnings = {
         next_due ? ` and next due on ${next_due}` : ""
       }. `
     ).join("") +
-    "The expense counts beside it. Ask the user; if it was the bill's payment, undo this and call mark_bill_paid.",
-  "recorded_by_another": (
-    { items }: { items: { name: string; other: string; by: string; amount: string; currency: string }[] },
+    "The expense counts in addition to the bill. Ask the user; if it was the bill's payment, undo this and call mark_bill_paid.",
+  "refund_of_nothing": ({ names: refunds }: { names: string[] }): string =>
+    `No expense in the books is called like ${names(refunds.map(quoted))}, booked as ${
+      refunds.length === 1 ? "a refund" : "refunds"
+    }, which lowers spending. If it is a donation, a fee or a sale, undo this. ${NO_INCOME}`,
+  "refund_of_reimbursed": (
+    { items }: { items: (Money & { name: string; other: string; id: string; by?: string })[] },
+  ): string =>
+    items.map(({ name, other, id, by, ...cost }) =>
+      `${quoted(name)} looks like the reimbursement of ${quoted(other)} (${id}), ${money(cost)}, which ${
+        by ?? "somebody"
+      } still owes. `
+    ).join("") +
+    'Both would lower spending. If it is, undo this and set reimbursement "done" there with update_expenses; a part needs ' +
+    'set.split [{"amount": "<part>"}, {}] first.',
+  "refund_of_member": ({ items }: { items: { name: string; member: string }[] }): string =>
+    items.map(({ name, member }) => `${quoted(name)} names ${member}. `).join("") +
+    "If a member paid back their share of shared costs, undo this and use settle_up: a refund lowers spending.",
+  "like_refund": ({ names: back }: { names: string[] }): string =>
+    `${names(back.map(quoted))} ${
+      back.length === 1 ? "is" : "are"
+    } booked as spending. If that money came back, undo ` +
+    "this and log it with is_refund true.",
+  /** @param items.by missing for the person's own records. */
+  "resembles_another": (
+    { items }: { items: (Money & { name: string; other: string; by?: string })[] },
   ): string =>
     items.map(({ name, other, by, ...cost }) =>
-      `${by} recorded ${quoted(other)}, ${money(cost)}, on the day of ${quoted(name)}. `
+      `${by ? `${by} recorded` : "The books have"} ${quoted(other)}, ${money(cost)}, on the day of ${quoted(name)}. `
     )
       .join("") + "Both count. Ask the user; if it is the same spending, undo this.",
   "dated_tomorrow": ({ names: early, date }: { names: string[]; date: string }): string =>
@@ -111,10 +136,23 @@ export const warnings = {
   "own_transfer": ({ names: moved }: { names: string[] }): string =>
     `${names(moved.map(quoted))} ${moved.length === 1 ? "looks" : "look"} like money moved between own accounts. ` +
     "Such a transfer is not spending, but was counted. Ask the person; if it is one, remove it with delete_records.",
+  "cash_withdrawn.logged": ({ names: withdrawn }: { names: string[] }): string =>
+    `${names(withdrawn.map(quoted))} ${
+      withdrawn.length === 1 ? "looks" : "look"
+    } like cash from a machine, and counts ` +
+    "as spending. Tell the person: what the cash buys must not be logged as well, or it counts twice.",
   "like_income": ({ names: earned }: { names: string[] }): string => {
     const are = earned.length === 1 ? "is" : "are";
     return `${names(earned.map(quoted))} ${are} booked as spending. If the person received it, undo this. ${NO_INCOME}`;
   },
+  "budget_reached": (
+    { budgets }: { budgets: (Budgeted & { spent: string; limit: string; currency: string })[] },
+  ): string =>
+    budgets.map(({ spent, limit, currency, ...of }) =>
+      `The ${budget(of)} is ${Number(spent) < Number(limit) ? "nearly used up" : "used up"}: ${spent} of ${
+        money({ amount: limit, currency })
+      } spent.`
+    ).join(" "),
   "rate_missing.of_day": (
     { currencies, into, is_awaited }: { currencies: string[]; into: string; is_awaited: boolean },
   ): string =>

@@ -10,11 +10,24 @@ interface Dated {
 }
 
 /** A payment that is in the books. */
-type Paid = Money & { paid_on: string; by?: string; is_automatic?: boolean };
+type Paid = Money & { paid_on: string; by?: string; is_automatic?: boolean; parts?: number };
+
+/** What to do when the payee took the money twice. */
+const chargedTwice = (payee: string): string =>
+  `If it was charged a second time, record that with log_expenses, payee ${quoted(payee)} and on_duplicate "allow".`;
 
 /** "by ben@example.com on 2026-11-01" */
-const payer = ({ paid_on, by, is_automatic }: Omit<Paid, keyof Money>): string =>
-  `${is_automatic ? "automatically" : `by ${by ?? "a former member"}`} on ${paid_on}`;
+const payer = ({ paid_on, by, is_automatic, parts }: Omit<Paid, keyof Money>): string =>
+  `${parts ? `in ${parts} payments, the last ` : ""}${
+    is_automatic ? "automatically" : `by ${by ?? "a former member"}`
+  } on ${paid_on}`;
+
+/** How to correct what was recorded for a date. */
+const correcting = (due_on: string, { parts }: Paid): string =>
+  parts
+    ? `To correct the recorded payments, reopen that date (update_bill with occurrence {"due_on": "${due_on}", "action": "reopen"}) and pay it ` +
+      "again, or undo the wrong part."
+    : `To correct the recorded payment, call again with due_on "${due_on}" and the right amount or paid_on.`;
 
 export const refusals = {
   "invalid_argument.id_and_name_differ": ({ name, bill_name }: { name: string; bill_name: string }): Refusal => ({
@@ -35,13 +48,13 @@ export const refusals = {
     message: `There is no bill called ${quoted(bill_name)} in ${organization}.`,
     hint: `${
       details.suggestions.length > 0
-        ? "Use one of details.suggestions, or"
+        ? "Use one of details.suggestions."
         : details.bills
         ? `details.bills names ${
           details.bill_count ? `${details.bills.length} of the ${details.bill_count}` : "all"
-        } bills, perhaps this one in another language. Ask the user which one is meant. If there is none,`
-        : "Find the bill with list_bills, or"
-    } add it with add_bill.`,
+        } bills, perhaps this one in another language. Ask the user which one is meant.`
+        : "Find the bill with list_bills."
+    } A new bill needs add_bill first.`,
   }),
   "ambiguous_name": ({ count, bill_name }: { count: number; bill_name: string }): Refusal => ({
     message: `${count} bills match ${quoted(bill_name)}.`,
@@ -59,33 +72,31 @@ export const refusals = {
     message: `${name} was skipped on ${due_on}, so nothing is to be paid for that day.`,
     hint: 'If it was paid after all, reopen that date first (update_bill, occurrence action "reopen").',
   }),
-  "already_paid.date": ({ name, due_on, payment }: Dated & { payment: Paid }): Refusal => ({
+  "already_paid.date": ({ name, due_on, payment, payee }: Dated & { payment: Paid; payee: string }): Refusal => ({
     message: `${name} due ${due_on} is already recorded as paid: ${money(payment)} ${payer(payment)}.`,
     hint:
-      `Nothing to do. To correct it, call again with due_on "${due_on}" and the amount or paid_on that is right; for ` +
-      "another date give its due_on.",
+      `Nothing to do if that is it. ${chargedTwice(payee)} ${correcting(due_on, payment)} For another date give its ` +
+      "due_on.",
   }),
-  "already_paid.in_parts": ({ name, due_on }: Dated): Refusal => ({
-    message: `${name} due ${due_on} was paid in several parts, so it is not clear which of them to correct.`,
-    hint:
-      `Reopen it (update_bill with occurrence {"due_on": "${due_on}", "action": "reopen"}) and pay it again, or undo ` +
-      "the wrong part.",
+  "already_paid.in_parts": ({ name, due_on, payment }: Dated & { payment: Paid }): Refusal => ({
+    message: `${name} due ${due_on} was paid ${payer(payment)}, so it is not clear which of them to correct.`,
+    hint: correcting(due_on, payment),
   }),
   "already_paid.just_now": (
-    { name, due_on, payment, next_due }: Dated & { payment: Paid; next_due: string },
+    { name, due_on, payment, next_due, payee }: Dated & { payment: Paid; next_due: string; payee: string },
   ): Refusal => ({
     message: `${money(payment)} for ${name} due ${due_on} is already recorded: paid ${payer(payment)}.`,
     hint: due_on === next_due
       ? `If this is another payment for it, call again with due_on "${next_due}".`
-      : `If ${next_due} was paid as well, call again with due_on "${next_due}". To correct the recorded payment, use ` +
-        `due_on "${due_on}" with the right amount or paid_on.`,
+      : `${chargedTwice(payee)} If ${next_due} was paid as well, call again with due_on "${next_due}". ${
+        correcting(due_on, payment)
+      }`,
   }),
   "already_paid.until_next": (
-    { name, due_on, payment, next_due }: Dated & { payment: Paid; next_due: string },
+    { name, due_on, payment, next_due, payee }: Dated & { payment: Paid; next_due: string; payee: string },
   ): Refusal => ({
     message: `${name} due ${due_on} was paid ${payer(payment)}; the next date is ${next_due}. Nothing was written.`,
-    hint:
-      `Tell the user. To correct that payment, call again with due_on "${due_on}" and the right amount or paid_on. ` +
+    hint: `Tell the user. ${chargedTwice(payee)} ${correcting(due_on, payment)} ` +
       `If ${next_due} was paid ahead of time, call again with due_on "${next_due}" or advance true.`,
   }),
   "already_paid.in_advance": (
@@ -111,9 +122,9 @@ export const refusals = {
     hint: `Check the year. If it is right, call again with due_on "${due_on}", paid_on "${paid_on}" and confirm_days ` +
       `${days}.`,
   }),
-  "already_paid.all": ({ name }: { name: string }): Refusal => ({
+  "already_paid.all": ({ name, payee }: { name: string; payee: string }): Refusal => ({
     message: `${name} is fully paid.`,
-    hint: "Nothing to do.",
+    hint: `Nothing to do if that is it. ${chargedTwice(payee)}`,
   }),
   "invalid_argument.bill_inactive": ({ name, status }: { name: string; status: string }): Refusal => ({
     message: `${name} is ${status} and has no open dates.`,

@@ -2,17 +2,21 @@
 import type { Progress } from "../message.ts";
 import * as answer from "./answer.ts";
 import * as approvals from "./approvals.ts";
+import * as attachDocument from "./attach_document.ts";
 import * as args from "./arguments.ts";
+import * as billChanges from "./bill_changes.ts";
 import * as bills from "./bills.ts";
 import { chartPage } from "./chart_page.ts";
 import * as changeExpenses from "./change_expenses.ts";
 import { connector } from "./connector.ts";
 import * as contract from "./contract.ts";
 import { effects } from "./effects.ts";
+import { eventMethods, events } from "./events.ts";
 import { fieldName } from "./fields.ts";
 import * as getContext from "./get_context.ts";
 import * as importExpenses from "./import_expenses.ts";
-import { questions } from "./import_questions.ts";
+import * as importQuestions from "./import_questions.ts";
+import { leftOut } from "./left_out.ts";
 import * as listBills from "./list_bills.ts";
 import * as listExpenses from "./list_expenses.ts";
 import * as logExpenses from "./log_expenses.ts";
@@ -20,6 +24,7 @@ import { mails } from "./mails/mod.ts";
 import * as markBillPaid from "./mark_bill_paid.ts";
 import { prompts } from "./prompts.ts";
 import * as pages from "./pages/mod.ts";
+import * as reconcile from "./reconcile.ts";
 import { findings } from "./review_bills.ts";
 import { schedule } from "./schedule.ts";
 import * as sharing from "./sharing.ts";
@@ -56,6 +61,7 @@ export const en = {
     ...undoChange.refusals,
     ...sharing.refusals,
     ...spendingChart.refusals,
+    ...attachDocument.refusals,
   },
   /** What to tell a person in addition to the result, by code. */
   warnings: {
@@ -69,21 +75,28 @@ export const en = {
     ...updateSettings.warnings,
     ...listBills.warnings,
     ...importExpenses.warnings,
+    ...importQuestions.warnings,
     ...sharing.warnings,
     ...spendingChart.warnings,
     ...getContext.warnings,
+    ...reconcile.warnings,
+    ...attachDocument.warnings,
   },
   /** Summaries of changes, by tool. */
   changes: {
     ...logExpenses.changes,
     ...changeExpenses.changes,
-    ...bills.changes,
+    ...billChanges.changes,
     ...markBillPaid.changes,
     ...sharing.changes,
     ...updateSettings.changes,
     ...syncBillAmounts.changes,
     ...importExpenses.changes,
+    ...attachDocument.changes,
   },
+  /** What apps can hear. */
+  events,
+  eventMethods,
   /** Prompts by name. */
   prompts,
   /** Texts that tool results share. */
@@ -91,10 +104,11 @@ export const en = {
   /** Assumptions of the import, by code. */
   assumptions: importExpenses.assumptions,
   /** Questions that the import asks, by mapping argument. */
-  questions,
+  questions: importQuestions.questions,
   importing: importExpenses.importing,
-  /** What the import leaves out, by kind. */
-  leftOut: importExpenses.leftOut,
+  documents: attachDocument.documents,
+  /** Lines that the import omits, by kind. */
+  leftOut,
   /** Placeholders for missing names. */
   labels: {
     uncategorized: "Uncategorized",
@@ -102,6 +116,8 @@ export const en = {
     private: "seen by the owner, managers and viewers whom the owner allowed",
     automatic: "automatic",
     formerMember: "a former member",
+    /** Of an automatic payment, who paid it. */
+    notNamed: "nobody named",
     site: "the website",
   },
   /** Names of the unnamed groups of `summarize_spending`. */
@@ -124,11 +140,11 @@ export const en = {
   >,
   undoneChange: undoChange.undoneChange,
   fetchedFrom: syncBillAmounts.fetchedFrom,
-  /** What an undo reverted, item by item, and what it could not. */
+  /** The items that an undo reverted, and the ones it could not. */
   subject: undoChange.subject,
   reversal: undoChange.reversal,
   kept: undoChange.kept,
-  /** What a change does to things, before and after. */
+  /** The effects of a change on records, before and after. */
   effects,
   fieldName,
   /** What needs approval, and what waits for it. */
@@ -142,5 +158,5 @@ export const en = {
   mails,
   /** Introduces the problem of one item among several in a call. */
   ofItems: ({ failed, all, first, name }: { failed: number; all: number; first: number; name: string }): string =>
-    `${failed} of ${all} items cannot be logged, so nothing was. Item ${first}, "${name}": `,
+    `${failed} of ${all} items cannot be logged, so none was written. Item ${first}, "${name}": `,
 };

@@ -1,7 +1,7 @@
 /**
  * Phrases that many messages share: money, lists of names, counts. A model reads the texts of tools, so they write
- * figures like the data beside them, whoever asks: days as YYYY-MM-DD and months as YYYY-MM, which are the facts as they
- * are, and amounts with a point for decimals, a hyphen for a minus and nothing for thousands.
+ * figures like the data beside them in every locale: days as YYYY-MM-DD, months as YYYY-MM, and amounts with a decimal
+ * point, a hyphen for a minus and no thousands separators.
  */
 import { DATA_FORMAT } from "../effect_format.ts";
 import type { Money } from "../message.ts";
@@ -14,8 +14,9 @@ export const totals = (byCurrency: Readonly<Record<string, string>>, write = DAT
   and(Object.entries(byCurrency).map(([currency, amount]) => write(amount.replace(/^-/, ""), currency)));
 
 /**
- * "Rent, Power, Water and 2 more"; a name that comes several times is said once: "Costco (2)".
- * @param options.most how many are named; @param options.count how many there are, if `all` has only the first.
+ * "Rent, Power, Water and 2 more"; a repeated name appears once: "Costco (2)".
+ * @param options.most the number of names;
+ * @param options.count the total, if `all` has only the first.
  */
 export function names(all: readonly string[], { most = 3, count = all.length } = {}): string {
   const times = new Map<string, number>();
@@ -44,11 +45,15 @@ export const ask = ({ who }: WhoCan): string => who?.length ? `Ask ${who.join(" 
 
 export const quoted = (text: string): string => `"${text}"`;
 
-/** "1 expense", "2 expenses" */
 export const NO_INCOME = "Income, such as a salary, is not kept here: leave it out.";
 
-export const count = (number: number, one: string, many = `${one}s`): string =>
-  `${number} ${number === 1 ? one : many}`;
+export const PRIVATE_CATEGORY =
+  'Only a category can be private: create one with update_settings (category action "create"), hide it with action ' +
+  '"make_private", and give it as category here.';
+
+/** "1 expense", "2 expenses" @param shown the number as the reader's locale writes it. */
+export const count = (number: number, one: string, many = `${one}s`, shown = `${number}`): string =>
+  `${shown} ${number === 1 ? one : many}`;
 
 /** "8%" */
 export const percent = (number: number): string => `${number}%`;

@@ -1,5 +1,5 @@
 /**
- * The prompts: what a person picks from a menu as the first message of a conversation. They name the calls and leave
+ * The prompts, which a person picks from a menu as the first message of a conversation. They name the calls and leave
  * every number to the tools.
  */
 

@@ -63,12 +63,22 @@ export const findings = {
     }, ${schedule(days)}.`;
   },
   double_charges: (
-    { name, amount, currency, first_on, second_on }: Finding & { amount: string; first_on: string; second_on: string },
+    { name, amount, currency, first_on, second_on, parts, is_confirmed }: Finding & {
+      amount: string;
+      first_on: string;
+      second_on: string;
+      parts?: number;
+      is_confirmed?: true;
+    },
   ) =>
-    `${
-      inCurrency(amount, currency)
-    } was paid twice where ${name} is due once: on ${first_on} and on ${second_on}. If both are ` +
-    "one payment, merge them with update_expenses.",
+    `${inCurrency(amount, currency)} was paid twice where ${name} is due once: on ${first_on} and on ${second_on}${
+      parts ? `, once in ${parts} parts` : ""
+    }. ` +
+    (is_confirmed
+      ? "Both were recorded as real payments; if the second was charged by mistake, ask the payee for it."
+      : parts
+      ? "If both are the same money, delete the expense beside the bill with delete_records."
+      : "If both are one payment, merge them with update_expenses."),
   trials_ending: (
     { name, trial_ends_on, amount, currency, schedule: days }: Finding & {
       trial_ends_on: string;

@@ -46,7 +46,7 @@ const namesOf = ({ month_days = [], month_weekdays = [] }: MonthDays): string[] 
   ...month_weekdays.map(weekdayOfMonth),
 ];
 
-/** What comes again of a date, and so has no year: "Friday", "28 February". */
+/** The recurring part of a date, without a year: "Friday", "28 February". */
 const part = (day: string, parts: Intl.DateTimeFormatOptions): string =>
   new Intl.DateTimeFormat("en-GB", { ...parts, timeZone: "UTC" }).format(new Date(`${day}T00:00:00Z`));
 

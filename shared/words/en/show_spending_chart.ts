@@ -69,7 +69,7 @@ interface Upcoming {
   unknown_amounts?: string;
 }
 
-/** What may be spent, and how much of it is used. */
+/** A budget's limit and its used part. */
 interface Limit extends Money {
   used_percent?: number;
   set_on?: string;

@@ -1,6 +1,5 @@
 /**
- * What each tool is called, for people, and what it does, for models. The fields of its arguments are described in its
- * contract: they are part of it.
+ * Each tool's title, for people, and its description, for models. Its contract describes the fields of its arguments.
  */
 export const tools = {
   get_context: {
@@ -29,6 +28,10 @@ export const tools = {
     title: "Review bills",
     description:
       "Findings: overdue bills, price rises, unusual amounts, possible duplicates, double charges, ending trials, cancel-by dates, failing provider connections.",
+  },
+  list_documents: {
+    title: "List documents",
+    description: "Uploaded e-invoices, newest 25 first: what was read and where each is attached.",
   },
   reconcile: {
     title: "Reconcile",
@@ -71,6 +74,10 @@ export const tools = {
     title: "Delete expenses or bills",
     description:
       "Deletes expenses by ids or filter, or one bill with its payments; undo_change restores them for 30 days.",
+  },
+  attach_document: {
+    title: "Attach a document",
+    description: "No arguments: a link to upload e-invoices. document_id: attaches one. Pays nothing.",
   },
   settle_up: {
     title: "Settle up",

@@ -52,12 +52,17 @@ export const refusals = {
     hint: "Reverse it by hand instead.",
   }),
   "undo_conflict.changed_since": (
-    { summary, details }: Changed & { details: { rows: { what: string }[] } },
+    { summary, details }: Changed & {
+      details: { rows: { what: string }[]; later?: { change_id: string; summary: string } };
+    },
   ): Refusal => ({
     message: `${quoted(summary)} cannot be undone, because something it touched has changed since: ${
       names(details.rows.map(({ what }) => what))
     }. Nothing was changed.`,
-    hint: "Undo the later change first, or reverse this one by hand.",
+    hint: details.later
+      ? `The latest change to it is ${quoted(details.later.summary)}. Ask whether to undo that one first (change_id ` +
+        `"${details.later.change_id}"), or reverse this one by hand.`
+      : "Reverse it by hand instead.",
   }),
   "undo_conflict.name_taken": ({ summary }: Changed): Refusal => ({
     message: `${
@@ -74,6 +79,8 @@ export function subject(of: Subject, format: Pick<EffectFormat, "date" | "money"
   switch (of.kind) {
     case "category":
       return `Category ${name}`;
+    case "document":
+      return `Document ${name}`;
     case "payee_rule":
       return `The rule for ${name}`;
     case "settings":

@@ -13,6 +13,10 @@ export const refusals = {
     message: `You can read these books but not change them. ${ask(whoCan)}`,
     hint: "Nothing was changed. A viewer can use the tools that list, summarize and review.",
   }),
+  "insufficient_scope": (): Refusal => ({
+    message: "You let this app read these books, not change them.",
+    hint: "Nothing was changed. You can allow changes on your account page.",
+  }),
   "forbidden_role.settings": (whoCan: WhoCan): Refusal => ({
     message: `Your role does not include the settings of the organization. ${ask(whoCan)}`,
     hint: "Nothing was changed. Which emails you get, categories, budgets and payee rules are yours to change.",
@@ -42,7 +46,17 @@ export const refusals = {
       `a manager reopens it with update_settings, closed_through "${reopened_by}", and closes it again afterwards. ` +
       (is_label
         ? "If only notes, tags and categories are to change, relabel_closed true allows it in all closed months."
-        : "Or take a date in a month that is open."),
+        : "What is new can get a date in a month that is open."),
+  }),
+  "month_closed.of_import": (
+    { month, to, reopened_by }: { month: string; to: string; reopened_by: string },
+  ): Refusal => ({
+    message: `All rows that can be read are of closed months (${
+      month === to ? month : `${month} to ${to}`
+    }). Nothing was written.`,
+    hint:
+      "Ask the user first: a closed month may have been reported already. If they agree, the owner or a manager reopens " +
+      `only these with update_settings, closed_through "${reopened_by}", and closes them again after the import.`,
   }),
   "date_out_of_range.month_not_over": ({ month }: { month: string }): Refusal => ({
     message: `${month} cannot be closed: only a month that is over can be, as YYYY-MM.`,
@@ -114,6 +128,8 @@ export const refusals = {
 export const warnings = {
   "mails_off": (): string =>
     "Emails to this person are turned off altogether, so none will come. They can be turned on on the account page.",
+  "mails_off.now": (): string =>
+    "No email comes to this person any more until email_enabled is true again; no date turns emails back on by itself.",
   "revalued": ({ currency, moved, without_rate, pending }: Revalued): string =>
     `${count(moved, "payment")} ${moved === 1 ? "is" : "are"} now valued in ${currency}, at the rates of ${
       moved === 1 ? "its day" : "their days"
@@ -130,6 +146,9 @@ export const warnings = {
   "open_in_closed_month": ({ dates }: { dates: { name: string; due_on: string }[] }): string =>
     `Not paid in the closed months: ${names(dates.map(({ name, due_on }) => `${name} due ${due_on}`))}. What is paid ` +
     "for them now counts in the month it is paid in.",
+  "uncategorized_in_closed_month": ({ count: payments }: { count: number }): string =>
+    `${count(payments, "record")} of the closed months ${payments === 1 ? "has" : "have"} no category: ` +
+    'list_expenses with categories ["Uncategorized"] shows them. To categorize them, reopen the months or set relabel_closed.',
   "category_in_use": ({ names: bills, category }: { names: string[]; category: string }): string => {
     const [stay, them] = bills.length === 1 ? ["stays", "it"] : ["stay", "them"];
     return `${names(bills)} ${stay} in the archived category ${category}, and so do future payments of ${them}. ` +

@@ -25,7 +25,7 @@ begin
   if context.organization_id is null then
     return jsonb_build_object('ok', false, 'error', jsonb_build_object('code', 'proposer_gone'));
   end if;
-  perform app.refuse_reader(proposal.tool);
+  perform app.refuse_reader();
   -- "Yesterday" counts from the day of the proposal.
   context.today := proposal.proposed_on;
   if proposal.tool = 'import_expenses' and proposal.fingerprint is distinct from
@@ -230,7 +230,7 @@ begin
 end
 $$;
 comment on function app.withdraw_proposals_of is
-  'Withdraws the proposals of a member who leaves, or is removed by somebody.';
+  'Withdraws the proposals of a member who leaves or is removed.';
 revoke all on function app.withdraw_proposals_of from authenticated;
 
 create or replace function app.withdraw_proposals_through(grant_id uuid, at timestamptz) returns void

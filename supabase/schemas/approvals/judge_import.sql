@@ -33,31 +33,31 @@ $$;
 comment on function app.draft_effects is
   'The effects of publishing these lines of an import, in the format of app.describe_effects; the first lines only.';
 
-create or replace function app.judge_import(context app.context, arguments jsonb) returns jsonb
+create or replace function app.judge_import(context app.context, args jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   at_most constant int := 100;
   batch app.import_batches;
   counted jsonb;
 begin
-  if not arguments ? 'expected_count' then
+  if not args ? 'expected_count' then
     return null;
   end if;
-  batch := app.find_import(context, arguments ->> 'import_id');
+  batch := app.find_import(context, args ->> 'import_id');
   if batch.state <> 'ready' then
     return null;
   end if;
-  batch := app.answer_import(context, batch, arguments);
+  batch := app.answer_import(context, batch, args);
   if batch.state <> 'ready' then
     return null;
   end if;
   batch := app.refresh_import(context, batch);
-  counted := app.count_import(context, batch, arguments ->> 'on_duplicate');
+  counted := app.count_import(context, batch, args ->> 'on_duplicate');
   if coalesce(batch.read -> 'questions', '[]') <> '[]' or counted #> '{outcomes,asked}' is not null then
     -- The tool asks first.
     return null;
   end if;
-  perform app.check_import_expected(batch, counted, arguments);
+  perform app.check_import_expected(batch, counted, args);
   return jsonb_build_object(
     'reasons', app.judge_moved(context, array['import_expenses'], jsonb_build_object(
       'records', jsonb_array_length(counted -> 'new'),
@@ -66,7 +66,7 @@ begin
         select coalesce(jsonb_object_agg(s.currency, s.minor), '{}')
         from (
           select j.currency, sum(abs(j.amount_minor)) as minor
-          from app.judge_import_rows(context, batch, arguments ->> 'on_duplicate') as j
+          from app.judge_import_rows(context, batch, args ->> 'on_duplicate') as j
           where j.outcome = 'new'
           group by j.currency
         ) as s
@@ -93,13 +93,13 @@ comment on function app.judge_import is
   'The rules that committing an import would exceed, and what it would write, computed from its staged rows without '
   'publishing. Null unless the call commits.';
 
-create or replace function app.foresee_import(context app.context, arguments jsonb) returns jsonb
+create or replace function app.foresee_import(context app.context, args jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   would jsonb;
   kept text;
 begin
-  would := app.judge_import(context, arguments);
+  would := app.judge_import(context, args);
   if would is null then
     -- The tool answers, or asks, itself.
     raise exception using errcode = 'EX003', detail = 'null';

@@ -98,7 +98,7 @@ begin
 end
 $$;
 comment on function app.describe_removal is
-  'Their removal for who was a member: {organization, by, country, balances, withdrawn: how many proposals}.';
+  'The removal, for the former member: {organization, by, country, balances, withdrawn: how many proposals}.';
 revoke all on function app.describe_removal from authenticated;
 
 create or replace function app.may_be_asked(proposal_id text, user_id uuid, at timestamptz) returns boolean
@@ -173,13 +173,19 @@ comment on function public.claim_mails is
   'Mails (about one proposal or organization, or all when null) for one sender, leased for two minutes: [{id, kind: '
   'asked | reminded | decided | settled | removed, to, hides_amounts, proposal? | removal?}].';
 
+create or replace function app.next_attempt(attempts int, at timestamptz) returns timestamptz
+language sql immutable
+  return at + interval '5 minutes' * least(3 ^ (attempts - 1), 144);
+comment on function app.next_attempt is
+  'When a mail or an event is sent again after so many attempts: exponential backoff, up to half a day.';
+revoke all on function app.next_attempt from authenticated;
+
 create or replace function public.settle_mail(mail_id text, is_sent boolean, at timestamptz) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
   update app.mails as w
   set sent_at = case when is_sent then at end,
-    -- Exponential backoff, up to half a day, until the mail expires.
-    leased_until = case when is_sent then at else at + interval '5 minutes' * least(3 ^ (w.attempts - 1), 144) end
+    leased_until = case when is_sent then at else app.next_attempt(w.attempts, at) end
   where w.id = mail_id::bigint and w.sent_at is null;
 end
 $$;

@@ -173,5 +173,4 @@ begin
 end
 $$;
 comment on function app.measure_change is
-  'What a change moved: {records, acts: how many things by the tool that does such a thing, sums: minor units by '
-  'currency}.';
+  'The size of a change: {records, acts: count by tool, sums: minor units by currency}.';

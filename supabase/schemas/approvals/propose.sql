@@ -79,7 +79,7 @@ begin
 end
 $$;
 comment on function app.answer_proposal is
-  'What a call answers that waits for approval: an error, so that no assistant takes it for done.';
+  'The answer of a call that waits for approval: an error, so that no assistant takes it for done.';
 
 create or replace function app.propose(context app.context, tool text, arguments jsonb, would jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$

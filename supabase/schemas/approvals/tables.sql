@@ -58,7 +58,7 @@ comment on table app.proposals is
   'Writes that wait or waited for approval: the request, its proposer and its exact effects.';
 comment on column app.proposals.proposed_on is 'Today, when it was proposed: what "yesterday" in it means.';
 comment on column app.proposals.reasons is 'Which rules it exceeds, as facts: app.judge_moved.';
-comment on column app.proposals.facts is 'What it would do, as the facts of its change.';
+comment on column app.proposals.facts is 'Its effects, as the facts of its change.';
 comment on column app.proposals.effects is 'The same, thing by thing, before and after: app.read_effects.';
 comment on column app.proposals.fingerprint is
   'A hash of the rows it would write and replace, without values that are new each time. The approved run must produce '
@@ -67,7 +67,7 @@ comment on column app.proposals.hash is
   'A hash of the whole proposal. An answer must repeat it, which proves what the person saw.';
 comment on column app.proposals.problem is
   'Error code when it could no longer be written; proposer_gone for a proposal withdrawn with its proposer.';
-comment on column app.proposals.result is 'What the tool answered when it was written.';
+comment on column app.proposals.result is 'The tool''s answer to the write.';
 create index proposals_organization_id_idx on app.proposals (organization_id, created_at desc);
 create index proposals_pending_idx on app.proposals (organization_id, actor_id) where state = 'pending';
 create index proposals_grant_id_idx on app.proposals (grant_id) where state = 'pending';

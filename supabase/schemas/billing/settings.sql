@@ -6,7 +6,7 @@ create table billing.settings (
   plans_enabled boolean
 );
 comment on table billing.settings is
-  'One row, changed by the operator as the owner of the database (deno task plans); no API role may write it.';
+  'One row, changed by the operator as the owner of the database; no API role may write it.';
 comment on column billing.settings.plans_enabled is
   'Whether plans decide what an organization may use. Not true: everybody has everything, and pages say nothing of '
   'plans. Null: the operator has not decided; a start or deployment with a CHECKOUT_URL makes it true.';

@@ -27,8 +27,8 @@ begin
 end
 $$;
 comment on function app.warn_of_twin is
-  'A warning about the first other bill with the name of a new one, or one of its payee that app.find_duplicates takes '
-  'for the same.';
+  'A warning about the first other bill with a new bill''s name, or one that app.find_duplicates reports for its '
+  'payee.';
 
 create or replace function app.warn_of_assignee(bill app.expenses) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -44,8 +44,7 @@ begin
 end
 $$;
 comment on function app.warn_of_assignee is
-  'A warning when a bill is in a private category and assigned to somebody who does not see it, and gets no mail of '
-  'it.';
+  'A warning when a bill in a private category is assigned to a member who does not see it and so gets no mail.';
 
 create or replace function app.add_bill(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -128,6 +127,14 @@ begin
     warnings := warnings || app.warning('already_spent', app.describe_spending(bill, first.due_on, spending));
   end if;
   warnings := warnings || app.warn_of_share(bill) || app.warn_of_assignee(bill);
+  if app.is_income(bill.name, (select c.name from app.categories as c where c.id = bill.category_id), true) then
+    warnings := warnings || app.warning('like_income', jsonb_build_object('names', jsonb_build_array(bill.name)));
+  end if;
+  if not arguments ?| array['frequency', 'month_days', 'month_weekdays'] then
+    warnings := warnings || app.warning('repeats_by_default', jsonb_build_object(
+      'name', bill.name, 'schedule', app.describe_schedule(bill)
+    ));
+  end if;
   if bill.anchor_on < bill.tracked_from then
     warnings := warnings || app.warning('past_dates_not_tracked', jsonb_build_object('next_due', bill.next_due));
   end if;

@@ -62,6 +62,12 @@ begin
     bill.share_bp := app.parse_share((changes ->> 'my_share_percent')::numeric, 'set.my_share_percent');
   end if;
   bill.status := coalesce(nullif(changes ->> 'status', case old.status when 'ended' then 'active' end), old.status);
+  -- A status replaces a pause, and a pause any earlier one.
+  bill.paused_until := case
+    when changes ?| array['status', 'pause_until']
+      then app.parse_date(context, changes ->> 'pause_until', 'pause_until')
+    else old.paused_until
+  end;
   return bill;
 end
 $$;
@@ -80,7 +86,7 @@ begin
     ends_on = bill.ends_on, ends_after = bill.ends_after, tracked_from = bill.tracked_from, next_due = bill.next_due,
     autopay = bill.autopay,
     trial_ends_on = bill.trial_ends_on, renews_on = bill.renews_on, notice_days = bill.notice_days,
-    status = bill.status,
+    status = bill.status, paused_until = bill.paused_until,
     reminder_enabled = bill.reminder_enabled, remind_days_before = bill.remind_days_before,
     remind_again = bill.remind_again, assignee_id = bill.assignee_id, payer_id = bill.payer_id, sharing = bill.sharing
   where e.id = bill.id and e is distinct from bill;
@@ -116,17 +122,22 @@ declare
     context, bill, changes, app.scheduled_on(old, least(from_index, app.last_index(old)))
   );
   is_replanned constant boolean := not app.same_schedule(old, rescheduled);
+  first_day date := coalesce(apply_from, greatest(next_due, context.today), context.today);
+  -- A price that was to begin later may now begin earlier, or later still.
+  pending_from constant date := case when changes ? 'amount' then app.next_price_from(old, context.today) end;
   is_repriced constant boolean :=
     (bill.amount_mode, bill.amount_minor, bill.currency) is distinct from (old.amount_mode, old.amount_minor,
-    old.currency);
+    old.currency) or pending_from > first_day;
+  is_postponed constant boolean := not is_repriced and pending_from < apply_from;
   is_stopped constant boolean := bill.status in ('paused', 'cancelled');
   was_stopped constant boolean := old.status in ('paused', 'cancelled');
-  first_day date := coalesce(apply_from, greatest(next_due, context.today), context.today);
+  is_paused_anew constant boolean := bill.paused_until is distinct from old.paused_until;
   -- A price that was to begin later stands in the dates before it alone, which a new schedule or a pause takes away.
   price_from constant date := case
     when is_repriced then case when was_stopped and bill.currency = old.currency then apply_from end
     when was_stopped then old.price_from
-    when is_replanned or is_stopped then app.next_price_from(old, context.today)
+    when is_postponed then apply_from
+    when is_replanned or is_stopped or is_paused_anew then app.next_price_from(old, context.today)
   end;
   earlier_minor constant bigint := case when was_stopped and price_from > context.today
     then case when old.price_from > context.today then old.earlier_minor else old.amount_minor end
@@ -162,7 +173,9 @@ begin
         context.today
       );
     end if;
-    first_day := greatest(first_day, context.today, case when changes ? 'first_due' then bill.anchor_on end);
+    first_day :=
+      greatest(first_day, context.today, bill.paused_until, case when changes ? 'first_due' then bill.anchor_on
+      end);
     bill.tracked_from := app.watch_from(bill, first_day);
     if old.ends_after is not null and not changes ? 'ends_after' and bill.frequency <> 'once' then
       -- Keeps the number of remaining dates.
@@ -171,9 +184,12 @@ begin
           + app.schedule_index(bill, bill.tracked_from)
       );
     end if;
-  elsif was_stopped and not is_stopped then
+  elsif was_stopped and not is_stopped or is_paused_anew then
     -- Dates during the pause were not due.
-    bill.tracked_from := greatest(bill.tracked_from, app.watch_from(bill, context.today));
+    bill.tracked_from := greatest(
+      case when old.paused_until > context.today then null else bill.tracked_from end,
+      app.watch_from(bill, greatest(context.today, bill.paused_until))
+    );
   end if;
   if bill.currency <> old.currency and exists (
     select from app.expense_occurrences as o
@@ -188,7 +204,7 @@ begin
   bill.price_from := case when bill.earlier_minor is not null then price_from end;
 
   perform app.write_bill(bill);
-  if is_replanned or bill.status is distinct from old.status then
+  if is_replanned or is_paused_anew or bill.status is distinct from old.status then
     perform app.replan_bill(bill,
       case when apply_from > context.today and is_replanned then apply_from else context.today end);
   end if;
@@ -196,10 +212,14 @@ begin
     perform app.reprice_bill(bill, first_day);
   elsif earlier_minor is not null and not is_stopped then
     perform app.materialize_occurrences(
-      bill, app.schedule_index(bill, bill.tracked_from), app.due_index(bill, price_from) - 1
+      bill, case when is_postponed then app.due_index(bill, pending_from)
+        else app.schedule_index(bill, bill.tracked_from) end, app.due_index(bill, price_from) - 1
     );
     update app.expense_occurrences as o set expected_minor = earlier_minor
-    where o.expense_id = bill.id and o.status = 'open' and o.due_on >= first_day and o.due_on < price_from
+    where o.expense_id = bill.id and o.status = 'open' and o.due_on >= least(
+      first_day, pending_from, case when is_paused_anew then app.due_on(bill.tracked_from, bill.weekend_rule) end
+    )
+      and o.due_on < price_from
       and o.amount_source = 'rule' and o.expected_minor = bill.amount_minor;
   end if;
   perform app.refresh_bill(bill.id, context.today);

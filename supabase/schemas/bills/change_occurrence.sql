@@ -1,4 +1,4 @@
--- The parts of update_bill beside the bill itself: one of its dates, and its provider connection.
+-- The parts of update_bill besides the bill itself: one of its dates, and its provider connection.
 
 create or replace function app.change_occurrence(context app.context, bill app.expenses, change jsonb)
   returns app.expense_occurrences
@@ -75,33 +75,6 @@ $$;
 comment on function app.change_occurrence is
   'Skips, snoozes, prices or reopens one date of a bill. Reopening a paid one takes its payments out of the books. A '
   'date that is as wanted already stays as it is.';
-
-create or replace function app.skip_until(context app.context, bill app.expenses, until date) returns void
-language plpgsql volatile set search_path = '' as $$
-declare
-  most constant int := 100;
-  first constant int := app.due_index(bill, context.today);
-  last constant int := least(app.last_index(bill), app.due_index(bill, until) - 1);
-begin
-  if until <= context.today then
-    perform app.fail('date_out_of_range.not_in_future', jsonb_build_object('date', until), 'pause_until');
-  elsif bill.status <> 'active' then
-    perform app.fail('invalid_argument.bill_inactive', jsonb_build_object('name', bill.name, 'status', bill.status),
-      'bill_id');
-  elsif last - first >= most then
-    perform app.fail('invalid_argument.pause_too_long', jsonb_build_object('name', bill.name, 'most', most),
-      'pause_until');
-  end if;
-  perform app.materialize_occurrences(bill, first, last);
-  -- A partly paid date was not skipped.
-  update app.expense_occurrences as o set status = 'skipped', closed_at = context.at
-  where o.expense_id = bill.id and o.status = 'open' and o.paid_minor = 0
-    and o.due_on >= context.today and o.due_on < until;
-  perform app.refresh_bill(bill.id, context.today);
-end
-$$;
-comment on function app.skip_until is
-  'Pauses an active bill until a day, by skipping its dates before that: it resumes by itself.';
 
 -- Any member may store a provider's answer; owners may only end a connection.
 create policy "Members can note answers of providers, owners can end a link" on app.provider_links

@@ -19,7 +19,10 @@ begin
       round(s.minor), f.per_euro, c.exponent, t.per_euro, into_exponent
     ) end as minor
     from unnest(sums) as s
-    join app.currencies as c on c.code = s.currency
+    -- Looked up by code: a join reads all currencies, for each total.
+    left join lateral (
+      select o.exponent from app.currencies as o where o.code = s.currency offset 0
+    ) as c on s.currency <> into_currency
     left join lateral app.rates_as_of(s.currency, day) as f on s.currency <> into_currency
     left join lateral app.rates_as_of(into_currency, day) as t on s.currency <> into_currency
   ) as v;
@@ -36,6 +39,31 @@ begin
 end
 $$;
 comment on function app.describe_sums is 'Totals by currency: {"EUR": "12.00"}.';
+
+create or replace function app.describe_sum(context app.context, sums app.money_sum[], estimated app.money_sum[],
+  into_currency text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  exponent constant int := app.currency_exponent(into_currency, 'in_currency');
+  converted constant record := app.convert_sums(sums, into_currency, context.today);
+  others constant text[] := array(
+    select s.currency from unnest(sums) as s
+    where s.currency <> all (into_currency || coalesce(converted.unconverted, '{}')) and s.minor <> 0
+    order by s.currency
+  );
+begin
+  return jsonb_strip_nulls(jsonb_build_object(
+    'amount', app.format_minor(converted.minor, exponent),
+    'currency', into_currency,
+    'estimated', case when estimated is not null
+      then app.format_minor((app.convert_sums(estimated, into_currency, context.today)).minor, exponent) end,
+    'converted_from', nullif(others, '{}')
+  ));
+end
+$$;
+comment on function app.describe_sum is
+  'A total in one currency at today''s rates: {amount, currency, estimated?, converted_from?}, the last one the other '
+  'currencies in it.';
 
 create or replace function app.warn_of_estimates(names text[], sums app.money_sum[]) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -11,6 +11,12 @@ $$;
 comment on function app.assignee_name is
   'The assignee of a bill; null without one, or when their membership has ended.';
 
+create or replace function app.status_on(bill app.expenses, day date) returns text
+language sql immutable
+  return case when (bill).status = 'active' and (bill).paused_until > day then 'paused' else (bill).status end;
+comment on function app.status_on is
+  'The status of a bill as people see it: one that rests until a later day is paused, though its next date is known.';
+
 create type app.bill_position as (
   id text,
   sort_on date,
@@ -79,7 +85,7 @@ begin
       'next_due', u.due_on,
       'days_until', u.due_on - context.today,
       'state', app.bill_state(
-        b.status, coalesce(overdue.earliest_due, u.due_on), u.due_on, u.expected_minor is not null, context.today,
+        as_of.status, coalesce(overdue.earliest_due, u.due_on), u.due_on, u.expected_minor is not null, context.today,
         lead.days,
         this_month.is_settled, within_days, awaited.dates is not null
       ),
@@ -87,13 +93,14 @@ begin
       'overdue', coalesce(overdue.dates, '[]'),
       'awaiting_amount', to_jsonb(awaited.dates),
       'overdue_count', case when overdue.dates_count > max_overdue_shown then overdue.dates_count end,
-      'status', b.status,
+      'status', as_of.status,
+      'paused_until', case when as_of.status = 'paused' then b.paused_until end,
       'autopay', b.autopay,
       'reminder',
       jsonb_build_object('enabled', b.reminder_enabled, 'days_before', lead.days, 'again',
         nullif(to_jsonb(b.remind_again), '[]')),
       'monthly_equivalent',
-      case when b.status = 'active'
+      case when as_of.status = 'active'
         then
         app.format_minor(usual.minor * app.times_a_month(b.frequency, b.every, cardinality(b.month_days)),
         c.exponent) end,
@@ -116,9 +123,10 @@ begin
       'version', b.version
     )) order by ids.position), '[]')
     from unnest(bill_ids) with ordinality as ids (id, position)
-    -- Looked up one by one: as a join it became a walk along all expenses, most of what a short list took.
+    -- Looked up one by one: a join walked all expenses, which took most of the time of a short list.
     cross join lateral (select e.*, e as bill from app.expenses as e where e.id = ids.id offset 0) as b
     join app.currencies as c on c.code = b.currency
+    cross join lateral (select app.status_on(b.bill, context.today) as status) as as_of
     cross join lateral (select coalesce(b.remind_days_before, default_lead_days) as days) as lead
     left join app.categories as category on category.id = b.category_id
     left join app.provider_links as link on link.expense_id = b.id and link.status <> 'revoked'

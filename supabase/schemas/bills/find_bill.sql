@@ -31,8 +31,7 @@ begin
   if wanted is null then
     perform app.fail('invalid_argument.bill_not_named', field => 'bill_id');
   end if;
-  -- The best kind of match wins: active bills before ended ones, the exact name before a part of it, names before
-  -- payees.
+  -- The best kind of match wins: active bills before ended ones, exact names before parts, names before payees.
   select array_agg(m.bill order by m.recorded_seq) into candidates
   from (
     select e as bill, e.recorded_seq, rank() over (order by
@@ -58,8 +57,7 @@ begin
       from (
         select e.name, app.text_likeness(app.fold_text(e.name), wanted) as likeness
         from app.expenses as e
-        where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
-          and e.deleted_at is null
+        where e.organization_id = context.organization_id and e.kind = 'bill' and e.deleted_at is null
         order by likeness desc, e.name
         limit 3
       ) as s
@@ -98,21 +96,30 @@ create or replace function app.fail_already_paid(
 ) returns void
 language plpgsql stable set search_path = '' as $$
 declare
-  details constant jsonb := jsonb_build_object('bill_id', bill.id, 'name', bill.name, 'due_on', due_on) || case
-    when payment.id is null then '{}'
-    else jsonb_build_object('payment', jsonb_build_object(
-      'id', payment.id, 'amount', app.format_amount(payment.amount_minor, payment.currency), 'currency',
+  parts int;
+  paid_minor bigint;
+  details jsonb := jsonb_build_object('bill_id', bill.id, 'name', bill.name, 'due_on', due_on);
+begin
+  if payment.id is not null then
+    select count(*), sum(p.amount_minor) into parts, paid_minor
+    from app.payments as p
+    where p.occurrence_id = payment.occurrence_id and p.deleted_at is null;
+    details := details || jsonb_build_object('payment', jsonb_build_object(
+      'id', payment.id, 'amount', app.format_amount(paid_minor, payment.currency), 'currency',
       payment.currency,
       'paid_on', payment.paid_on, 'by', app.member_name(payment.paid_by),
-      'is_automatic', nullif(payment.source = 'autopay', false)
-    ))
-  end;
-begin
-  perform app.fail(code, details || jsonb_build_object('next_due', next_due, 'details', details), field);
+      'is_automatic', nullif(payment.source = 'autopay', false),
+      'parts', nullif(parts, 1)
+    ));
+  end if;
+  perform app.fail(code, details || jsonb_build_object(
+    'next_due', next_due, 'payee', coalesce(bill.payee, bill.name), 'details', details
+  ), field);
 end
 $$;
 comment on function app.fail_already_paid is
-  'Ends the tool with already_paid and the payment: amount, day and payer.';
+  'Ends the tool with already_paid and what was paid for the date, in one or several parts: amount, last day and '
+  'payer.';
 
 create or replace function app.fail_not_due(bill app.expenses, day text, field text) returns void
 language plpgsql stable set search_path = '' as $$

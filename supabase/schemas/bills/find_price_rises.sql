@@ -38,8 +38,9 @@ begin atomic
     from app.expenses as b
     cross join lateral (
       select * from (
-        select o.due_on, o.status, o.expected_minor, o.currency,
+        select o.due_on, o.scheduled_on, o.status, o.expected_minor, o.currency,
           lag(o.expected_minor) over dates as old_minor, lag(o.currency) over dates as old_currency,
+          lag(o.scheduled_on) over dates as old_on, lag(o.scheduled_on, 2) over dates as older_on,
           lead(o.scheduled_on) over dates is null as is_last
         from app.expense_occurrences as o
         where o.expense_id = b.id and o.amount_source = 'rule' and o.expected_minor is not null
@@ -49,11 +50,13 @@ begin atomic
       where (o.is_last or o.expected_minor > o.old_minor) and o.currency = b.currency
     ) as o
     cross join lateral (
-      select o.old_minor, o.expected_minor as new_minor, o.due_on as from_on
+      select o.old_minor, o.expected_minor as new_minor, o.due_on as from_on, o.scheduled_on as new_on, o.old_on,
+        o.old_on - o.older_on as old_days
       where o.expected_minor > o.old_minor and o.currency = o.old_currency and o.due_on >= since
       union all
       -- The price is set but no stored date has it yet.
-      select o.expected_minor, b.amount_minor, app.next_price_from(b, (context).today)
+      select o.expected_minor, b.amount_minor, app.next_price_from(b, (context).today), null::date, o.scheduled_on,
+        o.scheduled_on - o.old_on
       where o.is_last and o.status = 'open' and o.due_on >= (context).today and o.expected_minor < b.amount_minor
     ) as r
     where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active'
@@ -61,12 +64,22 @@ begin atomic
       -- Bills whose price never changed have no price rise.
       and b.version > 1
       and r.from_on is not null
+      -- It costs less again.
+      and r.new_minor <= b.amount_minor
+      -- A yearly price is no rise over a monthly one: the earlier dates had another rhythm.
+      and not coalesce(
+        not app.is_scheduled(b, r.old_on) and (r.new_on is null or app.is_scheduled(b, r.new_on))
+          and coalesce(r.old_days, coalesce(r.new_on, r.from_on) - r.old_on)
+            * app.times_a_month(b.frequency, b.every, cardinality(b.month_days)) < 21,
+        false
+      )
     order by b.id, r.from_on desc
   ) as p
   join app.currencies as c on c.code = p.currency;
 end;
 comment on function app.find_price_rises is
-  'The latest rise of each fixed price that took effect since a day, or that is set and takes effect later (upcoming).';
+  'The latest rise of each fixed price that took effect since a day and still stands, or that is set and takes effect '
+  'later (upcoming).';
 
 create or replace function app.find_unusual_amounts(context app.context, since date)
   returns table (rank date, finding jsonb)
@@ -121,19 +134,33 @@ begin
       from app.expenses as b
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
         and b.frequency <> 'once'
+    ), paid as materialized (
+      select p.id, p.expense_id, p.occurrence_id, p.amount_minor, p.currency, p.paid_on, p.recorded_seq, p.stands_alone
+      from app.payments as p
+      where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
+        and p.split_id is null and p.paid_on >= since
     ), candidates as materialized (
       -- Most amounts have no second one nearby: their expenses are never read.
       select p.*, case when p.occurrence_id is null then count(*) over near > 1
         else count(*) filter (where p.occurrence_id is null) over near > 0 end as has_neighbor
-      from app.payments as p
-      where p.organization_id = context.organization_id and p.deleted_at is null and p.direction = 'out'
-        and p.split_id is null and not p.stands_alone and p.paid_on >= since
+      from (
+        select p.*, null::bigint as parts from paid as p
+        union all
+        -- A date that was paid in parts.
+        select max(p.id), p.expense_id, p.occurrence_id, sum(p.amount_minor)::bigint, p.currency, max(p.paid_on),
+          max(p.recorded_seq), bool_or(p.stands_alone), count(*)
+        from paid as p
+        where p.occurrence_id is not null
+        group by p.expense_id, p.occurrence_id, p.currency
+        having count(*) > 1
+      ) as p
       window near as (
         partition by p.currency, p.amount_minor order by p.paid_on
         range between make_interval(days => most_days) preceding and make_interval(days => most_days) following
       )
     ), texts as materialized (
-      select c.id, c.paid_on, c.amount_minor, c.currency, c.occurrence_id, c.recorded_seq, t.text
+      select c.id, c.paid_on, c.amount_minor, c.currency, c.occurrence_id, c.recorded_seq, c.stands_alone,
+        c.parts, t.text
       from candidates as c
       join app.expenses as e on e.id = c.expense_id
       cross join lateral (values (e.name), (e.payee)) as t (text)
@@ -149,26 +176,50 @@ begin
       from bill_texts as b
       join words as w on w.text = b.text
       order by w.key, b.days, b.recorded_seq
+    ), spelled as materialized (
+      -- "Rent December" is a payment of the rent.
+      select w.text, coalesce(
+          (select k.key from known as k where k.key = w.key),
+          (select k.key from known as k where starts_with(w.key, k.key || ' ') order by length(k.key) desc limit 1),
+          w.key
+      ) as key
+      from words as w
     ), charges as (
       select p.*, w.key, lag(p.id) over near as other_id, lag(p.paid_on) over near as other_on,
-        lag(p.occurrence_id) over near as other_occurrence_id
+        lag(p.occurrence_id) over near as other_occurrence_id, lag(p.parts) over near as other_parts,
+        p.stands_alone or lag(p.stands_alone) over near as is_confirmed
       from texts as p
-      join words as w on w.text = p.text
+      join spelled as w on w.text = p.text
       window near as (partition by w.key, p.currency, p.amount_minor order by p.paid_on, p.recorded_seq)
     )
     select distinct on (c.id) c.paid_on, jsonb_build_object(
       'bill_id', k.id, 'name', k.name, 'amount', app.format_amount(c.amount_minor, c.currency), 'currency', c.currency,
       'first_on', c.other_on, 'second_on', c.paid_on,
-      'ids', jsonb_build_array(app.shown_id(c.other_id), app.shown_id(c.id))
+      'ids', case when coalesce(c.parts, c.other_parts) is null
+        then jsonb_build_array(app.shown_id(c.other_id), app.shown_id(c.id))
+        else jsonb_build_array(app.shown_id(case when c.parts is null then c.id else c.other_id end)) end,
+      'parts', coalesce(c.parts, c.other_parts),
+      'is_confirmed', nullif(c.is_confirmed, false)
     )
     from charges as c
     join known as k on k.key = c.key
     -- Two dates of a bill are paid on one day where one was overdue.
     where c.other_id <> c.id and (c.occurrence_id is null or c.other_occurrence_id is null)
       and c.paid_on - c.other_on < k.days
+      -- The money came back.
+      and not exists (
+        select from app.payments as r
+        cross join lateral (select e.name, e.payee from app.expenses as e where e.id = r.expense_id offset 0) as e
+        where r.organization_id = context.organization_id and r.direction = 'refund' and r.deleted_at is null
+          and r.amount_minor = c.amount_minor and r.currency = c.currency and r.paid_on >= c.other_on
+          and k.key in (
+            array_to_string(app.descriptor_words(e.payee), ' '), array_to_string(app.descriptor_words(e.name), ' ')
+          )
+      )
     order by c.id, k.days;
 end
 $$;
 comment on function app.find_double_charges is
   'The same amount paid twice to the payee of a recurring bill within three quarters of its rhythm and 45 days, of '
-  'which one at most is the payment of a date.';
+  'which one at most is the payment of a date, or all payments of it (parts: then ids has only the other one); '
+  'is_confirmed when somebody said that both are real. Not once the payee paid it back.';

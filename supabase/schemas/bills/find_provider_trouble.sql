@@ -119,4 +119,4 @@ begin atomic
 end;
 comment on function app.find_provider_trouble is
   'Provider links of variable bills that need somebody, by kind: needs_reauth, paused, paused_by_plan, failed, '
-  'needs_review (what the provider says was not taken over) or amount_missing (no statement by the 10th).';
+  'needs_review (the provider''s amount was not taken over) or amount_missing (no statement by the 10th).';

@@ -18,8 +18,8 @@ begin
   from jobs.job_runs as r
   where r.job = 'reminders' and r.stage = 'roll' and r.status = 'ok' and (r.counts ->> 'complete')::boolean
     and r.period between today - 30 and today;
-  -- A complete run leaves nothing behind that had passed everywhere; the day before its own may still be today in the
-  -- west. Once a week everything is looked at, whatever was done before.
+  -- A complete run handles every date that has passed in all time zones; the day before may still be today in the west.
+  -- Once a week everything is looked at, whatever was done before.
   return case when extract(isodow from today) <> 1 or latest = today then latest - 1 end;
 end
 $$;

@@ -37,7 +37,7 @@ declare
 begin
   return (
     with bills as (
-      select b.name, b.status, b.recorded_seq,
+      select b.name, app.status_on(b, context.today) as status, b.recorded_seq,
         app.fold_text(concat_ws(' ', b.name, b.payee, b.note)) like all (words) as has_words
       from app.expenses as b
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
@@ -47,8 +47,8 @@ begin
     from (
       select b.recorded_seq, count(*) over () as total, jsonb_build_object('name', b.name, 'status', b.status) as bill
       from bills as b
-      where b.has_words or b.status = 'active' and not exists (select from bills as o where o.has_words)
-      order by b.recorded_seq desc
+      where b.has_words or not exists (select from bills as o where o.has_words)
+      order by b.status <> 'active', b.recorded_seq desc
       limit most
     ) as b
     having count(*) > 0
@@ -56,8 +56,8 @@ begin
 end
 $$;
 comment on function app.find_near_bills is
-  'What would match where words find no bill: {bills, bill_count?}, those with the words in another state, else all '
-  'active ones. With bill_count, bills has only the newest of so many.';
+  'What would match where words find no bill: {bills, bill_count?}, those with the words in another state, else all. '
+  'With bill_count, bills has only so many, active and new ones first.';
 
 create or replace function app.list_bills(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
@@ -84,7 +84,6 @@ declare
   until constant date :=
     coalesce(due_within, date_trunc('month', context.today) + interval '1 month' - interval '1 day');
   into_currency constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
-  into_exponent constant int := app.currency_exponent(into_currency, 'in_currency');
   default_lead_days constant int := app.default_lead_days(context);
   page_size constant int := coalesce((arguments ->> 'limit')::int, 25);
   scope constant jsonb := jsonb_build_array(context.organization_id, 'list_bills', arguments - 'cursor' - 'limit');
@@ -96,7 +95,7 @@ declare
   warnings jsonb := '[]';
   cursors text[];
 begin
-  if wanted_category_id is null and lower(wanted_category) <> 'uncategorized' then
+  if wanted_category_id is null and not app.means_uncategorized(wanted_category) then
     perform app.fail_without_category(wanted_category, 'category');
   end if;
   with open_bills as (
@@ -135,7 +134,9 @@ begin
     group by o.expense_id
   ), matched as (
     select b.id, b.name, b.recorded_seq, b.currency, coalesce(o.earliest_due, 'infinity') as sort_on,
-      b.frequency, b.every, b.month_days, case when b.status = 'active' then usual.minor end as usual_minor,
+      b.frequency, b.every, b.month_days, b.dates_left,
+      case when b.shown_status = 'active' then usual.minor end as usual_minor,
+      b.amount_mode <> 'fixed' as is_vague,
       coalesce(o.due_count + o.future_dates, 0) as due_count, mixed.sums as mixed_sums,
       -- A date without an amount counts as usual, which is an estimate.
       case when coalesce(own.minor, nullif(o.future_dates, 0) * b.rule_minor, vague.dates * usual.minor) is not null
@@ -152,11 +153,15 @@ begin
         cardinality(b.month_days) as month_days, b.amount_mode,
         b.amount_minor, b.price_from, b.earlier_minor,
         app.rule_amount(b) as rule_minor, b.autopay, b.next_due,
-        coalesce(b.remind_days_before, default_lead_days) as lead_days
+        coalesce(b.remind_days_before, default_lead_days) as lead_days,
+        app.status_on(b, context.today) as shown_status,
+        case when num_nonnulls(b.ends_on, b.ends_after) > 0 then greatest(
+          app.last_index(b) + 1 - app.due_index(b, greatest(context.today, b.next_due)), 0
+        ) end as dates_left
       from app.expenses as b
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
         and (wanted_ids is null or b.id = any (wanted_ids))
-        and (wanted_status is null or b.status = any (listed))
+        and (wanted_status is null or app.status_on(b, context.today) = any (listed))
         and (words is null or app.fold_text(concat_ws(' ', b.name, b.payee, b.note)) like all (words))
         and (wanted_category is null or b.category_id is not distinct from wanted_category_id)
       offset 0
@@ -179,27 +184,33 @@ begin
       b.currency
     ) as usual
     cross join lateral app.this_month(b.id, b.autopay, b.next_due, o.earliest_due, context.today) as this_month
-    where (wanted_status is null or b.status = wanted_status or o.earliest_due is not null)
+    where (wanted_status is null or b.shown_status = wanted_status or o.earliest_due is not null)
       and (due_within is null or coalesce(o.earliest_due, 'infinity') <= due_within)
       and (wanted_state is null or wanted_state = app.bill_state(
-        b.status, o.earliest_due, o.next_due, o.is_amount_known, context.today, b.lead_days, this_month.is_settled,
+        b.shown_status, o.earliest_due, o.next_due, o.is_amount_known, context.today, b.lead_days,
+        this_month.is_settled,
         within_days,
         (select a.dates
           from app.awaited_dates(b.id, b.autopay and b.status = 'active', b.next_due, usual.minor, context.today) as a)
           is not null
       ))
   ), sums as (
-    -- Dates per month are computed once per schedule, not per bill.
+    -- Dates per month are computed once per schedule, not per bill. A bill that ends costs no more than its dates left.
     select r.currency, sum(r.count) as count,
-      sum(r.usual_minor * app.times_a_month(r.frequency, r.every, r.month_days)) as monthly_minor,
+      sum(r.usual_minor * least(r.times, r.dates_left)) as monthly_minor,
+      sum(r.usual_minor * least(r.times * 12, r.dates_left)) as yearly_minor,
+      sum(r.vague_minor * least(r.times, r.dates_left)) as vague_monthly_minor,
+      sum(r.vague_minor * least(r.times * 12, r.dates_left)) as vague_yearly_minor,
       sum(r.due_minor) as due_minor, sum(r.estimated_minor) as estimated_minor, sum(r.unknown) as unknown
     from (
-      select m.currency, m.frequency, m.every, m.month_days, count(*) as count, sum(m.usual_minor) as usual_minor,
+      select m.currency, app.times_a_month(m.frequency, m.every, m.month_days) as times,
+        m.dates_left, count(*) as count,
+        sum(m.usual_minor) as usual_minor, sum(m.usual_minor) filter (where m.is_vague) as vague_minor,
         sum(m.due_minor) as due_minor, sum(m.estimated_minor) as estimated_minor, sum(m.unknown) as unknown
       from matched as m
-      group by m.currency, m.frequency, m.every, m.month_days
+      group by m.currency, m.frequency, m.every, m.month_days, m.dates_left
       union all
-      select s.currency, null, null, null, 0, null, s.minor, null, 0
+      select s.currency, null, null, 0, null, null, s.minor, null, 0
       from matched as m
       cross join lateral unnest(m.mixed_sums) as s
       where s.currency <> m.currency
@@ -216,8 +227,12 @@ begin
     ) as rows,
     coalesce(sum(s.count), 0) as total_count,
     array_agg((s.currency, s.due_minor)::app.money_sum) filter (where s.due_minor is not null) as due_sums,
-    array_agg((s.currency, s.monthly_minor * 12)::app.money_sum) filter (where s.monthly_minor is not null)
-      as yearly_sums,
+    array_agg((s.currency, s.monthly_minor)::app.money_sum) filter (where s.monthly_minor is not null) as monthly_sums,
+    array_agg((s.currency, s.yearly_minor)::app.money_sum) filter (where s.monthly_minor is not null) as yearly_sums,
+    array_agg((s.currency, s.vague_monthly_minor)::app.money_sum) filter (where s.vague_monthly_minor is not null)
+      as vague_monthly_sums,
+    array_agg((s.currency, s.vague_yearly_minor)::app.money_sum) filter (where s.vague_yearly_minor is not null)
+      as vague_yearly_sums,
     array_agg((s.currency, s.estimated_minor)::app.money_sum) filter (where s.estimated_minor is not null)
       as estimated_sums,
     array(select m.name from matched as m where m.estimated_minor is not null order by m.sort_on, m.recorded_seq)
@@ -246,15 +261,12 @@ begin
   ));
   data := data || jsonb_build_object(
     'totals', jsonb_build_object(
-      'due',
-      jsonb_build_object('amount', app.format_minor(due.minor, into_exponent), 'currency', into_currency, 'until',
-        until, 'estimated', case when page.estimated_sums is not null then app.format_minor(
-        (app.convert_sums(page.estimated_sums, into_currency, context.today)).minor, into_exponent) end)
-    -- Of the bills that happen to be due, they would be taken for all.
+      'due', app.describe_sum(context, page.due_sums, page.estimated_sums, into_currency)
+        || jsonb_build_object('until', until)
+    -- A total of only the due bills would be mistaken for all bills.
     ) || case when num_nonnulls(within_days, wanted_state) > 0 then '{}' else jsonb_build_object(
-      'monthly',
-      jsonb_build_object('amount', app.format_minor(yearly.minor / 12, into_exponent), 'currency', into_currency),
-      'yearly', jsonb_build_object('amount', app.format_minor(yearly.minor, into_exponent), 'currency', into_currency)
+      'monthly', app.describe_sum(context, page.monthly_sums, page.vague_monthly_sums, into_currency),
+      'yearly', app.describe_sum(context, page.yearly_sums, page.vague_yearly_sums, into_currency)
     ) end
   );
   if page.total_count = 0 and words is not null then
@@ -280,5 +292,5 @@ $$;
 comment on function app.list_bills is
   'Tool list_bills: data {bills, totals {due, monthly?, yearly?}, no_match?}, with bill_id also its history. Totals '
   'cover all matches, monthly and yearly unless the filter is about dates: due is overdue or due until the end of the '
-  'window, or of the calendar month without one; estimated is its estimated part; due_in_window {count, amount} is a '
-  'bill''s part.';
+  'window, or of the calendar month without one; estimated is the estimated part, converted_from names the other '
+  'currencies in it; due_in_window {count, amount} is a bill''s part.';

@@ -30,7 +30,7 @@ begin
       context, bill, arguments ->> 'amount', coalesce((arguments ->> 'advance')::boolean, false), paid_on
     )
   end;
-  -- A date that was settled before the bill came to another currency stays in the one that it was paid in.
+  -- A date that was settled before the bill changed its currency stays in the currency of its payment.
   amount_minor := app.parse_amount(arguments ->> 'amount', occurrence.currency, 'amount');
   if arguments ->> 'currency' <> occurrence.currency then
     perform app.fail('invalid_argument.other_currency', jsonb_build_object(
@@ -105,6 +105,9 @@ begin
     warnings := warnings || app.warning('already_spent', app.describe_spending(bill, occurrence.due_on, apart)
       || '{"is_paid":true}');
   end if;
+  if before.amount_minor <> payment.amount_minor and not arguments ? 'charged' then
+    warnings := warnings || app.warn_of_charge(payment.charged_minor, payment.charged_currency, 'charged');
+  end if;
   if before.id is not null then
     warnings := warnings || app.warning('corrected', jsonb_build_object(
       'name', bill.name, 'due_on', occurrence.due_on, 'amount', app.format_amount(before.amount_minor, before.currency),
@@ -120,8 +123,9 @@ begin
     select o.due_on from app.expense_occurrences as o
     where o.expense_id = bill.id and o.status = 'open' and o.id <> occurrence.id and (
       o.due_on < context.today
-      -- The person may have meant the coming date.
+      -- The person may have meant the coming date, if the payment is nearer to it.
       or not arguments ? 'due_on' and occurrence.due_on < o.due_on
+        and abs(o.due_on - paid_on) < abs(paid_on - occurrence.due_on)
         and o.due_on <= context.today + coalesce(bill.remind_days_before, app.default_lead_days(context))
     )
     order by o.due_on
@@ -137,7 +141,9 @@ begin
       'payment', jsonb_build_object(
         'id', payment.id, 'amount', app.format_amount(payment.amount_minor, payment.currency),
         'currency', payment.currency, 'paid_on', payment.paid_on,
-        'base_amount', app.format_amount(payment.base_minor, payment.base_currency)
+        'base_amount', app.format_amount(payment.base_minor, payment.base_currency),
+        'paid_by', case when payment.paid_by <> context.actor_id then app.member_name(payment.paid_by) end,
+        'shared', app.describe_shares(payment.id)
       ),
       'occurrence',
       jsonb_build_object('due_on', occurrence.due_on, 'status', occurrence.status, 'remaining', remaining),

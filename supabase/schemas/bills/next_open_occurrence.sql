@@ -62,7 +62,7 @@ begin
     ), 'advance');
   end if;
 
-  -- Two people report it, or a client retries after a lost answer: the previous date was meant. A different amount
+  -- When two people report it, or a client retries after a lost answer, they mean the previous date. A different amount
   -- distinguishes another partial payment from a retry.
   select * into latest
   from app.payments as p

@@ -6,7 +6,7 @@ begin
     bill.remind_again := array(select jsonb_array_elements_text(again)::smallint);
   end if;
   if cardinality(bill.remind_again) > 0 then
-    -- The longest is the reminder, wherever it was said; the others come again.
+    -- The longest is the reminder, in any position; the others repeat it.
     bill.remind_again := array(
       select distinct days
         from unnest(bill.remind_again || coalesce(bill.remind_days_before, default_lead_days)::smallint) as days
@@ -117,4 +117,4 @@ begin
   ))) else '[]' end;
 end
 $$;
-comment on function app.warn_of_share is 'A warning about what a share does not do.';
+comment on function app.warn_of_share is 'A warning about the limits of a share.';

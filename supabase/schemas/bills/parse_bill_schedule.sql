@@ -1,4 +1,4 @@
--- add_bill: a bill that comes again, or once on a day to come.
+-- add_bill: a recurring bill, or a one-time bill on a future day.
 
 create or replace function app.parse_month_days(arguments jsonb, frequency text, path text default '')
   returns smallint[]
@@ -41,7 +41,7 @@ comment on function app.parse_month_days is
 create or replace function app.first_month_day(bill app.expenses) returns date
 language plpgsql immutable set search_path = '' as $$
 begin
-  -- The schedule starts on the first of the days, in whatever month that is; only from there on months may be left out.
+  -- The schedule starts on the first of the days, in any month; later months may be left out.
   bill.every := 1;
   return app.scheduled_on(bill, 0);
 end

@@ -13,9 +13,9 @@ begin
       where o.organization_id = context.organization_id and o.status = 'open' and o.due_on < context.today
         and (bill_ids is null or o.expense_id = any (bill_ids))
     ), late as (
-      -- What a bill waits for is always one of its open rows, so only those of which one has passed can be due for a
-      -- roll. They are looked up one by one: under row-level security the planner takes everything for a handful, and
-      -- would walk all bills for each row.
+      -- A bill always waits for one of its open rows, so only bills with a passed row can be due for a roll. They are
+      -- looked up one by one: under row-level security the planner expects a handful of rows everywhere and would walk
+      -- all bills for each row.
       select e.bill
       from (select distinct p.expense_id from passed as p) as p
       cross join lateral (select b as bill from app.expenses as b where b.id = p.expense_id offset 0) as e

@@ -65,7 +65,7 @@ begin
   return (select o.paid_minor from app.expense_occurrences as o where o.id = paid_minor.occurrence_id);
 end
 $$;
-comment on function app.paid_minor is 'What was paid for an occurrence so far, less what came back.';
+comment on function app.paid_minor is 'The payments for an occurrence so far, less refunds.';
 
 create or replace function app.record_autopay(bill app.expenses, today date) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -169,7 +169,7 @@ declare
   upcoming_due date;
   is_over boolean;
 begin
-  -- What was approved means the day it was proposed; the calendar has gone on since.
+  -- An approval refers to the day of the proposal; the calendar has moved on since.
   if nullif(current_setting('app.proposal_id', true), '') is not null then
     today := greatest(today, (
       select (app.instant() at time zone p.timezone)::date from identity.profiles as p where p.user_id = auth.uid()
@@ -185,7 +185,7 @@ begin
   -- From the first watched date, not from the last roll: a row that went missing comes back.
   perform app.materialize_occurrences(bill, app.schedule_index(bill, bill.tracked_from),
     coalesce(current_index, app.last_index(bill)));
-  -- What was settled in another currency than the bill has by now, and is open again, is due in that of the bill.
+  -- A reopened date that was settled in an earlier currency of the bill is due in the bill's current currency.
   update app.expense_occurrences as o
   set currency = bill.currency, expected_minor = app.rule_amount(bill), amount_source = 'rule'
   where o.expense_id = bill.id and o.status = 'open' and o.currency <> bill.currency and o.paid_minor = 0;

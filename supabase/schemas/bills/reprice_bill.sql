@@ -13,7 +13,7 @@ begin
     select o.id from app.expense_occurrences as o
     where o.expense_id = bill.id and o.status = 'open' and o.paid_minor = 0
       and (o.due_on >= first_day or o.created_at >= made_since)
-      and not (is_live and app.is_scheduled(bill, o.scheduled_on))
+      and not (is_live and app.is_scheduled(bill, o.scheduled_on) and o.due_on >= coalesce(bill.paused_until, o.due_on))
   );
   -- A payment that was taken back must not hold its date here: a bill that is resumed has it again.
   update app.payments as p set occurrence_id = null where p.occurrence_id = any (gone) and p.deleted_at is not null;
@@ -22,7 +22,7 @@ end
 $$;
 comment on function app.replan_bill is
   'Takes away the open dates from a day on (or made since an instant) that a bill does not have: of an active one '
-  'those off its schedule, of a paused or cancelled one all. Partly paid ones stay.';
+  'those off its schedule or before the end of its pause, of a paused or cancelled one all. Partly paid ones stay.';
 
 create or replace function app.reprice_bill(bill app.expenses, from_day date, made_since timestamptz default null)
   returns void
@@ -44,7 +44,7 @@ begin
   update app.expense_occurrences as o
   set expected_minor = p.expected_minor, currency = bill.currency,
     amount_source = case when o.currency = bill.currency then o.amount_source else 'rule' end,
-    -- A date is settled when its amount drops to what was paid.
+    -- A date is settled when its amount drops to the paid sum.
     status = case when p.expected_minor = p.paid_minor then 'paid' else 'open' end,
     closed_at = case when p.expected_minor = p.paid_minor then app.instant() end
   from priced as p
@@ -67,7 +67,9 @@ begin
     where e.id = restore_bill.bill_id and e.kind = 'bill' and e.deleted_at is null;
   if found then
     if bill.status in ('active', 'ended') then
-      perform app.replan_bill(bill, app.due_on(bill.tracked_from, bill.weekend_rule));
+      perform app.replan_bill(bill, least(
+        app.due_on(bill.tracked_from, bill.weekend_rule), case when bill.paused_until > today then today end
+      ));
     else
       -- A bill paused again counts as paused throughout, so dates in between were not due.
       perform app.replan_bill(bill, today, case when is_other_status then changed_at end);

@@ -28,7 +28,7 @@ language sql immutable
   return case
     when status = 'ended' then 'paid'
     when earliest_due < today then 'overdue'
-    when status <> 'active' and next_due is null and not is_awaited then null
+    when status <> 'active' and coalesce(next_due, 'infinity') > today + lead_days and not is_awaited then null
     when next_due <= today + lead_days and is_amount_known then 'due'
     when next_due <= today + lead_days or is_awaited then 'amount_missing'
     when next_due is null or is_settled and next_due > today + greatest(within_days, 7) then 'paid'
@@ -40,7 +40,7 @@ comment on function app.bill_state is
   'calendar month is settled, and some of it by paying, and the next date is not among those of a week or of the days '
   'that were asked for; or nothing is left to pay. upcoming: everything else. amount_missing instead of due or '
   'upcoming while the amount of the next date is not known, or an automatic payment waits for its amount. Null for a '
-  'paused or cancelled bill of which nothing is open.';
+  'paused or cancelled bill of which nothing is due.';
 
 create or replace function app.this_month(bill_id text, autopay boolean, next_due date, earliest_due date, today date)
   returns table (is_settled boolean)

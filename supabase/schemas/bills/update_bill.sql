@@ -27,7 +27,8 @@ declare
 begin
   return jsonb_strip_nulls(jsonb_build_object(
     'name', bill.name,
-    'status', case when bill.status <> old.status then bill.status end,
+    'status', case when app.status_on(bill, context.today) <> app.status_on(old, context.today)
+      then nullif(app.status_on(bill, context.today), case when arguments ? 'pause_until' then 'paused' end) end,
     'fields', case when arguments ? 'set' then fields end,
     'from', case when arguments ? 'set' then app.parse_date(context, arguments ->> 'apply_from', 'apply_from') end,
     'occurrence', case when arguments ? 'occurrence' then jsonb_build_object(
@@ -40,8 +41,8 @@ begin
 end
 $$;
 comment on function app.sum_up_update is
-  'What was done to a bill: {name, status?, fields?, from?, occurrence? {action, due_on, until?, amount?, currency}, '
-  'is_disconnected?}.';
+  'The changes made to a bill: {name, status?, fields?, from?, occurrence? {action, due_on, until?, amount?, '
+  'currency}, is_disconnected?}.';
 
 create or replace function app.update_bill(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -63,16 +64,17 @@ begin
   select * into old from app.expenses as e where e.id = old.id;
   shown_before := app.describe_bills(context, array[old.id]) -> 0;
 
-  if arguments ? 'set' then
-    perform app.apply_changes(context, old, arguments -> 'set',
-      app.parse_date(context, arguments ->> 'apply_from', 'apply_from'));
+  if arguments ?| array['set', 'pause_until'] then
+    perform app.apply_changes(
+      context, old,
+      coalesce(arguments -> 'set', '{}') || case when arguments ? 'pause_until'
+        then jsonb_build_object('status', 'active', 'pause_until', arguments -> 'pause_until') else '{}' end,
+      app.parse_date(context, arguments ->> 'apply_from', 'apply_from')
+    );
   end if;
   select * into bill from app.expenses as e where e.id = old.id;
   if arguments ? 'occurrence' then
     occurrence := app.change_occurrence(context, bill, arguments -> 'occurrence');
-  end if;
-  if arguments ? 'pause_until' then
-    perform app.skip_until(context, bill, app.parse_date(context, arguments ->> 'pause_until', 'pause_until'));
   end if;
   if arguments ? 'provider' then
     connect := app.change_provider(context, bill, arguments -> 'provider');

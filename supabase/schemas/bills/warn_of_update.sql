@@ -1,3 +1,20 @@
+create or replace function app.check_pause(context app.context, bill app.expenses, until date) returns void
+language plpgsql stable set search_path = '' as $$
+begin
+  if until <= context.today then
+    perform app.fail('date_out_of_range.not_in_future', jsonb_build_object('date', until), 'pause_until');
+  elsif bill.status in ('ended', 'cancelled') then
+    perform app.fail('invalid_argument.bill_inactive', jsonb_build_object('name', bill.name, 'status', bill.status),
+      'bill_id');
+  elsif bill.frequency = 'once' then
+    perform app.fail('invalid_argument.pause_of_one_date', jsonb_build_object(
+      'name', bill.name, 'due_on', bill.anchor_on
+    ), 'pause_until');
+  end if;
+end
+$$;
+comment on function app.check_pause is 'The rules of a pause that ends on a day.';
+
 create or replace function app.check_bill_update(context app.context, bill app.expenses, arguments jsonb) returns void
 language plpgsql stable set search_path = '' as $$
 begin
@@ -14,6 +31,9 @@ begin
       'apply_from', app.parse_date(context, arguments ->> 'apply_from', 'apply_from')
     ), 'apply_from');
   end if;
+  if arguments ? 'pause_until' then
+    perform app.check_pause(context, bill, app.parse_date(context, arguments ->> 'pause_until', 'pause_until'));
+  end if;
   if bill.version <> (arguments ->> 'expected_version')::numeric then
     perform app.fail('stale_version', jsonb_build_object(
       'name', bill.name, 'version', bill.version, 'details', jsonb_build_object(
@@ -24,7 +44,7 @@ begin
 end
 $$;
 comment on function app.check_bill_update is
-  'What the contract of update_bill says in words, and the version that the caller has seen.';
+  'The rules of update_bill''s contract, and the version that the caller has seen.';
 
 create or replace function app.describe_touched(bill_id text, occurrence_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -80,14 +100,17 @@ begin
 end
 $$;
 comment on function app.warn_of_open_dates is
-  'What a person is to be asked about a bill that was paused or cancelled: the dates that were due before and are '
-  'still open, or were paid in part.';
+  'Questions about a paused or cancelled bill: earlier due dates that are still open or partly paid.';
 
 create or replace function app.warn_of_update(context app.context, bill app.expenses, old app.expenses, arguments jsonb,
   occurrence app.expense_occurrences) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   warnings jsonb := '[]';
+  first_day constant date := app.parse_date(context, arguments ->> 'apply_from', 'apply_from');
+  dates date[];
+  near app.expense_occurrences := occurrence;
+  spending app.payments;
 begin
   if arguments #>> '{set,reminder_enabled}' = 'true'
     and not identity.organization_has_feature(context.organization_id, 'reminders:email', context.at) then
@@ -106,6 +129,17 @@ begin
       'currency', old.currency
     ));
   end if;
+  if arguments -> 'set' ? 'amount' and first_day < context.today then
+    dates := array(
+      select o.due_on from app.expense_occurrences as o
+      where o.expense_id = bill.id and o.status = 'paid' and o.due_on >= first_day
+        and o.expected_minor <> bill.amount_minor and o.currency = bill.currency
+      order by o.due_on
+    );
+    if dates <> '{}' then
+      warnings := warnings || app.warning('applies_later.paid', jsonb_build_object('name', bill.name, 'dates', dates));
+    end if;
+  end if;
   if (bill.sharing, bill.payer_id) is distinct from (old.sharing, old.payer_id)
     and exists (select from app.payments as p where p.expense_id = bill.id and p.deleted_at is null) then
     warnings := warnings || app.warning('applies_later.split', jsonb_build_object(
@@ -117,13 +151,27 @@ begin
     warnings := warnings
       || app.warn_of_first_due(bill, app.parse_date(context, arguments #>> '{set,first_due}', 'set.first_due'));
   end if;
+  if (bill.anchor_on, bill.frequency, bill.every) is distinct from (old.anchor_on, old.frequency, old.every)
+    and not arguments -> 'set' ? 'renews_on' and app.next_renewal(bill, context.today) is not null then
+    warnings := warnings || app.warning('renewal_unmoved', jsonb_strip_nulls(jsonb_build_object(
+      'name', bill.name, 'renews_on', app.next_renewal(bill, context.today),
+      'cancel_by', app.next_cancel_by(bill, context.today)
+    )));
+  end if;
   if bill.status = arguments #>> '{set,status}' and bill.status <> 'active' then
     warnings := warnings || app.warn_of_open_dates(context, bill);
   end if;
   if arguments #>> '{set,status}' in ('cancelled', 'paused') and bill.status = arguments #>> '{set,status}'
     and old.status <> bill.status and not arguments ? 'pause_until' then
     warnings := warnings || app.warning('contract_goes_on', jsonb_build_object(
-      'name', bill.name, 'payee', bill.payee, 'status', bill.status
+      'name', bill.name, 'payee', bill.payee, 'status', bill.status,
+      'cancel_by', case when bill.status = 'cancelled' then app.next_cancel_by(old, context.today) end
+    ));
+  end if;
+  if arguments #>> '{set,ends_on}' <> '' and bill.ends_on is distinct from old.ends_on and bill.status = 'active' then
+    warnings := warnings || app.warning('ends_here', jsonb_build_object(
+      'name', bill.name, 'payee', bill.payee, 'ends_on', bill.ends_on,
+      'cancel_by', app.next_cancel_by(old, context.today)
     ));
   end if;
   if arguments ? 'pause_until' then
@@ -131,6 +179,28 @@ begin
       'name', bill.name, 'until', app.parse_date(context, arguments ->> 'pause_until', 'pause_until'),
       'next_due', bill.next_due
     ));
+  end if;
+  if arguments ? 'pause_until' or arguments #>> '{set,status}' = 'active' and old.status = 'active' then
+    dates := array(
+      select o.due_on from app.expense_occurrences as o
+      where o.expense_id = bill.id and o.status = 'skipped' and o.due_on < bill.next_due
+        and o.due_on
+          >= coalesce(app.parse_date(context, arguments ->> 'pause_until', 'pause_until'), context.today)
+      order by o.due_on
+    );
+    if dates <> '{}' then
+      warnings := warnings || app.warning('still_skipped', jsonb_build_object('name', bill.name, 'dates', dates));
+    end if;
+  end if;
+  if arguments #>> '{occurrence,action}' = 'set_amount' and occurrence.status = 'paid' then
+    -- Compare as with an estimate: the expense may have another amount.
+    near.paid_minor := 0;
+    near.amount_source := 'rule';
+    spending := app.find_spending(bill, near, null, array[occurrence.due_on]);
+    if spending.id is not null then
+      warnings := warnings || app.warning('already_spent', app.describe_spending(bill, occurrence.due_on, spending)
+        || '{"is_paid":true}');
+    end if;
   end if;
   if bill.share_bp <> old.share_bp then
     warnings := warnings || app.warn_of_share(bill);
@@ -158,4 +228,4 @@ begin
   return warnings;
 end
 $$;
-comment on function app.warn_of_update is 'What a person should hear about a change of a bill beside its result.';
+comment on function app.warn_of_update is 'Warnings about a change of a bill.';

@@ -12,6 +12,7 @@ declare
   bills jsonb;
   spending jsonb;
   balances jsonb;
+  documents jsonb;
   expenses jsonb;
 begin
   select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'name', o.name) order by m.created_at, o.id), '[]')
@@ -37,9 +38,10 @@ begin
   if searched is null and cursor is null then
     bills := app.run_tool('list_bills', '{"due_within_days": 30, "limit": 100}', at);
     spending := app.run_tool('summarize_spending', jsonb_build_object(
-      'from', first_day, 'to', (first_day + interval '1 month' - interval '1 day')::date
+      'from', first_day, 'to', (first_day + interval '1 month' - interval '1 day')::date, 'compare', 'previous_period'
     ), at);
     balances := app.run_tool('get_context', '{"include": ["balances"]}', at);
+    documents := app.run_tool('list_documents', '{"is_filed": false}', at);
   end if;
   expenses := app.run_tool('list_expenses', latest || jsonb_strip_nulls(jsonb_build_object(
     'query', searched, 'cursor', cursor
@@ -52,7 +54,7 @@ begin
     'base_currency', chosen.base_currency, 'country', chosen.country, 'today', chosen.today, 'month', first_day,
     'state', state, 'may_write', (state ->> 'writes')::boolean and (state ->> 'takes_changes')::boolean,
     'may_export', identity.member_may(chosen.id, user_id, 'books:export'),
-    'bills', bills, 'spending', spending, 'balances', balances,
+    'bills', bills, 'spending', spending, 'balances', balances, 'documents', documents,
     'expenses', expenses,
     -- Only a change that this person made within the last day.
     'paid', (
@@ -67,5 +69,5 @@ $$;
 comment on function public.read_books is
   'Returns one of a person''s organizations at a glance, the first when null: {outcome: found | unknown, '
   'organizations, organization, base_currency, country, today, month, state, may_write, may_export, bills?, spending?, '
-  'balances?, expenses, paid?}. bills, spending, balances and expenses are the envelopes of list_bills, '
-  'summarize_spending, get_context and list_expenses.';
+  'balances?, documents?, expenses, paid?}. bills, spending, balances, documents and expenses are the envelopes of '
+  'list_bills, summarize_spending, get_context, list_documents and list_expenses.';

@@ -17,9 +17,14 @@ create or replace function public.authenticate_bearer(token_hash text, resource 
   limits jsonb default null) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  principal constant jsonb := app.authenticate(token_hash, resource, 'read', limits, at);
+  principal jsonb := app.authenticate(token_hash, resource, 'read', limits, at);
 begin
   if principal ->> 'outcome' = 'ok' then
+    perform set_config('request.jwt.claims', (principal -> 'claims')::text, true),
+      set_config('request.jwt.claim.sub', principal #>> '{claims,sub}', true), set_config('app.at', at::text, true);
+    principal := principal || jsonb_strip_nulls(jsonb_build_object(
+      'grant_id', principal #> '{claims,grant_id}', 'barred_by', identity.barred_by()
+    ));
     perform app.count_request(principal #>> '{claims,grant_id}', 'read', limits, at);
   end if;
   return principal - 'claims';
@@ -27,4 +32,5 @@ end
 $$;
 comment on function public.authenticate_bearer is
   'For requests that run no tool: {outcome: ok | invalid_token | feature_not_in_plan | organization_deleting | '
-  'limited, organization?, plan?, required_plan?, deletes_on?, retry_after?, first_use_in_hour?}.';
+  'limited, organization?, plan?, required_plan?, deletes_on?, retry_after?, first_use_in_hour?, grant_id?, '
+  'barred_by?}, with identity.barred_by.';

@@ -17,6 +17,13 @@ begin
     -- The membership ended after the token check.
     return '{"outcome": "invalid_token"}';
   end if;
+  if result #>> '{error,code}' = 'insufficient_scope' then
+    perform app.count_request(principal #>> '{claims,grant_id}', kind, limits, at);
+    return jsonb_build_object(
+      'outcome', 'insufficient_scope', 'grant_id', principal #> '{claims,grant_id}', 'organization',
+      principal -> 'organization'
+    );
+  end if;
   if tool = 'decide_proposal' and (result ->> 'ok')::boolean then
     -- A proposal runs another person's write, which needs the service role again.
     result := app.decide_as_assistant(result, (principal #>> '{claims,sub}')::uuid, at);
@@ -33,8 +40,9 @@ end
 $$;
 comment on function public.call_tool is
   'Authenticates a bearer and runs one tool, in one call: {outcome, result?, first_use_in_hour?}; result is the '
-  'tool''s envelope. first_use_in_hour asks for record_use after the answer: once an hour a grant, so that no call of '
-  'a tool writes the grant.';
+  'tool''s envelope. Outcomes of app.authenticate, and insufficient_scope {grant_id, organization} for a write of an '
+  'app that may only read. first_use_in_hour asks for record_use after the answer: once an hour a grant, so that no '
+  'call of a tool writes the grant.';
 
 create or replace function public.call_long_tool(token_hash text, resource text, tool text, arguments jsonb,
   at timestamptz, limits jsonb default null) returns jsonb

@@ -30,7 +30,6 @@ begin
       then jsonb_build_object('person', app.member_name((kept ->> key)::uuid))
     -- Values equal to the usual one are left out.
     when key = 'direction' then case kept ->> key when 'refund' then to_jsonb(true) end
-    when key = 'status' then case when kept ->> key <> 'active' then kept -> key end
     else kept -> key
   end;
 end
@@ -45,7 +44,7 @@ declare
   -- Added and deleted records show these fields; changed records show every changed column.
   telling constant text[] := array[
     'amount_minor', 'amount_mode', 'is_estimate', 'currency', 'charged_minor', 'expected_minor', 'paid_on', 'due_on',
-    'status', 'anchor_on', 'frequency', 'every', 'month_days', 'weekend_rule', 'ends_on', 'ends_after',
+    'status', 'paused_until', 'anchor_on', 'frequency', 'every', 'month_days', 'weekend_rule', 'ends_on', 'ends_after',
     'trial_ends_on', 'renews_on', 'notice_days', 'autopay', 'payee', 'category_id', 'is_private', 'tags', 'note', 'url',
     'per', 'starts_on', 'carries_over', 'opening_minor', 'direction', 'tax_minor', 'tax_percent', 'reimbursement',
     'reimbursed_by', 'reimbursed_on', 'share_bp', 'payer_id', 'sharing', 'from_id', 'to_id', 'assignee_id',
@@ -53,13 +52,13 @@ declare
   ];
   -- Added and deleted records leave out default values.
   usual constant jsonb :=
-    '{"amount_mode":"fixed","weekend_rule":"none","share_bp":10000,"status":"open","opening_minor":0,
+    '{"amount_mode":"fixed","every":1,"weekend_rule":"none","share_bp":10000,"status":"open","opening_minor":0,
       "reminder_enabled":true}';
   untold constant text[] := array[
     'id', 'organization_id', 'created_at', 'recorded_seq', 'kind', 'source', 'expense_id', 'occurrence_id', 'split_id',
     'scheduled_on', 'amount_source', 'closed_at', 'tracked_from', 'earlier_minor', 'price_from', 'charged_currency',
     'deleted_at', 'archived_at',
-    'created_by', 'recorded_by', 'external_id'
+    'created_by', 'recorded_by', 'external_id', 'added_by', 'declined', 'facts', 'hash', 'payee_key', 'size', 'type'
   ];
 begin
   return (
@@ -91,6 +90,8 @@ begin
               and v.was -> 'currency' is distinct from v.becomes -> 'currency'
             or key = 'charged_minor' and v.was -> 'charged_currency' is distinct from v.becomes -> 'charged_currency'
           )
+          -- A date is named by its day.
+          and not (key = 'due_on' and t.table_name = 'expense_occurrences' and (t.was_gone or t.is_gone))
           -- The amount includes the currency.
           and not (
             key = 'currency'
@@ -99,6 +100,7 @@ begin
           and (
             not (t.was_gone or t.is_gone)
             or key = any (telling) and k.kept -> key is distinct from usual -> key
+              and not (key = 'status' and k.kept ->> key = 'active')
             or key = 'paid_by' and k.kept ->> 'sharing' is not null
           )
       ) as f on true

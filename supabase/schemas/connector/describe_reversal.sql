@@ -8,7 +8,7 @@ create type app.reversal as (
   fields text[]
 );
 comment on type app.reversal is
-  'What taking back a change does to one row: the id and the thing that people know it by, {kind, name?, …}, and what '
+  'Describes the effect of an undo on one row: the id and the thing that people know it by, {kind, name?, …}, and what '
   'happens to it, or which columns go back.';
 
 create or replace function app.describe_reversal(table_name text, kept jsonb, wanted jsonb, current jsonb)
@@ -31,6 +31,7 @@ begin
       'kind', 'settlement', 'currency', latest -> 'currency',
       'amount', app.format_amount((latest ->> 'amount_minor')::numeric, latest ->> 'currency')
     )
+    when table_name = 'documents' then jsonb_build_object('kind', 'document', 'name', latest -> 'name')
     when table_name = 'settings' then jsonb_build_object('kind', 'settings')
     when table_name = 'budgets' then jsonb_build_object(
       'kind', 'budget', 'per', latest -> 'per',
@@ -87,4 +88,4 @@ begin
   return jsonb_build_object('tool', change.tool, 'facts', change.facts);
 end
 $$;
-comment on function app.change_facts is 'A change as facts, of which words are made: {tool, facts}.';
+comment on function app.change_facts is 'The facts of a change, for its words: {tool, facts}.';

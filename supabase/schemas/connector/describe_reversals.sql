@@ -34,5 +34,4 @@ begin
 end
 $$;
 comment on function app.describe_reversals is
-  'What was taken back, {reversed, reversed_count}: at most 100 are listed, and the count is there when there were '
-  'more.';
+  'The reverted records, {reversed, reversed_count}: at most 100, with the count when there were more.';

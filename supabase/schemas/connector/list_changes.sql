@@ -31,6 +31,34 @@ $$;
 comment on function app.rows_of_record is
   'Ids of the rows that belong to a record, named by its id or by a part of its name or payee.';
 
+create or replace function app.find_paid_by(context app.context, member_id uuid, from_on date, to_on date) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_strip_nulls(jsonb_build_object(
+      'log_begins', (
+        select (s.created_at at time zone context.timezone)::date from app.change_sets as s
+        where s.organization_id = context.organization_id and not s.is_emptied
+        order by s.recorded_seq limit 1
+      ),
+      'paid_by_member', jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+        'count', r.count, 'recorded_by', app.member_name(r.recorded_by)
+      )) order by r.count desc, r.recorded_by)
+    ))
+    from (
+      select p.recorded_by, count(*) as count
+      from app.payments as p
+      where p.organization_id = context.organization_id and p.deleted_at is null and p.paid_by = member_id
+        and p.paid_on between from_on and coalesce(to_on, context.today)
+      group by p.recorded_by
+    ) as r
+  );
+end
+$$;
+comment on function app.find_paid_by is
+  'What the books have of a member who changed nothing: {log_begins?, paid_by_member? [{count, recorded_by?}]}, '
+  'payments of these days that others recorded, and the day of the first change that is kept.';
+
 create or replace function app.list_changes(context app.context, wanted jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
@@ -91,10 +119,15 @@ begin
   into all_count, changes;
   return jsonb_build_object('recent_changes', changes) || jsonb_strip_nulls(jsonb_build_object(
     'more_changes', nullif(all_count - jsonb_array_length(changes), 0),
-    'changes_kept_since', case when from_on < kept_since then kept_since end
+    'changes_kept_since', case when from_on < kept_since then kept_since end,
+    'no_match', case when all_count = 0 and member_id is not null
+      then app.find_paid_by(context, member_id, coalesce(from_on, kept_since), to_on)
+    when row_ids = '{}' then jsonb_build_object('unknown_record', app.clean_text(wanted ->> 'record'))
+      || coalesce(app.find_near_bills(context, app.word_patterns(wanted ->> 'record')), '{}') end
   ));
 end
 $$;
 comment on function app.list_changes is
   'The latest changes of all members that match a filter {from?, to?, member?, client?, record?, limit?}, within the '
-  'undo period: {recent_changes, more_changes?, changes_kept_since?}. client "other" means those of other assistants.';
+  'undo period: {recent_changes, more_changes?, changes_kept_since?, no_match?}. client "other" selects other '
+  'assistants.';

@@ -78,8 +78,8 @@ begin
 end
 $$;
 comment on function app.perform_once is
-  'A tool whose call carries an idempotency key: the same key and arguments answer the first result, as long as what '
-  'it wrote was not undone.';
+  'Runs a call with an idempotency key: the same key and arguments return the first result, unless its change was '
+  'undone.';
 
 create or replace function app.books_key(organization_id text) returns bigint
 language plpgsql immutable set search_path = '' as $$
@@ -97,6 +97,7 @@ begin
   if identity.is_standing_noted() then
     -- The previous holder of the lock may have changed this person's rights.
     perform identity.note_standing();
+    perform app.refuse_reader();
   end if;
 exception when lock_not_available then
   -- A waiting call holds a connection that others need.

@@ -1,12 +1,4 @@
--- get_context: the person, organization, plan, categories and payees.
-
-create or replace function app.member_name(user_id uuid) returns text
-language plpgsql stable set search_path = '' as $$
-begin
-  return (select p.email from identity.profiles as p where p.user_id = member_name.user_id);
-end
-$$;
-comment on function app.member_name is 'What to call a person of the organization; null for a former one.';
+-- Parts of get_context: the payees, the settings, and the end of the plan.
 
 create or replace function app.list_payees() returns jsonb
 language plpgsql stable set search_path = '' as $$

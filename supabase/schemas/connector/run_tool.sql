@@ -22,15 +22,15 @@ comment on function app.is_long is
 create or replace function app.run_tool(tool text, arguments jsonb, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
+  is_write constant boolean := app.is_write(tool);
   context app.context;
   result jsonb;
   problem text;
 begin
   perform set_config('app.at', at::text, true);
   perform identity.note_standing();
-  if app.is_write(tool) then
-    -- Before anything runs, and again after the wait: a role may have changed meanwhile.
-    perform app.refuse_reader(tool);
+  if is_write then
+    perform app.refuse_reader();
     -- Writes of one organization are serialized. The second of two equal calls sees what the first wrote, a checked
     -- version cannot change before the write, and the numbers of changes follow their order of effect. Organizations
     -- don't wait for each other. Long writes take the lock late.
@@ -43,15 +43,12 @@ begin
   if context.organization_id is null then
     return null;
   end if;
-  if app.is_write(tool) then
-    perform app.refuse_reader(tool);
-  end if;
   result := case
     when (arguments ->> 'dry_run')::boolean then app.preview_tool(context, tool, arguments)
     when arguments ? 'idempotency_key' then app.perform_once(context, tool, arguments)
     else app.perform_judged(context, tool, arguments)
   end;
-  if app.is_write(tool) then
+  if is_write then
     -- A write, or the undo of one, may have set the time zone or the currency that the answer names.
     context := app.read_context(at);
   end if;

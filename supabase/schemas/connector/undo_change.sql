@@ -135,7 +135,7 @@ begin
   end if;
   if conflicts = '{}' then
     conflicts := array(
-      -- A bill cannot be removed while later payments of it stay.
+      -- A bill cannot be removed while later payments stay.
       select ('payments', p.id, to_jsonb(p), to_jsonb(p), to_jsonb(p))::app.kept_row
       from (select distinct id from unnest(expense_ids) as id) as x
       -- One lookup each, because the planner cannot estimate how many rows an undo touched.
@@ -193,6 +193,11 @@ begin
   );
 exception
   when unique_violation then
+    -- Rows that came back since stand in the way before the comparison reaches what brought them back.
+    conflicts := app.find_conflicts(target.id);
+    if conflicts <> '{}' then
+      perform app.fail_undo(target, conflicts);
+    end if;
     perform app.fail('undo_conflict.name_taken', jsonb_build_object('change', app.change_facts(target)), 'change_id');
   when insufficient_privilege then
     -- The bill would return to its former assignee, out of this person's sight.

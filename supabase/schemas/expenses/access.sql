@@ -12,50 +12,6 @@ alter table app.change_sets enable row level security;
 alter table app.change_items enable row level security;
 alter table app.idempotency_keys enable row level security;
 
-create or replace function app.list_hidden_categories() returns text[]
-language plpgsql stable security definer set search_path = '' as $$
-begin
-  return array(
-    select c.id from app.categories as c
-    where c.organization_id = identity.current_organization_id() and c.is_private
-      and not identity.may('books:private')
-  );
-end
-$$;
-comment on function app.list_hidden_categories is
-  'Returns the ids of private categories that the person may not see. Policies call it once per statement; a subquery '
-  'in each policy made every statement slower to plan.';
-
--- rows 1: a larger estimate makes looking up one expense seem expensive in every plan.
-create or replace function app.list_shared_expenses() returns setof text
-language plpgsql stable security definer rows 1 set search_path = '' as $$
-begin
-  return query
-    select s.expense_id from app.payment_shares as s
-    where s.organization_id = identity.current_organization_id() and s.member_id = auth.uid();
-end
-$$;
-comment on function app.list_shared_expenses is
-  'Returns the ids of the expenses and bills that the person has a share in.';
-
-create or replace function app.is_party(bill app.expenses, member_id uuid) returns boolean
-language sql immutable
-  return coalesce((bill).payer_id = member_id, false) or coalesce(
-    (bill).sharing -> 'parts' @> jsonb_build_array(jsonb_build_object('member_id', member_id)), false
-  );
-comment on function app.is_party is
-  'Whether a member pays or shares a bill by its current settings, which apply to later payments only.';
-
-create or replace function app.sees_expense(expense_id text) returns boolean
-language plpgsql stable set search_path = '' as $$
-begin
-  return exists (select from app.expenses as e where e.id = sees_expense.expense_id);
-end
-$$;
-comment on function app.sees_expense is
-  'Whether the person sees an expense or bill. Policies on dependent rows use it where few rows are read. A subquery '
-  'there would slow down every statement, even for people who see everything.';
-
 -- Two things can be hidden from a person (identity.sees_everything): private categories with their contents, and
 -- records of others where members see only their own. Rows that depend on an expense are as visible as it is.
 create policy "Members can use their organization's budgets" on app.budgets
@@ -166,12 +122,13 @@ create policy "People can use their own idempotency keys" on app.idempotency_key
 
 grant select, insert, update, delete on
   app.budgets, app.categories, app.expenses, app.expense_occurrences, app.payee_rules, app.payments, app.fx_rates,
-  app.fx_days,
-  app.provider_links, app.change_sets, app.change_items, app.idempotency_keys to service_role;
+  app.fx_days, app.provider_links, app.idempotency_keys to service_role;
 grant select, insert, update, delete on
   app.budgets, app.categories, app.expenses, app.expense_occurrences, app.payee_rules, app.payments,
   app.idempotency_keys
     to authenticated;
 grant select on app.fx_rates, app.fx_days, app.provider_links to authenticated;
 grant select, insert, update (facts, undoes, undone_by), delete on app.change_sets to authenticated;
-grant select, insert on app.change_items to authenticated;
+-- Nobody who serves requests changes or deletes what happened (activity/refuse_alteration.sql).
+grant select, insert, update (facts, undoes, undone_by, moved), delete on app.change_sets to service_role;
+grant select, insert on app.change_items to authenticated, service_role;

@@ -1,17 +1,17 @@
--- show_spending_chart: the data to draw; the presenter lays it out. The sums are those of summarize_spending and
+-- show_spending_chart: the data to draw; the presenter lays it out. The sums equal those of summarize_spending and
 -- list_bills.
 
-create or replace function app.chart_spending(context app.context, arguments jsonb) returns jsonb
+create or replace function app.chart_spending(context app.context, args jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  chart constant text := coalesce(arguments ->> 'chart', 'by_category');
-  filter app.expense_filter := app.parse_expense_filter(context, arguments);
-  period constant app.period := app.parse_period(context, arguments, filter);
+  chart constant text := coalesce(args ->> 'chart', 'by_category');
+  filter app.expense_filter := app.parse_expense_filter(context, args);
+  period constant app.period := app.parse_period(context, args, filter);
   days constant int := period.to_on - period.from_on + 1;
   earlier constant app.period := app.compared_period(period, 'previous_period', context.today);
   books_begin constant date := app.books_begin(earlier);
   period_name constant text :=
-    case when not arguments ?| array['from', 'to'] then coalesce(arguments ->> 'period', 'this_month') end;
+    case when not args ?| array['from', 'to'] then coalesce(args ->> 'period', 'this_month') end;
   -- The step of the time axis: days for about six weeks, weeks for half a year, else months.
   unit constant text := case when chart <> 'by_category' then
     case when days <= 45 then 'day' when days <= 186 then 'week' else 'month' end
@@ -20,7 +20,7 @@ declare
   budgeted constant text := case when chart = 'by_category' then case app.whole_months(period)
     when 1 then 'month' when 12 then case when extract(month from period.from_on) = 1 then 'year' end end end;
   dimensions constant text[] := array_remove(array[case when chart <> 'over_time' then 'category' end, unit], null);
-  target constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
+  target constant text := coalesce(args ->> 'in_currency', context.base_currency);
   exponent constant int := app.currency_exponent(target, 'in_currency');
   spending app.spending;
   sums record;

@@ -1,10 +1,13 @@
-create or replace function app.chart_upcoming_bills(context app.context, arguments jsonb) returns jsonb
+create or replace function app.chart_upcoming_bills(context app.context, args jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  filter constant app.expense_filter := app.parse_expense_filter(context, arguments);
-  -- 30 days from now unless dates are given: on the 30th, "this month" would show one day.
-  last_day constant date := coalesce(filter.to_on, greatest(filter.from_on, context.today) + 30);
-  target constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
+  filter constant app.expense_filter := app.parse_expense_filter(context, args);
+  last_day constant date := coalesce(
+    filter.to_on, (app.named_period(args ->> 'period', context.today)).to_on,
+    -- By default 30 days: on the 30th, "this month" would show one day.
+    greatest(filter.from_on, context.today) + 30
+  );
+  target constant text := coalesce(args ->> 'in_currency', context.base_currency);
   into_exponent constant int := app.currency_exponent(target, 'in_currency');
   into_rate constant app.rate := app.find_rate(target, context.today);
   max_lines constant int := 60;
@@ -81,7 +84,8 @@ begin
     'data', jsonb_build_object(
       'chart', 'upcoming_bills',
       'period',
-      jsonb_build_object('from', least(due.first_on, coalesce(filter.from_on, context.today)), 'to', last_day),
+      jsonb_build_object('from', least(due.first_on, coalesce(filter.from_on, context.today), last_day), 'to',
+        last_day),
       'today', context.today,
       'currency', target,
       'unit', 'day',

@@ -97,6 +97,9 @@ comment on function app.list_plain_payments is
 create or replace function app.describe_payments(context app.context, payment_ids text[], sort_column text)
   returns jsonb[]
 language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+declare
+  is_shared constant boolean := (select count(*) > 1 from identity.memberships as m
+    where m.organization_id = context.organization_id);
 begin
   return array(
     select jsonb_build_object(
@@ -112,14 +115,17 @@ begin
       'reimbursement', p.reimbursement, 'reimbursed_by', p.reimbursed_by, 'reimbursed_on', p.reimbursed_on,
       'split_id', app.shown_split_id(p), 'base_amount', app.format_minor(p.base_minor, base.exponent),
       'is_estimate', nullif(p.is_estimate, false),
+      -- Blank where several people could have paid and nobody was named.
+      'paid_by', case when p.paid_by <> context.actor_id then app.member_name(p.paid_by)
+        when p.paid_by is null and is_shared then '' end,
       'shared', case when p.sharing is not null then app.describe_shares(p.id) end,
       'bill_id', case when starts_with(p.expense_id, 'bill_') then p.expense_id end,
       -- An expense and its payment appear as one row, so their changes count together.
       'version', case when starts_with(p.expense_id, 'bill_') then p.version else e.version + p.version - 1 end,
       'key', jsonb_build_array(
-        case sort_column when 'paid_on' then to_jsonb(p.paid_on) when 'sort_minor' then to_jsonb(p.sort_minor)
-          when 'recorded_seq' then to_jsonb(p.recorded_seq)
-          else to_jsonb(p.amount_minor) end,
+        case sort_column when 'paid_on' then to_jsonb(p.paid_on) when 'recorded_seq' then to_jsonb(p.recorded_seq)
+          -- What came back is below every amount, and the more the lower.
+          else to_jsonb(case p.direction when 'out' then amount.minor else -1 - amount.minor end) end,
         p.recorded_seq
       ),
       'pending_on', case when not p.is_final and p.base_minor is not null then p.paid_on end
@@ -130,6 +136,9 @@ begin
     join app.currencies as c on c.code = p.currency
     join app.currencies as base on base.code = context.base_currency
     left join app.categories as category on category.id = p.category_id
+    cross join lateral (
+      select case sort_column when 'sort_minor' then p.sort_minor else p.amount_minor end as minor
+    ) as amount
     order by ids.place
   );
 end
@@ -166,6 +175,50 @@ begin
   if app.is_plain(filter) and is_by_day and not is_ascending then
     sums := app.sum_plain_payments(filter);
     payment_ids := app.list_plain_payments(filter, key, page_size);
+  elsif is_by_amount then
+    -- First the expenses from the largest, then the refunds from the smallest, or the other way round: each follows the
+    -- index, and the second is read only where the page reaches it.
+    execute format(
+      $query$
+        with matching as %2$s (
+          select p.*, p.%1$s as sort_key from app.find_payments($1) as p
+        ), nearer as (
+          select array(
+            select m.payment_id
+            from matching as m
+            where m.direction = $4 and ($5 is null or $5 = $4 and (m.sort_key, m.recorded_seq) < ($6, $7))
+            order by m.sort_key desc, m.recorded_seq desc
+            limit $3 + 1
+          ) as ids
+        )
+        select
+          array(
+            select (
+              m.currency, count(*), sum(case m.direction when 'out' then m.amount_minor else -m.amount_minor end),
+              count(m.tax_minor), sum(case m.direction when 'out' then m.tax_minor else -m.tax_minor end),
+              count(*) filter (where m.direction = 'refund' and m.tax_minor is null)
+            )::app.payment_sum
+            from matching as m
+            group by m.currency
+          ),
+          n.ids || case when cardinality(n.ids) <= $3 then array(
+            select m.payment_id
+            from matching as m
+            where m.direction = $2 and ($5 is distinct from $2 or (m.sort_key, m.recorded_seq) > ($6, $7))
+            order by m.sort_key, m.recorded_seq
+            limit $3 + 1 - cardinality(n.ids)
+          ) else '{}' end
+        from nearer as n
+      $query$,
+      sort_column,
+      case when num_nonnulls(filter.payee, filter.words) > 0 or filter.tags <> '{}' then 'materialized'
+        else 'not materialized' end
+    ) into sums, payment_ids
+    using filter, case when is_ascending then 'out' else 'refund' end, page_size,
+      case when is_ascending then 'refund' else 'out' end,
+      case when (key ->> 0)::bigint < 0 then 'refund' when key is not null then 'out' end,
+      case when (key ->> 0)::bigint < 0 then -1 - (key ->> 0)::bigint else (key ->> 0)::bigint end,
+      (key ->> 1)::bigint;
   else
     -- Built from fixed words only: an order that an index can follow cannot be a parameter. Text and tag matches are
     -- materialized, since only each row can tell them. Other matches are counted in one index and paged along another.

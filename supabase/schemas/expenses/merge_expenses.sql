@@ -77,7 +77,7 @@ begin
     category_id = coalesce(e.category_id, source.category_id),
     tags = app.clean_tags(to_jsonb(e.tags) || to_jsonb(source.tags), 'merge_into')
   where e.id = kept.expense_id and e.kind = 'one_off';
-  -- A bill's link and tags belong to all of its payments, so the note keeps those of the other record.
+  -- A bill's link and tags belong to all of its payments, so the note keeps the other record's.
   update app.payments as p
   set note = left(nullif(concat_ws(E'\n', coalesce(p.note, source.note), source.url, (
     select string_agg('#' || t.tag, ' ' order by t.place)
@@ -111,11 +111,11 @@ $$;
 comment on function app.take_over is
   'Merges one payment into another, which takes over missing fields and earlier merges.';
 
-create or replace function app.merge_expenses(context app.context, arguments jsonb) returns jsonb
+create or replace function app.merge_expenses(context app.context, args jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  ids constant text[] := array(select jsonb_array_elements_text(coalesce(arguments -> 'ids', '[]')));
-  kept constant app.payments := app.find_kept(context, arguments, ids);
+  ids constant text[] := array(select jsonb_array_elements_text(coalesce(args -> 'ids', '[]')));
+  kept constant app.payments := app.find_kept(context, args, ids);
   before constant jsonb := app.read_kept(kept.id);
   gone app.payments[] := array(
     select p from app.payments as p where p.expense_id = any (ids) and p.deleted_at is null
@@ -124,12 +124,19 @@ declare
   one app.payments;
   merged jsonb := '[]';
   after jsonb;
+  other jsonb;
 begin
   foreach one in array gone loop
     merged := merged || (jsonb_build_object('id', one.expense_id) || app.read_kept(one.id));
     perform app.take_over(kept, one);
   end loop;
   after := app.read_kept(kept.id);
+  select jsonb_build_object('name', m.value -> 'name', 'amount', m.value -> 'amount', 'currency', m.value -> 'currency')
+  into other
+  from jsonb_array_elements(merged) with ordinality as m
+  where m.value -> 'currency' = after -> 'currency' and m.value -> 'amount' <> after -> 'amount'
+  order by m.ordinality
+  limit 1;
   return jsonb_build_object(
     'data', jsonb_build_object(
       'updated', jsonb_build_array(jsonb_build_object(
@@ -145,6 +152,11 @@ begin
       )),
       'count', jsonb_array_length(merged), 'merged', merged
     ),
+    'warnings',
+    case when other is null then '[]'::jsonb
+      else jsonb_build_array(app.warning('merged_unequal', other || jsonb_build_object(
+      'kept', after -> 'amount'
+      ))) end,
     'facts', jsonb_build_object(
       'count', jsonb_array_length(merged), 'names', jsonb_path_query_array(merged, '$[0 to 3].name'),
       'into', after -> 'name'

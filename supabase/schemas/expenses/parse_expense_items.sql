@@ -47,7 +47,7 @@ $$;
 comment on function app.refuse_income is 'Ends the tool with invalid_argument when an item is income.';
 
 create or replace function app.parse_expense_item(context app.context, item jsonb, field text,
-  create_missing_categories boolean) returns jsonb
+  create_missing_categories boolean, chosen app.category_choice default null) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   name constant text := app.clean_text(item ->> 'name');
@@ -74,8 +74,9 @@ begin
   paid_on := app.parse_paid_on(context, coalesce(item ->> 'date', 'today'), field || '.date');
   tags := app.clean_tags(item -> 'tags', field || '.tags');
   url := app.parse_url(item ->> 'url', field || '.url');
-  category :=
-    app.choose_category(context, item ->> 'category', payee, name, field || '.category', create_missing_categories);
+  category := coalesce(chosen, app.choose_category(
+    context, item ->> 'category', payee, name, field || '.category', create_missing_categories
+  ));
   draft := jsonb_strip_nulls(jsonb_build_object(
     'name', name, 'payee', payee, 'match_key', lower(coalesce(payee, name)), 'category_id', category.id,
     'category_source',
@@ -100,7 +101,8 @@ begin
 end
 $$;
 comment on function app.parse_expense_item is
-  'Returns one item as a draft. field is its path in the arguments, for errors.';
+  'Returns one item as a draft. field is its path in the arguments, for errors. A chosen category replaces the '
+  'item''s.';
 
 create or replace function app.fail_items(invalid jsonb, count int) returns void
 language plpgsql stable set search_path = '' as $$

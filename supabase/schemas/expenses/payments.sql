@@ -141,7 +141,7 @@ comment on column app.payments.recorded_seq is 'Increases with every payment rec
 -- Analyze early: an organization's first large import changes its share of the table at once.
 alter table app.payments set (autovacuum_analyze_scale_factor = 0.02);
 
--- Finds the latest payments and those of a period. The included columns answer totals without the table.
+-- Finds the latest payments and the payments of a period. The included columns answer totals without the table.
 create index payments_newest_idx
   on app.payments (organization_id, paid_on, recorded_seq) include (
     currency, direction, amount_minor, category_id, base_minor, fx_rate_on, fx_source, is_final, charged_minor,

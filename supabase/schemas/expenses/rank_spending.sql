@@ -56,6 +56,7 @@ begin
       end,
       'amount', app.format_minor(s.minor, exponent),
       'count', s.count,
+      'spent', app.format_minor(s.minor - s.upcoming_minor, exponent),
       'upcoming', app.format_minor(s.upcoming_minor, exponent),
       'previous', case when is_compared then app.format_minor(s.earlier_minor, exponent) end,
       'change_percent',
@@ -67,4 +68,4 @@ end
 $$;
 comment on function app.rank_spending is
   'Returns rows of summarize_spending: the largest groups, the others as {none: "rest"}, and periods in chronological '
-  'order.';
+  'order. With upcoming dates, amount is spent and upcoming together.';

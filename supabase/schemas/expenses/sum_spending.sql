@@ -38,37 +38,38 @@ declare
   not_category_ids constant text[] := filter.not_category_ids;
 begin
   return array(
-    select (
-      w.part, true,
-      app.group_key(dimensions[1], s.category_id, null, null, s.on_day, s.currency, null, null, null),
-      app.group_key(dimensions[2], s.category_id, null, null, s.on_day, s.currency, null, null, null),
-      null, null, s.currency, d.sign * s.minor, s.count,
-      d.sign * case when s.currency = target then s.minor else s.base_minor end,
-      case when s.currency = target then s.count else s.base_count end,
-      case when s.currency = target then 0 else coalesce(d.sign * s.valueless_minor, 0) end,
-      s.fx_source, s.fx_rate_on, s.pending_since, null, null, null
-    )::app.spending_cell
+    select c::app.spending_cell
     from (
-      values ('current', filter.from_on, filter.to_on, interval '0'),
-        ('earlier', earlier.from_on, earlier.to_on, earlier.shift)
-    ) as w (part, from_on, to_on, shift)
-    -- Summed separately for each part, so that the index finds its days.
-    cross join lateral (
-      select p.category_id, p.currency, p.direction, p.fx_source,
-        case when is_by_time then (p.paid_on + w.shift)::date end as on_day,
-        sum(p.amount_minor) as minor, count(*) as count, sum(p.base_minor) as base_minor,
-        count(p.base_minor) as base_count, sum(p.amount_minor) filter (where p.base_minor is null) as valueless_minor,
-        max(p.fx_rate_on) as fx_rate_on,
-        min(p.paid_on) filter (where not p.is_final and p.base_minor is not null) as pending_since
-      from app.payments as p
-      where p.deleted_at is null and p.paid_on between w.from_on and w.to_on
-        and (wanted_currency is null or p.currency = wanted_currency)
-        and (wanted_kind is null or wanted_kind = app.kind_of_payment(p.direction, p.expense_id))
-        and (category_ids is null or coalesce(p.category_id, '') = any (category_ids))
-        and (not_category_ids is null or coalesce(p.category_id, '') <> all (not_category_ids))
-      group by 1, 2, 3, 4, 5
-    ) as s
-    cross join lateral (select case s.direction when 'out' then 1 else -1 end as sign) as d
+      select w.part, true as is_first,
+        app.group_key(dimensions[1], s.category_id, null, null, s.on_day, s.currency, null, null, null) as key_1,
+        app.group_key(dimensions[2], s.category_id, null, null, s.on_day, s.currency, null, null, null) as key_2,
+        null as spelling_1, null as spelling_2, s.currency, d.sign * s.minor as net_minor, s.count,
+        d.sign * case when s.currency = target then s.minor else s.base_minor end as value_minor,
+        case when s.currency = target then s.count else s.base_count end as value_count,
+        case when s.currency = target then 0 else coalesce(d.sign * s.valueless_minor, 0) end as valueless_minor,
+        s.fx_source, s.fx_rate_on, s.pending_since, null as rated_currency, null as rate_on, null as rated_amounts
+      from (
+        values ('current', filter.from_on, filter.to_on, interval '0'),
+          ('earlier', earlier.from_on, earlier.to_on, earlier.shift)
+      ) as w (part, from_on, to_on, shift)
+      -- Summed separately for each part, so that the index finds its days.
+      cross join lateral (
+        select p.category_id, p.currency, p.direction, p.fx_source,
+          case when is_by_time then (p.paid_on + w.shift)::date end as on_day,
+          sum(p.amount_minor) as minor, count(*) as count, sum(p.base_minor) as base_minor,
+          count(p.base_minor) as base_count, sum(p.amount_minor) filter (where p.base_minor is null) as valueless_minor,
+          max(p.fx_rate_on) as fx_rate_on,
+          min(p.paid_on) filter (where not p.is_final and p.base_minor is not null) as pending_since
+        from app.payments as p
+        where p.deleted_at is null and p.paid_on between w.from_on and w.to_on
+          and (wanted_currency is null or p.currency = wanted_currency)
+          and (wanted_kind is null or wanted_kind = app.kind_of_payment(p.direction, p.expense_id))
+          and (category_ids is null or coalesce(p.category_id, '') = any (category_ids))
+          and (not_category_ids is null or coalesce(p.category_id, '') <> all (not_category_ids))
+        group by 1, 2, 3, 4, 5
+      ) as s
+      cross join lateral (select case s.direction when 'out' then 1 else -1 end as sign) as d
+    ) as c
   );
 end
 $$;
@@ -99,7 +100,7 @@ begin
   earlier_filter.from_on := earlier.from_on;
   earlier_filter.to_on := earlier.to_on;
   with payments as not materialized (
-    select 'current' as part, p.paid_on as on_day, p.paid_on as rate_on, p.currency,
+    select p.part, (p.paid_on + p.shift)::date as on_day, p.paid_on as rate_on, p.currency,
       case p.direction when 'out' then 1 else -1 end as sign,
       app.part_of(p.amount_minor, share.minor, p.amount_minor) as amount_minor,
       -- The bank's charge replaces the amount wherever a rate is needed.
@@ -113,43 +114,34 @@ begin
       is_base and not p.is_final and p.base_minor is not null as is_pending,
       p.category_id, coalesce(p.payee, p.name) as payee, case when is_tagged then p.tags end as tags,
       p.paid_by as member_id, p.recorded_by as recorder_id, coalesce(share.member_id, p.paid_by) as bearer_id
-    from app.find_payments(filter) as p
+    from (
+      select 'current' as part, interval '0' as shift, f.* from app.find_payments(filter) as f
+      union all
+      select 'earlier', earlier.shift, f.* from app.find_payments(earlier_filter) as f where earlier.from_on is not null
+    ) as p
     left join lateral (
       select s.member_id, abs(s.minor) as minor from app.payment_shares as s
       where (bearer is not null or is_by_bearer) and s.payment_id = p.payment_id and s.minor <> 0
         and (bearer is null or s.member_id = bearer)
       offset 0
     ) as share on true
-    union all
-    select 'earlier', (p.paid_on + earlier.shift)::date, p.paid_on, p.currency,
-      case p.direction when 'out' then 1 else -1 end, app.part_of(p.amount_minor, share.minor, p.amount_minor),
-      app.part_of(case when p.currency = target then p.amount_minor when is_base then p.base_minor
-        when p.charged_currency = target then p.charged_minor end, share.minor, p.amount_minor),
-      case when not is_base and p.currency <> target and p.charged_currency is distinct from target
-        then coalesce(p.charged_currency, p.currency) end,
-      case when not is_base
-        then app.part_of(coalesce(p.charged_minor, p.amount_minor), share.minor, p.amount_minor) end,
-      case when is_base then p.fx_source end, case when is_base then p.fx_rate_on end,
-      is_base and not p.is_final and p.base_minor is not null,
-      p.category_id, coalesce(p.payee, p.name), case when is_tagged then p.tags end, p.paid_by,
-      p.recorded_by, coalesce(share.member_id, p.paid_by)
-    from app.find_payments(earlier_filter) as p
-    left join lateral (
-      select s.member_id, abs(s.minor) as minor from app.payment_shares as s
-      where (bearer is not null or is_by_bearer) and s.payment_id = p.payment_id and s.minor <> 0
-        and (bearer is null or s.member_id = bearer)
-      offset 0
-    ) as share on true
-    where earlier.from_on is not null
     union all
     -- Future dates have no rate yet, so use today's.
-    select 'upcoming', x.due_on, least(x.due_on, context.today), x.currency, 1, x.expected_minor,
-      case when x.currency = target then x.expected_minor end, case when x.currency <> target then x.currency end,
-      x.expected_minor, null, null, false,
+    select 'upcoming', x.due_on, least(x.due_on, context.today), x.currency, 1, share.minor,
+      case when x.currency = target then share.minor end, case when x.currency <> target then x.currency end,
+      share.minor, null, null, false,
       e.category_id, coalesce(e.payee, e.name), case when is_tagged then e.tags end, app.expected_payer(e),
-      null, null
+      null, share.member_id
     from jsonb_to_recordset(expected) as x (expense_id text, due_on date, expected_minor bigint, currency text)
     join app.expenses as e on e.id = x.expense_id
+    -- With a bearer, app.list_expected gives only their shares.
+    cross join lateral (
+      select s.member_id, s.minor from app.expected_shares(e, x.expected_minor) as s
+      where bearer is null and is_by_bearer and s.minor <> 0
+      union all
+      select bearer, x.expected_minor where bearer is not null or not is_by_bearer
+      offset 0
+    ) as share
     where expected is not null and x.expected_minor is not null
   ),
   -- One of the two halves is empty, which the planner recognizes.
@@ -159,13 +151,14 @@ begin
     select p.*, t.tag, coalesce(t.position, 1) = 1 from payments as p
       left join lateral unnest(p.tags) with ordinality as t (tag, position) on true where is_tagged
   )
-  select array_agg(c) into cells
+  select array_agg(c::app.spending_cell) into cells
   from (
-    select c.part, c.is_first, c.key_1, c.key_2, min(c.spelling_1 collate "C"), min(c.spelling_2 collate "C"),
-      c.currency, sum(c.sign * c.amount_minor), count(*), sum(c.sign * c.value_minor), count(c.value_minor),
-      coalesce(sum(c.sign * c.amount_minor) filter (where c.value_minor is null), 0),
-      c.fx_source, max(c.fx_rate_on), min(c.pending_on), c.rated_currency, c.rate_on,
-      array_agg(c.sign * c.rated_minor) filter (where c.rated_currency is not null)
+    select c.part, c.is_first, c.key_1, c.key_2, min(c.spelling_1 collate "C") as spelling_1,
+      min(c.spelling_2 collate "C") as spelling_2, c.currency, sum(c.sign * c.amount_minor) as net_minor,
+      count(*) as count, sum(c.sign * c.value_minor) as value_minor, count(c.value_minor) as value_count,
+      coalesce(sum(c.sign * c.amount_minor) filter (where c.value_minor is null), 0) as valueless_minor,
+      c.fx_source, max(c.fx_rate_on) as fx_rate_on, min(c.pending_on) as pending_since, c.rated_currency, c.rate_on,
+      array_agg(c.sign * c.rated_minor) filter (where c.rated_currency is not null) as rated_amounts
     from (
       select m.part, m.is_first, m.currency, case when m.is_pending then m.rate_on end as pending_on,
         app.group_key(dimensions[1], m.category_id, m.payee, m.tag, m.on_day, m.currency, m.member_id,
@@ -194,6 +187,24 @@ end
 $$;
 comment on function app.expected_payer is
   'Returns the member whom the payment of a bill will name as payer; null when autopay has no payer.';
+
+create or replace function app.expected_shares(bill app.expenses, whole_minor bigint)
+  returns table (member_id uuid, minor bigint)
+language plpgsql stable set search_path = '' as $$
+declare
+  payer constant uuid := app.expected_payer(bill);
+  sharing constant jsonb :=
+    case when payer is not null then app.share_among_members(bill.sharing, bill.organization_id) end;
+begin
+  if sharing is null then
+    return query select payer, whole_minor;
+  else
+    return query select s.member_id, s.minor from app.share_amount(whole_minor, payer, sharing) as s;
+  end if;
+end
+$$;
+comment on function app.expected_shares is
+  'Returns what each member will bear of a coming amount of a bill; no member when autopay has no payer.';
 
 create or replace function app.sum_spending(
   context app.context, filter app.expense_filter, earlier app.period, expected jsonb, dimensions text[], target text

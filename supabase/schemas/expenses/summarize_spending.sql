@@ -59,9 +59,17 @@ create or replace function app.list_expected(context app.context, filter app.exp
 language plpgsql stable set search_path = '' as $$
 begin
   return (
-    select jsonb_agg(to_jsonb(x) || jsonb_build_object('name', e.name))
+    select jsonb_agg(to_jsonb(x) || jsonb_build_object('name', e.name, 'expected_minor', borne.minor))
     from app.expected_in_period(context, filter.from_on, filter.to_on) as x
     join app.expenses as e on e.id = x.expense_id
+    cross join lateral (
+      select x.expected_minor as minor where filter.borne_by is null
+      union all
+      -- A share of an unknown amount is unknown too.
+      select s.minor from app.expected_shares(e, x.expected_minor) as s
+      where s.member_id = filter.borne_by and s.minor is distinct from 0
+      offset 0
+    ) as borne
     where (filter.currency is null or x.currency = filter.currency)
       and (filter.member_id is null or app.expected_payer(e) = filter.member_id) and filter.recorded_by is null
       and case when x.expected_minor is null then num_nonnulls(filter.min_minor, filter.max_minor) = 0
@@ -73,8 +81,8 @@ begin
 end
 $$;
 comment on function app.list_expected is
-  'Returns the upcoming dates of bills that match a filter: rows of app.expected_in_period with the bill''s name; null '
-  'for none.';
+  'Returns the upcoming dates of bills that match a filter: rows of app.expected_in_period with the bill''s name, and '
+  'only the share of filter.borne_by; null for none.';
 
 create or replace function app.average_spending(context app.context, period app.period, dimensions text[],
   minor numeric, exponent int) returns jsonb
@@ -86,22 +94,26 @@ declare
     (select p.paid_on from app.payments as p where p.deleted_at is null order by p.paid_on limit 1)
   );
   last_on constant date := least(period.to_on, context.today);
-  units int;
+  units numeric;
 begin
   if unit is null or minor is null or first_on > last_on then
     return null;
   end if;
-  units := case unit
+  -- The parts of months at both ends count as such, but what was spent so far in one month or week is no more in a
+  -- whole one.
+  units := greatest(1, case unit
     when 'month' then app.month_of(last_on) - app.month_of(first_on)
-    when 'week' then (date_trunc('week', last_on)::date - date_trunc('week', first_on)::date) / 7
-    else last_on - first_on end + 1;
-  return jsonb_build_object('per', unit, 'amount', app.format_minor(round(minor / units), exponent), 'of', units,
-    'since', first_on);
+      + extract(day from last_on) / extract(day from date_trunc('month', last_on) + interval '1 month - 1 day')
+      - (extract(day from first_on) - 1) / extract(day from date_trunc('month', first_on) + interval '1 month - 1 day')
+    when 'week' then (last_on - first_on + 1) / 7.0
+    else last_on - first_on + 1 end);
+  return jsonb_build_object('per', unit, 'amount', app.format_minor(round(minor / units), exponent),
+    'of', trim_scale(round(units, 1)), 'since', first_on);
 end
 $$;
 comment on function app.average_spending is
   'Returns the average per month, week or day, whichever groups the answer, from the first payment until today: {per, '
-  'amount, of, since}. of is the number of units. Returns null when the answer isn''t grouped by time.';
+  'amount, of, since}. of is the number of units, with a decimal. Returns null when the answer isn''t grouped by time.';
 
 create or replace function app.tax_in(filter app.expense_filter) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -169,6 +181,7 @@ declare
   );
   target constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
   exponent constant int := app.currency_exponent(target, 'in_currency');
+  own_begin date;
   expected jsonb;
   unknown_amounts text[];
   estimated record;
@@ -185,9 +198,8 @@ begin
   if 'borne_by' = any (dimensions) and identity.sees_own_only() then
     filter.borne_by := coalesce(filter.borne_by, context.actor_id);
   end if;
-  if (filter.borne_by is not null or dimensions && array['borne_by', 'recorded_by'])
-    and (arguments ->> 'include_upcoming')::boolean then
-    perform app.fail('invalid_argument.upcoming_unshared', field => 'include_upcoming');
+  if 'recorded_by' = any (dimensions) and (arguments ->> 'include_upcoming')::boolean then
+    perform app.fail('invalid_argument.upcoming_unrecorded', field => 'include_upcoming');
   end if;
   if (arguments ->> 'include_upcoming')::boolean and coalesce(filter.kind, 'bill_payment') = 'bill_payment'
     and coalesce(filter.reimbursement, 'none') = 'none' then
@@ -215,6 +227,18 @@ begin
       'group_by');
   end if;
 
+  if period.from_on > context.today
+    and not coalesce((arguments ->> 'include_upcoming')::boolean, false) then
+    warnings := warnings || app.warning('period_ahead', jsonb_build_object('from', period.from_on));
+  -- A month that still runs can only be incomplete.
+  elsif not is_compared and period.from_on < date_trunc('month', context.today) then
+    own_begin := app.books_begin(period);
+    if own_begin is not null then
+      warnings := warnings || app.warning('books_begin.inside', jsonb_build_object(
+        'on', own_begin, 'from', period.from_on, 'to', period.to_on
+      ));
+    end if;
+  end if;
   if books_begin is not null then
     rows :=
       (select coalesce(jsonb_agg(r.value - 'change_percent' order by r.ordinality), '[]')
@@ -232,6 +256,7 @@ begin
   select jsonb_build_object(
     'amount', app.format_minor(coalesce(sum(g.once_minor), 0), exponent), 'currency', target, 'count',
     coalesce(sum(g.once_count), 0),
+    'spent', app.format_minor(sum(g.once_minor) - sum(g.once_upcoming_minor), exponent),
     'upcoming', app.format_minor(sum(g.once_upcoming_minor), exponent),
     'previous', case when is_compared then app.format_minor(coalesce(sum(g.once_earlier_minor), 0), exponent) end,
     'change_percent', case when is_compared and books_begin is null then

@@ -84,6 +84,7 @@ create table app.expenses (
   recorded_seq bigint not null generated always as identity,
   created_at timestamptz not null default app.instant(),
   updated_at timestamptz not null default app.instant(),
+  paused_until date,
 
   -- In this order, the index also finds all rows of an organization. With a separate index for that, the planner could
   -- use it for lookups by both columns, and does so on tables without statistics.
@@ -96,7 +97,7 @@ create table app.expenses (
         and every is null
         and anchor_on is null and month_days is null
       and weekend_rule is null and ends_on is null and ends_after is null and tracked_from is null and next_due is null
-        and status is null and not reminder_enabled and payer_id is null and sharing is null
+        and status is null and paused_until is null and not reminder_enabled and payer_id is null and sharing is null
     )
   ),
   constraint expenses_bill_has_schedule check (
@@ -127,6 +128,8 @@ comment on column app.expenses.month_days is
   'Days of the month, -1 for the last, or weekdays of the month (app.month_weekday). Null means the day of anchor_on.';
 comment on column app.expenses.tracked_from is
   'Scheduled dates before this day are not tracked: they are neither open nor overdue.';
+comment on column app.expenses.paused_until is
+  'Nothing of the active bill is due before this day (tracked_from is behind it), and it counts as paused until then.';
 comment on column app.expenses.next_due is
   'Derived, kept by app.refresh_bill: due date of the earliest open occurrence on or after today in the owner''s zone.';
 comment on column app.expenses.share_bp is

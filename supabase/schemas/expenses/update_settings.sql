@@ -13,8 +13,7 @@ declare
   -- The limit of an import, because undo stores every moved expense.
   max_moved constant int := 2000;
 begin
-  if wanted is null or lower(coalesce(case action when 'create' then wanted else new_name end, '')) = 'uncategorized'
-    then
+  if wanted is null or app.means_uncategorized(case action when 'create' then wanted else new_name end) then
     perform app.fail('invalid_argument.category_without_name', field => 'category.name');
   elsif action = 'rename' and new_name is null then
     perform app.fail('invalid_argument.new_name_missing', jsonb_build_object('name', wanted), 'category.new_name');
@@ -85,7 +84,7 @@ begin
       if not identity.may('settings:write') then
         perform app.fail('forbidden_role.private_category', app.list_who_may('settings:write'));
       end if;
-      category := app.require_category(context, wanted, 'category.name');
+      category := app.require_category(context, wanted, 'category.name', nullif(action = 'make_private', false));
       if exists (
         select from app.categories as c
         where c.organization_id = context.organization_id and lower(c.name) = lower(category.name)
@@ -136,6 +135,7 @@ comment on function app.count_values is
 create or replace function app.update_settings(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
+  uncategorized bigint;
   closed_before constant date := (
     select o.closed_through from identity.organizations as o where o.id = context.organization_id
   );
@@ -167,6 +167,9 @@ begin
     and exists (select from identity.profiles as p where p.user_id = context.actor_id and not p.email_enabled) then
     warnings := warnings || app.warning('mails_off', '{}');
   end if;
+  if arguments #>> '{reminders,email_enabled}' = 'false' then
+    warnings := warnings || app.warning('mails_off.now', '{}');
+  end if;
   if changed ? 'base_currency' then
     revalued := app.count_values(context.organization_id);
     warnings := warnings
@@ -176,6 +179,16 @@ begin
     then app.list_open_dates(context, (changed ->> 'closed_through')::date) end;
   if open_dates is not null then
     warnings := warnings || app.warning('open_in_closed_month', jsonb_build_object('dates', open_dates));
+  end if;
+  if changed ->> 'closed_through' <> '' then
+    uncategorized := (
+      select count(*) from app.payments as p
+      where p.category_id is null and p.deleted_at is null
+        and p.paid_on between coalesce(closed_before + 1, '-infinity') and (changed ->> 'closed_through')::date
+    );
+    if uncategorized > 0 then
+      warnings := warnings || app.warning('uncategorized_in_closed_month', jsonb_build_object('count', uncategorized));
+    end if;
   end if;
   if changed ? 'closed_through'
     and closed_before > coalesce(nullif(changed ->> 'closed_through', '')::date, '-infinity') then

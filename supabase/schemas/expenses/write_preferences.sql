@@ -98,20 +98,20 @@ comment on function app.write_preferences is
   'Sets the given preferences, and stores the changed ones for undo. Ends the tool with forbidden_role when the person '
   'may not set one of them.';
 
-create or replace function app.change_preferences(context app.context, arguments jsonb) returns jsonb
+create or replace function app.change_preferences(context app.context, args jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  reminders constant jsonb := coalesce(arguments -> 'reminders', '{}');
-  closed_through constant date := app.parse_closed_through(context, arguments ->> 'closed_through');
+  reminders constant jsonb := coalesce(args -> 'reminders', '{}');
+  closed_through constant date := app.parse_closed_through(context, args ->> 'closed_through');
   wanted constant jsonb := jsonb_strip_nulls(jsonb_build_object(
-    'timezone', btrim(arguments ->> 'timezone'), 'base_currency', arguments -> 'base_currency', 'own_only',
-    arguments -> 'own_only', 'relabel_closed', arguments -> 'relabel_closed', 'email_enabled',
+    'timezone', btrim(args ->> 'timezone'), 'base_currency', args -> 'base_currency', 'own_only',
+    args -> 'own_only', 'relabel_closed', args -> 'relabel_closed', 'email_enabled',
     reminders -> 'email_enabled',
     'default_lead_days', reminders -> 'default_days_before', 'hide_amounts_in_email',
     reminders -> 'hide_amounts_in_email',
     'mails',
     case when reminders ? 'my_mails' then jsonb_build_object(context.actor_id, reminders -> 'my_mails') end
-  )) || case when arguments ? 'closed_through' then jsonb_build_object('closed_through', closed_through)
+  )) || case when args ? 'closed_through' then jsonb_build_object('closed_through', closed_through)
     else '{}' end;
   before constant jsonb := app.read_preferences(context.organization_id);
 begin
@@ -146,7 +146,8 @@ $$;
 comment on function app.change_preferences is
   'Sets the preferences in the arguments of update_settings. Returns those that changed, as {name: new value}.';
 
-create or replace function app.require_category(context app.context, name text, field text) returns app.categories
+create or replace function app.require_category(context app.context, name text, field text,
+  is_private boolean default null) returns app.categories
 language plpgsql stable set search_path = '' as $$
 declare
   category app.categories;
@@ -155,7 +156,7 @@ begin
     where c.organization_id = context.organization_id and lower(c.name) = lower(app.clean_text(require_category.name))
     order by c.is_private desc limit 1;
   if not found then
-    perform app.fail_without_category(app.clean_text(require_category.name), field);
+    perform app.fail_without_category(app.clean_text(require_category.name), field, is_private => is_private);
   end if;
   return category;
 end

@@ -63,7 +63,8 @@ begin
     'next_due', e.next_due
   ) || jsonb_build_object(
     'autopay', e.autopay, 'trial_ends_on', e.trial_ends_on, 'renews_on', e.renews_on, 'notice_days', e.notice_days,
-    'status', e.status, 'reminder_enabled', e.reminder_enabled, 'remind_days_before', e.remind_days_before,
+    'status', e.status, 'paused_until', e.paused_until, 'reminder_enabled', e.reminder_enabled, 'remind_days_before',
+    e.remind_days_before,
     'remind_again', e.remind_again, 'assignee', assignee.email, 'paid_by', app.member_name(e.payer_id), 'shared',
     app.describe_sharing(e.sharing), 'created_by', person.email, 'version', e.version,
     'created_at', e.created_at, 'updated_at', e.updated_at
@@ -137,6 +138,28 @@ begin
       where t.organization_id = organization and t.deleted_at is null and (last_id is null or t.id > last_id)
       order by t.id
       limit at_most;
+    when 'documents' then return query
+      select to_jsonb(d.id), jsonb_build_object(
+        'id', d.id, 'name', d.name, 'type', d.type, 'size', d.size, 'added_by', person.email,
+        'record_id', d.expense_id, 'record', e.name, 'occurrence_id', d.occurrence_id, 'facts', d.facts,
+        'version', d.version, 'created_at', d.created_at, 'updated_at', d.updated_at
+      )
+      from app.documents as d
+      left join app.expenses as e on e.id = d.expense_id
+      left join identity.profiles as person on person.user_id = d.added_by
+      where d.organization_id = organization and d.deleted_at is null and (last_id is null or d.id > last_id)
+      order by d.id
+      limit at_most;
+    -- One at a time, since a file has up to ten megabytes.
+    when 'document_files' then return query
+      select to_jsonb(d.id), jsonb_build_object(
+        'id', d.id, 'name', d.name, 'content', translate(encode(f.content, 'base64'), E'\n', '')
+      )
+      from app.documents as d
+      join app.document_files as f on f.document_id = d.id
+      where d.organization_id = organization and d.deleted_at is null and (last_id is null or d.id > last_id)
+      order by d.id
+      limit 1;
     when 'payee_rules' then return query
       select to_jsonb(r.id), jsonb_build_object(
         'id', r.id, 'payee', r.payee, 'category', category.name, 'category_id', r.category_id, 'version', r.version,
@@ -182,5 +205,5 @@ begin
 end
 $$;
 comment on function app.export_books is
-  'Returns a page of categories, one-off expenses, due dates, settlements, payee rules, budgets, or the rates that '
-  'valued payments.';
+  'Returns a page of categories, one-off expenses, due dates, settlements, documents, their files, payee rules, '
+  'budgets, or the rates that valued payments.';

@@ -35,7 +35,8 @@ begin
   end case;
   return jsonb_build_object(
     'rows', coalesce(to_jsonb(page.rows), '[]'),
-    'next', case when cardinality(page.rows) = rows_at_once then page.last_key end,
+    'next', case when cardinality(page.rows) = case part when 'document_files' then 1 else rows_at_once end
+      then page.last_key end,
     'latest_change', (
       select s.id from app.change_sets as s where s.organization_id = organization
       order by s.recorded_seq desc limit 1

@@ -12,6 +12,7 @@ begin
     when exists (
       select from identity.profiles as p where p.user_id = judge_invitation.user_id and p.deletes_at is not null
     ) then 'leaving'
+    when exists (select from identity.reviewers as r where r.user_id = judge_invitation.user_id) then 'withdrawn'
     when (invitation).accepted_at is not null then 'used'
     when (invitation).withdrawn_at is not null
       or not identity.may_give_role((invitation).organization_id, (invitation).invited_by, (invitation).role, at)
@@ -33,7 +34,7 @@ begin
 end
 $$;
 comment on function identity.mask_address is
-  'An address of which its owner recognizes it and nobody else learns it: a…@e….com.';
+  'A masked address that its owner recognizes and nobody else learns: a…@e….com.';
 
 create or replace function public.read_invitation(token_hash text, user_id uuid, email text, at timestamptz)
   returns jsonb
@@ -47,17 +48,18 @@ begin
   if not found then
     return '{"outcome":"unknown"}';
   end if;
-  judged := identity.judge_invitation(invitation, user_id, email, at);
+  judged := identity.judge_invitation(invitation, user_id, coalesce(email, invitation.address), at);
   if judged = 'for_another' then
     return jsonb_build_object('outcome', judged, 'masked_address', identity.mask_address(invitation.address));
   end if;
   return (
     select jsonb_build_object(
       'outcome', judged, 'organization_id', o.id, 'organization_name', o.name, 'inviter', p.email,
-      'role', invitation.role, 'expires_at', invitation.expires_at,
+      'role', invitation.role, 'expires_at', invitation.expires_at, 'address', invitation.address,
       'onboarded', exists (
         select from identity.profiles as own
-        where own.user_id = read_invitation.user_id and own.country is not null
+        where own.country is not null and case when read_invitation.user_id is null
+          then lower(own.email) = invitation.address else own.user_id = read_invitation.user_id end
       )
     )
     from identity.organizations as o
@@ -67,9 +69,10 @@ begin
 end
 $$;
 comment on function public.read_invitation is
-  'What the page behind an invitation''s link shows to a signed-in person: {"outcome":"open","organization_id",'
-  '"organization_name","inviter","role","expires_at","onboarded"}, the same with outcome already_member, leaving, '
-  'used, withdrawn, expired or plan, {"outcome":"for_another","masked_address"}, or {"outcome":"unknown"}.';
+  'The data of the page behind an invitation''s link, for a signed-in person, or with null for whoever got the mail: '
+  '{"outcome":"open","organization_id","organization_name","inviter","role","expires_at","address","onboarded"}, the '
+  'same with outcome already_member, leaving, used, withdrawn, expired or plan, '
+  '{"outcome":"for_another","masked_address"}, or {"outcome":"unknown"}.';
 
 create or replace function public.accept_invitation(token_hash text, user_id uuid, email text, at timestamptz)
   returns jsonb

@@ -15,7 +15,8 @@ create table identity.handovers (
 );
 comment on table identity.handovers is
   'Pending hand-overs, one per organization: the owner, and the member who has to confirm.';
-comment on column identity.handovers.id is 'Names this proposal, so that nobody confirms a later one by an old page.';
+comment on column identity.handovers.id is
+  'Names this proposal, so that an old page cannot confirm a later one.';
 create index handovers_from_idx on identity.handovers (organization_id, from_id);
 create index handovers_to_idx on identity.handovers (organization_id, to_id);
 alter table identity.handovers enable row level security;

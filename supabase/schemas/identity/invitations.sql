@@ -22,7 +22,8 @@ create table identity.invitations (
 );
 comment on table identity.invitations is
   'Invitations to organizations by mail. Sent again, one gets another link, and the one before stops working.';
-comment on column identity.invitations.address is 'In lower case. The link works only for who signs in with it.';
+comment on column identity.invitations.address is
+  'In lower case. The link works only for the person who signs in with it.';
 create index invitations_organization_id_idx on identity.invitations (organization_id);
 create index invitations_invited_by_idx on identity.invitations (invited_by);
 create unique index invitations_open_idx on identity.invitations (organization_id, address)
@@ -42,6 +43,28 @@ $$;
 comment on function identity.may_grow is
   'Whether an organization''s plan allows further members at an instant; false while it is being deleted. Every check '
   'uses this function. Members keep their membership on any plan.';
+
+create or replace function public.may_sign_up(email text, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object('may',
+    exists (
+      select from identity.invitations as i
+      where i.address = lower(may_sign_up.email) and i.accepted_at is null and i.withdrawn_at is null
+        and i.expires_at > at
+    )
+    or exists (
+      select from identity.profiles as p
+      join identity.memberships as m on m.user_id = p.user_id
+      where lower(p.email) = lower(may_sign_up.email)
+    )
+    or not exists (select from identity.organizations)
+  );
+end
+$$;
+comment on function public.may_sign_up is
+  'Where sign-up needs an invitation, whether somebody with this address may have an account and organizations: '
+  '{"may"}, true with an open invitation, for members, and while there is no organization at all.';
 
 create or replace function identity.may_give_role(organization_id text, user_id uuid, role text, at timestamptz)
   returns boolean
@@ -68,7 +91,7 @@ begin
 end
 $$;
 comment on function identity.lock_members is
-  'Makes this transaction the only one that changes who belongs to an organization. Each that does takes it first.';
+  'Makes this transaction the only one that changes the members of an organization. Every such change calls it first.';
 
 create or replace function identity.hold_members(organization_id text, user_id uuid, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$

@@ -8,21 +8,21 @@ end
 $$;
 comment on function app.answer_preview is 'Returns the preview of an import, or its progress until it is ready.';
 
-create or replace function app.import_whole_file(context app.context, arguments jsonb) returns jsonb
+create or replace function app.import_whole_file(context app.context, args jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  batch app.import_batches := app.keep_import_file(context, arguments);
+  batch app.import_batches := app.keep_import_file(context, args);
 begin
-  batch := app.answer_import(context, batch, arguments - array['mapping', 'answers']);
+  batch := app.answer_import(context, batch, args - array['mapping', 'answers']);
   -- Without rows, the file waits for an answer. Staging ignores them at revision 2, when a learned answer requires
   -- reading the file again.
-  batch := case when arguments ? 'rows' then
-    app.stage_import_rows(context, batch, arguments || jsonb_build_object('after', 0, 'revision', 1, 'is_last', true))
+  batch := case when args ? 'rows' then
+    app.stage_import_rows(context, batch, args || jsonb_build_object('after', 0, 'revision', 1, 'is_last', true))
     else batch end;
   while batch.state = 'matching' loop
     batch := app.match_import_page(context, batch);
   end loop;
-  return app.answer_preview(context, batch, arguments);
+  return app.answer_preview(context, batch, args);
 end
 $$;
 comment on function app.import_whole_file is 'Step all: takes a short file from its text to the preview in one call.';
@@ -72,7 +72,9 @@ begin
     end if;
     return batch.result || '{"replayed": true}';
   elsif batch.state = 'waiting' then
-    perform app.fail('not_found.import_file', jsonb_build_object('expires_at', batch.expires_at), 'import_id');
+    perform app.fail('not_found.import_file', jsonb_build_object(
+      'expires_at', to_char(batch.expires_at at time zone context.timezone, 'YYYY-MM-DD HH24:MI')
+    ), 'import_id');
   end if;
   -- A rejected commit may have asked questions that the last preview did not have.
   if batch.state = 'ready' and arguments ? 'answers' then

@@ -89,14 +89,17 @@ language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_cust
 declare
   days constant int := 5;
   lines app.sum_item[] := array(
-    select (r.line::text, d.paid_on, d.amount_minor, d.currency, d.direction,
-      coalesce(d.payee, d.name), split_part(lower(coalesce(d.payee, d.name)), ' ', 1))::app.sum_item
-    from app.import_rows as r
-    cross join lateral jsonb_to_record(r.draft) as d (
-      paid_on date, amount_minor bigint, currency text, direction text, name text, payee text
-    )
-    where r.import_id = batch.id and r.line between first and last and r.draft is not null and not r.is_skipped
-      and r.match is null and r.kind in ('expense', 'refund')
+    select i::app.sum_item
+    from (
+      select r.line::text as id, d.paid_on as day, d.amount_minor, d.currency, d.direction,
+        coalesce(d.payee, d.name) as name, split_part(lower(coalesce(d.payee, d.name)), ' ', 1) as grouped_by
+      from app.import_rows as r
+      cross join lateral jsonb_to_record(r.draft) as d (
+        paid_on date, amount_minor bigint, currency text, direction text, name text, payee text
+      )
+      where r.import_id = batch.id and r.line between first and last and r.draft is not null and not r.is_skipped
+        and r.match is null and r.kind in ('expense', 'refund')
+    ) as i
   );
   -- Values instead of subqueries, so that the planner knows how few days there are.
   first_day constant date := (select min((l).day) from unnest(lines) as l) - days;
@@ -107,16 +110,20 @@ begin
     return;
   end if;
   paid := array(
-    select (p.id, p.paid_on, p.amount_minor, p.currency, p.direction,
-      coalesce(e.payee, e.name), e.match_key)::app.sum_item
-    from app.payments as p
-    cross join lateral (select e.name, e.payee, e.match_key from app.expenses as e where e.id = p.expense_id offset 0)
-      as e
-    where p.organization_id = context.organization_id and p.deleted_at is null and p.split_id is null
-      and not p.is_estimate
-      and p.paid_on between first_day and last_day
-      and not exists (select from app.statement_links as k where k.payment_id = p.id)
-      and p.id <> all (taken)
+    select i::app.sum_item
+    from (
+      select p.id, p.paid_on as day, p.amount_minor, p.currency, p.direction, coalesce(e.payee, e.name) as name,
+        e.match_key as grouped_by
+      from app.payments as p
+      cross join lateral (
+        select e.name, e.payee, e.match_key from app.expenses as e where e.id = p.expense_id offset 0
+      ) as e
+      where p.organization_id = context.organization_id and p.deleted_at is null and p.split_id is null
+        and not p.is_estimate
+        and p.paid_on between first_day and last_day
+        and not exists (select from app.statement_links as k where k.payment_id = p.id)
+        and p.id <> all (taken)
+    ) as i
   );
   update app.import_rows as r
   set match = jsonb_build_object('state', 'linked', 'payment_ids', s.part_ids)

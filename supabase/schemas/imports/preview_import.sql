@@ -33,7 +33,7 @@ begin
           and not i.is_skipped
         offset 0
       ) as r
-      where lower(r.category) <> 'uncategorized'
+      where not app.means_uncategorized(r.category)
       group by lower(r.category)
     ) as u
     where not exists (
@@ -179,11 +179,18 @@ declare
   questions constant jsonb := app.import_questions(batch, coalesce(counted #> '{listed,asked}', '[]'));
   questions_count constant int :=
     jsonb_array_length(coalesce(batch.read -> 'questions', '[]')) + coalesce((outcomes ->> 'asked')::int, 0);
+  closed record;
 begin
   if bad_count > 0 and outcomes - array['bad', 'closed', 'left_out'] = '{}' then
-    perform app.fail('invalid_argument.no_row_readable', jsonb_build_object('details', jsonb_build_object(
-      'rows_bad', bad, 'mapping', batch.read -> 'mapping'
-    )), 'csv');
+    select min((r.draft ->> 'paid_on')::date) as first_on, max((r.draft ->> 'paid_on')::date) as last_on into closed
+    from app.import_rows as r
+    where r.import_id = batch.id and outcomes ? 'closed' and r.error is null and r.draft is not null
+      and not r.is_skipped;
+    perform app.fail(
+      case when closed.first_on is null then 'invalid_argument.no_row_readable' else 'month_closed.of_import' end,
+      jsonb_build_object('details', jsonb_build_object('rows_bad', bad, 'mapping', batch.read -> 'mapping'))
+        || app.closed_month(closed.first_on) || jsonb_build_object('to', app.month_name(closed.last_on)), 'csv'
+    );
   end if;
   return jsonb_build_object('data', jsonb_build_object('preview', jsonb_strip_nulls(jsonb_build_object(
     'import_id', batch.id,
@@ -218,9 +225,10 @@ begin
   )) || (counted -> 'effects') || app.describe_unknown_categories(unknown)), 'warnings',
     coalesce(batch.read -> 'warnings', '[]')
     || case when unknown = '[]' then '[]'::jsonb else jsonb_build_array(app.warning('category_not_found',
-      jsonb_build_object('names', jsonb_path_query_array(unknown, '$[*].name')))) end);
+      jsonb_build_object('names', jsonb_path_query_array(unknown, '$[*].name')))) end
+    || app.warn_of_unspent(context, batch, counted -> 'new'));
 end
 $$;
 comment on function app.preview_import is
   'Returns {preview}: the effect of an import, with its questions and notes. Writes nothing into the books. Ends the '
-  'tool with invalid_argument when no row is readable.';
+  'tool with invalid_argument when no row is readable, and with month_closed when those that are lie in closed months.';

@@ -58,6 +58,10 @@ declare
   account constant app.accounts := app.require_account(context, arguments ->> 'account', 'account');
   first_day date := app.parse_date(context, arguments ->> 'from', 'from');
   last_day date := app.parse_date(context, arguments ->> 'to', 'to');
+  -- A bank writes no row on some days.
+  quiet_days constant int := 7;
+  first_line date;
+  last_line date;
   account_currency constant text := coalesce(account.currency, (
     select l.currency from app.statement_lines as l where l.account_id = account.id
     group by l.currency order by count(*) desc, l.currency limit 1
@@ -66,9 +70,11 @@ declare
   books jsonb;
   found record;
 begin
-  select coalesce(first_day, min(l.booked_on)), coalesce(last_day, max(l.booked_on)) into first_day, last_day
+  select min(l.booked_on), max(l.booked_on) into first_line, last_line
   from app.statement_lines as l
   where l.account_id = account.id;
+  first_day := coalesce(first_day, first_line);
+  last_day := coalesce(last_day, last_line);
   if last_day < first_day then
     perform app.fail('invalid_argument.period_backwards', jsonb_build_object('from', first_day, 'to', last_day), 'to');
   end if;
@@ -170,9 +176,14 @@ begin
         from jsonb_array_elements(books) as b
       ))
     )
-  ));
+  ), 'warnings', case
+    when first_line is null or first_day < first_line - quiet_days
+      or least(last_day, context.today) > last_line + quiet_days
+    then jsonb_build_array(app.warning('no_statement', jsonb_build_object(
+      'account', account.name, 'first', first_line, 'last', last_line
+    ))) else '[]' end);
 end
 $$;
 comment on function app.reconcile is
   'Tool reconcile. Returns data {account, from, to, bank_only, books_only, their counts, linked_count, balance?, '
-  'totals}.';
+  'totals}, and warns when no statement covers the period.';

@@ -50,5 +50,5 @@ begin
 end
 $$;
 comment on function public.check_schedule is
-  'The database''s clock, whether the vault holds what the schedule needs (jobs.vault_matches), each schedule with its '
+  'The database''s clock, whether the vault holds the schedule''s secrets (jobs.vault_matches), each schedule with its '
   'last run, and each scheduled function with its last runs and the stages that failed in the latest.';

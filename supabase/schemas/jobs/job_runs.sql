@@ -14,7 +14,7 @@ create table jobs.job_runs (
 comment on table jobs.job_runs is
   'Each stage of each run of a scheduled function: when it ran, whether as a whole, and how much it did.';
 comment on column jobs.job_runs.period is
-  'What the run was about: the day (UTC) of the reminders, the first of the month of a provider sync.';
+  'The run''s period: the day (UTC) of the reminders, the first of the month of a provider sync.';
 create index job_runs_latest_idx on jobs.job_runs (job, period, id);
 alter table jobs.job_runs enable row level security;
 grant select, insert, update, delete on jobs.job_runs to service_role;

@@ -63,9 +63,14 @@ begin
       ('deleted_records', 'app.payments', 'deleted_at < $1 and merged_into is null'),
       ('deleted_records', 'app.expenses', 'deleted_at < $1
         and not exists (select from app.payments as p where p.expense_id = expenses.id and p.merged_into is not null)'),
+      -- A document that is attached to a record is deleted with it.
+      ('deleted_records', 'app.documents', 'deleted_at < $1'),
+      ('documents', 'app.documents', 'expense_id is null and created_at < $1'),
       ('proposals', 'app.proposals', 'expires_at < $1'),
       -- Mails about proposals cascade from them.
       ('proposals', 'app.mails', 'event_id is not null and leased_until < $1'),
+      ('events', 'app.events', 'created_at < $1'),
+      (null, 'app.event_subscriptions', 'expires_at < $1'),
       ('tool_reads', 'app.tool_reads', 'day < ($1 at time zone ''UTC'')::date'),
       ('job_runs', 'jobs.job_runs', 'finished_at < $1'),
       -- Cascades to their log. Kept for over a year, so that the next reminder of a yearly bill finds the last one.

@@ -124,7 +124,7 @@ begin
     order by p.paid_on, p.id
     limit size
   ) as w;
-  -- Writes only new values. Rows that somebody is changing are valued by that change.
+  -- Writes only new values. A concurrent change values its own rows.
   ids := array(
     select p.id
     from app.payments as p
@@ -135,7 +135,7 @@ begin
       (value.base_minor, value.fx_rate, value.fx_rate_on, value.fx_source, value.is_final)
     order by p.id for update of p skip locked
   );
-  -- The trigger values a payment whose value is not final, whatever is written to it.
+  -- The trigger values a payment without a final value on every write.
   with written as (
     update app.payments as p set is_final = false where p.id = any (ids) returning p.is_final
   )

@@ -12,6 +12,11 @@ begin
       from oauth.grants as g
       where g.user_id = consent_of.user_id and g.client_id = consent_of.client_id and g.revoked_at is null
     ),
+    'narrowed', exists (
+      select from oauth.grants as g
+      where g.user_id = consent_of.user_id and g.client_id = consent_of.client_id and g.access = 'read'
+        and g.revoked_at is null and g.expires_at > consent_of.at
+    ),
     'onboarded',
     exists (select from identity.profiles as p where p.user_id = consent_of.user_id and p.country is not null),
     'plans_enabled', billing.plans_enabled(),
@@ -31,7 +36,7 @@ end
 $$;
 comment on function oauth.consent_of is
   'All that an authorization request is judged by: the client (null when unknown) and, for a signed-in person, where '
-  'they have it connected and their organizations.';
+  'they have it connected, whether it may only read anywhere, and their organizations.';
 
 create or replace function public.open_consent(client_id text, user_id uuid, at timestamptz, quotas jsonb default null)
   returns jsonb
@@ -42,10 +47,10 @@ end
 $$;
 comment on function public.open_consent is
   'What an authorization request of a registered client is judged by: '
-  '{"client","approved","onboarded","plans_enabled","organizations"}.';
+  '{"client","approved","narrowed","onboarded","plans_enabled","organizations"}.';
 
 create or replace function public.approve_consent(consent_id uuid, client_id text, user_id uuid, organization_id text,
-  at timestamptz) returns jsonb
+  at timestamptz, access text default 'write') returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   consent oauth.consents;
@@ -68,8 +73,8 @@ begin
     return '{"outcome": "feature_not_in_plan"}';
   end if;
 
-  insert into oauth.consents (id, user_id, organization_id, approved_at)
-    values (consent_id, user_id, organization_id, at)
+  insert into oauth.consents (id, user_id, organization_id, approved_at, access)
+    values (consent_id, user_id, organization_id, at, access)
   on conflict on constraint consents_pkey do nothing;
   select * into strict consent from oauth.consents as c where c.id = consent_id;
   if consent.approved_at + interval '30 seconds' < at
@@ -77,7 +82,7 @@ begin
     return '{"outcome": "already_decided"}';
   end if;
   return jsonb_build_object('outcome', 'approved', 'organization_id', consent.organization_id, 'approved_at',
-    consent.approved_at);
+    consent.approved_at, 'access', consent.access);
 end
 $$;
 comment on function public.approve_consent is

@@ -13,8 +13,8 @@ comment on table oauth.client_documents is
   'When clients'' metadata documents were fetched. The metadata is stored with the client; failed or invalid fetches '
   'store nothing.';
 comment on column oauth.client_documents.fresh_until is
-  'As its owner said, within 5 minutes and 24 hours. For another 24 hours it serves people who use the client already, '
-  'while it cannot be read again.';
+  'By its owner''s caching headers, from 5 minutes to 24 hours. While it cannot be read again, it serves existing '
+  'users of the client for another 24 hours.';
 alter table oauth.client_documents enable row level security;
 grant select, insert, update, delete on oauth.client_documents to service_role;
 

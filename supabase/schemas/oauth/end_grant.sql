@@ -4,6 +4,7 @@ begin
   insert into identity.audit_events (at, actor_id, organization_id, event, detail)
   values (at, of_grant.user_id, of_grant.organization_id, event, jsonb_strip_nulls(jsonb_build_object(
     'grant_id', of_grant.id, 'client_id', of_grant.client_id, 'reason', of_grant.revocation_reason,
+    'access', of_grant.access,
     'client_name', (select c.client_name from oauth.clients as c where c.client_id = of_grant.client_id)
   )));
 end
@@ -23,8 +24,9 @@ begin
   end if;
   perform oauth.audit_grant(ended, 'grant.revoked', at);
   perform app.withdraw_proposals_through(grant_id, at);
+  delete from app.event_subscriptions as s where s.grant_id = end_grant.grant_id;
   return true;
 end
 $$;
 comment on function oauth.end_grant is
-  'Ends a grant with all its tokens and withdraws its proposals; false when it had already ended.';
+  'Ends a grant with all its tokens and subscriptions, and withdraws its proposals; false when it had already ended.';

@@ -1,7 +1,8 @@
 create or replace function public.redeem_authorization_code(
   code_id uuid, code_expires_at timestamptz, client_id text, redirect_uri text, user_id uuid, organization_id text,
   resource text,
-  access_token_hash text, refresh_token_hash text, at timestamptz, limits jsonb default null
+  access_token_hash text, refresh_token_hash text, at timestamptz, limits jsonb default null,
+  access text default 'write'
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -39,8 +40,10 @@ begin
     return oauth.refuse('replayed', client_id, limits, at);
   end if;
 
-  insert into oauth.grants (id, client_id, user_id, organization_id, redirect_uri, resource, created_at, expires_at)
-  values (spent.grant_id, client_id, user_id, organization_id, redirect_uri, resource, at, at + interval '180 days')
+  insert into oauth.grants (id, client_id, user_id, organization_id, redirect_uri, resource, created_at, expires_at,
+    access)
+  values (spent.grant_id, client_id, user_id, organization_id, redirect_uri, resource, at, at + interval '180 days',
+    access)
   returning * into new_grant;
   perform oauth.audit_grant(new_grant, 'grant.created', at);
   if first_granted_at is null then

@@ -41,8 +41,8 @@ create table oauth.ungranted_counts (
   primary key (caller, part)
 );
 comment on table oauth.ungranted_counts is
-  'How many clients are kept that nobody has authorized: in all, and of each caller. Counting them for each '
-  'registration would cost most when somebody floods us.';
+  'The number of stored clients without authorization, in total and per caller. Counting them at each registration '
+  'would cost most during a flood.';
 comment on column oauth.ungranted_counts.caller is
   'As clients.registered_by; * for all, also those that count against nobody.';
 comment on column oauth.ungranted_counts.part is
@@ -64,6 +64,7 @@ create table oauth.grants (
       revocation_reason
       in ('code_replayed', 'refresh_token_replayed', 'revoked_by_client', 'revoked_by_user', 'too_many')),
   alert_seen_at timestamptz,
+  access text not null default 'write' constraint grants_access_known check (access in ('read', 'write')),
   constraint grants_membership_fkey foreign key (organization_id, user_id)
     references identity.memberships (organization_id, user_id) on delete cascade,
   constraint grants_revocation_explained check ((revoked_at is null) = (revocation_reason is null))
@@ -79,6 +80,8 @@ comment on column oauth.grants.last_used_at is
   'When the client last asked the connector for something, to within an hour; null when it never has.';
 comment on column oauth.grants.revocation_reason is
   'too_many: the one that idled longest had to go when its person connected more than 20 clients to the organization.';
+comment on column oauth.grants.access is
+  'What the person allows: read, or write, which includes reading. Both have the one scope.';
 comment on column oauth.grants.alert_seen_at is 'When the person said that they know that the grant ended by a replay.';
 create index grants_client_id_idx on oauth.grants (client_id);
 -- Finds a person's active grants; most grants end up revoked.
@@ -89,6 +92,7 @@ create table oauth.consents (
   user_id uuid not null,
   organization_id text collate "C" not null,
   approved_at timestamptz not null,
+  access text not null default 'write' constraint consents_access_known check (access in ('read', 'write')),
   constraint consents_membership_fkey foreign key (organization_id, user_id)
     references identity.memberships (organization_id, user_id) on delete cascade
 );
@@ -96,6 +100,7 @@ comment on table oauth.consents is
   'Consent pages that were answered with Allow, so that a second press gets the same answer or none. Of no use after '
   'an hour.';
 comment on column oauth.consents.id is 'Id of the signed page, and of the authorization code that it led to.';
+comment on column oauth.consents.access is 'As of the grant that the code leads to.';
 create index consents_membership_idx on oauth.consents (user_id, organization_id);
 
 create table oauth.used_codes (
@@ -135,3 +140,13 @@ comment on column oauth.tokens.rotated_at is
 comment on column oauth.tokens.successor_hash is
   'The refresh token it was exchanged for, which the function derives again from the presented one.';
 create index tokens_grant_id_idx on oauth.tokens (grant_id);
+
+alter table oauth.clients enable row level security;
+alter table oauth.ungranted_counts enable row level security;
+alter table oauth.grants enable row level security;
+alter table oauth.consents enable row level security;
+alter table oauth.used_codes enable row level security;
+alter table oauth.tokens enable row level security;
+grant select, insert, update, delete
+  on oauth.clients, oauth.ungranted_counts, oauth.grants, oauth.consents, oauth.used_codes, oauth.tokens
+  to service_role;

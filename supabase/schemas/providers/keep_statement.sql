@@ -45,7 +45,7 @@ begin
   select * into estimate from app.payments as p
   where p.occurrence_id = occurrence.id and p.is_estimate and p.deleted_at is null
     and p.amount_minor = occurrence.paid_minor and occurrence.status = 'paid'
-    -- A closed month keeps its amount, and a person is told of the difference.
+    -- A closed month keeps its amount, and a mail reports the difference.
     and not app.is_closed(p.organization_id, p.paid_on);
   if estimate.id is not null then
     -- An estimate does not block the real amount.
@@ -55,7 +55,8 @@ begin
   statement := app.rejudge_statement(statement, occurrence);
   is_new := kept.payload_sha256 is distinct from statement.payload_sha256;
   lost_its_occurrence := kept.id is not null and kept.occurrence_id is null;
-  -- A repeated statement keeps what a person made of it, unless a person requests it or the date was recreated since.
+  -- A repeated statement keeps a person's decision about it, unless a person requests it or the date was recreated
+  -- since.
   is_taken := statement.reason is null
     and (occurrence.expected_minor is distinct from statement.amount_minor or estimate.id is not null)
     and (is_new or (is_asked_for or lost_its_occurrence) and occurrence.amount_source <> 'override');

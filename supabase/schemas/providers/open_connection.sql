@@ -65,6 +65,6 @@ begin
 end
 $$;
 comment on function public.open_connection is
-  'What the connect page shows of a bill: app.judge_connection, and when it is open "link" as it is now, or null, and '
+  'The connect page''s data about a bill: app.judge_connection, and when it is open "link" as it is now, or null, and '
   '"link_id", for which the credential is to be sealed. quotas: what trying a credential draws on.';
 revoke all on function app.judge_connection from authenticated;

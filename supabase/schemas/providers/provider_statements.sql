@@ -1,32 +1,5 @@
--- Statements from providers: one row for each link, month and content, and on the link the state of its requests.
--- take_over_statements.sql applies them to due dates.
-
-alter table app.provider_links
-  add column provider_name text
-    constraint provider_links_provider_name_length check (length(provider_name) between 1 and 60),
-  add column asked_at timestamptz,
-  add column ask_after timestamptz,
-  add column backlog date[] not null default '{}',
-  add column lease_token uuid,
-  add column leased_until timestamptz;
-comment on column app.provider_links.provider_name is
-  'What people call the provider, as its adapter said when it was asked or connected last.';
-comment on column app.provider_links.asked_at is 'When the provider was last asked, whatever the result.';
-comment on column app.provider_links.ask_after is 'Not asked before then: the provider asked for a pause.';
-comment on column app.provider_links.backlog is
-  'Months before the last one, by their first day, that are still to be asked for: their dates have no amount. Found '
-  'when the provider is first asked in a month.';
-comment on column app.provider_links.lease_token is
-  'The lease of the running request; only its holder may settle the link. After leased_until the holder counts as '
-  'dead.';
-comment on column app.provider_links.last_success_period is
-  'The latest month with a statement, as its first day.';
--- Finds the links that were asked longest ago.
-create index provider_links_asked_at_idx on app.provider_links (asked_at nulls first, id) where status = 'active';
-grant
-  update (provider_name, asked_at, ask_after, backlog, lease_token, leased_until, last_success_period,
-  last_error_code, consecutive_failures)
-  on app.provider_links to authenticated;
+-- Statements from providers: one row for each link, month and content. judge_statement.sql applies them to due
+-- dates.
 
 create table app.provider_statements (
   id text collate "C" primary key default app.new_id('stm')

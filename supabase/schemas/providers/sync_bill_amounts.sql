@@ -6,7 +6,7 @@ create or replace function app.describe_unasked(context app.context, bill app.ex
 language plpgsql stable set search_path = '' as $$
 declare
   provider constant text := app.provider_name(link);
-  -- Where the owner's month begins before that of the providers, which count in UTC.
+  -- The owner's month may begin before the providers' month, which is in UTC.
   is_over constant boolean := statement_month + interval '1 month' <= context.at at time zone 'UTC';
 begin
   return (

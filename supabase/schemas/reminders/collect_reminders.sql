@@ -12,6 +12,7 @@ declare
   digest_count int;
   reminder_count int;
 begin
+  perform set_config('app.at', at::text, true);
   if after is null then
     perform jobs.drop_outdated_digests(at);
     given_up := jobs.give_up_batches(at);
@@ -231,5 +232,6 @@ begin
 end
 $$;
 comment on function public.collect_reminders is
-  'Makes the digests of one page of the bills, then budgets, that something is to be said of: {"digests","reminders",'
-  '"given_up": how many earlier ones ended without an answer,"next": where the following page begins, or null}.';
+  'Makes the digests of one page of the bills, then of the budgets, with something to report: '
+  '{"digests","reminders","given_up": how many earlier ones ended without an answer,"next": where the following page '
+  'begins, or null}.';

@@ -17,7 +17,7 @@ begin
       select c.id, c.expense_id, c.due_on, c.scheduled_on, c.expected_minor, c.paid_minor, c.amount_source,
         c.currency, l.log_id
       from (
-        -- Once, though several reminders of it may be due.
+        -- Lists the date once, though several reminders may be due.
         select t.expense_id, t.due_on, max(t.log_id) as log_id
         from (
           select l.expense_id, l.due_on, l.id as log_id from unnest(reminded) as l

@@ -64,5 +64,5 @@ end
 $$;
 comment on function app.describe_notices is
   'The notices about bills of one organization, besides due dates: {notices, unlisted, tells_of: their log rows}. The '
-  'amount of a contract is that of its next term. Null without notices.';
+  'amount of a contract is its next term''s. Null without notices.';
 alter function app.describe_notices set role = 'authenticated';

@@ -51,5 +51,5 @@ begin
 end
 $$;
 comment on function app.describe_statement is
-  'What a provider said of a due date, {on, provider, amount, currency, usual}: fetched when it is the amount, '
-  'not_taken when somebody has to look at it.';
+  'A provider''s statement for a due date, {on, provider, amount, currency, usual}: fetched when it became the amount, '
+  'not_taken when it needs a review.';

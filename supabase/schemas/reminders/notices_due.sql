@@ -106,7 +106,7 @@ comment on function jobs.nudged_days is 'The days since which a date may be over
 create or replace function jobs.find_noticed(at timestamptz) returns table (id text)
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Time zones, 14 days ahead, a leap day, and what a weekend moves.
+  -- Time zones, 14 days ahead, a leap day, and moves by the weekend rule.
   first constant int := app.day_of_year(jobs.latest_today(at) - 5);
   last constant int := app.day_of_year(jobs.latest_today(at) + 17);
   days constant int[] := array(
@@ -137,4 +137,4 @@ begin
 end
 $$;
 comment on function jobs.find_noticed is
-  'The bills of everybody of which a notice may be due at an instant, by what the indexes know.';
+  'All bills with a notice that may be due at an instant, as far as indexes can tell.';

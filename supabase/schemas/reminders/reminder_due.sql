@@ -111,7 +111,7 @@ begin
 end
 $$;
 comment on function jobs.void_log is
-  'What digests would have said may be said another day: nobody knows whether they arrived.';
+  'Another digest may repeat this content, since nobody knows whether the earlier ones arrived.';
 
 create or replace function jobs.give_up_batches(at timestamptz) returns int
 language plpgsql volatile set search_path = '' as $$

@@ -6,3 +6,6 @@
 select cron.schedule('reminders', '0 8 * * *', $$select jobs.call_function('cron-reminders')$$);
 select cron.schedule('reminders-catch-up', '5-55/10 8-11 * * *', $$select jobs.call_function('cron-reminders')$$);
 select cron.schedule('roll-bills', '1-59/15 * * * *', $$select jobs.call_function('cron-reminders?only=roll')$$);
+-- Calls nothing while no event waits.
+select cron.schedule('send-events', '* * * * *',
+  $$select jobs.call_function('cron-reminders?only=events') where app.has_waiting_events(now())$$);

@@ -7,6 +7,7 @@ declare
   digest_count int;
   reminder_count int;
 begin
+  perform set_config('app.at', at::text, true);
   select * into batch from jobs.reminder_batches as b
   where b.id = batch_id and b.lease_token = settle_reminders.lease_token
   for update;

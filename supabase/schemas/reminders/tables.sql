@@ -124,9 +124,9 @@ create table jobs.notice_log (
 comment on table jobs.notice_log is
   'One row for each one-time notice about a bill, budget or plan and its date. Void rows don''t count.';
 comment on column jobs.notice_log.kind is
-  'reminder and snoozed: to a member, what the reminder log has a row for to the owner.';
+  'reminder and snoozed: sent to a member; for the owner the reminder log has a row instead.';
 comment on column jobs.notice_log.about_on is 'Of a budget the first day of its month or year.';
-comment on column jobs.notice_log.tell_on is 'From when on it is to be said: about a date, more than once.';
+comment on column jobs.notice_log.tell_on is 'The first instant to send it; a date may have several notices.';
 create unique index notice_log_once_idx on jobs.notice_log (expense_id, recipient_id, kind, about_on, tell_on)
   where voided_at is null;
 create unique index notice_log_budget_once_idx on jobs.notice_log (budget_id, recipient_id, kind, about_on)

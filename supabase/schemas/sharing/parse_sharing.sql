@@ -79,7 +79,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   payer constant uuid := app.find_member(context, app.clean_text(given), field);
 begin
-  if payer <> all (app.list_sharers()) then
+  if payer is not null and payer <> all (app.list_sharers()) then
     perform app.fail('invalid_argument.cannot_share', jsonb_build_object('who', app.member_name(payer)), field);
   end if;
   return payer;

@@ -42,7 +42,7 @@ comment on table app.settlements is
 create index settlements_organization_id_idx on app.settlements (organization_id, currency);
 create index settlements_currency_idx on app.settlements (currency);
 
--- security definer: shares are derived for every member, whoever writes the payment.
+-- security definer: a payment by any member derives the shares of all members.
 create or replace function app.derive_shares() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin

@@ -1,5 +1,6 @@
 /** The account page: new, used, after its trial, with awkward names; and its confirmation pages. */
-import type { Account, ConnectedApp } from "../../../shared/db/identity_store.ts";
+import type { ConnectedApp } from "../../../shared/db/connected_app.ts";
+import type { Account } from "../../../shared/db/identity_store.ts";
 import type { Deletion } from "../../../shared/db/deletion_store.ts";
 import { confirmationUrl } from "../../../functions/auth-callback/account/address/addresses.ts";
 import type { Config } from "../../../shared/config.ts";
@@ -69,6 +70,8 @@ const claude: ConnectedApp = {
   organization_name: "Home",
   created_at: "2026-10-03T09:00:00Z",
   last_used_at: "2026-11-19T09:00:00Z",
+  access: "write",
+  role_writes: true,
   last_change: { tool: "mark_bill_paid", at: "2026-11-18T17:20:00Z" },
 };
 const always: Pick<Account, "plans_enabled" | "plan_features" | "first_steps"> = {
@@ -328,6 +331,15 @@ export const ACCOUNT_STATES: readonly State[] = [
     const { browser } = await signIn(pages, EMAIL);
     return await browser.submit(await (await browser.get("/account")).text(), 'value="create"');
   }, { answers: { read_account: ACCOUNTS.new, create_calendar: { outcome: "created" } } }),
+  signedIn("access", `/account/access?grant=${claude.grant_id}`, { answers: { read_account: ACCOUNTS.used } }),
+  signedIn("access-of-a-viewer", `/account/access?grant=${claude.grant_id}`, {
+    answers: {
+      read_account: {
+        ...ACCOUNTS.used!,
+        connected_apps: [{ ...claude, access: "read", role_writes: false }],
+      },
+    },
+  }),
   signedIn("disconnect", `/account/disconnect?grant=${claude.grant_id}`, { answers: { read_account: ACCOUNTS.used } }),
   signedIn("disconnect-awkward", "/account/disconnect?grant=7d1d2c7a-0d53-4d3f-9a53-444444444441", {
     answers: { read_account: ACCOUNTS.awkward },

@@ -1,4 +1,5 @@
 /** The books at a glance: empty, full, with hostile names, and after each press. */
+import { DOCUMENTS } from "./documents.ts";
 import type { Budget, DueBill, ExpenseRow, Glance } from "../../../shared/books/glance.ts";
 import {
   DELETING,
@@ -32,6 +33,7 @@ const EMPTY: Glance = {
   bills: { data: { bills: [] }, totals_by_currency: null },
   spending: { data: { rows: [], total: { amount: "0.00", currency: "EUR" }, budgets: null, unconverted: null } },
   balances: { data: { user: { email: EMAIL }, balances: [] } },
+  documents: { data: { documents: [], count: 0 } },
   expenses: { ok: true, data: { rows: [] }, total_count: 0, totals_by_currency: {}, next_cursor: null },
   paid: null,
 };
@@ -81,7 +83,13 @@ const FULL: Glance = {
         bill("Electricity", { id: "bill_000000000003", amount_mode: "estimated", amount: "61.20", is_estimate: true }),
         { ...unknown, usual_amount: "38.00", due_in_window: { count: 2 } },
         { ...unknown, id: "bill_000000000004", name: "Gas", autopay: true, awaiting_amount: ["2026-11-10"] },
-        bill("Cloud hosting", { id: "bill_000000000005", currency: "USD", amount: "59.34", autopay: true }),
+        bill("Cloud hosting", {
+          id: "bill_000000000005",
+          currency: "USD",
+          amount: "59.34",
+          autopay: true,
+          next_due: "2026-12-03",
+        }),
         bill("Newspaper", {
           id: "bill_000000000006",
           amount: "2.00",
@@ -119,7 +127,7 @@ const FULL: Glance = {
         { group: [{ none: "category" }], amount: "31.00", count: 2 },
         { group: ["Travel"], amount: "-80.00", count: 1 },
       ],
-      total: { amount: "1065.50", currency: "EUR" },
+      total: { amount: "1065.50", currency: "EUR", change_percent: -8.2 },
       budgets: [
         budget({ amount: "1500.00", spent: "1065.50", left: "434.50", used_percent: 71 }),
         budget({ category: "Groceries", amount: "200.00", spent: "214.50", left: "-14.50", used_percent: 107 }),
@@ -220,14 +228,15 @@ export const BOOKS_STATES: readonly State[] = [
   books("member", { ...FULL, may_export: false }),
   books("names", NAMES),
   books("no-rate", NO_RATE),
+  books("documents", { ...FULL, documents: { data: { documents: DOCUMENTS, count: 12 } } }),
   books("search", SEARCH, "&q=e"),
   books("search-none", { ...EMPTY, bills: null, spending: null, balances: null }, `&q=${encodeURIComponent(HOSTILE)}`),
   books("earlier", SEARCH, "&cursor=next"),
   books("paid", { ...FULL, paid: PAID }, "&paid=chg_000000000001"),
   books("paid-undone", { ...FULL, paid: { ...PAID, is_undone: true } }, "&paid=chg_000000000001"),
-  ...["already", "changed", "refused", "role", "closed", "amount", "failed", "undone", "not_undone"].map((news) =>
-    books(`news-${news}`, FULL, `&news=${news}`)
-  ),
+  ...["already", "changed", "refused", "role", "closed", "amount", "failed", "undone", "joined", "not_undone"].map((
+    news,
+  ) => books(`news-${news}`, FULL, `&news=${news}`)),
   signedIn("books-none", "/books", {
     answers: { note_sign_in: { onboarded: true }, read_books: { outcome: "unknown", organizations: [] } },
   }),

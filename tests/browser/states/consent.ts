@@ -12,6 +12,7 @@ interface ConsentState {
   redirectUri?: string;
   organizations?: Partial<ConsentOrganization>[];
   hasPlans?: boolean;
+  narrowed?: boolean;
   /** Further parameters of the request. */
   more?: Record<string, string>;
 }
@@ -35,6 +36,7 @@ function consent(
     organizations = [{}],
     more = {},
     hasPlans = true,
+    narrowed = false,
   }: ConsentState,
 ): State {
   return page(`consent-${name}`, async ({ pages, languages }) => {
@@ -42,6 +44,7 @@ function consent(
     const opened = {
       client: { client_id: clientId, client_name: clientName, redirect_uris: [redirectUri] },
       approved: [],
+      narrowed,
       onboarded: true,
       plans_enabled: hasPlans,
       organizations: organizations.map((organization, n) => ({
@@ -92,6 +95,8 @@ export const CONSENT_STATES: readonly State[] = [
     }],
   }),
   consent("read-only", { organizations: [{ role: "viewer" }, { name: "Choir", role: "viewer", plan: "pro" }] }),
+  consent("narrowed", { narrowed: true, more: { scope: "expenses:rw" } }),
+  consent("asked-to-read", { more: { scope: "expenses:read offline_access" } }),
   consent("without-plans", { organizations: [{}, { name: "Workshop", role: "viewer" }], hasPlans: false }),
   consent("trial-ended", {
     organizations: [{ plan: "free", has_connector: false, trial_ended_at: "2026-11-14T10:00:00Z" }],

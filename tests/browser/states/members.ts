@@ -86,6 +86,7 @@ const shown: ShownInvitation = {
   inviter: "anna@example.com",
   role: "viewer",
   expires_at: "2026-11-27T10:00:00Z",
+  address: EMAIL,
   onboarded: true,
 };
 const removal: Removal = {
@@ -165,8 +166,13 @@ export const MEMBERS_STATES: readonly State[] = [
   invited("hostile", { ...shown, organization_name: HOSTILE, role: "manager" }),
   invited("other", { outcome: "for_another", masked_address: "g…@e….com" }),
   invited("expired", { ...shown, outcome: "expired" }),
-  visit("onboarding-invited", `/onboarding?next=${encodeURIComponent(LINK)}`, {
-    read_invitation: { ...shown, onboarded: false },
+  invited("fresh", { ...shown, onboarded: false }),
+  page("invitation-visitor", ({ browser }) => browser.get(LINK, { "accept-language": "de-DE" }), {
+    answers: { read_invitation: { ...shown, onboarded: false } },
+  }),
+  page("invitation-visitor-known", ({ browser }) => browser.get(LINK), { answers: { read_invitation: shown } }),
+  page("invitation-visitor-expired", ({ browser }) => browser.get(LINK), {
+    answers: { read_invitation: { ...shown, outcome: "expired" } },
   }),
   visit("organization-new", "/organizations/new", {
     read_new_organization: { country: "DE", gets_trial: false, currencies: ["CHF", "EUR", "USD"] },

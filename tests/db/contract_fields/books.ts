@@ -12,7 +12,7 @@ type Json = any;
 
 export const TODAY = "2026-11-20";
 
-/** Ids of what the books hold, by name. */
+/** Ids of the records in the books, by name. */
 export type Ids = Record<string, string>;
 
 export async function fill(books: Books, database: TestDatabase): Promise<Ids> {
@@ -96,8 +96,20 @@ export async function fill(books: Books, database: TestDatabase): Promise<Ids> {
         csv: `Date,Name,Amount,Category\n2026-11-01,${name},1.00,${category}`,
       }),
     )).preview.import_id;
+  const document = async (name: string) =>
+    (await books.ok("attach_document", {
+      step: "keep",
+      content: btoa(name),
+      name,
+      type: "application/pdf",
+      facts: { kind: "other", format: "pdf", questions: [] },
+    })).document.id;
+  const [filed, invoice, receipt] = [await document("a.pdf"), await document("b.pdf"), await document("c.pdf")];
+  await books.ok("attach_document", { document_id: filed, to: ids.Taxi });
   return {
     ...ids,
+    invoice,
+    receipt,
     change: change.change_id,
     import: await preview("Milk"),
     other_import: await preview("Bread"),

@@ -76,6 +76,11 @@ export const readCases = (ids: Ids): Cases => ({
     limit: between(1, 2),
     cursor: between(undefined, ids.bills_cursor, { limit: 2 }),
   },
+  list_documents: {
+    document_id: between(ids.invoice, ids.receipt),
+    is_filed: between(true, false),
+    query: between("b.pdf", "c.pdf"),
+  },
   reconcile: {
     account: between("Giro", "Visa"),
     from: between("2026-11-01", "2026-11-12", { account: "Giro" }),

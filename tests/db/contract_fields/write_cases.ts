@@ -264,6 +264,11 @@ export const writeCases = (ids: Ids): Cases => ({
       before: [["mark_bill_paid", { bill_id: ids.Water, idempotency_key: "key-00000001" }]],
     },
   },
+  attach_document: {
+    document_id: between(ids.invoice, ids.receipt, { to: ids.Lunch }),
+    to: between(ids.Lunch, ids.Taxi, { document_id: ids.invoice }),
+    due_on: between("2026-10-01", "2026-11-01", { document_id: ids.invoice, to: ids.Rent }),
+  },
   settle_up: {
     from: between(ids.member, "me", { amount: "2.00" }),
     to: between(ids.member, "me", { amount: "2.00" }),

@@ -7,7 +7,7 @@ export type Currency = typeof CURRENCIES[number];
 /** Yen for one euro, every day. The dinar has no rate. */
 export const YEN = 160;
 
-/** Between whom, how many parts each bears, and in which way that was said. */
+/** The people, the parts that each bears, and the form in which a person states them. */
 export interface Sharing {
   how: "equally" | "shares" | "amounts";
   parts: [person: number, parts: number][];
@@ -28,7 +28,7 @@ export interface Settlement {
   currency: Currency;
 }
 
-/** What a write moves: minor units by currency, and how many things it removes. */
+/** The size of a write: minor units by currency, and the number of deleted records. */
 export interface Moved {
   sums: Partial<Record<Currency, number>>;
   gone: number;
@@ -49,7 +49,7 @@ export function drawSharing(chance: Chance, minor: number, currency: Currency, e
     const sharing = draw("shares", () => chance.int(1, 5));
     return { shared: { between, shares: sharing.parts.map(([, parts]) => parts) }, sharing };
   }
-  // The first bears what the others leave.
+  // The first bears the rest.
   const sharing = draw("amounts", (place) => place === 0 ? minor - people.length + 1 : 1);
   return { shared: { between, amounts: sharing.parts.map(([, parts]) => say(parts, currency)) }, sharing };
 }
@@ -90,7 +90,7 @@ export class Window {
     this.#written.push({ ...moved, at: at.getTime() });
   }
 
-  /** With what was written in the 24 hours before. */
+  /** Including the writes of the 24 hours before. */
   with(at: Date, moved: Moved): Moved {
     const day = this.#written.filter((one) => one.at > at.getTime() - 86_400_000);
     const total: Moved = { sums: { ...moved.sums }, gone: moved.gone };
@@ -104,6 +104,6 @@ export class Window {
   }
 }
 
-/** Whether sums are worth more than so many euro cents; what has no rate may be worth anything. */
+/** Whether sums exceed an amount of euro cents; a sum without a rate may be worth anything. */
 export const exceeds = ({ EUR = 0, JPY = 0, KWD }: Moved["sums"], cents: number): boolean =>
   KWD !== undefined || EUR + Math.round(JPY * 100 / YEN) > cents;

@@ -6,9 +6,9 @@ export interface Utterance {
   calls: { tool: string; args: Record<string, unknown>; refused?: string }[];
   /** How the books change: "EUR 14.50, expenses +1"; "" when they do not. */
   effect: string;
-  /** What the last answer says. */
+  /** Texts that the last answer contains. */
   says: RegExp[];
-  /** What it must not say. */
+  /** Texts that it must not contain. */
   silent: RegExp[];
 }
 

@@ -49,7 +49,7 @@ export class Bill {
   at = (on: string): DueDate => this.dates.find((date) => date.on === on)!;
   open = (): DueDate[] => this.dates.filter(({ status }) => status === "open");
   #paused: DueDate[] = [];
-  /** What was due before stays due; the rest is not expected any more. */
+  /** Earlier dates stay due; later ones are no longer expected. */
   pause(today: string): void {
     this.#paused = this.dates.filter(({ on, status }) => status === "open" && on >= today);
     this.dates.splice(0, Infinity, ...this.dates.filter((date) => !this.#paused.includes(date)));
@@ -61,15 +61,15 @@ export class Bill {
   get isPaused(): boolean {
     return this.#paused.length > 0;
   }
-  /** What is due next. */
+  /** The next due date. */
   next = (today: string): DueDate | undefined => this.open().find(({ on }) => on >= today);
-  /** What should have been paid; what nobody can pay yet, since its amount is not known, is not. */
+  /** The dates that should have been paid, except dates whose amount is unknown. */
   overdue = (today: string): DueDate[] =>
     this.open().filter(({ on, minor }) => on < today && !(this.plan.autopay && minor === null));
 
-  /** What was charged automatically and will change when its real amount is known. */
+  /** Automatic charges that change once their real amount is known. */
   estimates = (): DueDate[] => this.dates.filter(({ status, isEstimate }) => status === "paid" && isEstimate);
-  /** What was charged automatically, nobody knows with how much. */
+  /** Automatic charges of an unknown amount. */
   awaited = (today: string): DueDate[] =>
     this.open().filter(({ on, minor }) => this.plan.autopay && on < today && minor === null);
 
@@ -79,7 +79,7 @@ export class Bill {
     for (const date of this.open()) if (date.on >= from) date.minor = minor;
   }
 
-  /** What is charged automatically is in the books the day after, by its due date. */
+  /** An automatic charge is in the books the day after, on its due date. */
   charge(today: string, ledger: Ledger): void {
     if (!this.plan.autopay) return;
     for (const date of this.open().filter(({ on }) => on < today)) {
@@ -111,7 +111,7 @@ export class Bill {
     });
   }
 
-  /** A statement says what the date of a month really costs. */
+  /** A statement gives the real amount of a month's date. */
   state(dueOn: string, minor: number, ledger: Ledger): void {
     const date = this.at(dueOn);
     date.minor = minor;

@@ -22,7 +22,7 @@ export const range = (from: string, to: string): string[] =>
 /** The Monday of a day's week. */
 export const mondayOf = (day: string): string => plus(day, -((weekdayOf(day) + 6) % 7));
 
-/** What the calendar on a wall says at an instant. */
+/** The local calendar day of an instant. */
 export function localDay(at: Date, timeZone: string): string {
   if (!calendars.has(timeZone)) {
     calendars.set(timeZone, new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" }));

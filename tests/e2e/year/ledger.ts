@@ -11,11 +11,11 @@ export interface Entry {
   isRefund?: boolean;
   payee?: string;
   tags?: string[];
-  /** Who said so; nobody where it was charged automatically. */
+  /** The author; none for an automatic charge. */
   member?: string;
   /** Of a bill: its name and the date that was paid. */
   bill?: { name: string; dueOn: string };
-  /** What the bank took, in the base currency. */
+  /** The bank's charge, in the base currency. */
   charged?: number;
 }
 
@@ -37,7 +37,7 @@ export class Ledger {
   remove = (key: string): boolean => this.#entries.delete(key);
   keys = (): string[] => [...this.#entries.keys()];
 
-  /** What was paid for a date of a bill. */
+  /** The payment for a date of a bill. */
   paymentOf(name: string, dueOn: string): string | undefined {
     return this.keys().find((key) => {
       const { bill } = this.get(key);
@@ -56,7 +56,7 @@ export class Ledger {
 /** Refunds lower the spending. */
 export const signed = (amount: number, { isRefund }: Entry): number => isRefund ? -amount : amount;
 
-/** What a total can be grouped by. An expense with several tags counts under each. */
+/** The groups of a total. An expense with several tags counts under each. */
 export const GROUPINGS: Record<string, (entry: Entry) => string[]> = {
   category: ({ category }) => [category],
   payee: ({ payee, name }) => [payee ?? name],

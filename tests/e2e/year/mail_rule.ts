@@ -112,7 +112,7 @@ export class MailRule {
 
 const amounts = ({ plan: { currency } }: Bill, minor: number | null) => minor === null ? [] : [{ minor, currency }];
 
-/** What is overdue is in every mail: one line a bill. */
+/** Every mail lists the overdue bills, one line each. */
 function overdueLine(bill: Bill, today: string): Line[] {
   const late = bill.overdue(today).filter(({ snoozedUntil }) => (snoozedUntil ?? "") <= today);
   if (late.length === 0) return [];

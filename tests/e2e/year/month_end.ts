@@ -77,7 +77,7 @@ async function compareFile(organization: Organization, period: Period): Promise<
   assertSameRows(rows, entries.map((entry) => spell(organization, entry)), `the file of ${period.from}`);
 }
 
-/** What a total must say of amounts that will change: how many, and how much. */
+/** The note about provisional amounts that a total must contain: their number and sum. */
 function unsettled({ bills, today }: Organization, { from, to }: Period): string[] {
   const within = ({ on }: { on: string }) => on >= from && on <= to;
   const estimates = bills.flatMap((bill) => bill.estimates().filter(within).map(({ minor }) => ({ minor, bill })));

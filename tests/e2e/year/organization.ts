@@ -46,7 +46,7 @@ export class Organization {
   bill = (name: string): Bill => this.bills.find(({ plan }) => plan.name === name)!;
   someone = (): Assistant => this.options.chance.pick(this.options.people);
 
-  /** What the calendar does: automatic bills of days that have passed are in the books. */
+  /** The calendar's work: past dates of automatic bills are in the books. */
   charge(): void {
     for (const bill of this.bills) bill.charge(this.today(), this.ledger);
   }
@@ -99,7 +99,7 @@ export class Organization {
     assertEquals(message.includes(`due ${paid.on}`), true, message);
   }
 
-  /** What was paid for a date was something else. */
+  /** Corrects the payment for a date. */
   async correct(name: string, who: Assistant, { dueOn, minor }: { dueOn: string; minor: number }): Promise<string> {
     this.charge();
     const { change_id } = await who.ok("mark_bill_paid", this.#said(name, { dueOn, minor }));

@@ -9,12 +9,12 @@ import type { Organization } from "./organization.ts";
 /** What people of an organization buy. */
 export interface Habits {
   goods: { name: string; payee?: string; category: string }[];
-  /** What they pay in, most often first. */
+  /** Their currencies, most frequent first. */
   currencies: string[];
   tags: string[];
 }
 
-/** What was said lately, so that it can be taken back, changed or deleted. */
+/** Recent entries, which later steps undo, change or delete. */
 interface Logged {
   who: Assistant;
   change: string;
@@ -34,7 +34,7 @@ export class Spending {
     if (chance.oneIn(30)) await this.deleteSomething();
   }
 
-  /** One call for all that was bought. @param when as it is said; a day of their calendar without. */
+  /** One call for all purchases. @param when in the person's words; by default a day of their calendar. */
   async log(who: Assistant, count: number, when?: { said?: string; day: string }): Promise<void> {
     const entries = Array.from({ length: count }, () => this.#purchase(who, when?.day));
     const { data, change_id } = await who.ok("log_expenses", {
@@ -100,7 +100,7 @@ export class Spending {
     ledger.change(one.key, change);
   }
 
-  /** What was said last was wrong as a whole; a second call of the same changes nothing. */
+  /** Undoes the last entry as a whole; a repeated call changes nothing. */
   async undoLatest(): Promise<void> {
     await this.log(this.organization.someone(), 2);
     const { who, items, change } = this.#logged.pop()!;

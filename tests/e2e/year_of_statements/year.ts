@@ -139,5 +139,5 @@ export function makeYear(year: number, seed: number): Month[] {
   return Object.assign(months, { cash });
 }
 
-/** What was said and paid in cash. */
+/** Entries that were paid in cash. */
 export const cashOf = (months: Month[]): Said[] => (months as Month[] & { cash: Said[] }).cash;

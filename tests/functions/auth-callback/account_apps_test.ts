@@ -75,3 +75,32 @@ accountTest(
     assertNotMatch(await (await browser.get("/account")).text(), /We disconnected an app/);
   },
 );
+
+accountTest(
+  "the account page shows and changes what an app may do, for its own person only",
+  async (pages, database) => {
+    const { id, browser } = await onboarded(pages, database);
+    const grant = await connectApp(database, { userId: id, name: "Claude" });
+    assertStringIncludes(await (await browser.get("/account")).text(), "May read and write");
+    const address = `/account/access?grant=${grant}`;
+    const page = await (await browser.get(address)).text();
+    assertStringIncludes(page, "What may <bdi>Claude</bdi> do?");
+    const form_token = formsOf(page).find(({ html }) => html.includes('name="access"'))!.fields.form_token!;
+    const saved = await browser.post(address, { form_token, access: "read" });
+    assertEquals([saved.status, saved.headers.get("location")], [303, "/account?done=access_read"]);
+    assertStringIncludes(await (await browser.get("/account?done=access_read")).text(), "May only read");
+    assert((await auditOf(database)).some((event) => event.includes("grant.access_changed")));
+    for (const fields of [{ form_token, access: "admin" }, { form_token, access: "" }]) {
+      assertEquals((await browser.post(address, fields)).status, 400);
+    }
+    assertEquals((await browser.post(address, { form_token: "forged", access: "write" })).status >= 400, true);
+
+    const other = await onboarded(pages, database, "other@example.com");
+    assertEquals((await other.browser.get(address)).headers.get("location"), "/account");
+    const theirs = formsOf(await (await other.browser.get("/account")).text())
+      .find(({ fields }) => fields.form_token)!.fields.form_token!;
+    const answer = await other.browser.post(address, { form_token: theirs, access: "write" });
+    assertEquals(answer.headers.get("location"), "/account");
+    assertStringIncludes(await (await browser.get("/account")).text(), "May only read");
+  },
+);

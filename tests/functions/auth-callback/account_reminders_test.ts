@@ -147,7 +147,7 @@ accountTest(
     assertEquals(await mails(), ["all", "mine"]);
     assertEquals((await auditOf(database)).at(-1), "reminders.mails_chosen");
 
-    // An owner chooses nothing there, and turns on again what a link ended.
+    // An owner has no choice there, but can turn reminders on again after an unsubscribe link.
     const chooses = async () => (await (await owner.browser.get("/account")).text()).includes('value="mails"');
     assertEquals(await chooses(), false);
     await database.asService("unsubscribe", { user_id: owner.id, scope: home!.id, at: "2026-11-20T10:00:00Z" });

@@ -184,7 +184,7 @@ accountTest("a refused or withdrawn proposal changes nothing, and the page repor
   ]);
 });
 
-/** A page with a form for a proposal, by whoever saw it. */
+/** A page with a form for a proposal, by its viewer. */
 async function formFor(who: Person, path: string, letter: string): Promise<string> {
   const token = formsOf(await pageOf(who, "/account")).map(({ fields }) => fields.form_token).find((value) => value);
   return `<form method="post" action="${path}"><input type="hidden" name="form_token" value="${token}" /><input type="hidden" name="hash" value="${
@@ -248,7 +248,7 @@ accountTest("another hash, an unknown decision or a stale page does nothing", as
   const path = await waiting(ben);
   const response = await press(cleo, path, "approve", await formFor(cleo, path, "c"));
   assertEquals(response.headers.get("location"), `${path}?news=changed`);
-  assertStringIncludes(await pageOf(cleo, `${path}?news=changed`), "isn’t what’s waiting here");
+  assertStringIncludes(await pageOf(cleo, `${path}?news=changed`), "isn’t the one your page showed");
   assertEquals((await press(cleo, path, "approve", await formFor(cleo, path, "Z"))).status, 400);
   assertEquals((await press(cleo, path, "delete")).status, 400);
   const page = await pageOf(cleo, path);

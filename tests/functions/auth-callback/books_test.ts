@@ -95,7 +95,7 @@ accountTest("totals equal those of the tools, in every month and currency", asyn
       paid: null,
       at: pages.clock.now,
     });
-    assertEquals(read.spending.data, (await run("summarize_spending", { from, to })).data);
+    assertEquals(read.spending.data, (await run("summarize_spending", { from, to, compare: "previous_period" })).data);
     assertEquals(read.expenses.data, (await run("list_expenses", { limit: 20 })).data);
     assertEquals(read.bills.data, (await run("list_bills", { due_within_days: 30, limit: 100 })).data);
     assertEquals(read.month, from);
@@ -153,12 +153,12 @@ accountTest("a bill with more dates than are shown names its part of the total",
   assertFalse(textOf(await page()).includes("payments by"));
   assert((await run("add_bill", { ...weekly, name: "Cleaning" })).ok);
   const one = textOf(await page());
-  assertStringIncludes(one, "Due 20 November 2026 5 payments by 20 December 2026 , €50.00 in total");
-  assertStringIncludes(one, "€950.00 in total");
+  assertStringIncludes(one, "due 20 November 2026 5 payments by 20 December 2026 , €50.00 in total");
+  assertStringIncludes(one, "Due by 20 December 2026 €950.00");
   // Two have passed and have their own rows; the note is shown once, on the next one.
   pages.clock.now = new Date("2026-12-01T10:00:00Z");
   const later = textOf(await page());
-  assertStringIncludes(later, "Due 4 December 2026 6 payments by 31 December 2026 , €60.00 in total");
+  assertStringIncludes(later, "due 4 December 2026 6 payments by 31 December 2026 , €60.00 in total");
   assertEquals(later.match(/payments by/g)?.length, 1);
 });
 
@@ -171,8 +171,8 @@ accountTest(
     const { data } = await run("add_bill", { ...weekly, name: "Water", amount_mode: "variable" });
     const unknown = textOf(await page());
     assertStringIncludes(unknown, "5 payments by 20 December 2026 , about €50.00 in total");
-    assertStringIncludes(unknown, "Due 20 November 2026 5 payments by 20 December 2026 Mark as paid");
-    assertStringIncludes(unknown, "About €50.00 in total, not counting amounts that aren’t known yet.");
+    assertStringIncludes(unknown, "due 20 November 2026 5 payments by 20 December 2026 Mark as paid");
+    assertStringIncludes(unknown, "About €50.00 not counting amounts that aren’t known yet");
     assert(
       (await run("update_bill", {
         bill_id: data.bill.id,
@@ -181,9 +181,41 @@ accountTest(
     );
     const known = textOf(await page());
     assertStringIncludes(known, "5 payments by 20 December 2026 , about €35.00 in total");
-    assertStringIncludes(known, "About €85.00 in total.");
+    assertStringIncludes(known, "About €85.00 Spent in");
   },
 );
+
+accountTest("the summary tells what is overdue, due, spent and over budget", async (pages, database) => {
+  const { run, page } = await house(pages, database);
+  const spend = (category: string, amount: string, date: string) =>
+    run("log_expenses", { items: [{ name: category, category, amount, date }], create_missing_categories: true });
+  assert((await spend("Travel", "100.00", "2026-10-02")).ok);
+  // After this day of the month, and so not a part of the comparison.
+  assert((await spend("Gifts", "900.00", "2026-10-31")).ok);
+  assert((await spend("Books", "150.00", "2026-11-02")).ok);
+  assert((await run("update_settings", { budget: { action: "set", amount: "400.00" } })).ok);
+  assert((await run("update_settings", { budget: { action: "set", category: "Books", amount: "100.00" } })).ok);
+  assert((await run("add_bill", { ...rent, first_due: "2026-11-21" })).ok);
+  assert((await run("add_bill", { ...rent, name: "Gym", amount: "30.00", first_due: "2026-12-10" })).ok);
+  const before = await page();
+  assertStringIncludes(
+    textOf(before),
+    "Overdue Nothing Due by 20 December 2026 €930.00 Spent in November 2026 €150.00 50 % more than at this point last month " +
+      "Budgets 1 of 2 over All spending: €250.00 left of €400.00",
+  );
+  // Of the month before, which has no bar in this month.
+  assertFalse(/<ol class="bars">.*?<\/ol>/s.exec(before)![0].includes("Travel"));
+  assertStringIncludes(textOf(before), "Within a week Rent €900.00 · due 21 November 2026");
+  assertMatch(before, /<details><summary>1 payment later<\/summary>(?:(?!<\/details>).)*Gym/s);
+  assertStringIncludes(textOf(await page("&month=2026-10")), "Spent in October 2026 €1,000.00 Budgets");
+  pages.clock.now = new Date("2026-11-23T10:00:00Z");
+  const after = await page();
+  assertStringIncludes(
+    textOf(after),
+    "Overdue €900.00 1 payment Due by 23 December 2026 €1,830.00 with what is overdue",
+  );
+  assertStringIncludes(textOf(after), "Overdue Rent €900.00 · since 21 November 2026");
+});
 
 accountTest("an automatic payment that waits for its amount is not overdue", async (pages, database) => {
   const { run, page } = await house(pages, database);
@@ -191,8 +223,11 @@ accountTest("an automatic payment that waits for its amount is not overdue", asy
   assert((await run("add_bill", power)).ok);
   pages.clock.now = new Date("2026-12-05T10:00:00Z");
   const text = textOf(await page());
-  assertStringIncludes(text, "Amount not known yet Due 25 November 2026 · Paid automatically");
-  assertFalse(text.includes("Overdue"));
+  assertStringIncludes(
+    text,
+    "Waiting for an amount Power Amount not known yet · due 25 November 2026 · Paid automatically",
+  );
+  assertStringIncludes(text, "Overdue Nothing");
 });
 
 accountTest("a budget includes its carry-over", async (pages, database) => {
@@ -216,7 +251,7 @@ accountTest("a budget includes its carry-over", async (pages, database) => {
   assertStringIncludes(december, "Travel €150.00 left of €150.00");
   assertStringIncludes(december, "Gifts €30.00 over the budget of €50.00");
   // Overspending of earlier months is not overspending of this month.
-  assertStringIncludes(december, "Books €0.00 spent, used up earlier");
+  assertStringIncludes(december, "Books €0.00 spent; earlier overspending used up the budget");
 });
 
 accountTest("a month with only unconverted amounts lists them", async (pages, database) => {

@@ -14,7 +14,7 @@ const DATABASE = answering({
 const SITE = "https://expenses.example";
 const OLD_BROWSER = { "sec-fetch-site": "" };
 
-/** One tab: what its page holds, and what the browser sends with it. */
+/** One tab: its page's token, and the cookies of the browser. */
 async function open(pages: Pages, path: string, cookie = "") {
   const response = await pages.app.request(SITE + path, { headers: { cookie } });
   const set = response.headers.getSetCookie();

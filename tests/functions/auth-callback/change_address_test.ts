@@ -45,7 +45,7 @@ accountTest(
     );
     assertEquals(after, { user_id: id, email: NEW });
     assertEquals((await auditOf(database)).filter((event) => event === "account.address_changed").length, 1);
-    // Confirming signs nobody in, and signs nobody out.
+    // Confirming changes no session.
     assertEquals((await elsewhere.get("/account")).status, 303);
     assertStringIncludes(await (await browser.get("/account")).text(), NEW);
 

@@ -194,7 +194,7 @@ providerTest("without a provider, or with an unknown one, the page asks for one"
   const { browser, billId } = household;
   const chooser = await read(browser.get(connectPath(billId, "")));
   assertEquals(chooser.status, 200);
-  assertStringIncludes(chooser.page, "Which provider is");
+  assertStringIncludes(chooser.page, "Choose the provider of");
   for (const key of ["meter", "waterworks"]) {
     assertStringIncludes(chooser.page, `href="${connectPath(billId, key).replace("&", "&amp;")}"`);
   }

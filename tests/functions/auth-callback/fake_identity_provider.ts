@@ -14,12 +14,14 @@ export interface SignInMail {
 
 export class FakeIdentityProvider {
   readonly users = new Map<string, { id: string; email: string }>();
+  /** Addresses of those who have signed in once. */
+  readonly confirmed = new Set<string>();
   readonly mails: SignInMail[] = [];
   /** Every request, as `METHOD /path`. */
   readonly requests: string[] = [];
   /** Replaces the answer, e.g. with an outage. */
   failure: ((signal: AbortSignal | null | undefined) => Promise<Response>) | undefined;
-  /** How many more requests a path takes, whoever they are for: all come from one address. The real one takes 30. */
+  /** The remaining requests of a path, for everybody together: all come from one address. The real one takes 30. */
   readonly room = new Map<string, number>();
   #codes = new Map<string, { email: string; challenge: string }>();
   #sessions = new Map<string, { email: string; refreshToken: string }>();
@@ -31,7 +33,7 @@ export class FakeIdentityProvider {
   }
 
   /**
-   * What a GET on the mailed link redirects to (identity-provider: the first use gives a code, later ones an error in
+   * The redirect after a GET on the mailed link (identity-provider: the first use gives a code, later ones an error in
    * query and fragment).
    */
   async follow(mail: SignInMail): Promise<string> {
@@ -62,6 +64,8 @@ export class FakeIdentityProvider {
     switch (url.pathname) {
       case "/auth/v1/otp":
         return this.#sendMail(body, url);
+      case "/auth/v1/admin/generate_link":
+        return this.#makeLink(new Headers(init?.headers), body);
       case "/auth/v1/verify":
         return this.#verify(body);
       case "/auth/v1/token":
@@ -88,13 +92,19 @@ export class FakeIdentityProvider {
   expiresIn = 3600;
   /** How new sessions begin, as values of the `amr` claim. */
   method = "otp";
+  /** What may make links without a mail. */
+  secretKey = "sb_secret_test";
   /** Other services that people have signed in with. */
   services: string[] = [];
   /** Suspended people; reported before a code is checked. */
   readonly banned = new Set<string>();
 
-  #sendMail({ email, code_challenge }: { email: string; code_challenge: string }, url: URL): Response {
+  #sendMail(
+    { email, code_challenge, create_user }: { email: string; code_challenge: string; create_user?: boolean },
+    url: URL,
+  ): Response {
     if (!/^[^@]+@[^@]+$/.test(email)) return refusal(400, "validation_failed");
+    if (create_user === false && !this.users.has(email)) return refusal(422, "otp_disabled");
     this.mails.unshift({
       email,
       tokenHash: `pkce_${crypto.randomUUID().replaceAll("-", "")}`,
@@ -105,6 +115,15 @@ export class FakeIdentityProvider {
     });
     this.user(email);
     return Response.json({});
+  }
+
+  /** A link without a mail, for the privileged key. */
+  #makeLink(headers: Headers, { email, type }: { email: string; type: string }): Response {
+    if (headers.get("apikey") !== this.secretKey) return refusal(403, "not_admin");
+    if (type === "invite" && this.confirmed.has(email)) return refusal(422, "email_exists");
+    const tokenHash = crypto.randomUUID().replaceAll("-", "");
+    this.mails.push({ email, tokenHash, code: "", redirectTo: "", challenge: "", type: "magiclink" });
+    return Response.json({ ...this.user(email), hashed_token: tokenHash });
   }
 
   #changeAddress(headers: Headers, { email: to }: { email: string }, url: URL): Response {
@@ -173,6 +192,7 @@ export class FakeIdentityProvider {
   }
 
   #session(email: string) {
+    this.confirmed.add(email);
     const payload = {
       sub: this.user(email).id,
       email,

@@ -19,7 +19,7 @@ export interface Pages {
   config: Config;
   log: string[];
   /** Mails that we sent ourselves, newest last. */
-  mails: { to: string; subject: string; text: string }[];
+  mails: { to: string; subject: string; text: string; html: string }[];
   clock: { now: Date };
   /** How bill providers answer; unreachable until a test says otherwise. */
   ask: { answer: (request: Request) => Response | Promise<Response>; asked: Request[] };
@@ -38,6 +38,7 @@ export function createPages(
       NEXT_PUBLIC_SITE_URL: "https://expenses.example",
       SUPABASE_URL: "https://project.example",
       SUPABASE_PUBLISHABLE_KEYS: "sb_publishable_test",
+      DATABASE_SERVICE_ROLE_KEY: "sb_secret_test",
       OAUTH_CODE_SECRET: "a-secret-of-more-than-thirty-two-bytes",
       CREDENTIALS_KEY: btoa("k".repeat(32)),
       MAIL_URL: "resend://key",

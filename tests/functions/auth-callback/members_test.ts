@@ -1,7 +1,7 @@
 /** The pages of members, invitations, hand-over and further organizations, from the mail to the membership. */
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import type { TestDatabase } from "../../_support/database.ts";
-import { type Browser, formsOf, type Pages, signIn } from "./harness.ts";
+import { type Browser, formsOf, NOW, type Pages } from "./harness.ts";
 import { accountTest, auditOf, newPerson, onboarded } from "./account_harness.ts";
 
 const ANNA = "anna@example.com";
@@ -48,12 +48,12 @@ accountTest(
     const response = await invite("Ben@Example.com", "viewer");
     assertEquals([response.status, response.headers.get("location")], [303, `${path}?done=invited`]);
     const { to, subject, text } = pages.mails[0]!;
-    assertEquals([to, subject], [BEN, "anna@example.com invited you to “Garden Street” on Expenses"]);
+    assertEquals([to, subject], [BEN, "anna@example.com invited you to “Garden Street” in Expenses"]);
     assertEquals(
       text.replace(/https:\S+/, "<link>"),
-      `anna@example.com has invited you to join “Garden Street” on Expenses as a viewer. You can see the expenses and bills there and export them, but change nothing.
+      `anna@example.com has invited you to join “Garden Street” in Expenses as a viewer. You can see the expenses and bills there and export them, but change nothing.
 
-To read more and accept, open this link:
+Read more and accept:
 <link>
 
 The link works for 7 days, once, and only for ben@example.com.
@@ -63,6 +63,9 @@ The name “Garden Street” was chosen by its members.
 Don’t know anna@example.com? Ignore this email, and nothing happens.
 `,
     );
+    const { html } = pages.mails[0]!;
+    assertStringIncludes(html, `href="https://expenses.example${link()}"`);
+    assertStringIncludes(html, ">Read more and accept</a>");
     const token = new URLSearchParams(link().split("?")[1]).get("t")!;
     const stored = JSON.stringify(await database.query("select * from identity.invitations"));
     assertFalse(stored.includes(token));
@@ -76,7 +79,8 @@ Don’t know anna@example.com? Ignore this email, and nothing happens.
     }
     const page = await textOf(await ben.browser.get(link()));
     const presses = await Promise.all([1, 2, 3].map(() => ben.browser.submit(page, "Accept")));
-    assertEquals(presses.map((press) => press.headers.get("location")), Array(3).fill(`${path}?done=joined`));
+    const books = `/books?organization=${path.split("/")[2]}&news=joined`;
+    assertEquals(presses.map((press) => press.headers.get("location")), Array(3).fill(books));
     assertEquals(await roleOf(database, ben.id), "viewer");
     assertEquals((await ben.browser.get(link())).headers.get("location"), path);
     const events = await auditOf(database);
@@ -87,22 +91,24 @@ Don’t know anna@example.com? Ignore this email, and nothing happens.
 );
 
 accountTest(
-  "an invited person without an account signs in, skips creating an organization, and accepts",
+  "an invited person without an account joins by one mail and one form, without an organization of their own",
   async (pages, database) => {
     const { invite, link, path } = await home(pages, database);
     await invite(BEN);
-    const visitor = await pages.browser().get(link());
-    assertEquals(visitor.headers.get("location"), `/login?next=${encodeURIComponent(link())}`);
+    const browser = pages.browser();
+    const page = await textOf(await browser.get(link()));
+    for (const shown of [ANNA, "Garden Street", BEN]) assertStringIncludes(page, shown);
+    assertFalse(/name="(organization_name|base_currency|email)"/.test(page));
     const { id } = pages.provider.user(BEN);
     await database.query("insert into auth.users (id, email) values ($1, $2)", [id, BEN]);
-    const { browser, location } = await signIn(pages, BEN, link());
-    assertEquals(location, `/onboarding?next=${encodeURIComponent(link())}`);
-    const page = await textOf(await browser.get(location));
-    assertFalse(/name="(organization_name|base_currency)"/.test(page));
-    const done = await browser.submit(page, 'name="country"', { country: "DE", timezone: "Europe/Berlin" });
-    assertEquals(done.headers.get("location"), link());
-    const accepted = await browser.submit(await textOf(await browser.get(link())), "Accept");
-    assertEquals(accepted.headers.get("location"), `${path}?done=joined`);
+    const bad = await browser.submit(page, 'name="country"', { country: "XX", timezone: "Europe/Berlin" });
+    assertEquals(bad.status, 400);
+    assertEquals(pages.provider.confirmed.has(BEN), false, "a mistake makes no account");
+    const accepted = await browser.submit(page, 'name="country"', { country: "DE", timezone: "Europe/Berlin" });
+    const books = `/books?organization=${path.split("/")[2]}&news=joined`;
+    assertEquals(accepted.headers.get("location"), books);
+    assertStringIncludes(await textOf(await browser.get(books)), "You’re in.");
+    assertEquals([pages.mails.length, pages.provider.mails.length], [1, 0]);
     assertEquals(await roleOf(database, id), "member");
     const owned = await database.query("select from identity.organizations where owner_id = $1", [id]);
     assertEquals(owned.length, 0);
@@ -126,6 +132,34 @@ accountTest(
 );
 
 accountTest(
+  "an invitation's link signs nobody in who has an account, and mails them a link to sign in",
+  async (pages, database) => {
+    const { invite, link } = await home(pages, database);
+    await invite(BEN);
+    const unsaid = pages.browser();
+    const before = await textOf(await unsaid.get(link()));
+    const ben = await onboarded(pages, database, BEN);
+    pages.provider.mails.length = 0;
+    pages.clock.now = new Date(NOW.getTime() + 60_000);
+    const browser = pages.browser();
+    const page = await textOf(await browser.get(link()));
+    assertFalse(page.includes('name="country"'));
+    const asked = await browser.submit(page, 'name="email"');
+    assertEquals(asked.headers.get("location"), `/login?sent=1&next=${encodeURIComponent(link())}`);
+    assertEquals(pages.provider.mails.map(({ email }) => email), [BEN]);
+    // The form of a page that was opened before.
+    const press = await unsaid.submit(before, 'name="country"', { country: "DE", timezone: "Europe/Berlin" });
+    assertEquals(press.headers.get("location"), link());
+    // An account that has not been through onboarding is one, too.
+    await database.query("update identity.profiles set country = null where user_id = $1", [ben.id]);
+    const late = await unsaid.submit(before, 'name="country"', { country: "DE", timezone: "Europe/Berlin" });
+    assertStringIncludes(await textOf(late), "You already have an account as");
+    assertEquals(await roleOf(database, ben.id), undefined);
+    assertEquals((await unsaid.get("/account")).headers.get("location"), "/login?next=%2Faccount");
+  },
+);
+
+accountTest(
   "a forwarded link shows others only the beginning of the address, with a way to sign in again",
   async (pages, database) => {
     const { invite, link } = await home(pages, database);
@@ -145,6 +179,9 @@ accountTest(
     assertEquals(await roleOf(database, mallory.id), undefined);
     const out = await mallory.browser.submit(page, 'name="next"');
     assertEquals(out.headers.get("location"), `/login?next=${encodeURIComponent(link())}`);
+    // An invitation that somebody has accepted opens nothing.
+    await database.query("update identity.invitations set accepted_at = now()");
+    assertEquals((await pages.browser().get(link())).status, 403);
   },
 );
 
@@ -212,7 +249,7 @@ accountTest(
     await ben.browser.submit(await textOf(await ben.browser.get(second)), "Accept");
     await anna.browser.submit(await page(), 'value="role"', { role: "viewer" });
     assertEquals(await roleOf(database, ben.id), "viewer");
-    assertStringIncludes(await page(), "Open private categories");
+    assertStringIncludes(await page(), "Show private categories");
     await anna.browser.submit(await page(), 'value="open_private"');
     assertStringIncludes(await page(), "sees private categories");
     const leaving = await textOf(await ben.browser.get(`${path}/remove?member=${ben.id}`));
@@ -263,10 +300,7 @@ accountTest(
     assertEquals(pages.mails.length, 5);
     const last = /t=(\S+)/.exec(pages.mails.at(-1)!.text)![1]!;
     const { browser } = await newPerson(pages, database, BEN);
-    assertEquals(
-      (await browser.get(`/invitation?t=${last}`)).headers.get("location"),
-      `/onboarding?next=${encodeURIComponent(`/invitation?t=${last}`)}`,
-    );
+    assertStringIncludes(await textOf(await browser.get(`/invitation?t=${last}`)), 'name="country"');
   },
 );
 

@@ -16,7 +16,10 @@ function loadedAfter(failures: number) {
     };
     return Promise.resolve({ showPage });
   };
-  return { show: pageLoader({} as OpenPageDeps, new Map())(load)("showPage"), count };
+  return {
+    show: pageLoader({ config: { knownApps: [] as const } } as unknown as OpenPageDeps, new Map())(load)("showPage"),
+    count,
+  };
 }
 
 Deno.test("a page is loaded once, at its first request", async () => {

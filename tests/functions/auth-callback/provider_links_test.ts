@@ -199,7 +199,7 @@ linkTest("during its organization's deletion a link is hidden and unchangeable",
     const page = await response.text();
     assertEquals([response.status, await statusOf(database)], [403, ["active"]], JSON.stringify(fields));
     assertStringIncludes(page, "will be deleted on");
-    // The header is that of every page of a signed-in person.
+    // The header is the same as on every page of a signed-in person.
     assertStringIncludes(page, 'action="/logout"');
   }
 });

@@ -1,5 +1,6 @@
 /** The page that accepts a bank's file: before and after the upload, and one file per link. */
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
+import { STATES } from "../../browser/states.ts";
 import { csv, idIn, linkFor, longStatement, runStep, send, STATEMENT, uploadTest } from "./upload_harness.ts";
 
 const text = (html: string) =>
@@ -168,4 +169,35 @@ uploadTest("a file without readable rows is reported", async (test) => {
   const page = await mira.browser.get(path);
   assertEquals(page.status, 200);
   assertStringIncludes(text(await page.text()), "None of its rows can be read.");
+});
+
+uploadTest("a file with rows of closed months alone names these months", async (test) => {
+  const { mira, database } = test;
+  await database.query("update identity.organizations set closed_through = '2026-10-31' where id = $1", [
+    mira.organizationId,
+  ]);
+  const shown = async (statement: string) => {
+    const path = await linkFor(test, mira);
+    await send(mira.browser, path, csv(statement));
+    return text(await (await mira.browser.get(path)).text());
+  };
+  assertStringIncludes(
+    await shown(STATEMENT),
+    "All its rows are from October 2026, and that month is closed in your books, so nothing can be added. Your " +
+      "assistant can say who may reopen it.",
+  );
+  assertStringIncludes(
+    await shown(STATEMENT.replaceAll("2026-10-01", "2026-09-30")),
+    "All its rows are from September 2026 to October 2026, and those months are closed in your books",
+  );
+});
+
+Deno.test("a refund is negative, and counts have the separators of amounts", async () => {
+  const shown = async (name: string) =>
+    text(await (await STATES.find((state) => state.name === name)!.show("https://expenses.example")).text());
+  assertStringIncludes(await shown("upload-read"), "Deutsche Bahn 2 October 2026 · refund -€49.00");
+  const awkward = await shown("upload-read-awkward");
+  for (const said of ["New expenses 49,812", "10,001 incoming payments"]) assertStringIncludes(awkward, said);
+  assertStringIncludes(await shown("proposal-file"), "1,200 expenses from a file, €14,500.00 and");
+  assertStringIncludes(await shown("activity-change-large"), "and 1,196 more");
 });

@@ -10,7 +10,7 @@ import { database, later } from "./scripted_job.ts";
 
 const YEAR = Array.from({ length: 12 }, (_, ago) => new Date(Date.UTC(2026, 8 - ago, 1)).toISOString().slice(0, 10));
 
-/** Says 80.00 plus the number of the month, or what a test throws for it; keeps what it was asked for. */
+/** Answers 80.00 plus the number of the month, or a test's error for that month; records the requested months. */
 function monthlyProvider(fail: (month: string) => Error | undefined = () => undefined) {
   const asked: string[] = [];
   const provider = fakeProvider("power", ({ month }: MonthRequest) => {

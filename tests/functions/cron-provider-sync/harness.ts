@@ -15,7 +15,7 @@ export const SECRET = "the-secret-of-the-scheduler-in-tests";
 export const KEY = btoa("k".repeat(32));
 export const PREVIOUS_KEY = btoa("p".repeat(32));
 
-/** @param say what it returns or throws; the credential is `{ account }`. */
+/** @param say its result or error; the credential is `{ account }`. */
 export const fakeProvider = (
   key: string,
   say: (request: MonthRequest) => Promise<Omit<Statement, "pages">> | Omit<Statement, "pages">,

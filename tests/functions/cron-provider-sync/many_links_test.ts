@@ -18,7 +18,7 @@ Deno.test.afterAll(() => database.close());
 const NOW = new Date("2026-10-02T06:00:00Z");
 const LINKS = 200;
 
-/** Which links misbehave, and what the run reports for each kind. */
+/** The misbehaving links, and the run's report for each kind. */
 const BAD: [n: number, provider: string, scenario: Scenario, code: string][] = [
   [11, "openai", "500", "upstream"],
   [42, "anthropic", "hang", "timeout"],
@@ -162,7 +162,7 @@ Deno.test("when every provider hangs the run still ends, cutting its last links 
       return new Promise(() => {});
     })),
     now: () => NOW,
-    // What is left to the end of the run cuts the last links short, or they would take an hour.
+    // The remaining time of the run limits the last links, which would otherwise take an hour.
     limits: { workMs: 2_500, endMs: 2_900, linkMs: 3_600_000, elapsed: () => asked < 6 ? 2_400 : 2_500 },
   }).run();
   assertEquals([answer.ok, answer.synced, answer.errors.map(({ code, count }) => [code, count])], [

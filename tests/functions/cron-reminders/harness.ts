@@ -8,6 +8,7 @@ import type { RunAnswer } from "../../../functions/cron-reminders/run.ts";
 import { readConfig } from "../../../shared/config.ts";
 import type { Database } from "../../../shared/db/client.ts";
 import { createLog } from "../../../shared/log.ts";
+import type { GuardedFetch } from "../../../shared/net/guarded_fetch.ts";
 import type { TestDatabase } from "../../_support/database.ts";
 
 export const SECRET = "the-secret-of-the-scheduler-in-tests";
@@ -30,7 +31,7 @@ export interface MailService {
   fetch: typeof fetch;
   /** Every accepted mail, once. */
   delivered: SentMail[];
-  /** How often it was called, whatever it answered. */
+  /** The number of calls, with any answer. */
   calls: { key: string; mails: SentMail[] }[];
   /** Runs before anything is accepted. */
   before?: Fault;
@@ -101,6 +102,7 @@ export interface JobOptions {
   workMs?: number;
   /** Milliseconds since the start of the run: none, however slow the machine, unless the test is about it. */
   elapsed?: () => number;
+  guardedFetch?: GuardedFetch;
 }
 
 export interface JobHarness {
@@ -110,7 +112,11 @@ export interface JobHarness {
   lines: string[];
 }
 
-export function createJob({ database, fetch, now, env = {}, workMs, elapsed = () => 0 }: JobOptions): JobHarness {
+const refuse: GuardedFetch = () => Promise.reject(new Error("this test posts nothing"));
+
+export function createJob(
+  { database, fetch, now, env = {}, workMs, elapsed = () => 0, guardedFetch = refuse }: JobOptions,
+): JobHarness {
   const lines: string[] = [];
   const config = readConfig({
     NEXT_PUBLIC_SITE_URL: SITE,
@@ -122,7 +128,7 @@ export function createJob({ database, fetch, now, env = {}, workMs, elapsed = ()
     ...env,
   }, []);
   const log = createLog((line) => lines.push(line));
-  const app = createCronRemindersApp({ config, database, clock: now, log, fetch }, {
+  const app = createCronRemindersApp({ config, database, clock: now, log, fetch, guardedFetch }, {
     ...(workMs && { workMs }),
     elapsed,
   });

@@ -12,7 +12,7 @@ const start = () => startConnector({}, {}, { words: accented });
 
 /** Keys whose values are no language: names, versions, addresses and types. */
 const NO_WORDS =
-  /^(name|version|uri|mimeType|ui|_meta|icons|role|type|resultType|annotations|inputSchema|outputSchema|cacheScope)$/;
+  /^(name|version|uri|websiteUrl|mimeType|ui|_meta|icons|role|type|resultType|annotations|inputSchema|outputSchema|cacheScope)$/;
 
 /** Every text in a message that people or models read. */
 function textsIn(value: Json): string[] {

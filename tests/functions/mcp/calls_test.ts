@@ -49,7 +49,7 @@ for (const era of ERA_NAMES) {
         code: "not_found",
         message: 'There is no bill called "rent" in Acme.',
         field: "bill_name",
-        hint: "Use one of details.suggestions, or add it with add_bill.",
+        hint: "Use one of details.suggestions. A new bill needs add_bill first.",
         details: { suggestions: ["Rent"] },
         retryable: true,
       },
@@ -194,8 +194,12 @@ Deno.test("lists announce no changes and may be cached privately", async () => {
   };
   const discovered = await ask("server/discover");
   assertEquals(discovered.capabilities.tools, { listChanged: false });
-  for (const result of [discovered, await ask("tools/list"), await ask("prompts/list"), await ask("resources/list")]) {
-    assertEquals([result.cacheScope, result.ttlMs], ["private", 3_600_000]);
+  const MINUTE = 60_000;
+  const methods = { "tools/list": MINUTE, "prompts/list": 60 * MINUTE, "resources/list": 60 * MINUTE };
+  assertEquals([discovered.cacheScope, discovered.ttlMs], ["private", MINUTE]);
+  for (const [method, ttl] of Object.entries(methods)) {
+    const { cacheScope, ttlMs } = await ask(method);
+    assertEquals([cacheScope, ttlMs], ["private", ttl], method);
   }
 });
 

@@ -72,7 +72,10 @@ for (const era of ERA_NAMES) {
       uri,
       mimeType: "text/html;profile=mcp-app",
       text: CHART_PAGE,
-      _meta: { ui: { csp: { connectDomains: [], resourceDomains: [] }, prefersBorder: true } },
+      _meta: {
+        ui: { csp: { connectDomains: [], resourceDomains: [] }, prefersBorder: true },
+        "openai/widgetDomain": "https://expenses.example",
+      },
     }]);
     assertEquals(ttlMs, era === "2026-07-28" ? 3_600_000 : undefined);
     const { result: { tools } } = await ask("tools/list");

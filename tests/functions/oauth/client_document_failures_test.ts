@@ -41,7 +41,7 @@ for (const [what, answer] of Object.entries({ ...BAD, ...OUTAGES })) {
       assertEquals([response.status, response.headers.get("location")], [400, null]);
       const text = await response.text();
       assertStringIncludes(text, "We couldn’t look this app up");
-      // Nothing that was read, and no reason: it would reveal what exists where.
+      // Neither the document nor a reason, which would reveal internal addresses.
       for (const told of ["169.254", "other.example", "address_not_public", "client.example"]) {
         assertEquals(text.includes(told), false, told);
       }

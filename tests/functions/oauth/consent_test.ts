@@ -53,7 +53,7 @@ Deno.test("Allow sends the browser back with code, state and issuer, by one data
 /** The consent page's wording for each tool. A new tool needs a line here, and words there. */
 const TOOL_TEXTS: Record<string, string[]> = {
   get_context: ["see the members’ email addresses"],
-  list_expenses: ["see, add, change and delete expenses, bills and categories"],
+  list_expenses: ["see, add, change and delete expenses, bills, documents and categories"],
   summarize_spending: ["see, add, change and delete expenses"],
   show_spending_chart: ["see, add, change and delete expenses"],
   list_bills: ["see, add, change and delete expenses, bills"],
@@ -65,6 +65,8 @@ const TOOL_TEXTS: Record<string, string[]> = {
   add_bill: ["add, change and delete expenses, bills"],
   update_bill: ["change and delete expenses, bills"],
   mark_bill_paid: ["change and delete expenses, bills"],
+  list_documents: ["bills, documents and categories"],
+  attach_document: ["bills, documents and categories"],
   settle_up: ["settle up shared costs"],
   sync_bill_amounts: ["update amounts from connected providers"],
   delete_records: ["delete expenses, bills"],
@@ -94,7 +96,8 @@ Deno.test("a viewer's consent page shows read-only access and lists missing tool
     viewer.id,
   ]);
   const page = await (await harness.get(authorizationQuery(clientId), viewer)).text();
-  assertStringIncludes(page, "Read only: see and export");
+  assertStringIncludes(page, "See and export expenses");
+  assertStringIncludes(page, '<input type="hidden" name="access" value="read"/>');
   assertStringIncludes(page, "It can’t change anything");
   assert(!page.includes("See, add, change and delete"));
 });

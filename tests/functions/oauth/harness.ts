@@ -98,7 +98,7 @@ export function createHarness(database: Database, config: Partial<Config> = {}) 
     decide: (page: string, fields: Fields, person: Person | null, headers: Record<string, string> = {}) =>
       request("/api/oauth/authorize", {
         method: "POST",
-        body: form({ consent: consentOf(page), ...fields }),
+        body: form({ consent: consentOf(page), access: "write", ...fields }),
         headers: {
           origin: "null",
           "sec-fetch-site": "same-origin",
@@ -189,14 +189,15 @@ export async function registerClient(harness: Harness, metadata: Record<string, 
 /** Goes through consent and returns the code. */
 export async function obtainCode(
   harness: Harness,
-  { clientId, person, organizationId }: {
+  { clientId, person, organizationId, access = "write" }: {
     clientId: string;
     person: Person & { organizations: string[] };
     organizationId?: string;
+    access?: "read" | "write";
   },
 ): Promise<string> {
   const page = await (await harness.get(authorizationQuery(clientId), person)).text();
-  const fields = { action: "approve", organization_id: organizationId ?? person.organizations[0] };
+  const fields = { action: "approve", organization_id: organizationId ?? person.organizations[0], access };
   return answerOf(await harness.decide(page, fields, person)).code!;
 }
 
@@ -225,7 +226,7 @@ export interface Tokens {
 /** The whole flow: a connected client's tokens. */
 export async function connect(
   harness: Harness,
-  options: { clientId: string; person: Person & { organizations: string[] }; organizationId?: string },
+  options: Parameters<typeof obtainCode>[1],
 ): Promise<Tokens> {
   const code = await obtainCode(harness, options);
   const response = await harness.post("token", exchangeFields(options.clientId, code));

@@ -108,6 +108,7 @@ for (const [what, { answer, status, error }] of Object.entries(OUTAGES)) {
       organizationId: "org_acme00000000",
       resource: RESOURCE,
       codeChallenge: CHALLENGE,
+      access: "write",
     }, START);
     const responses = [
       await harness.post("token", exchangeFields("client_a", code)),

@@ -32,6 +32,17 @@ Deno.test("a client registers in one database call and learns its effective meta
   assertEquals(harness.calls, ["register_client"]);
 });
 
+Deno.test("a redirect URI on a maker's domain registers only when it is listed or the operator added it", async () => {
+  const redirect_uri = "https://claude.ai/new/callback";
+  const register = async (knownApps: [string, string][]) => {
+    const response = await createHarness(over(database), { knownApps }).register({ redirect_uris: [redirect_uri] });
+    await response.body?.cancel();
+    return response.status;
+  };
+  assertEquals(await register([["Claude", redirect_uri]]), 201);
+  assertEquals(await register([]), 400);
+});
+
 Deno.test("a registration is stored with any characters in its name", async () => {
   for (const client_name of ["'; drop table oauth.clients; --", "\ud800\u0000x", "😀".repeat(3000), "<script>"]) {
     const response = await harness.register({ client_name, redirect_uris: ["https://app.example/cb"] });

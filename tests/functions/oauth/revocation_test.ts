@@ -113,6 +113,8 @@ Deno.test("list_connected_apps() reports the last use to within an hour and drop
     organization_name: "team of lister@example.com",
     created_at: "2026-11-20T10:00:00+00:00",
     last_used_at: null,
+    access: "write",
+    role_writes: true,
     last_change: null,
   });
   harness.later(3600);

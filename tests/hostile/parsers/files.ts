@@ -76,7 +76,7 @@ const files: Record<string, Run> = {
   "proveAmounts()": (text) => {
     const rows = pieces(text, 400).map((row, line) => ({ line, cells: pieces(row, 40) }));
     return proveAmounts(rows, rows[0]?.cells.map((_, column) => column) ?? [], {
-      ...{ balance: undefined, around: rows, isBare: false },
+      ...{ balance: undefined, around: rows, isBare: false, dayOf: () => undefined },
     });
   },
   "readFormat()": (text) => readFormat(text, {}, MAX_ROWS),

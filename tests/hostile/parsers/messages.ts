@@ -45,7 +45,7 @@ function ofTool(tool: Tool): Parser[] {
     .map(([form, run]) => ({ name: `${name} with ${form}`, limit, run }));
 }
 
-// What a stranger can make us parse.
+// Inputs that a stranger can make us parse.
 const unauthenticatedConnector = startConnector({
   authenticate_bearer: () => ({ outcome: "invalid_token" }),
   call_tool: () => ({ outcome: "invalid_token" }),

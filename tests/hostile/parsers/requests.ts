@@ -7,6 +7,8 @@ import { cleanLine } from "../../../shared/clean_text.ts";
 import { acceptsEventStream, widenAccept } from "../../../shared/connector/accept.ts";
 import { readBearer } from "../../../shared/connector/bearer.ts";
 import { isAllowedOrigin } from "../../../shared/connector/origin.ts";
+import { placeOf } from "../../../shared/events/occurrence.ts";
+import { keyOf } from "../../../shared/events/post_event.ts";
 import { customPeriod } from "../../../shared/export/period.ts";
 import type { AppContext, AppEnv } from "../../../shared/http/app.ts";
 import { readCaller } from "../../../shared/http/caller.ts";
@@ -26,6 +28,7 @@ import { parseJson } from "../../../shared/parse_json.ts";
 import { parseAddress } from "../../../shared/net/ip_address.ts";
 import { isPublicAddress } from "../../../shared/net/public_address.ts";
 import { readers } from "../../../shared/pages/reader.ts";
+import { askedAccess } from "../../../shared/oauth/access.ts";
 import { readAskingApp } from "../../../shared/oauth/asking_app.ts";
 import { judgeAuthorizationRequest } from "../../../shared/oauth/authorization_request.ts";
 import { isClientId } from "../../../shared/oauth/client_id.ts";
@@ -73,6 +76,8 @@ export const forms: Record<string, Run> = {
   "names in digests": (text) => [nameAlone(text), quotedName(text), innerName(text)],
   "customPeriod()": (text) => customPeriod(text, "2026-10-01"),
   "isDay()": isDay,
+  "keyOf() a webhook": (text) => [keyOf(text), keyOf(`whsec_${text}`)],
+  "placeOf() an event": (text) => [placeOf(text), placeOf(`2026-11-10T00:00:00+00:00~${text}`)],
   "isLoopback()": isLoopback,
   "parseJson()": parseJson,
   "tokenOfFile()": tokenOfFile,
@@ -111,6 +116,7 @@ export const forms: Record<string, Run> = {
         resources: [SITE],
       },
     ),
+  "askedAccess()": askedAccess,
   "readAskingApp()": (text) => readAskingApp(SECRETS, `/a?asked_by=${text}`, at),
   "tokens, challenges": (text) =>
     [isCodeChallenge, isCodeVerifier, isAccessToken, isRefreshToken].map((is) => is(text)),
@@ -135,7 +141,8 @@ const fileForm = async (body: string, type = "multipart/form-data; boundary=x") 
   const raw = new Request(SITE, { method: "POST", body });
   const c = { req: { raw, header: (name: string) => name === "content-type" ? type : undefined } } as AppContext;
   // Of most texts it says that they are no form.
-  return isFileForm(c) && await readFileForm(c, { maxBytes: CSV }).catch(() => undefined);
+  return isFileForm(c) &&
+    await readFileForm(c, { maxBytes: CSV, maxFiles: 20, maxFileBytes: CSV }).catch(() => undefined);
 };
 const PART = '--x\r\ncontent-disposition: form-data; name="file"; filename="';
 const fileForms: Record<string, Run> = {

@@ -40,12 +40,8 @@ export class Scheduler {
       await this.run("reminders");
       if (isDone()) return;
       // A lease lasts minutes, which the job's clock goes ahead.
-      for (const { slug, port } of this.world.functions.all()) {
-        if (slug !== "cron-reminders") continue;
-        await fetch(`http://127.0.0.1:${port}/.load/clock?ms=${(tries + 1) * 5 * 60_000}`).then((answer) =>
-          answer.text()
-        );
-      }
+      const { port } = this.world.functions.instanceOf("cron-reminders");
+      await (await fetch(`http://127.0.0.1:${port}/.load/clock?ms=${(tries + 1) * 5 * 60_000}`)).body?.cancel();
     }
   }
 }

@@ -3,7 +3,7 @@ import { amountOf, type Fact, minorOf, type Row, totals } from "../model/books.t
 import type { Client, Json } from "../model/client.ts";
 
 const CURRENCIES = ["EUR", "EUR", "EUR", "USD"];
-/** What is logged was bought today or in the weeks before. */
+/** The purchases are from today or the weeks before. */
 const DAYS_BACK = 20;
 const DAY_MS = 86_400_000;
 const dayBefore = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
@@ -24,7 +24,7 @@ export async function askForRates(client: Client): Promise<void> {
   await client.ok("log_expenses", { items, on_duplicate: "allow" });
 }
 
-/** One call for what was bought; repeated with the same key when the answer was lost, half of the times. */
+/** One call for a purchase; half of the calls with a lost answer are repeated with the same key. */
 export async function logExpenses(client: Client): Promise<void> {
   const { chance, books } = client;
   const items = Array.from({ length: chance.int(1, 3) }, () => ({
@@ -63,7 +63,9 @@ export async function logExpenses(client: Client): Promise<void> {
   if (client.changes.length > CHANGES) client.changes.shift();
 }
 
-/** The newest rows and the totals of all; now and then those of the whole household, where others' must not be. */
+/**
+ * The newest rows and all totals; now and then of the whole household, which must not contain other households' rows.
+ */
 export async function listExpenses(client: Client): Promise<void> {
   if (client.chance.oneIn(4)) return void await client.ok("list_expenses", { limit: 20 });
   const envelope = await client.ok("list_expenses", { payee: client.payee, limit: 20 });
@@ -117,7 +119,7 @@ export async function updateExpense(client: Client): Promise<void> {
   const envelope = await client.ok("update_expenses", { ids: [id], set: { amount: amountOf(changed.minor) } });
   if (!envelope) client.books.doubt(new Map([[name, changed]]));
   else if (envelope.ok) client.books.set(name, changed);
-  // What was changed since can't be taken back as a whole.
+  // A change can't be undone as a whole after a later change.
   client.changes.splice(0, Infinity, ...client.changes.filter(({ names }) => !names.includes(name)));
 }
 
@@ -132,7 +134,7 @@ export async function deleteExpense(client: Client): Promise<void> {
   client.changes.splice(0, Infinity, ...client.changes.filter(({ names }) => !names.includes(name)));
 }
 
-/** Takes back what was logged lately and not touched since; a second call of the same changes nothing. */
+/** Undoes a recent entry that nobody changed since; a repeated call changes nothing. */
 export async function undoChange(client: Client): Promise<void> {
   const change = client.changes.pop();
   if (!change) return await logExpenses(client);

@@ -16,7 +16,7 @@ const BILLS = `
     and p.deleted_at is null
   where e.kind = 'bill' and e.deleted_at is null and e.organization_id like 'org\\_load%' group by e.id, e.payee, e.name`;
 
-/** @returns what is wrong. Nobody may be writing. */
+/** @returns the faults. Requires that nobody writes. */
 export async function checkBooks(admin: SqlDatabase, clients: readonly Client[]): Promise<string[]> {
   const rows = Map.groupBy(await admin.query<Row & { payee: string }>(EXPENSES), ({ payee }) => payee);
   const bills = Map.groupBy(await admin.query<BillRow>(BILLS), ({ payee }) => payee);

@@ -45,7 +45,10 @@ export async function searchCanaries(world: World, tokens: readonly string[]): P
   return [...problems];
 }
 
-/** A database of hours is longer than a string can be. Bytes become letters one by one: what is looked for is ASCII. */
+/**
+ * The dump of a long run exceeds the maximum length of a string. Bytes become letters one by one, since the searched
+ * texts are ASCII.
+ */
 async function* pieces(bytes: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   let before = "";
   for await (const chunk of bytes) {
@@ -56,12 +59,12 @@ async function* pieces(bytes: ReadableStream<Uint8Array>): AsyncGenerator<string
 }
 
 async function searchDump(
-  { databaseUrl }: World,
+  { adminUrl }: World,
   search: (place: string, bytes: ReadableStream<Uint8Array>) => Promise<void>,
 ): Promise<void> {
   const { folder } = await findBinaries();
   const dump = new Deno.Command(`${folder}/pg_dump`, {
-    args: ["--dbname", databaseUrl.replace("//postgres@", "//supabase_admin@")],
+    args: ["--dbname", adminUrl],
     stdout: "piped",
     stderr: "inherit",
   }).spawn();

@@ -25,7 +25,7 @@ function* instants(): Generator<number> {
   for (let at = change + 3 * HOUR_MS; at < Date.parse(DUE[0]!); at += 3 * HOUR_MS) yield at;
 }
 
-/** @returns what was told twice, never, or on another day. Time does not go back afterwards. */
+/** @returns the reminders sent twice, never, or on a wrong day. Time does not go back afterwards. */
 export async function checkSummerTime(world: World, traffic: Traffic): Promise<string[]> {
   for (const [zone, timezone] of ZONES.entries()) {
     for (const [day, due] of DUE.entries()) await world.admin.query(OWNER, [zone, day, timezone, due]);

@@ -12,7 +12,7 @@ export const DATABASE: Fault[] = [
     async act({ world }) {
       for (let time = 0; time < TIMES; time++) {
         await world.admin.query(
-          "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'authenticator' and random() < 0.5",
+          "select pg_terminate_backend(pid) from pg_stat_activity where usename in ('authenticator', 'expenses') and random() < 0.5",
         );
         await pause(PAUSE_MS * Math.random());
       }

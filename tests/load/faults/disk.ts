@@ -15,7 +15,7 @@ export const DISK: Fault[] = [{
     if (!ballast) await limitFiles(world);
     await pause(LASTS_MS);
     await ballast?.remove();
-    // Without room for its log it ends by itself; whoever made room starts it again.
+    // Without room for its log it ends by itself; the operator who made room starts it again.
     await world.cluster.restart("crash");
   },
 }];

@@ -3,8 +3,10 @@ import type { Load } from "../load.ts";
 
 export interface Fault {
   name: string;
-  /** Nobody may notice: no request fails because of it. */
+  /** Must go unnoticed: no request fails because of the fault. */
   isUnnoticed?: boolean;
+  /** Breaks what one server doesn't have: functions apart from each other, and PostgREST. */
+  isOfPlatform?: boolean;
   /** Breaks it and mends it. */
   act(load: Load): Promise<void>;
 }

@@ -9,6 +9,7 @@ const BOTH_MS = 2_000;
 export const SECRETS: Fault[] = [{
   name: "each secret is rotated",
   isUnnoticed: true,
+  isOfPlatform: true,
   async act({ world, scheduler }) {
     const { secrets, functions } = world;
     for (const name of ["code", "cron", "webhook"] as const) secrets[name].unshift(newSecret(name));

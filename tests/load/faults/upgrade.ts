@@ -14,6 +14,7 @@ const BOTH_MS = 2_500;
 export const UPGRADE: Fault[] = [{
   name: "the schema is upgraded, then two versions of the functions answer, then the new one",
   isUnnoticed: true,
+  isOfPlatform: true,
   async act({ world }) {
     const migrations = [...await readMigrations(), ...await readMigrations(PLANTED)];
     const database = postgresDatabase(world.databaseUrl, { max: 1 });

@@ -8,7 +8,7 @@ interface Sample {
 }
 
 const MIB = 2 ** 20;
-/** The heap fills up and settles in the first part of a run; the slope is that of the rest. */
+/** The heap fills up and settles in the first part of a run; the slope is measured over the rest. */
 const WARM_UP = 0.4;
 
 export class Memory {
@@ -34,7 +34,7 @@ export class Memory {
       note(`${slug} heap ${pid}`, usage.heapUsed + usage.external);
       note(`${slug} resident ${pid}`, usage.rss);
     }
-    note("stand-in resident", residentOf(standIn.pid));
+    if (standIn) note("stand-in resident", residentOf(standIn.pid));
     note("PostgreSQL private", privateOf(cluster.pid()));
     const [size] = await admin.query<{ bytes: number }>("select pg_database_size(current_database()) as bytes").catch(
       () => [],
@@ -87,7 +87,7 @@ const field = (pid: number, file: string, name: string): number => {
 };
 const residentOf = (pid: number) => field(pid, "status", "VmRSS");
 
-/** Of the postmaster and its children, without what they share. */
+/** Of the postmaster and its children, without shared memory. */
 function privateOf(postmaster: number): number {
   let bytes = 0;
   for (const { name } of Deno.readDirSync("/proc")) {

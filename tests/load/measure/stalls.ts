@@ -3,7 +3,6 @@
  * CPU. A run that fails once in two hours leaves no other evidence.
  */
 import { postgresDatabase } from "../../../local/database/postgres.ts";
-import { withParts } from "../../_support/new_database.ts";
 import type { World } from "../world/world.ts";
 
 const EVERY_MS = 250;
@@ -17,7 +16,7 @@ const LONG = `
     left(regexp_replace(a.query, '\\s+', ' ', 'g'), 90) as query
   from pg_stat_activity as a
   where a.state <> 'idle' and a.datname = current_database()
-    and (a.usename = 'authenticator' or a.backend_type = 'autovacuum worker')
+    and (a.usename in ('authenticator', 'expenses') or a.backend_type = 'autovacuum worker')
     and a.query_start < clock_timestamp() - interval '${LONG_MS} ms'`;
 
 interface Statement {
@@ -35,8 +34,8 @@ export class Stalls {
   #isOver = false;
   readonly #watching: Promise<void>;
 
-  constructor({ databaseUrl }: World) {
-    this.#watching = this.#watch(postgresDatabase(withParts(databaseUrl, { role: "supabase_admin" }), { max: 1 }));
+  constructor({ adminUrl }: World) {
+    this.#watching = this.#watch(postgresDatabase(adminUrl, { max: 1 }));
   }
 
   get lines(): string[] {

@@ -27,7 +27,7 @@ export class Books {
   remove(name: string): void {
     this.#entries.set(name, [null]);
   }
-  /** Nobody knows whether the change happened: what was there before, or this. */
+  /** The change may or may not have happened: the earlier state, or this one. */
   doubt(changes: ReadonlyMap<string, Fact | null>): void {
     for (const [name, fact] of changes) {
       this.#entries.set(name, [...this.#entries.get(name) ?? [null], fact]);
@@ -35,7 +35,7 @@ export class Books {
     if (changes.size > 1) this.#unsureTogether.push([...changes.keys()]);
   }
 
-  /** What is certainly there. */
+  /** The certain rows. */
   get certain(): Row[] {
     return [...this.#entries].flatMap(([name, possible]) =>
       possible.length === 1 && possible[0] ? [{ name, ...possible[0] }] : []
@@ -54,8 +54,9 @@ export class Books {
     this.#entries.get(name)?.some((fact) => fact?.minor === minor && fact.currency === currency) ?? false;
 
   /**
-   * Compares with everything that is there.
-   * @returns what is wrong: lost, changed, unknown, doubled or half. What was not known is known then.
+   * Compares with all stored rows.
+   * @returns the faults: lost, changed, unknown, doubled or half. Resolves uncertain
+   * changes.
    */
   compare(rows: readonly Row[]): string[] {
     const problems: string[] = [];

@@ -10,7 +10,7 @@ export type Json = any;
 /** An envelope; or nothing is known, since no answer came. */
 export type Told = Json | undefined;
 
-/** A bill, and what it is known to have been paid for. */
+/** A bill, and its known payments. */
 export interface Bill {
   id: string;
   name: string;

@@ -10,7 +10,7 @@ import type { Functions } from "../world/functions.ts";
 
 /** Longer than the functions wait for the database. */
 const DEADLINE_MS = 15_000;
-/** After something broke, all that was not asked meanwhile comes at once, and some of it may be told to come again. */
+/** After a fault, all delayed requests come at once, and the service may shed some. */
 const RECOVERY_MS = 10_000;
 
 export interface Reply {
@@ -20,7 +20,7 @@ export interface Reply {
 }
 
 export interface Sent {
-  /** What the table of times calls it. */
+  /** Its name in the table of times. */
   kind: string;
   slug: Slug;
   path: string;
@@ -40,7 +40,7 @@ export class Traffic {
   readonly issued: string[] = [];
   /** Answers by kind and status, and what ended without one. */
   readonly outcomes = new Map<string, number>();
-  /** Refused because too much was asked; no failure where that is what is tried. */
+  /** Shed by the service; not a failure in tests of overload. */
   shed = 0;
   #brokenSince: number | undefined;
   #brokenUntil = -Infinity;
@@ -57,26 +57,26 @@ export class Traffic {
   break(): void {
     this.#brokenSince ??= performance.now();
   }
-  /** Failures of what is under way are still expected, of what comes later not. */
+  /** Running requests may still fail, later ones may not. */
   mend(): void {
     this.#brokenSince = undefined;
     this.#brokenUntil = performance.now();
   }
   /**
-   * From now on all is asked that the machine holds, to find out what that is: times say nothing of those at the rate,
-   * and some requests may be told to come again, as in an overload.
+   * From now on the load measures the machine's capacity: times say nothing about the later rate, and the service may
+   * shed requests as in an overload.
    */
   exceed(): void {
     this.#exceeded = [performance.now(), Infinity];
   }
-  /** Back at the rate; what was asked before may still be told so. */
+  /** Back at the rate; the service may still shed earlier requests. */
   keep(): void {
     this.#exceeded[1] = performance.now();
   }
   get isBroken(): boolean {
     return this.isExcused(performance.now(), { isShed: true });
   }
-  /** @param isShed whether it was told to come again. */
+  /** @param isShed whether the service shed it. */
   isExcused(sentAt: number, { isShed = false } = {}): boolean {
     return this.#brokenSince !== undefined || sentAt < this.#brokenUntil + (isShed ? RECOVERY_MS : 0) ||
       isShed && this.#wasExceeded(sentAt);

@@ -33,7 +33,7 @@ globalThis.fetch = async (input: URL | RequestInfo, init?: RequestInit) => {
   return await send();
 };
 
-/** What the planted leak keeps of every request. */
+/** The planted leak's memory of every request. */
 const kept: Uint8Array[] = [];
 const LEAK_BYTES = 512 * 1024;
 

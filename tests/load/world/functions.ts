@@ -1,17 +1,18 @@
 /**
- * The functions as the platform runs them: instances in processes of their own, a new one wherever one ended. Several
- * instances of one function take turns.
+ * The functions as the platform runs them: each instance in its own process, replaced when it ends. Several instances
+ * of one function take turns.
  */
 import { start, type Started } from "../../../bench/measure/processes.ts";
 import { functionModule } from "../../../bench/hops/world.ts";
 import { type Slug, SLUGS } from "../../../shared/routes.ts";
 
-/** What an instance is given to finish what it answers. */
+/** The grace period for an instance's running requests. */
 const DRAIN_MS = 3_000;
 const BOOT = new URL("boot.ts", import.meta.url).pathname;
 
 export interface Instance extends Started {
-  slug: Slug;
+  /** `server` when one process is all functions. */
+  slug: Slug | "server";
 }
 
 export interface Functions {
@@ -20,10 +21,7 @@ export interface Functions {
   all(): Instance[];
   /** Ends one at once; the next one is up about a second later. */
   kill(slug: Slug): Promise<void>;
-  /**
-   * Starts one more, with what its environment has beside the usual, before the old ones end (`replace`) or beside
-   * them.
-   */
+  /** Starts one more, with additional environment variables, before the old ones end (`replace`) or beside them. */
   add(slug: Slug, options?: { env?: Record<string, string>; root?: URL; replace?: boolean }): Promise<void>;
   /** All of them anew, one after the other, with an environment that may have changed. */
   replaceAll(): Promise<void>;
@@ -73,7 +71,7 @@ export async function startFunctions(
       const added = await launch(slug, env, root);
       instances.set(slug, replace ? [added] : [...old, added]);
       if (!replace) return;
-      // What it is answering, it may finish.
+      // It may finish its running requests.
       await new Promise((resolve) => setTimeout(resolve, DRAIN_MS));
       for (const one of old) await one.stop();
     },

@@ -16,7 +16,7 @@ const SLOW_MS = 1_500;
 /** Of the requests, while it is not fair; the others pass. */
 const SHARE = 0.5;
 
-/** What a gateway that lies answers with status 200: none of it is an answer of a function of ours. */
+/** A faulty gateway's answers with status 200, none of which our functions give. */
 const LIES = ["null", "[]", "{}", `{"outcome":"ok"}`, "<html>Welcome to nginx!</html>", `{"outcome":"ok","result":`];
 
 export function openGateway(target: number): Gateway {

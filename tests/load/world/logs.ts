@@ -3,7 +3,7 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 
-/** Events that mean that something went wrong inside; what is unavailable is none. */
+/** Events of internal failures; unavailability is not one. */
 const INTERNAL = /"event":"(tool_failure|mcp_failure)"|"code":"internal"/;
 
 export interface Logs {
@@ -11,7 +11,7 @@ export interface Logs {
   take(from: string, text: string): void;
   /** Lines that tell of a failure that nobody expects, newest last; at most a hundred. */
   failures: string[];
-  /** What was logged of these requests, by their ids. */
+  /** The log entries of these requests, by id. */
   linesOf(requestIds: string[]): Promise<string[]>;
   close(): void;
 }

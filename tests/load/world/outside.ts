@@ -8,7 +8,7 @@ import { type MailSink, startMailSink } from "../../../local/mail/smtp_sink.ts";
 import { mailService, type SentMail } from "../../functions/cron-reminders/harness.ts";
 
 /**
- * `slow` answers late; `lying` answers well-formed nonsense; `dropping` does what it is asked and hangs up before it
+ * `slow` answers late; `lying` answers well-formed nonsense; `dropping` performs the request and hangs up before it
  * answers.
  */
 export const MOODS = ["well", "down", "slow", "lying", "dropping"] as const;
@@ -24,15 +24,21 @@ export interface Outside {
   providerBases: string;
   /** Mails of the identity provider. */
   inbox: MailSink;
-  /** What the mail service delivered; a mail sent twice with the same key is here once. */
+  /** The delivered mails; a mail sent twice with the same key appears once. */
   delivered: SentMail[];
   mood: Record<Party, Mood>;
   close(): Promise<void>;
 }
 
 export async function openOutside(): Promise<Outside> {
-  const inbox = await startMailSink();
   const mails = mailService();
+  const known = new Set<string>();
+  // Reminders of one server, which sends a mail again with its Message-ID when it got no answer.
+  const inbox = await startMailSink((mail) => {
+    const id = mail.headers["message-id"]!;
+    if (mail.headers["list-unsubscribe"] && !known.has(id)) mails.delivered.push(mail);
+    known.add(id);
+  });
   const now = () => new Date();
   const answers: Record<Party, (request: Request) => Promise<Response> | Response> = {
     mail: (request) => answerMail(request, mails),

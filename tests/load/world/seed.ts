@@ -132,6 +132,7 @@ export async function connectApp({ functions, secrets, site }: World, person: Pe
     userId: person.userId,
     organizationId: organizationId(person.organization),
     codeChallenge: createHash("sha256").update(verifier).digest("base64url"),
+    access: "write",
   }, new Date());
   const response = await fetch(`http://127.0.0.1:${functions.instanceOf("oauth").port}/api/oauth/token`, {
     method: "POST",

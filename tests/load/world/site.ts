@@ -1,4 +1,7 @@
-/** The public site: the front door in front of the functions, and the mailbox for those who sign in by mail. */
+/**
+ * The public site: the front door in front of the functions, or a proxy before the one server, which has its own front
+ * door; and the mailbox for those who sign in by mail.
+ */
 import { createFrontDoor } from "../../../local/front_door/front_door.ts";
 import type { MailSink } from "../../../local/mail/smtp_sink.ts";
 import type { Slug } from "../../../shared/routes.ts";
@@ -16,9 +19,19 @@ export interface Site {
 const FUNCTIONS = "http://functions";
 const MAILBOX = "/local/mail";
 
-export function startSite({ inbox, secret }: { inbox: MailSink; secret: string }): Site {
+export function startSite(
+  { inbox, secret, isOneServer }: { inbox: MailSink; secret: string; isOneServer: boolean },
+): Site {
   let functions: Functions | undefined;
-  const frontDoor = createFrontDoor({
+  const proxy = async (request: Request, { address }: { address: string }) => {
+    const { pathname, search } = new URL(request.url);
+    const headers = new Headers(request.headers);
+    headers.append("x-forwarded-for", address);
+    const { method, body } = request;
+    const target = `http://127.0.0.1:${functions!.instanceOf("oauth").port}${pathname}${search}`;
+    return await fetch(target, { method, headers, body, redirect: "manual" });
+  };
+  const frontDoor = isOneServer ? proxy : createFrontDoor({
     functionsUrl: FUNCTIONS,
     secret,
     fetch: async (request) => {

@@ -18,6 +18,7 @@ import { openOutside, type Outside } from "./outside.ts";
 import { plantInDatabase } from "./plants.ts";
 import { newSecret, newSecrets, PLATFORM_KEYS, type Secrets } from "./secrets.ts";
 import { type Site, startSite } from "./site.ts";
+import { OUT_OF_REACH, startOneServer, startPreparedServer } from "./one_server.ts";
 import { openWire, type Wire } from "./wire.ts";
 
 /** The books of months are written in minutes, and statistics have to keep up as they do in months. */
@@ -30,12 +31,16 @@ export interface World {
   /** As the superuser. */
   admin: SqlDatabase;
   databaseUrl: string;
+  /** The same for the superuser. */
+  adminUrl: string;
+  /** Whether one process is everything (docs/self-hosting.md). */
+  isOneServer: boolean;
   secrets: Secrets;
   outside: Outside;
   site: Site;
   functions: Functions;
-  standIn: Started;
-  platform: Started;
+  /** For PostgREST; not on one server, whose process has its own. */
+  standIn: Started | undefined;
   logs: Logs;
   /** Between the stand-in and PostgreSQL, and between the functions and the stand-in; only with `faults`. */
   wire: Wire | undefined;
@@ -46,6 +51,7 @@ export interface World {
 }
 
 export interface WorldOptions {
+  isOneServer?: boolean;
   /** Puts what can be cut, slowed and bent between the parts. */
   faults?: boolean;
   /** A defect to plant (plants.ts). */
@@ -54,87 +60,62 @@ export interface WorldOptions {
   env?: Record<string, string>;
 }
 
-export async function openWorld({ faults = false, plant, env = {} }: WorldOptions = {}): Promise<World> {
+export async function openWorld(
+  { isOneServer = false, faults = false, plant, env = {} }: WorldOptions = {},
+): Promise<World> {
   const folder = await Deno.makeTempDir({ prefix: "expense-load-" });
   const logs = openLogs(`${folder}/functions.log`);
   const disk = faults ? await mountDisk("900m") : undefined;
-  const cluster = await startCluster({
+  const server = {
     settings: { ...DURABLE, ...GROWING, shared_buffers: "256MB", ...(faults && { max_wal_size: "128MB" }) },
     dir: disk?.dir,
-  });
-  const { url } = await newMigratedDatabase(cluster.urlOf("postgres", "supabase_exposed"), await readMigrations());
-  const admin = postgresDatabase(withParts(url, { role: "supabase_admin" }), { max: 3 });
-  await plantInDatabase(admin, plant);
+  };
+  const cluster = await (isOneServer ? startPreparedServer : startCluster)(server);
+  const url = isOneServer
+    ? cluster.urlOf("expenses", "expenses")
+    : (await newMigratedDatabase(cluster.urlOf("postgres", "supabase_exposed"), await readMigrations())).url;
+  const adminUrl = withParts(url, { role: isOneServer ? "postgres" : "supabase_admin" });
+  const admin = postgresDatabase(adminUrl, { max: 3 });
   const secrets = newSecrets();
+  // One server's is readable in its database.
+  if (isOneServer) secrets.cron = [crypto.randomUUID()];
   const frontDoorSecret = newSecret("door");
   const outside = await openOutside();
-  const site = startSite({ inbox: outside.inbox, secret: frontDoorSecret });
+  const site = startSite({ inbox: outside.inbox, secret: frontDoorSecret, isOneServer });
 
   const wire = faults ? await openWire(Number(new URL(url).port)) : undefined;
-  const standInUrl = new URL(withParts(url, { role: "authenticator" }));
-  if (wire) standInUrl.port = String(wire.port);
-  // The identity provider names itself by the address that the functions know it by, which nobody compares.
-  const platform = await start(Deno.execPath(), [
-    "run",
-    "--quiet",
-    "--no-check",
-    "-A",
-    new URL("platform.ts", import.meta.url).pathname,
-    withParts(url, { role: "supabase_admin" }),
-    site.site_url,
-    site.site_url,
-    String(outside.inbox.port),
-  ], {
-    env: { LOAD_JWT_SECRET: PLATFORM_KEYS.jwtSecret, LOAD_SECRET_KEY: PLATFORM_KEYS.secretKey },
-    onLog: (text) => logs.take("platform", text),
+  const serviceUrl = new URL(isOneServer ? url : withParts(url, { role: "authenticator" }));
+  if (wire) serviceUrl.port = String(wire.port);
+  const common = () => ({
+    NEXT_PUBLIC_SITE_URL: site.site_url,
+    OAUTH_CODE_SECRET: secrets.code.join(),
+    CRON_SECRET: secrets.cron.join(),
+    PAYMENT_WEBHOOK_SECRET: secrets.webhook.join(),
+    CREDENTIALS_KEY: secrets.credentials.join(),
+    MAIL_FROM: "Expenses <expenses@expenses.example>",
+    FX_SOURCES: outside.rateSources,
+    PROVIDER_BASES: outside.providerBases,
+    ...(plant && { LOAD_PLANT: plant }),
+    ...env,
   });
-  const standIn = await startStandIn(standInUrl.href, {
-    rest: `http://127.0.0.1:${platform.port}`,
-    onLog: (text) => logs.take("stand-in", text),
-  });
-  const gateway = faults ? openGateway(standIn.port) : undefined;
-  const functions = await startFunctions({
-    environment: () => ({
-      ...environmentOf(`http://127.0.0.1:${gateway?.port ?? standIn.port}`),
-      NEXT_PUBLIC_SITE_URL: site.site_url,
-      SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({ default: PLATFORM_KEYS.publishableKey }),
-      SUPABASE_SECRET_KEYS: JSON.stringify({ default: PLATFORM_KEYS.secretKey }),
-      OAUTH_CODE_SECRET: secrets.code.join(),
-      CRON_SECRET: secrets.cron.join(),
-      PAYMENT_WEBHOOK_SECRET: secrets.webhook.join(),
-      CREDENTIALS_KEY: secrets.credentials.join(),
-      FRONT_DOOR_SECRET: frontDoorSecret,
-      MAIL_URL: "resend://re_load",
-      MAIL_FROM: "Expenses <expenses@expenses.example>",
-      LOAD_MAIL_URL: outside.mailUrl,
-      FX_SOURCES: outside.rateSources,
-      PROVIDER_BASES: outside.providerBases,
-      RATE_LIMITS: "off",
-      ...(plant && { LOAD_PLANT: plant }),
-      ...env,
-    }),
-    onLog: (slug, text) => logs.take(slug, text),
-  });
-  site.open(functions);
-  return {
+  const world = {
     folder,
     cluster,
     admin,
     databaseUrl: url,
+    adminUrl,
+    isOneServer,
     secrets,
     outside,
     site,
-    functions,
-    standIn,
-    platform,
     logs,
     wire,
-    gateway,
     disk,
+    gateway: undefined,
+    standIn: undefined,
     async close() {
       await stopAll();
       await site.close();
-      await gateway?.close();
       await outside.close();
       wire?.close();
       await admin.close();
@@ -142,6 +123,67 @@ export async function openWorld({ faults = false, plant, env = {} }: WorldOption
       await disk?.unmount();
       logs.close();
       await Deno.remove(folder, { recursive: true });
+    },
+  };
+  if (isOneServer) {
+    const functions = await startOneServer({
+      environment: () => ({
+        ...common(),
+        DATABASE_URL: serviceUrl.href,
+        JWT_SECRET: PLATFORM_KEYS.jwtSecret,
+        MAIL_URL: `smtp://127.0.0.1:${outside.inbox.port}`,
+        CHECKOUT_URL: "https://pay.example/?organization_id={organization_id}",
+        RATE_LIMITS: OUT_OF_REACH,
+      }),
+      onLog: (text) => logs.take("server", text),
+    });
+    await plantInDatabase(admin, plant);
+    site.open(functions);
+    return { ...world, functions };
+  }
+  await plantInDatabase(admin, plant);
+  // The identity provider names itself by the address that the functions know it by, which nobody compares.
+  const platform = await start(Deno.execPath(), [
+    "run",
+    "--quiet",
+    "--no-check",
+    "-A",
+    new URL("platform.ts", import.meta.url).pathname,
+    adminUrl,
+    site.site_url,
+    site.site_url,
+    String(outside.inbox.port),
+  ], {
+    env: { LOAD_JWT_SECRET: PLATFORM_KEYS.jwtSecret, LOAD_SECRET_KEY: PLATFORM_KEYS.secretKey },
+    onLog: (text) => logs.take("platform", text),
+  });
+  const standIn = await startStandIn(serviceUrl.href, {
+    rest: `http://127.0.0.1:${platform.port}`,
+    onLog: (text) => logs.take("stand-in", text),
+  });
+  const gateway = faults ? openGateway(standIn.port) : undefined;
+  const functions = await startFunctions({
+    environment: () => ({
+      ...environmentOf(`http://127.0.0.1:${gateway?.port ?? standIn.port}`),
+      ...common(),
+      SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({ default: PLATFORM_KEYS.publishableKey }),
+      SUPABASE_SECRET_KEYS: JSON.stringify({ default: PLATFORM_KEYS.secretKey }),
+      FRONT_DOOR_SECRET: frontDoorSecret,
+      MAIL_URL: "resend://re_load",
+      LOAD_MAIL_URL: outside.mailUrl,
+      RATE_LIMITS: "off",
+    }),
+    onLog: (slug, text) => logs.take(slug, text),
+  });
+  site.open(functions);
+  return {
+    ...world,
+    functions,
+    standIn,
+    gateway,
+    async close() {
+      await gateway?.close();
+      await world.close();
     },
   };
 }

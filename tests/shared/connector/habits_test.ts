@@ -9,7 +9,7 @@ type Fields = Record<string, unknown>;
 const BY_NAME = new Map<string, (typeof TOOLS)[number]>(TOOLS.map((tool) => [tool.listed.name, tool]));
 const parse = (tool: string, sent: Fields) => BY_NAME.get(tool)!.parse(sent);
 
-/** One expense, with what the habit changes in it. */
+/** One expense, with the habit's change. */
 const lunch = (more: Fields): Fields => ({ items: [{ name: "Lunch", amount: "1", ...more }] });
 const BILL = "bill_0123456789ab";
 const EXPENSE = "exp_0123456789ab";
@@ -201,6 +201,7 @@ Deno.test("parse() reports reinterpreted values, but not other spellings of the 
     "merchant → payee",
   ]);
   assertEquals(understoodIn("log_expenses", lunch({ amount: "14,50", currency: "eur", tags: "x" })), undefined);
+  assertEquals(understoodIn("log_expenses", lunch({ date: "last Friday" })), undefined);
   assertEquals(understoodIn("add_bill", { name: "x", frequency: "quarterly" }), [
     'frequency "quarterly" → {"frequency":"monthly","every":3}',
   ]);

@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
 import { presentError } from "../../../functions/mcp/present/error.ts";
-import { addBill } from "../../../functions/mcp/tools/add_bill.ts";
-import { deleteRecords } from "../../../functions/mcp/tools/delete_records.ts";
-import { getContext } from "../../../functions/mcp/tools/get_context.ts";
-import { logExpenses } from "../../../functions/mcp/tools/log_expenses.ts";
-import { updateExpenses } from "../../../functions/mcp/tools/update_expenses.ts";
-import { updateBill } from "../../../functions/mcp/tools/update_bill.ts";
+import { addBill } from "../../../functions/mcp/tools/add_bill/contract.ts";
+import { deleteRecords } from "../../../functions/mcp/tools/delete_records/contract.ts";
+import { getContext } from "../../../functions/mcp/tools/get_context/contract.ts";
+import { logExpenses } from "../../../functions/mcp/tools/log_expenses/contract.ts";
+import { updateExpenses } from "../../../functions/mcp/tools/update_expenses/contract.ts";
+import { updateBill } from "../../../functions/mcp/tools/update_bill/contract.ts";
 import type { Tool } from "../../../shared/connector/tool.ts";
 import { en } from "../../../shared/words/en/mod.ts";
 
@@ -50,8 +50,9 @@ Deno.test("parse() names the field, the problem and the expected value", () => {
     [deleteRecords, { ids: ["pay_2pw4nx1fdn72"] }, [
       "ids[0]",
       "ids[0] has the wrong format.",
-      'This is the payment of a bill. To remove it use update_bill (occurrence action "reopen") or undo_change; its category is that of ' +
-      "the bill. Ids start with exp_ or bill_; take them from an earlier answer.",
+      "This is the payment of a bill. mark_bill_paid with its due_on corrects its amount, date, payer or note; update_bill " +
+      '(occurrence action "reopen") removes it. Its category is that of the bill. ' +
+      "Ids start with exp_ or bill_; take them from an earlier answer.",
     ]],
     [updateExpenses, { ids: ["bill_2pw4nx1fdn72"], set: { note: "x" } }, [
       "ids[0]",

@@ -1,16 +1,16 @@
 import { assertEquals } from "@std/assert";
-import { importExpenses } from "../../../functions/mcp/tools/import_expenses.ts";
-import { logExpenses } from "../../../functions/mcp/tools/log_expenses.ts";
-import { listBills } from "../../../functions/mcp/tools/list_bills.ts";
-import { summarizeSpending } from "../../../functions/mcp/tools/summarize_spending.ts";
-import { updateBill } from "../../../functions/mcp/tools/update_bill.ts";
-import { updateExpenses } from "../../../functions/mcp/tools/update_expenses.ts";
+import { importExpenses } from "../../../functions/mcp/tools/import_expenses/contract.ts";
+import { logExpenses } from "../../../functions/mcp/tools/log_expenses/contract.ts";
+import { listBills } from "../../../functions/mcp/tools/list_bills/contract.ts";
+import { summarizeSpending } from "../../../functions/mcp/tools/summarize_spending/contract.ts";
+import { updateBill } from "../../../functions/mcp/tools/update_bill/contract.ts";
+import { updateExpenses } from "../../../functions/mcp/tools/update_expenses/contract.ts";
 import { readYearlessDay } from "../../../shared/import/date_text.ts";
 import type { Tool } from "../../../shared/connector/tool.ts";
 
 type Fields = Record<string, unknown>;
 
-/** What a tool's SQL would get, without the defaults; false when the call is refused. */
+/** The arguments of a tool's SQL function, without defaults; false when the call is refused. */
 function read(tool: Tool, input: Fields): Fields | false {
   const parsed = tool.parse(input);
   if (!parsed.ok) return false;
@@ -43,7 +43,7 @@ Deno.test("understand() reads amounts with a single meaning, and their currency 
   for (const amount of ["1,234", "$5", "-5", -5, 1e-7, 1e300, [], {}, true, "1".repeat(1000)]) {
     assertEquals(item({ amount }), false, String(amount));
   }
-  // What contradicts itself is asked.
+  // A contradictory call is asked about.
   assertEquals(item({ amount: "5 EUR", currency: "USD" }), false);
 });
 
@@ -141,7 +141,7 @@ Deno.test("understand() reads the pairs of a listed map as that map, and refuses
   }
   const answers = read(importExpenses, {
     import_id: "imp_12345678",
-    answers: [{ question: "row_12", answer: "same" }],
+    answers: [{ question: "row_12", answer: "same" }, { question: "negative_is_expense", answer: "true" }],
   });
-  assertEquals(answers && answers.answers, { row_12: "same" });
+  assertEquals(answers && answers.answers, { row_12: "same", negative_is_expense: true });
 });

@@ -108,7 +108,7 @@ Deno.test("the database calls of a page share one deadline, and others keep thei
   const own = withRequest(page, () => ask("with a deadline of its own", { deadlineMs: 5_000 }));
   await wait(5_000);
   await own;
-  // What is read after the answer, such as the rest of a file.
+  // Reads after the answer, such as the rest of a file.
   page.databaseMs = undefined;
   const streamed = withRequest(page, () => ask("streamed"));
   await wait(10_000);

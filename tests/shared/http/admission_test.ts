@@ -15,7 +15,7 @@ const tokenOf = (letter: string) => `exp_at_${letter.repeat(43)}`;
 const as = (letter: string) => ({ authorization: `Bearer ${tokenOf(letter)}` });
 const from = (address: string) => ({ "x-forwarded-for": address });
 
-/** An app whose requests end when they are let go; a token's letter is its organization, and "z" is no good one. */
+/** An app whose requests end when released; a token's letter is its organization, and "z" is invalid. */
 function slowApp(limits: Partial<typeof LIMITS & { short: number; long: number }> = {}) {
   const lines: string[] = [];
   const running: { of: string; end: () => void }[] = [];

@@ -4,7 +4,7 @@ import { fakeTimer } from "../../_support/fake_timer.ts";
 
 const LIMITS = { places: 2, unproven: 2, waiting: 6, waitMs: 10_000 };
 
-/** Notes in which order those who wait are served. */
+/** Records the order in which waiting callers are served. */
 function waitingIn(queue: FairQueue) {
   const served: string[] = [];
   const turnedAway: string[] = [];
@@ -15,7 +15,7 @@ function waitingIn(queue: FairQueue) {
     add(whose: string) {
       waits.push(queue.enter("unproven", whose).then((admitted) => void (admitted ? served : turnedAway).push(whose)));
     },
-    /** Whoever is served leaves at once. */
+    /** A served caller leaves at once. */
     async drain(places = LIMITS.places) {
       for (let left = 0; left < places + LIMITS.waiting; left++) {
         queue.leave("unproven");

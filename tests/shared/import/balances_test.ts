@@ -2,7 +2,7 @@
 import type { Json } from "../../_support/books.ts";
 import { assertEquals, assertMatch } from "@std/assert";
 import fc from "fast-check";
-import { presentMapping } from "../../../functions/mcp/present/import_expenses.ts";
+import { presentMapping } from "../../../functions/mcp/tools/import_expenses/answer.ts";
 import { type Mapping, readImport } from "../../../shared/import/read_import.ts";
 import { en } from "../../../shared/words/en/mod.ts";
 
@@ -58,7 +58,8 @@ for (const [format, write] of Object.entries(SECTIONS)) {
 }
 
 Deno.test("a balance in each row is checked against all lines, in any order of days", () => {
-  for (const rows of [ROWS, ROWS.toReversed()]) assertEquals(proofOf(table(rows)), ["100.00", "245.00", "proven"]);
+  const newestFirst = table(ROWS).replace(days(ROWS), days(ROWS).split("\n").toReversed().join("\n"));
+  for (const csv of [table(ROWS), newestFirst]) assertEquals(proofOf(csv), ["100.00", "245.00", "proven"]);
   const mixed = [ROWS[1]!, ROWS[0]!, ROWS[3]!, ROWS[2]!];
   assertEquals(proofOf(table(mixed), { negative_is_expense: true }), ["100.00", "245.00", "proven"]);
   // The bank says it once a day.
@@ -66,7 +67,7 @@ Deno.test("a balance in each row is checked against all lines, in any order of d
   assertEquals(proofOf(table(daily)), ["100.00", "245.00", "proven"]);
   // A row that only says it is no money that moved.
   assertEquals(proofOf(table(["Opening balance,100,100", ...ROWS])), ["100.00", "245.00", "proven"]);
-  // One balance proves nothing; that of a card may be what is owed.
+  // One balance proves nothing; a card's balance may be a debt.
   assertEquals(proofOf(table(["Rent,-700,300", "Tea,-5,"]), { negative_is_expense: true }).at(-1), undefined);
   const owed = "Date,Description,Card no,Amount,Balance\n" + days(["A,1,-20,120", "B,1,-5,125", "C,1,50,75"]);
   assertEquals(proofOf(owed, { negative_is_expense: true }).at(-1), "proven");
@@ -77,7 +78,7 @@ Deno.test("a missing row or a reversed sign is a difference", () => {
   assertEquals(proofOf(missing, { negative_is_expense: true }).at(-1), { difference: "-700.00" });
   // Answered the wrong way: what came in is taken for spent.
   assertEquals(typeof proofOf(table(ROWS), { negative_is_expense: false }).at(-1), "object");
-  // While that is open, nothing is said.
+  // Until the answer, it reports nothing.
   assertEquals(proofOf(missing), [undefined, undefined, undefined]);
 });
 

@@ -9,7 +9,7 @@ import {
   presentLeftOut,
   presentMapping,
   presentQuestions,
-} from "../../../functions/mcp/present/import_expenses.ts";
+} from "../../../functions/mcp/tools/import_expenses/answer.ts";
 import type { ToolError } from "../../../shared/connector/result.ts";
 import { type ImportRow, type Mapping, MAX_ROWS, readImport } from "../../../shared/import/read_import.ts";
 import { en } from "../../../shared/words/en/mod.ts";
@@ -313,6 +313,9 @@ Deno.test("readImport() is fast for any file within its size limit", async (t) =
     "200 columns": `${Array(200).fill("date").join()}\n`.repeat(500),
     "200 columns of days": `${Array(200).fill("date").join()}\n` + `${Array(200).fill("1.2").join()}\n`.repeat(600),
   };
+  const camt = (details: string) => `<Document xmlns="camt.053"><Stmt><Ntry>${details}`;
+  files["details of one camt entry"] = camt("<TxDtls><IBAN>1</IBAN></TxDtls>".repeat(12_000));
+  files["groups of details of one camt entry"] = camt("<NtryDtls><TxDtls/></NtryDtls>".repeat(12_000));
   for (const [name, text] of Object.entries(cells)) {
     files[`${name} as a header`] = `date;${text};name\n2026-10-01;5;a\n`;
     files[`${name} as an amount`] = `date;amount;name\n2026-10-01;${text};a\n`;
@@ -354,7 +357,7 @@ Deno.test("readImport() lists each skipped line with the bank's own words", () =
   const { rows, leftOutRows, left_out } = read(csv);
   assertEquals(rows.map(({ line, amount, text }) => [line, amount, text]), [
     [2, "23.45", "UBER *TRIP"],
-    // The fee of the second exchange was spent; its line is told once.
+    // The fee of the second exchange is spending; its line is listed once.
     [4, "0.5", "Exchanged to USD"],
   ]);
   assertEquals(leftOutRows, [
@@ -409,4 +412,30 @@ Deno.test("readImport() respects its row limit in every format", () => {
     assertEquals("rows" in most && most.rows.length, MAX_ROWS + 1, format);
     assertEquals(read(file(MAX_ROWS)).rows.length, MAX_ROWS, format);
   }
+});
+
+Deno.test("readImport() refuses a list of securities trades, and reads an account with a few of them", () => {
+  const codeOf = (text: string) => {
+    const result = readImport(text, {}, "2026-11-27");
+    return "code" in result ? [result.code, result.params?.kind] : result.rows.map(({ amount }) => amount);
+  };
+  const refused = ["invalid_argument.file_kind", "list of securities trades"];
+  assertEquals(
+    codeOf(
+      "Run Date,Action,Symbol,Description,Quantity,Price ($),Amount ($)\n" +
+        "2026-10-05,BOUGHT,ABC,ABC CORP,10,12.5,-125\n2026-10-06,SOLD,XYZ,XYZ INC,-4,20,80\n",
+    ),
+    refused,
+  );
+  assertEquals(
+    codeOf("Datum;ISIN;Name;Stück;Kurs;Betrag\n05.10.2026;DE0001;Muster AG;3;40,00;-120,00\n"),
+    refused,
+  );
+  assertEquals(
+    codeOf(
+      "Date,Name,ISIN,Shares,Amount\n2026-10-05,Bakery,,,-4.20\n2026-10-06,Garage,,,-60.00\n" +
+        "2026-10-07,Tea House,,,-3.10\n",
+    ),
+    ["4.2", "60", "3.1"],
+  );
 });

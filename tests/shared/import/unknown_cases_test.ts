@@ -31,7 +31,7 @@ const textOf = (bytes: Uint8Array, { via, file }: Expected): string => {
   return read.text;
 };
 
-/** Every reading of the whole: the rows, their totals, and what is left out. */
+/** Every reading of the whole file: the rows, their totals, and the omitted lines. */
 function outcomeOf(text: string, expected: Expected, mapping: Mapping = {}) {
   const result = readImport(text, mapping, LATEST);
   if ("code" in result) return { refused: result.code };
@@ -86,7 +86,7 @@ function judge(text: string, expected: Expected): string {
   return kinds.length > 0 ? `not left out: ${kinds}, but ${JSON.stringify(read.left)}` : how;
 }
 
-/** The first word of a folder's name is the kind of what it tries; those of public reports have a number. */
+/** The first word of a folder's name is the kind of the case; cases from public reports have a number. */
 const kindOf = (folder: string) => /^\d/.test(folder) ? "reported" : folder.split("-", 1)[0]!;
 
 Deno.test("statements of unknown layouts are read correctly, questioned or refused", async (t) => {

@@ -25,17 +25,59 @@ const refused = (text: string) => {
 };
 const days = (rows: string[]) => rows.map((row, i) => `2026-10-0${i + 1},${row}`).join("\n");
 
+const newestFirst = (rows: string[]) => days(rows).split("\n").toReversed().join("\n");
+
+Deno.test("balances before the rows prove the sign by the order of days", () => {
+  const rows = ["Pay,900,100", "Rent,-700,1000", "Tea,-5,300", "Bus,-4,295"];
+  const expected = { left: "1 income", asked: "" };
+  assertEquals(read(`Date,Description,Amount,Saldo\n${days(rows)}`), { ...expected, spent: "700 5 4" });
+  assertEquals(read(`Date,Description,Amount,Saldo\n${newestFirst(rows)}`), { ...expected, spent: "4 5 700" });
+  const sides = ["Pay,,900,100", "Rent,700,,1000", "Tea,5,,300", "Bus,4,,295"];
+  assertEquals(read(`Date,Description,X,Y,Z\n${days(sides)}`).spent, "700 5 4");
+  assertEquals(read(`Date,Description,X,Y,Z\n${newestFirst(sides)}`).spent, "4 5 700");
+  // Read the other way, these days fall; as long as that is asked, they prove nothing.
+  const slashed = ["01/09/2026,Pay,900,1000", "02/08/2026,Rent,-700,300", "03/07/2026,Tea,-5,295"];
+  const { spent, asked } = read(`Date,Description,Amount,Saldo\n${slashed.join("\n")}`);
+  assertEquals([spent, asked], ["700 5", "date_format"]);
+  // Unsigned amounts are asked about rather than turned around.
+  const plain = ["Pay,900,100", "Rent,700,1000", "Tea,5,300", "Bus,4,295"];
+  const unsigned = `Date,Description,Amount,Saldo\n${days(plain)}`;
+  assertEquals(read(unsigned).asked, "negative_is_expense");
+  assertEquals(read(unsigned, { negative_is_expense: false }).spent, "900 700 5 4");
+});
+
+Deno.test("two unknown letters tell sides in a file without a header, too", () => {
+  const row = (i: number) => `1${i % 9}.10.2026;Shop ${i};16.10.2026;${i + 1},50;${i % 4 ? "O" : "I"}`;
+  const rows = Array.from({ length: 12 }, (_, i) => row(i));
+  assertEquals(read(rows.join("\n")).asked, "negative_is_expense");
+  const odd = "19.10.2026;Shop;16.10.2026;12,50;EUR";
+  assertEquals(read([...rows, odd].join("\n")).asked, "negative_is_expense");
+});
+
+Deno.test("account numbers, yes and no, and times name no row", () => {
+  const names = (csv: string) => {
+    const result = readImport(csv, { negative_is_expense: true });
+    if (!("rows" in result)) throw new Error(JSON.stringify(result));
+    return result.rows.map(({ name, payee }) => [name, payee].filter(Boolean).join("/"));
+  };
+  assertEquals(names(`Date,Recipient,Category,Amount\n${days(["55501,Tea,-3", "55502,Bus,-4"])}`), ["Tea", "Bus"]);
+  const answers = ["No,Beach,-3", "Yes,Beach,-3", "Yes,Beach,-3"];
+  assertEquals(names(`Date,Billed,Description,Amount\n${days(answers)}`), ["Beach", "Beach", "Beach"]);
+  const times = ["POS 6.49 at 09:53,FORSTER,-3", "POS 7.96 at 10:15,EDER,-4", "POS 9.90 at 13:04,BIPA,-5"];
+  assertEquals(names(days(times)), ["FORSTER", "EDER", "BIPA"]);
+});
+
 Deno.test("a balance proves the sign, with the oldest row first or last, whatever the majority", () => {
   const rows = ["Pay,900,1000", "Rent,-700,300", "Pay,50,350", "Pay,60,410"];
   const expected = { spent: "700", left: "3 income", asked: "" };
   assertEquals(read(`Date,Description,Amount,Balance\n${days(rows)}`), expected);
-  assertEquals(read(`Date,Description,Amount,Balance\n${days(rows.toReversed())}`), expected);
+  assertEquals(read(`Date,Description,Amount,Balance\n${newestFirst(rows)}`), expected);
   // A bank says it once a day, or lists a day in its own order.
   const daily = ["Pay,900,", "Rent,-700,300", "Tea,-5,295"];
   assertEquals(read(`Date,Description,Amount,Balance\n${days(daily)}`).asked, "");
-  assertEquals(read(`Date,Description,Amount,Balance\n${days(daily.toReversed())}`).asked, "");
+  assertEquals(read(`Date,Description,Amount,Balance\n${newestFirst(daily)}`).asked, "");
   assertEquals(read(`Date,Description,Amount,Balance\n${days([rows[1]!, rows[0]!, rows[3]!, rows[2]!])}`), expected);
-  // One row that does not add up proves nothing any more; neither does a card's balance, which is what is owed.
+  // One row that does not add up ends the proof; a card's balance, which is a debt, is no proof either.
   assertEquals(read(`Date,Description,Amount,Balance\n${days([...rows, "Tea,-5,1"])}`).asked, "negative_is_expense");
   assertEquals(
     read(`Date,Description,Card no,Amount,Balance\n${days(["A,1,20,120", "B,1,-5,115"])}`).asked,
@@ -81,6 +123,21 @@ Deno.test("pending rows, reverted rows and own transfers of unknown banks are sk
   const rows = ["Shop,-12,Booked", "Gas,-60,Vorgemerkt", "Bar,-9,Reverted", "Umbuchung Sparen,-50,Booked"];
   const { spent, left } = read(`Date,Description,Amount,Status\n${days(rows)}`, { negative_is_expense: true });
   assertEquals([spent, left], ["12", "1 pending, 1 reverted, 1 own_transfer"]);
+});
+
+Deno.test("a payee that returns exactly a sum of the file refunds it; more or less from it is income", () => {
+  const rows = ["Shoe Shop,-129.99", "Shoe Shop,129.99", "Zara,-40.00", "Zara,39.90", "Employer,129.99"];
+  assertEquals(read(`Date,Payee,Amount\n${days(rows)}`, { negative_is_expense: true }), {
+    spent: "129.99 -129.99 40",
+    left: "2 income",
+    asked: "",
+  });
+});
+
+Deno.test("German words are read without umlauts, too", () => {
+  const csv = "Buchungstag;Auftraggeber/Empfaenger;Betrag;Waehrung\n01.10.2026;Rueckzahlung Zalando;39,90;EUR";
+  const { rows } = readImport(csv, { negative_is_expense: true }) as { rows: { payee?: string; is_refund?: true }[] };
+  assertEquals(rows.map(({ payee, is_refund }) => [payee, is_refund]), [["Rueckzahlung Zalando", true]]);
 });
 
 Deno.test("a received payment shows the sign of credits, and one minus in a card's list is a refund", () => {

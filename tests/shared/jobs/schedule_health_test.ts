@@ -21,6 +21,7 @@ function report(change: (healthy: ScheduleReport) => void = () => {}): ScheduleR
       schedule("reminders", "2026-11-20T08:00:00+00:00"),
       schedule("reminders-catch-up", "2026-11-20T11:55:00+00:00"),
       schedule("roll-bills", "2026-11-20T12:16:00+00:00"),
+      schedule("send-events", "2026-11-20T12:29:00+00:00"),
     ],
     runs: [
       {
@@ -54,6 +55,7 @@ Deno.test("a healthy schedule has no problem and reports the age of each job's l
     jobs: [
       { job: "reminders", ageSeconds: 2098, problems: [] },
       { job: "roll-bills", ageSeconds: 840, problems: [] },
+      { job: "send-events", ageSeconds: 60, problems: [] },
       { job: "provider-sync", ageSeconds: 887391, problems: [] },
       { job: "purge-expired", ageSeconds: 30780, problems: [] },
     ],
@@ -67,7 +69,7 @@ Deno.test("before the first run no job has a problem or an age", () => {
   }));
   assertEquals([vault, jobs.map(({ ageSeconds, problems }) => [ageSeconds, problems])], [
     [],
-    Array.from({ length: 4 }, () => [null, []]),
+    Array.from({ length: 5 }, () => [null, []]),
   ]);
 });
 
@@ -103,7 +105,7 @@ const FAULTS: Record<string, [(healthy: ScheduleReport) => void, unknown[]]> = {
   ],
   "the scheduler itself stands still": [
     (healthy) => healthy.at = "2026-11-21T14:00:01+00:00",
-    ["reminders", "roll-bills", "purge-expired"].map((job) => ({ code: "too_old", job })),
+    ["reminders", "roll-bills", "send-events", "purge-expired"].map((job) => ({ code: "too_old", job })),
   ],
 };
 for (const [what, [plant, expected]] of Object.entries(FAULTS)) {

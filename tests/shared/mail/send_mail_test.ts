@@ -3,7 +3,7 @@ import { SMTPServer } from "smtp-server";
 import { AppError } from "../../../shared/errors.ts";
 import { type MailDeps, sendMail } from "../../../shared/mail/send_mail.ts";
 
-const MAIL = { to: "mira@example.com", subject: "Grüße", text: "Hello\n" };
+const MAIL = { to: "mira@example.com", subject: "Grüße", text: "Hello\n", html: "<p>Hello</p>" };
 const from = "Expenses <expenses@example.com>";
 const SENT = [{ from, ...MAIL, to: [MAIL.to], headers: { "Auto-Submitted": "auto-generated" } }];
 
@@ -42,6 +42,16 @@ Deno.test("sendMail() sends a mail with its idempotency key, and treats an ok an
       service(200, "<h1>It works!</h1>"),
     ]
   ) assertEquals((await assertRejects(() => sendMail(deps, MAIL), AppError)).code, "unavailable");
+});
+
+Deno.test("sendMail() makes an HTML part of a text: a link is a button, and markup stays text", async () => {
+  const { calls, deps } = service(200);
+  const text = "Hi <b>Mira</b>,\n\nRead more:\nhttps://expenses.example.com/?a=1&b=2\n";
+  await sendMail(deps, { to: MAIL.to, subject: "<Hello>", text });
+  const [{ html }] = calls[0]!.body as [{ html: string }];
+  assertStringIncludes(html, "<title>&lt;Hello&gt;</title>");
+  assertStringIncludes(html, "Hi &lt;b&gt;Mira&lt;/b&gt;,");
+  assertMatch(html, /<a href="https:\/\/expenses.example.com\/\?a=1&amp;b=2" style="[^"]+">Read more<\/a>/);
 });
 
 // Node's sockets under Deno 2.1 keep a timer for a moment after closing.

@@ -20,7 +20,7 @@ interface World {
   fetch?: typeof fetch;
 }
 
-/** A guarded fetch in a fake network, and what it did there. */
+/** A guarded fetch in a fake network, and its requests there. */
 function within({ names = [{ A: [PUBLIC] }], connect, tls, answer = OK, fetch }: World) {
   const did: string[] = [];
   let sent = "";
@@ -105,6 +105,14 @@ Deno.test("guardedFetch() sends the given headers, except those that it sets its
     world.sent(),
     "GET / HTTP/1.1\r\nhost: client.example\r\naccept: application/json\r\naccept-encoding: identity\r\nconnection: close\r\n\r\n",
   );
+});
+
+Deno.test("guardedFetch() posts a body with its length in bytes", async () => {
+  const { get, sent } = within({});
+  await get("https://client.example/hook", { body: '{"a":"é"}' });
+  assertStringIncludes(sent(), "POST /hook HTTP/1.1\r\n");
+  assertStringIncludes(sent(), "content-length: 10\r\n");
+  assertStringIncludes(sent(), '\r\n\r\n{"a"');
 });
 
 Deno.test("guardedFetch() allows no line break in a request", async () => {

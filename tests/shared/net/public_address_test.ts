@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { isPublicAddress } from "../../../shared/net/public_address.ts";
 
-/** Addresses that must never be connected to, and what they are. */
+/** Forbidden addresses, with their kinds. */
 const REFUSED: Record<string, readonly string[]> = {
   "this machine": ["127.0.0.1", "127.0.0.0", "127.255.255.255", "0.0.0.0", "0.255.255.255", "::1", "::"],
   "private networks": [

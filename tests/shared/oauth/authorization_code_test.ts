@@ -18,6 +18,7 @@ const CODE: AuthorizationCode = {
   organizationId: "org_acme00000000",
   resource: RESOURCE,
   codeChallenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+  access: "write",
 };
 const SENT = { clientId: CODE.clientId, redirectUri: CODE.redirectUri, codeVerifier: VERIFIER };
 

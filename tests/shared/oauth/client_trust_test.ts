@@ -147,7 +147,7 @@ Deno.test("Medium 4: a shared host vouches for no name", () => {
     assertEquals(doubtOf(name, at(host)), "not_of_host", `${name} at ${host}`);
     assertEquals(doubtOf(name, LOOPBACK, `https://${host}/c.json`), "not_of_host", `${name} of ${host}`);
   }
-  // Not on the public suffix list, but owned by a maker, where only what it publishes counts.
+  // Not on the public suffix list, but owned by a maker; only its published callbacks count.
   assertEquals(doubtOf("Google Gemini", LOOPBACK, "https://script.google.com/macros/c.json"), "not_of_host");
 });
 

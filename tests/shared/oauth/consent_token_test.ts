@@ -32,6 +32,7 @@ Deno.test("openConsent() accepts neither forgeries nor codes", async () => {
     userId: CONSENT.userId,
     organizationId: "org_acme00000000",
     resource: "https://expenses.example/api/mcp",
+    access: "write",
   }, AT);
   for (const forged of ["", ".", "a.b", token.slice(1), `${token}.x`, code]) {
     assertEquals(await openConsent(SECRETS, forged, AT), { outcome: "not_ours" });

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
+import { knowCallbacks } from "../../../shared/oauth/known_makers.ts";
 import { isRegistered, judgeRedirectUri, withParameters } from "../../../shared/oauth/redirect_uri.ts";
 
 const judgement = (uri: string) => {
@@ -112,6 +113,22 @@ Deno.test("judgeRedirectUri() refuses near misses", () => {
     "urn:ietf:wg:oauth:2.0:oob": "scheme_not_allowed",
   };
   for (const [uri, reason] of Object.entries(refused)) assertEquals(judgement(uri), reason, uri);
+});
+
+Deno.test("judgeRedirectUri() accepts an operator's redirect URIs exactly, and no other on their domains", () => {
+  const added = "https://claude.ai/new/callback";
+  const other = "https://assistant.example/oauth/callback";
+  try {
+    knowCallbacks([["Claude", added], ["Other App", other]]);
+    assertEquals(judgement(added), "https");
+    assertEquals(judgement(`${added}2`), "not_published");
+    assertEquals(judgement("https://claude.ai/api/mcp/auth_callback"), "https");
+    assertEquals(judgement(other), "https");
+    assertEquals(judgement("https://assistant.example/share"), "not_published");
+  } finally {
+    knowCallbacks([]);
+  }
+  assertEquals(judgement(added), "not_published");
 });
 
 Deno.test("judgeRedirectUri() never sends http to another computer", () => {

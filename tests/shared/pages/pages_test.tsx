@@ -7,8 +7,10 @@ import { createApp } from "../../../shared/http/app.ts";
 import { type CurrentRequest, currentRequest } from "../../../shared/http/current_request.ts";
 import { createLog } from "../../../shared/log.ts";
 import { Name, Notice, RadioList, SelectField, TextField } from "../../../shared/pages/components.tsx";
+import { ConnectSteps } from "../../../shared/pages/connect_steps.tsx";
 import { pageErrors } from "../../../shared/pages/error_page.tsx";
 import { livingIn, readers } from "../../../shared/pages/reader.ts";
+import { en } from "../../../shared/words/en/mod.ts";
 import { type PageOptions, renderPage } from "../../../shared/pages/layout.tsx";
 
 const CONFIG = {
@@ -127,6 +129,21 @@ Deno.test("RadioList() shows disabled options, with the reason", async () => {
   assertMatch(page, /<bdi>&lt;script/);
 });
 
+Deno.test("ConnectSteps() links to Claude only when Claude can reach the site", async () => {
+  const linksOf = async (connectorUrl: string) =>
+    [...(await html(<ConnectSteps connectorUrl={connectorUrl} words={en.pages.connecting} />))
+      .matchAll(/href="([^"]+)">Add to (Claude|Cursor|VS Code)</g)].map(([, href, client]) => [client, href]);
+  const deployed = await linksOf("https://site.example/api/mcp");
+  assertEquals(deployed.map(([client]) => client), ["Claude", "Cursor", "VS Code"]);
+  assertEquals(
+    deployed[0]![1]!.replaceAll("&amp;", "&"),
+    "https://claude.ai/customize/connectors?modal=add-custom-connector&connectorName=expenses" +
+      "&connectorUrl=https%3A%2F%2Fsite.example%2Fapi%2Fmcp",
+  );
+  const embedded = await linksOf("http://127.0.0.1:7400/api/mcp");
+  assertEquals(embedded.map(([client]) => client), ["Cursor", "VS Code"]);
+});
+
 Deno.test("Notice() is announced, failures assertively", async () => {
   assertStringIncludes(await html(<Notice kind="failure">x</Notice>), '<div class="notice failure" role="alert">');
   assertStringIncludes(await html(<Notice>x</Notice>), '<div class="notice plain" role="status">');
@@ -169,7 +186,7 @@ Deno.test("pageErrors() explains for every code what happened, whether anything 
     const page = await response.text();
     assertEquals(response.status, new AppError(code, "").status);
     assertMatch(page, /<h1>[A-Z].+<\/h1><p class="lead">.+\.<\/p>/);
-    // Nobody wonders what a missing page has changed.
+    // A missing page needs no hint about changes.
     assertEquals(page.includes('<p class="muted">'), code !== "not_found");
     assertMatch(page, /<a class="button primary" href="\/[^"]*">/);
     assertStringIncludes(page, response.headers.get("x-request-id")!);

@@ -77,7 +77,7 @@ Deno.test("a credential of another link or unknown key, or a missing one, opens 
   const { ask } = setUp(() => Promise.reject(new Error("asked")));
   assertEquals(await ask(await link({ sealedFor: "lnk_00000002" })), failed("unreadable_credential"));
   assertEquals(await ask(await link({ key: OLD_KEY })), failed("unreadable_credential"));
-  // deno-lint-ignore no-explicit-any -- what a database might hold
+  // deno-lint-ignore no-explicit-any -- a database might hold anything
   assertEquals(await ask({ ...await link(), envelope: "nonsense" as any }), failed("unreadable_credential"));
 });
 

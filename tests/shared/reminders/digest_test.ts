@@ -131,7 +131,7 @@ Deno.test("the end of a plan is the subject on its day, and follows the bills be
   assertEquals([before, today, after].map((content) => [subjectOf(content, american), headlineOf(content, american)]), [
     [
       "“Rent” is due tomorrow",
-      "“Rent” is due tomorrow. Reminders for “Garden Street household” will stop on Mon, Oct 5.",
+      "“Rent” is due tomorrow. Reminders for “Garden Street household” will stop on October 5.",
     ],
     [
       "Reminders for “Garden Street household” will stop today",
@@ -165,7 +165,7 @@ Deno.test("the end of a plan is the subject on its day, and follows the bills be
       for (const part of [text, plain]) assertStringIncludes(part, sentence);
     }
   }
-  // Nobody could do what it would suggest.
+  // Nobody could follow its suggestion.
   assertEquals([advice(after, american), (await compose(after)).text.includes("No assistant at hand")], [null, false]);
 });
 
@@ -432,7 +432,7 @@ Deno.test("names are always shown as plain text", async () => {
   assert(!html.includes("<script") && !html.includes("<img") && !html.includes("\u202e"));
   assertStringIncludes(html, "&lt;script&gt;");
   assert(!/^Bcc:/m.test(text));
-  // Nothing is loaded from anywhere: links only.
+  // The mail loads nothing from elsewhere: links only.
   assertEquals(
     [...html.matchAll(/<[a-z][^>]*\b(?:src|background|poster|srcset)\s*=|url\(|@import|<link|<iframe|<form/gi)].map((
       [found],
@@ -502,7 +502,7 @@ Deno.test("a digest shows balances, with amounts unless hidden", async () => {
   const { text, html } = await compose(content);
   assertMatch(
     text,
-    /Shared costs:\n {2}You owe ben@example\.com: .*23[.,]40.*\n {2}a former member owes you: see your books/,
+    /Shared costs:\n {2}You owe ben@example\.com: .*23[.,]40.*\n {2}A former member owes you: see your books/,
   );
   assertStringIncludes(html, "You owe ben@example.com");
 });

@@ -1,7 +1,8 @@
 /** How locales format what pages and mails show. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { formatOf } from "../../../shared/words/format.ts";
 import { localeOf } from "../../../shared/words/locale.ts";
+import { pageFormat } from "../../../shared/words/page_format.ts";
 
 const STYLES = ["full", "short", "day", "shortDay", "weekday"] as const;
 
@@ -32,6 +33,15 @@ Deno.test("formatOf() formats percentages and lists for a country", () => {
     "a, b, and c",
     "a, b and c",
   ]);
+});
+
+Deno.test("a count on a page has the separators of the amounts beside it", () => {
+  const countries = ["US", "DE", "FR", "IN", "CH", "ZA"].map((country) => localeOf({ language: "en", country }));
+  for (const locale of countries) {
+    const { number, money } = pageFormat(locale);
+    assertStringIncludes(money("1234567.00", "EUR"), number(1234567), locale);
+    assertEquals(number(0), "0");
+  }
 });
 
 Deno.test("localeOf() is the language's variant for the country, and never American by accident", () => {

@@ -25,7 +25,7 @@ const EXCEPTIONS: [reason: string, literal: RegExp][] = [
   ["an answer to the identity server, which shows it as it is", /^\{"error": \{"http_code": 403, "message": /],
   [
     "why a job or a migration stops, for whoever runs the service",
-    /^(cannot call %|This database has no pg_cron|Enable both extensions)/,
+    /^(cannot call %|This database has no pg_cron|Enable both extensions|a reviewer belongs to one organization$)/,
   ],
   ["why a payment event is refused, for our log", /^Subscription % belongs to another organization$/],
 ];

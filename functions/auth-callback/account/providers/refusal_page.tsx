@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Why a bill cannot be connected, who can do it, or what is required first. */
+/** The reason that a bill cannot be connected, and who can connect it or the missing step. */
 import type { ConnectionRefusal } from "../../../../shared/db/provider_link_store.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../../shared/http/session.ts";

@@ -10,7 +10,7 @@ export interface Bar {
   lead?: string;
   /** Muted text after the label: how often. */
   note?: string;
-  /** What the color means, in words. */
+  /** The meaning of the color, in words. */
   flag?: string;
   amount: string;
   text: string;

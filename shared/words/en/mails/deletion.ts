@@ -18,11 +18,11 @@ export const deletion = {
     text: [
       `You asked us to delete ${organization}. On ${on} all its expenses, bills and statements will be gone for everybody.`,
       "Until then you can still read everything, but nothing can be added or changed, and no reminders are sent.",
-      `Changed your mind, or wasn’t it you? Sign in and stop it here before then:\n${url}`,
+      `Changed your mind, or wasn’t that you? Sign in here to stop it before then:\n${url}`,
     ].join("\n\n") + "\n",
   }),
   stays: ({ organization }: { organization: string }): { subject: string; text: string } => ({
     subject: `${organization} will not be deleted`,
-    text: `The deletion of ${organization} was stopped. Everything works as before, reminders too.\n`,
+    text: `The deletion of ${organization} was stopped. Everything works as before, including reminders.\n`,
   }),
 };

@@ -16,7 +16,7 @@ interface Rhythm {
   every: number;
 }
 
-/** What a subject and a headline both say. */
+/** The text that a subject and a headline share. */
 const comingUp = {
   trial: ({ name, when }: NamedDay): string => `the trial of ${name} ends ${when}`,
   cancel_by: ({ name, when }: NamedDay): string => `the last day to cancel ${name} is ${when}`,
@@ -36,7 +36,7 @@ const usedBudget = ({ name, isUsedUp, per }: Used): string =>
   `the ${per}’s budget${name === null ? "" : ` for ${name}`} is ${isUsedUp ? "used up" : "almost used up"}`;
 
 const UNITS = { daily: "day", weekly: "week", monthly: "month", yearly: "year" };
-/** " a month", " every 2 weeks"; nothing for what is paid once. */
+/** " a month", " every 2 weeks"; empty for a one-time bill. */
 const rhythm = ({ frequency, every }: Rhythm): string =>
   frequency === "once" ? "" : every === 1 ? ` a ${UNITS[frequency]}` : ` every ${every} ${UNITS[frequency]}s`;
 const term = (years: number): string => years === 1 ? "another year" : `another ${years} years`;
@@ -45,9 +45,9 @@ type Stopped = "reminders" | "calendar" | "amounts" | "assistants";
 type PlanEnding = "trial" | "past_due" | "canceled";
 const ENDING: Record<Stopped, (organization: string) => string> = {
   reminders: (organization) => `reminders for ${organization}`,
-  calendar: (organization) => `your calendar of ${organization}`,
+  calendar: (organization) => `your calendar for ${organization}`,
   amounts: (organization) => `fetching amounts for ${organization}`,
-  assistants: (organization) => `assistants for ${organization}`,
+  assistants: (organization) => `assistants’ access to ${organization}`,
 };
 const STOPS: Record<Stopped, string> = {
   reminders: "we send no reminders",
@@ -55,6 +55,11 @@ const STOPS: Record<Stopped, string> = {
   amounts: "no amounts are fetched from bill providers",
   assistants: "assistants can’t read or change anything",
 };
+
+/** Null for a former member. */
+interface Creditor {
+  name: string | null;
+}
 
 interface Counts {
   today: number;
@@ -96,7 +101,7 @@ export const digest = {
     const add = (count: number, one: string, several: string) => {
       if (count > 0) parts.push(`${count} ${count === 1 ? one : several}`);
     };
-    /** Which bills these are is said once. */
+    /** Names these bills once. */
     const addBills = (count: number, first: string, next: string) =>
       add(count, parts.length > 0 ? next : `bill ${first}`, parts.length > 0 ? next : `bills ${first}`);
     addBills(many.today, "due today", "");
@@ -141,7 +146,7 @@ export const digest = {
       `Only the owner, ${owner}, can choose a plan. Nothing is deleted.`,
     booksStay: "The books still show every due date.",
     dueAfter: "Due after that",
-    nothingDue: "Nothing is due in the month after that.",
+    nothingDue: "Nothing is due in the month after the plan ends.",
     choose: "Choose a plan",
   },
 
@@ -172,7 +177,7 @@ export const digest = {
     sinceLastTime: ({ amount, share, isLess }: Difference & { amount: string }): string =>
       `${amount} ${isLess ? "less" : "more"} than last time${share ? `, ${isLess ? "down" : "up"} ${share}` : ""}`,
   },
-  /** What a line of what is coming up is about, beside its date. Amounts are left out when unknown or hidden. */
+  /** The text of a line of upcoming dates, beside its date. Omits unknown or hidden amounts. */
   notice: {
     trial: ({ amount, ...often }: { amount?: string } & Rhythm): string =>
       `the trial ends${amount ? `, then it costs ${amount}${rhythm(often)}` : ""}`,
@@ -194,7 +199,7 @@ export const digest = {
     used: ({ spent, limit, carried, percent, per, isOver, isPartial }: {
       spent?: string;
       limit?: string;
-      /** What was carried over from earlier ones, or from the one that is named. */
+      /** The amount carried over from earlier months, or from the named one. */
       carried?: { amount: string; isOverspent: boolean; from?: string };
       percent?: string;
       per: "month" | "year";
@@ -216,9 +221,8 @@ export const digest = {
   },
   /** Who owes whom, before the amount. */
   shared: {
-    youOwe: ({ name }: { name: string }): string => `You owe ${name}`,
-    owesYou: ({ name }: { name: string }): string => `${name} owes you`,
-    formerMember: "a former member",
+    youOwe: ({ name }: Creditor): string => `You owe ${name ?? "a former member"}`,
+    owesYou: ({ name }: Creditor): string => `${name ?? "A former member"} owes you`,
     hidden: "see your books",
   },
   moreLines: ({ count }: { count: number }): string => `and ${count} more`,

@@ -11,7 +11,7 @@ const CAN: Record<GivenRole, string> = {
 const AS: Record<GivenRole, string> = { manager: "a manager", member: "a member", viewer: "a viewer" };
 
 interface Invited {
-  /** The address of the one who invites. */
+  /** The inviter's address. */
   inviter: string;
   /** In quotation marks; undefined when it has no legible name. */
   organization: string | undefined;
@@ -23,12 +23,12 @@ interface Invited {
 
 export const invitation = {
   subject: ({ inviter, organization }: Pick<Invited, "inviter" | "organization">): string =>
-    `${inviter} invited you to ${organization ?? "shared books"} on Expenses`,
+    `${inviter} invited you to ${organization ?? "shared books"} in Expenses`,
   text: ({ inviter, organization, role, address, link, days }: Invited): string =>
     [
-      `${inviter} has invited you to join ${organization ?? "an organization"} on Expenses as ${AS[role]}. ` +
+      `${inviter} has invited you to join ${organization ?? "an organization"} in Expenses as ${AS[role]}. ` +
       `You can ${CAN[role]}.`,
-      `To read more and accept, open this link:\n${link}`,
+      `Read more and accept:\n${link}`,
       `The link works for ${days} days, once, and only for ${address}.`,
       ...(organization ? [`The name ${organization} was chosen by its members.`] : []),
       `Don’t know ${inviter}? Ignore this email, and nothing happens.`,
@@ -47,7 +47,7 @@ export const handover = {
     [
       `${owner} asks you to become the owner of ${organization ?? "an organization"} in Expenses. ` +
       "You’d then decide about its plan and its members, and dates would use your time zone.",
-      `To read more, and to accept or decline, open this link:\n${link}`,
+      `Read more, then accept or decline:\n${link}`,
       `Until you accept, nothing changes. You have ${days} days.`,
     ].join("\n\n") + "\n",
 };

@@ -1,7 +1,7 @@
-/** Words of the mails about proposals: they ask for approval, ask again, and tell what became of it. */
+/** Words of the mails about proposals: the request for approval, its repeat, and the outcome. */
 
 interface About {
-  /** The address of who asks. */
+  /** The address of the person who asks. */
   proposer: string;
   /** The app in quotation marks; undefined when there is none or it has no legible name. */
   app: string | undefined;
@@ -32,7 +32,8 @@ const ask = (lead: string, { effects, link, reasons, expires, organization }: As
     lead,
     ...(effects.length > 0 ? [`What will change:\n${list(effects)}`] : []),
     `Why it needs approval:\n${list(reasons)}`,
-    `To approve or reject it, sign in and press a button here, by ${expires}:\n${link}`,
+    `You can decide until ${expires}.`,
+    `Sign in to approve or reject it:\n${link}`,
     `You’re getting this email because you can approve changes in ${organization ?? IN}. Its owner ` +
     "decides what needs approval. If you do nothing, nothing changes.",
   ].join("\n\n") + "\n";
@@ -78,17 +79,17 @@ export const proposal = {
     expired: ({ act }: About): string => `Expired: ${act}`,
     withdrawn: ({ act }: About): string => `Withdrawn: ${act}`,
   },
-  /** What became of it. */
+  /** The outcome. */
   said: {
     approved: ({ by }: { by: string }): string => `${by} approved it. It’s done.`,
     refused: ({ by }: { by: string }): string => `${by} rejected it. Nothing was changed.`,
     stale: ({ by }: { by: string }): string =>
-      `${by} approved it, but it could not be done any more. Nothing was changed.`,
+      `${by} approved it, but by then it could no longer be done. Nothing was changed.`,
     expired: () => "Nobody approved or rejected it in time. Nothing was changed.",
     withdrawn: ({ by }: { by: string }): string => `${by} withdrew it. Nothing was changed.`,
-    disconnected: () => "It was withdrawn when the app that asked was disconnected. Nothing was changed.",
-    gone: ({ proposer }: { proposer: string }): string =>
-      `It was withdrawn because ${proposer} is no longer a member. Nothing was changed.`,
+    disconnected: () => "It was withdrawn when the app that asked lost its access. Nothing was changed.",
+    gone: ({ proposer }: { proposer: string | null }): string =>
+      `It was withdrawn because ${proposer ?? "the person who asked"} is no longer a member. Nothing was changed.`,
   },
   somebody: "A former member",
   /** For the proposer. */

@@ -4,7 +4,7 @@ import { count } from "../phrases.ts";
 interface Removed {
   /** In quotation marks; undefined when it has no legible name. */
   organization: string | undefined;
-  /** The address of who removed them; null once their account is gone. */
+  /** The address of the person who removed them; null once their account is gone. */
   by: string | null;
 }
 
@@ -12,7 +12,7 @@ const SOMEBODY = "a former member";
 
 export const removal = {
   subject: ({ organization }: Removed): string => `You were removed from ${organization ?? "an organization"}`,
-  /** What is open between them and a member, in a list. */
+  /** An open balance between them and a member, in a list. */
   balance: ({ owes, who, amount }: { owes: boolean; who: string | null; amount: string }): string =>
     owes ? `You owe ${who ?? SOMEBODY} ${amount}` : `${who ?? "A former member"} owes you ${amount}`,
   text: (

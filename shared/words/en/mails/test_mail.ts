@@ -1,4 +1,4 @@
-/** Words of the mail by which who runs the service checks that mail arrives. */
+/** Words of the operator's test mail. */
 
 export const testMail = {
   subject: "Expenses can send email",

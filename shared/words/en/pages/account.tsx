@@ -17,7 +17,7 @@ export const account = {
     moved: "Your country is saved. Currency and time zone stay as they were.",
     renamed: "The organization has been renamed.",
     saved: "Your reminder settings are saved.",
-    mails: "Saved which emails you get about that organization’s bills.",
+    mails: "Your choice of emails about that organization’s bills is saved.",
     confirm: "Saved. We emailed the new address; reminders will go there once you open the link in that email.",
     not_sent: "Saved, but we couldn’t send the confirmation email. Save again in a few minutes to have it sent.",
     seen: "Got it. We won’t mention it again.",
@@ -27,9 +27,11 @@ export const account = {
     calendar_with_amounts: "Your calendar shows amounts the next time your app asks for it.",
     calendar_without_amounts: "Your calendar no longer shows amounts. Apps may keep the old ones until they ask again.",
     calendar_ended: "The calendar is turned off. Its address no longer works.",
-    left: "You left. You and your apps can’t read or change anything there any more.",
+    left: "You left. You and your apps can no longer read or change anything there.",
     created: "The organization is created.",
     organization_kept: "The organization stays. Everything works as before.",
+    access_read: "The app may only read from now on.",
+    access_write: "The app may read and write from now on.",
     disconnected: "The app is disconnected. It can no longer read or change anything.",
   },
 };
@@ -69,7 +71,7 @@ export const organization = {
   choosePlan: "Choose a plan",
   waiting: (changes: number): string =>
     changes === 1 ? "One change is waiting for your approval" : `${changes} changes are waiting for your approval`,
-  /** What a screen reader says of the links. */
+  /** The accessible name of the links. */
   pagesOf: (name: string): string => `Pages of ${name}`,
   create: "Create an organization",
   rename: "Rename",
@@ -82,6 +84,9 @@ export const apps = {
   none: "No app is connected yet. Give your assistant this address. It then sends you here to allow the connection.",
   disconnect: "Disconnect",
   disconnectApp: (app: string): string => `Disconnect ${app}`,
+  access: { write: "May read and write", read: "May only read", viewer: "Can only read, as you do there" },
+  changeAccess: "Change",
+  changeAccessOf: (app: string): string => `Change what ${app} may do`,
   verified: ({ app, maker, host }: { app: string; maker: string; host: string }): string =>
     `${app}, by ${maker} (verified: ${host})`,
   published: (host: string): string => `published by ${host}`,
@@ -112,6 +117,24 @@ export const apps = {
     decide_proposal: "approved or rejected a proposal",
   },
   otherChange: "changed something",
+};
+
+export const access = {
+  title: "What an app may do",
+  question: (app: Child) => <>What may {app} do?</>,
+  lead: (organization: Child) => (
+    <>
+      This applies to the expenses of {organization}, from its next request on.
+    </>
+  ),
+  legend: "It may",
+  choices: {
+    write: { title: "Read and write", detail: "Every change can be undone for 30 days." },
+    read: { title: "Read only", detail: "It can’t add, change or delete anything. Its open proposals are withdrawn." },
+  },
+  viewer: "You’re a viewer there, so it can only read until your role changes.",
+  save: "Save",
+  cancel: "Cancel",
 };
 
 export const disconnect = {
@@ -185,12 +208,12 @@ export const reminderEmail = {
   question: "Send reminders to this address?",
   lead: (address: Child) => (
     <>
-      Bill reminders will come to <strong>{address}</strong>, at most one email a day.
+      We’ll send bill reminders to <strong>{address}</strong>, at most one email a day.
     </>
   ),
   yes: "Yes, send them here",
-  doneTitle: "Reminders will come here",
-  done: "Done: reminders will come here",
+  doneTitle: "Reminders go to this address",
+  done: "Reminders will go to this address",
   doneLead: (address: Child) => (
     <>
       The next one goes to <strong>{address}</strong>. You can close this page.

@@ -4,6 +4,7 @@ import type { Child } from "hono/jsx";
 
 /** What an event is about. */
 interface EventDetail {
+  access?: string | undefined;
   client_name?: string | null | undefined;
   reason?: string | undefined;
   role?: string | null | undefined;
@@ -21,7 +22,7 @@ const ENDED: Readonly<Record<string, string>> = {
 const EVENTS: Readonly<Record<string, string | ((detail: EventDetail) => string)>> = {
   "account.address_changed": "Sign-in address changed",
   "account.country_changed": "Country changed",
-  "account.created": "Account created",
+  "account.created": "The account was created",
   "account.deletion_asked": "Account marked for deletion",
   "account.deletion_stopped": "Account kept after all",
   "approval.approved": "A change was approved",
@@ -33,23 +34,28 @@ const EVENTS: Readonly<Record<string, string | ((detail: EventDetail) => string)
   "calendar.changed": "A calendar was changed",
   "calendar.created": "A calendar address was made",
   "calendar.ended": "A calendar was turned off",
-  "grant.created": ({ client_name }) => client_name ? `${client_name} was connected` : "An app was connected",
+  "grant.created": ({ client_name, access }) =>
+    `${client_name ?? "An app"} was connected${access === "read" ? ", to read only" : ""}`,
+  "grant.access_changed": ({ client_name, access }) =>
+    `${client_name ?? "An app"} ${
+      access === "read" ? "may only read from then on" : "may read and write from then on"
+    }`,
   "grant.revoked": ({ reason }) => ENDED[reason ?? ""] ?? "An app’s connection ended",
   "member.invitation_withdrawn": "An invitation was withdrawn",
   "member.invited": ({ role }) => role ? `Somebody was invited as a ${role}` : "Somebody was invited",
   "member.joined": "Joined",
   "member.left": "Left",
-  "member.private_changed": "Who sees private categories was changed",
+  "member.private_changed": "Access to private categories was changed",
   "member.removed": "A member was removed",
   "member.role_changed": ({ role }) => role ? `A member was made a ${role}` : "A member’s role was changed",
-  "organization.created": "Organization created",
+  "organization.created": "The organization was created",
   "organization.deletion_asked": "Organization marked for deletion",
   "organization.deletion_stopped": "Organization kept after all",
   "organization.handed_over": "The organization was handed over",
-  "organization.handover_declined": "A hand-over was declined",
-  "organization.handover_proposed": "A hand-over was proposed",
-  "organization.handover_withdrawn": "A hand-over was withdrawn",
-  "organization.renamed": "Organization renamed",
+  "organization.handover_declined": "A handover was declined",
+  "organization.handover_proposed": "A handover was proposed",
+  "organization.handover_withdrawn": "A handover was withdrawn",
+  "organization.renamed": "The organization was renamed",
   "provider.connected": "A bill was connected to its provider",
   "provider.paused": "Fetching amounts was paused",
   "provider.reconnected": "A bill was connected to its provider again",
@@ -59,14 +65,17 @@ const EVENTS: Readonly<Record<string, string | ((detail: EventDetail) => string)
   "reminders.address_confirmed": "Address for reminders confirmed",
   "reminders.address_refused": "A mail server refused the address for reminders",
   "reminders.changed": "Reminders were changed",
-  "reminders.mails_chosen": "The choice of emails was changed",
+  "reminders.mails_chosen": "The chosen emails were changed",
+  "review.created": "Access for a directory’s review was made",
+  "review.ended": "Access for a directory’s review was ended",
+  "review.signed_in": "A directory’s reviewer signed in",
   "reminders.unsubscribed": "Unsubscribed from emails",
 };
 
 export const activity = {
   title: "Activity",
   heading: (organization: Child) => <>Activity in {organization}</>,
-  lead: "Everything that was changed here, by whom and through which app.",
+  lead: "See every change here, who made it, and through which app.",
   leadUndo: "Undo anything that shouldn’t have happened.",
   alsoOf: (organization: Child) => <>Activity in {organization}</>,
   changes: "Changes",
@@ -76,7 +85,7 @@ export const activity = {
   emptied: (what: string): string => `Somebody ${what}`,
   automatic: "Automatic",
   formerMember: "A former member",
-  onPage: "on a page here",
+  onPage: "on this site",
   approvedBy: (who: Child) => <>approved by {who}</>,
   undone: "undone",
   details: "Details",
@@ -85,10 +94,10 @@ export const activity = {
   undoMany: "Undo…",
   older: "Older changes",
   filter: {
-    title: "Filter",
+    title: "Filter changes",
     text: "Name",
-    by: "By",
-    app: "Through",
+    by: "Person",
+    app: "App",
     tool: "Kind of change",
     from: "From",
     to: "To",
@@ -97,7 +106,7 @@ export const activity = {
     clear: "Show all",
   },
   reads: "What apps read",
-  readsAbout: "How often each app looked something up in the last 30 days. What it saw isn’t kept.",
+  readsAbout: "How often each app looked something up in the last 30 days. We don’t keep what it saw.",
   noReads: "No app has read anything in the last 30 days.",
   readBy: (app: Child, who: Child, count: string, number: number) => (
     <>
@@ -108,11 +117,13 @@ export const activity = {
   formerPerson: "a former member",
   events: "Accounts and apps",
   noEvents: "Nothing has happened to accounts or apps yet.",
-  /** One that a newer database knows is said by its name. */
+  /** An unknown one, from a newer database, is shown by its name. */
   event: (event: string, detail: EventDetail): string => {
     const said = EVENTS[event];
     if (event.startsWith("payment.")) return "The plan changed";
-    return typeof said === "function" ? said(detail) : said ?? event.replaceAll(".", " ").replaceAll("_", " ");
+    if (said !== undefined) return typeof said === "function" ? said(detail) : said;
+    const name = event.replaceAll(".", " ").replaceAll("_", " ");
+    return name.slice(0, 1).toUpperCase() + name.slice(1);
   },
   back: "Back to your account",
   changeTitle: "A change",
@@ -121,6 +132,7 @@ export const activity = {
   gone: "It’s more than 30 days old. What it did is no longer kept.",
   undoIt: "Undo it",
   redoIt: "Do it again",
+  redoRules: "All of it is done again, or nothing if something it touched has changed since.",
   undoRules: "All of it is undone, or nothing if something it touched has changed since. An undo can be undone, too.",
   seeUndo: "See what undid it",
   seeUndone: "See what it undid",

@@ -22,7 +22,7 @@ export const changeAddress = {
 
 export const confirmAddress = {
   title: "Confirm the new sign-in address",
-  question: "Change the sign-in address?",
+  question: "Switch to the new sign-in address?",
   lead: (from: Child, to: Child) => (
     <>
       From now on, the account that signs in as <strong>{from}</strong> will sign in as <strong>{to}</strong> instead.

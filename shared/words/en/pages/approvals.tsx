@@ -2,7 +2,7 @@
 /** The pages about approvals: what needs it, what waits for it, and one proposal. */
 import type { Child } from "hono/jsx";
 
-/** Who asks; an app of theirs unless it was a page. */
+/** The person who asks; through an app of theirs, or on a page. */
 interface Asking {
   who: Child | null;
   isMine: boolean;
@@ -20,8 +20,7 @@ const asker = ({ who, isMine, app }: Asking) => {
 export const approvalPolicy = {
   title: "Approvals",
   heading: (organization: Child) => <>Approvals in {organization}</>,
-  lead:
-    "You can have assistants ask first. The changes below are waiting; nothing happens until somebody approves them.",
+  lead: "Changes that need approval wait here. Nothing happens until somebody approves them.",
   leadOfMember: "Changes your apps want to make wait here when they need approval.",
   waiting: "Waiting",
   nothingWaits: "Nothing is waiting for approval.",
@@ -45,13 +44,13 @@ export const approvalPolicy = {
   none: "Nothing needs approval. Assistants can do whatever the people using them can do.",
   limits:
     "Limits count everything a person changed in the last 24 hours, through all their apps. Amounts are converted. " +
-    "One without an exchange rate counts as over the limit.",
+    "An amount without an exchange rate counts as over the limit.",
   ownerChanges: "Only the owner can change this.",
   remove: "Remove",
   removeRule: (rule: string): string => `Remove: ${rule}`,
   add: "Add a rule",
   suggested: "We suggest this one. Change what you like before you add it.",
-  what: "What",
+  what: "Kind of change",
   whatReason: "It doesn’t matter how the assistant does it: importing a file counts as adding expenses.",
   over: (currency: string): string => `Only over this amount, in ${currency}`,
   overReason: "Leave empty to include every amount.",
@@ -61,21 +60,21 @@ export const approvalPolicy = {
   roles: { member: "members", manager: "managers", owner: "the owner (you)" },
   approver: "Who approves",
   approvers: {
-    manager: { title: "A manager or the owner", detail: "Nobody approves what they asked for themselves." },
+    manager: { title: "A manager or the owner", detail: "Nobody can approve their own request." },
     owner: { title: "Only the owner", detail: "For changes you want to check yourself." },
   },
   addRule: "Add rule",
   assistants: "Approving through an assistant",
   assistantsAbout: {
     on: "Managers and the owner can also approve by telling their own assistant.",
-    off: "Changes are approved by pressing a button on a page here. Assistants can’t approve them.",
+    off: "Changes are approved with a button on their page. Assistants can’t approve them.",
   },
-  turn: { on: "Let their assistants approve", off: "Approve on the page only" },
+  turn: { on: "Let assistants approve", off: "Stop assistants from approving" },
   done: {
     added: "The rule is added. It applies from now on.",
     removed: "The rule is removed. Changes already waiting stay in the list.",
     assistants_on: "Managers and the owner can now approve through their assistants.",
-    assistants_off: "Changes are now approved on a page only.",
+    assistants_off: "Assistants can no longer approve changes.",
   },
   problems: {
     intro: "Nothing was added yet. Check what’s marked below.",
@@ -83,7 +82,7 @@ export const approvalPolicy = {
     over: "Write an amount such as 200 or 199.90.",
     records: "Write a whole number from 0 to 50,000.",
     roles: "Choose at least one.",
-    tooMany: (most: number): string => `There can be ${most} rules. Remove one first.`,
+    tooMany: (most: number): string => `There are ${most} rules, the maximum. Remove one first.`,
   },
   back: "Back to your account",
 };
@@ -93,7 +92,7 @@ export const proposal = {
   wants: approvalPolicy.wants,
   wanted: approvalPolicy.wanted,
   in: (organization: Child) => <>In {organization}. Nothing has been changed so far.</>,
-  /** Once it waits no more. */
+  /** Once it no longer waits. */
   inDone: (organization: Child) => <>In {organization}.</>,
   what: "What will change",
   whatOf: {
@@ -109,9 +108,9 @@ export const proposal = {
     until: "Waits until",
     approver: "Can approve",
   },
-  formerMember: "A former member",
+  formerMember: "a former member",
   aPage: "None (requested on this site)",
-  own: "This is your own. You may approve it because nobody else here can.",
+  own: "You asked for this yourself. You can approve it because nobody else here can.",
   ownWaits: "You asked for this yourself, so somebody else has to approve it.",
   othersDecide: "You can’t decide this one.",
   approve: "Approve",
@@ -124,7 +123,7 @@ export const proposal = {
     approvedByAssistant: (by: Child, at: Child) => <>Approved by {by} through their assistant on {at}. It’s done.</>,
     refused: (by: Child, at: Child) => <>Rejected by {by} on {at}. Nothing was changed.</>,
     withdrawn: (at: Child) => <>Withdrawn on {at}. Nothing was changed.</>,
-    disconnected: (at: Child) => <>Withdrawn on {at}, when the app that asked was disconnected. Nothing was changed.</>,
+    disconnected: (at: Child) => <>Withdrawn on {at}, when the app that asked lost its access. Nothing was changed.</>,
     left: (who: Child, at: Child) => <>Withdrawn on {at}, when {who} left. Nothing was changed.</>,
     removed: (who: Child, by: Child, at: Child) => <>Withdrawn on {at}, when {by} removed {who}. Nothing was changed.
     </>,
@@ -133,11 +132,10 @@ export const proposal = {
     ),
     stale: "This was approved, but could not be done. Nothing was changed.",
   },
-  /** Of what is stale: why, and what to do. */
+  /** A stale proposal: the reason and the next step. */
   problems: {
-    changed:
-      "The books have changed since it was asked for, so it would do something else now. Ask again to get a new " +
-      "proposal that says what.",
+    changed: "The books have changed since it was asked for, so it would do something else now. Ask again for a new " +
+      "proposal.",
     failed: "It can’t be done any more, for example because something in it was deleted or its month was closed. Ask " +
       "again if it’s still wanted.",
     proposer: "The person who asked can no longer change the books here. Somebody else can ask for the same change.",
@@ -149,7 +147,7 @@ export const proposal = {
   ),
   news: {
     already: "Somebody else had already decided, so nothing changed.",
-    changed: "What your page showed isn’t what’s waiting here, so nothing was done. This is what’s waiting:",
+    changed: "The proposal isn’t the one your page showed, so nothing was done. Here is the current one:",
     not_allowed: "You can’t decide this one, so nothing was done.",
   },
   unknown: {

@@ -5,20 +5,35 @@ import type { Child } from "hono/jsx";
 export const books = {
   title: "Books",
   heading: (organization: Child) => <>The books of {organization}</>,
-  lead: "To add or change anything, ask your assistant. Here you can see where you stand and mark bills as paid.",
-  /** For who can change nothing here. */
-  leadOfReader: "Here you can see what is due, what was spent, and who recorded it.",
   choose: "Organization",
   show: "Show",
   search: "Search expenses",
   searchReason: "Finds words in names, payees and notes.",
   searchButton: "Search",
   due: "Due",
+  overdue: "Overdue",
+  /** Automatic payments that lack their amount. */
+  awaited: "Waiting for an amount",
+  thisWeek: "Within a week",
+  later: (count: number, shown: string): string => count === 1 ? "1 payment later" : `${shown} payments later`,
+  dueBy: (day: Child) => <>Due by {day}</>,
+  nothing: "Nothing",
+  payments: (count: number, shown: string): string => count === 1 ? "1 payment" : `${shown} payments`,
+  withOverdue: "with what is overdue",
+  withoutUnknown: "not counting amounts that aren’t known yet",
+  about: (amounts: string, isEstimate: boolean): string => isEstimate ? `About ${amounts}` : amounts,
+  /** Of spending, from the month before. @param now.isRunning whether the month goes on. */
+  change: ({ percent, change, isRunning }: { percent: string; change: number; isRunning: boolean }): string => {
+    const then = isRunning ? "at this point last month" : "the month before";
+    return change === 0 ? `about as much as ${then}` : `${percent} ${change < 0 ? "less" : "more"} than ${then}`;
+  },
+  overBudget: (over: number, shown: string, all: string): string =>
+    over === 0 ? "None used up" : `${shown} of ${all} over`,
   nothingDue: "Nothing is overdue or due in the next 30 days.",
-  moreBills: "There are more bills than fit here.",
+  moreBills: "Some bills are not shown here.",
   askForRest: "Ask your assistant for the rest.",
-  dueOn: (day: Child) => <>Due {day}</>,
-  overdueSince: (day: Child) => <>Overdue since {day}</>,
+  dueOn: (day: Child) => <>due {day}</>,
+  overdueSince: (day: Child) => <>since {day}</>,
   moreOverdue: (name: Child, count: string) => <>{name} has {count} overdue dates. The oldest are shown.</>,
   /** Of a bill that comes more often than is shown. @param dates `count`, and what they cost by its kind of amount. */
   allDates: {
@@ -33,10 +48,6 @@ export const books = {
   pay: "Mark as paid",
   payOf: (name: string, day: string): string => `Mark as paid: ${name}, due ${day}`,
   amountOf: (name: string, day: string, currency: string): string => `Amount of ${name}, due ${day}, in ${currency}`,
-  dueTotal: (amounts: string, { isEstimate, isPartial }: { isEstimate: boolean; isPartial: boolean }): string =>
-    `${isEstimate ? "About " : ""}${amounts} in total${
-      isPartial ? ", not counting amounts that aren’t known yet" : ""
-    }.`,
   month: (month: string): string => `Spent in ${month}`,
   previous: (month: string): string => `← ${month}`,
   next: (month: string): string => `${month} →`,
@@ -51,15 +62,22 @@ export const books = {
     left: (left: string, limit: string): string => `${left} left of ${limit}`,
     over: (over: string, limit: string): string => `${over} over the budget of ${limit}`,
     /** Earlier months or years took all of it, and more. */
-    usedBefore: (spent: string): string => `${spent} spent, used up earlier`,
+    usedBefore: (spent: string): string => `${spent} spent; earlier overspending used up the budget`,
+    /** Of the budget for all spending. */
+    all: (left: string): string => `All spending: ${left}`,
     whole: { month: "All spending, monthly", year: "All spending, yearly" },
     yearly: (category: Child) => <>{category}, yearly</>,
   },
   budgets: "Budgets",
   balances: "Shared costs",
-  youOwe: (whom: Child, sum: string) => <>You owe {whom} {sum}</>,
-  owesYou: (who: Child, sum: string) => <>{who} owes you {sum}</>,
-  owes: (who: Child, whom: Child, sum: string) => <>{who} owes {whom} {sum}</>,
+  /** Without whom it is a former member, here and below. */
+  youOwe: (whom: Child | undefined, sum: string) => <>You owe {whom ?? "a former member"} {sum}</>,
+  owesYou: (who: Child | undefined, sum: string) => <>{who ?? "A former member"} owes you {sum}</>,
+  owes: (who: Child | undefined, whom: Child | undefined, sum: string) => (
+    <>
+      {who ?? "A former member"} owes {whom ?? "a former member"} {sum}
+    </>
+  ),
   formerMember: "a former member",
   you: "you",
   /** Of an expense. @param shares of each: "you €23.40, ben@example.com €23.40". */
@@ -70,6 +88,12 @@ export const books = {
   youPay: (how: string): string => `You pay, split ${how}`,
   splits: (how: string): string => `Split ${how}`,
   settle: "Once money has changed hands, ask your assistant to settle up.",
+  documents: "Documents to sort",
+  noDocuments: "Every document belongs to something.",
+  cameIn: (day: Child) => <>Added {day}</>,
+  otherAccount: "Asks for money to another account than before",
+  moreDocuments: "Your assistant can list the rest.",
+  upload: "Upload e-invoices",
   latest: "Latest expenses",
   earlier: "Earlier expenses",
   older: "Older expenses",
@@ -91,13 +115,15 @@ export const books = {
   news: {
     already: "This date was already paid, skipped or moved. Nothing was paid twice.",
     changed: "The amount has changed since the page was shown, so nothing was marked as paid. Check it below.",
-    refused: "Nothing was changed. The plan of this organization doesn’t include changes, or you’re no longer in it.",
+    refused:
+      "Nothing was changed. The plan of this organization doesn’t include changes, or you’re no longer a member.",
     role: "Your role doesn’t let you mark bills as paid, so nothing was changed. Ask the owner.",
     closed:
       "That month is closed, so nothing was changed. The owner or a manager can reopen it through their assistant.",
     amount: "Fill in the amount as a number, such as 14.50. Nothing was marked as paid.",
     failed: "This can’t be marked as paid here. Nothing was changed. Your assistant can tell you why.",
     undone: "Undone. The bill is due again.",
+    joined: "You’re in. Connect your assistant from your account page to add expenses and bills.",
     not_undone: "This can’t be undone any more, because something has changed since.",
   },
   none: {

@@ -40,7 +40,7 @@ export const consent = {
     seePlan: "See the plan",
   },
   facts: "What it can do",
-  canDo: "See, add, change and delete expenses, bills and categories, and settle up shared costs.",
+  canDo: "See, add, change and delete expenses, bills, documents and categories, and settle up shared costs.",
   canDecide: "Approve or reject other people’s proposals.",
   canUndo: "Every change can be undone for 30 days.",
   alsoDo:
@@ -49,7 +49,14 @@ export const consent = {
   alsoDoAsOwner:
     "See the members’ email addresses, assign bills to members, who then get reminders, update amounts from " +
     "connected providers, and, if you own it, change the main currency, your time zone and your reminder emails.",
-  readOnly: "Read only: see and export expenses, bills and budgets, and the members’ email addresses.",
+  access: { write: "Read and write", read: "Read only" },
+  canRead: "See and export expenses, bills and budgets, and see the members’ email addresses.",
+  cannotChange: "It can’t add, change or delete anything.",
+  narrowed: (app: Child) => (
+    <>
+      So far you let {app} only read. It asks again; it may write only if you choose so here.
+    </>
+  ),
   readOnlyCannot: "It can’t change anything, because you’re a viewer in this organization.",
   readOnlySomewhere: "In organizations where you’re a viewer, it can only read.",
   cannotDo: "It can’t sign in as you, or see your provider credentials or other organizations.",
@@ -98,13 +105,13 @@ export const consent = {
   allow: "Allow",
   deny: "Deny",
   signedInAs: (address: string, notYou: (text: string) => Child) => <>Signed in as {address}, {notYou("not you?")}</>,
-  disconnectLater: "You can disconnect it at any time under Account.",
+  disconnectLater: "You can change this or disconnect it at any time under Account.",
 };
 
 const FAULTY_LINK = "The app’s request isn’t valid";
 const BACK_TO_APP = "Go back to the app and start connecting again. If it happens again, the app needs fixing.";
 
-/** Why an app cannot be connected, when there is no app that can safely be told. */
+/** The reason that an app cannot be connected, when no app can safely receive the error. */
 export const consentRefusals = {
   unchanged: "Nothing was connected.",
   startAgain: "Start again",
@@ -151,6 +158,7 @@ export const consentRefusals = {
       message: "The page was shown to a different account than the one that’s signed in now.",
     },
     decision_missing: { title: "That page was incomplete", message: "It didn’t say Allow or Deny." },
+    access_missing: { title: "That page was incomplete", message: "It didn’t say whether the app may write." },
     organization_missing: {
       title: "Which organization?",
       message: "Choose the one that the app may work in.",

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The export page, and what is said of the files in the archive. */
+/** The export page, and the descriptions of the files in the archive. */
 import type { Child } from "hono/jsx";
 
 export const exportBooks = {
@@ -27,7 +27,7 @@ export const exportBooks = {
   ),
   everything: "Everything",
   everythingAbout:
-    "One ZIP file with expenses, bills, due dates, payments, categories, budgets, payee rules, statements, exchange rates, members, settings and changes. Each comes as CSV for spreadsheets and as JSON Lines for programs, with a README and a schema.",
+    "One ZIP file with expenses, bills, due dates, payments, categories, budgets, payee rules, statements, documents, exchange rates, members, settings and changes. Each comes as CSV for spreadsheets and as JSON Lines for programs, with a README and a schema.",
   everythingHow:
     "It has no passwords or keys, and nothing that was deleted. Large books take a minute. If the download stops, start it again.",
   downloadEverything: "Download everything",
@@ -37,7 +37,7 @@ export const exportBooks = {
 export const exportRefusals = {
   refused: {
     title: "You can’t export these books",
-    message: "Its owner, managers and viewers can. Your assistant can still give you a CSV of the expenses you see.",
+    message: "The owner, managers and viewers can. Your assistant can still give you a CSV of the expenses you see.",
   },
   unknown: {
     title: "There’s nothing to export here",
@@ -53,21 +53,22 @@ interface ReadmeFacts {
 
 const ABOUT = {
   settings: "The organization: its main currency, time zone and plan",
-  members: "Who is in it, in which role, since when",
-  categories: "What money is spent on",
-  expenses: "One-off expenses: what they were. What was paid is in payments",
-  bills: "Bills that come again: their amounts, schedules and reminders",
+  members: "Members, their roles, and when they joined",
+  categories: "Categories of spending",
+  expenses: "One-off expenses. Their amounts are in payments",
+  bills: "Recurring bills: their amounts, schedules and reminders",
   occurrences: "Due dates of bills: expected, then paid or skipped",
-  payments: "Money that was paid or came back: all that totals are made of",
+  payments: "Every payment and refund: the basis of all totals",
   settlements: "Money that members gave each other for shared costs",
+  documents: "Invoices and receipts, what was read from them, and what they belong to. The files are in documents/",
   payee_rules: "Which payee belongs in which category",
-  budgets: "What may be spent in a month or a year",
-  accounts: "Accounts and cards that statements were imported of",
-  statement_lines: "Lines of those statements, with the payments that they are",
+  budgets: "Monthly and yearly limits on spending",
+  accounts: "Accounts and cards with imported statements",
+  statement_lines: "Lines of those statements, each with its payment",
   provider_links: "Bills whose amounts come from a provider. Keys are not exported",
-  provider_statements: "What providers said is owed for a month",
-  exchange_rates: "The rates by which payments were converted",
-  changes: "What was done by whom, with which app, as facts",
+  provider_statements: "Monthly amounts that providers reported",
+  exchange_rates: "Exchange rates used for payments",
+  changes: "Every change: who made it, with which app, and its facts",
 };
 
 export const exportFiles = {
@@ -79,7 +80,7 @@ Exported on ${madeAt}
 
 FILES
 
-Each of these is there twice: as .jsonl, with one JSON object on each line, and as .csv.
+Each of these comes twice: as .jsonl, with one JSON object on each line, and as .csv.
 
 ${files.map(({ name, about }) => `  ${name.padEnd(20)} ${about}.`).join("\n")}
 
@@ -102,9 +103,9 @@ A day is YYYY-MM-DD, in the time zone that settings names. A point in time is IS
 
 TOTALS
 
-A total is the sum of the amounts in payments, and so is every total that your assistant tells you. To add up
-several currencies, use base_amount: what the payment was worth in the main currency on its day, by what the bank
-charged or else by the rate beside it. It is empty while no rate is known, and such a payment is in no total of the
+Payments are the basis of every total, including those your assistant tells you. To add up
+several currencies, use base_amount: what the payment was worth in the main currency on its day, at the bank's
+charge or else at the rate beside it. It is empty while no rate is known, and such a payment is in no total of the
 main currency. It may still change slightly while is_final is false.
 
 amount is what was paid, tax included; net is amount less tax, where tax was noted. A reimbursement does not

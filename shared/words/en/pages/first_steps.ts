@@ -3,6 +3,7 @@
 export const connecting = {
   copy: "Copy",
   copied: "Copied",
+  claude: "Add to Claude",
   cursor: "Add to Cursor",
   vsCode: "Add to VS Code",
   /** Where clients have no link of their own. */

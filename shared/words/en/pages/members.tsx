@@ -14,10 +14,9 @@ export const members = {
     not_sent: "The invitation is saved, but we couldn’t send the email. Send it again in a few minutes.",
     withdrawn: "The invitation is withdrawn. Its link no longer works.",
     role_changed: "The role is changed. It applies from now on, to connected apps too.",
-    private_opened: "Private categories are open to them.",
-    private_closed: "Private categories are closed to them.",
-    removed: "They’re removed. They and their apps can’t read or change anything here any more.",
-    joined: "You’re in. Connect your own assistant from your account page to work with these books.",
+    private_opened: "They can see private categories now.",
+    private_closed: "They can no longer see private categories.",
+    removed: "Removed. They and their apps can no longer read or change anything here.",
     proposed: "We asked them by email. Until they accept, nothing changes.",
     proposed_unsent: "They can accept on this page. We couldn’t email them, so tell them yourself.",
     handover_ended: "Nothing changes: the owner stays the owner.",
@@ -30,10 +29,10 @@ export const members = {
   changeRoleOf: (address: string): string => `Change role of ${address}`,
   role: "Role",
   save: "Save",
-  openPrivate: "Open private categories",
-  openPrivateTo: (address: string): string => `Open private categories to ${address}`,
-  closePrivate: "Close private categories",
-  closePrivateTo: (address: string): string => `Close private categories to ${address}`,
+  openPrivate: "Show private categories",
+  openPrivateTo: (address: string): string => `Show private categories to ${address}`,
+  closePrivate: "Hide private categories",
+  closePrivateTo: (address: string): string => `Hide private categories from ${address}`,
   remove: "Remove",
   removeMember: (address: string): string => `Remove ${address}`,
   leave: "Leave",
@@ -67,7 +66,7 @@ export const members = {
     address: "That’s not an email address. Check it for typos.",
     role: "Choose a role.",
     plan: "Inviting people needs the Team plan.",
-    already_member: "They’re a member already.",
+    already_member: "They’re already a member.",
     too_many: (most: number): string => `There are ${most} open invitations, the maximum. Withdraw one first.`,
     unsent: "Nothing was sent. Check what’s marked below.",
   },
@@ -104,7 +103,7 @@ export const removal = {
   lead: (leaves: boolean) =>
     `${them(leaves).subject} and ${
       them(leaves).possessive.toLowerCase()
-    } apps can’t read or change anything there from then on. What ${leaves ? "you" : "they"} recorded stays.`,
+    } apps can no longer read or change anything there. What ${leaves ? "you" : "they"} recorded stays.`,
   ends: "What ends",
   stays: "What stays",
   access: (leaves: boolean, apps: number, hasCalendar: boolean): string =>
@@ -140,16 +139,15 @@ export const removal = {
   ),
   open: "Still open for shared costs",
   balance: (
-    { leaves, owes, who, amount }: { leaves: boolean; owes: boolean; who: Child; amount: string },
-  ) => {
-    if (owes) return leaves ? <>You owe {who} {amount}</> : <>They owe {who} {amount}</>;
-    return leaves ? <>{who} owes you {amount}</> : <>{who} owes them {amount}</>;
-  },
+    { leaves, owes, who, amount }: { leaves: boolean; owes: boolean; who: Child | undefined; amount: string },
+  ) =>
+    owes
+      ? <>{them(leaves).subject} owe {who ?? "a former member"} {amount}</>
+      : <>{who ?? "A former member"} owes {them(leaves).object} {amount}</>,
   openStays: (leaves: boolean): string =>
     leaves
       ? "This stays open. Settle up first if you can: afterwards only the others can record it."
       : "This stays open. You can settle up first, or record it later under the same address.",
-  formerMember: "a former member",
   books: "Expenses, bills and everything else in the books",
   links: (links: number): string =>
     links === 1
@@ -200,6 +198,11 @@ export const invitationPage = {
     ),
   },
   seen: "The other members see your email address and what you record.",
+  /** For whoever is not signed in. */
+  joinsAs: (address: Child) => <>You join as {address}.</>,
+  signInFirst: (address: Child) => (
+    <>You already have an account as {address}. We’ll email a link there to sign you in, then you can accept.</>
+  ),
   accept: "Accept",
   notNow: "Not now",
   unknown: {
@@ -209,7 +212,7 @@ export const invitationPage = {
   ends: {
     used: {
       title: "This invitation was accepted already",
-      message: "An invitation works once. To join again, ask for another one.",
+      message: "An invitation works once. To join again, ask for another invitation.",
     },
     withdrawn: {
       title: "This invitation was withdrawn",

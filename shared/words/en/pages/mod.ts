@@ -1,5 +1,6 @@
 /** All pages in English. */
 export {
+  access,
   account,
   alerts,
   apps,
@@ -24,6 +25,7 @@ export { frame } from "./frame.ts";
 export { frontPage } from "./front_page.ts";
 export { handOver, invitationPage, members, newOrganization, removal } from "./members.tsx";
 export { onboarding } from "./onboarding.tsx";
+export { policies } from "./policies.tsx";
 export { plan } from "./plan.ts";
 export { organizationState } from "./organization_state.tsx";
 export { planPage } from "./plan_page.tsx";
@@ -38,6 +40,7 @@ export {
   removeProvider,
   trials,
 } from "./providers.tsx";
-export { confirm, login, sent, signInFailures } from "./sign_in.tsx";
+export { confirm, login, review, sent, signInFailures } from "./sign_in.tsx";
 export { unsubscribe } from "./unsubscribe.tsx";
+export { documents } from "./documents.tsx";
 export { upload, uploaded, uploadFailures, uploadRefusals } from "./uploads.tsx";

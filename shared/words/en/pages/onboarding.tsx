@@ -5,8 +5,6 @@ import type { Child } from "hono/jsx";
 export const onboarding = {
   title: "A few things before we start",
   lead: "We filled in what we could guess. Change anything that’s wrong.",
-  /** For somebody who is invited to an organization. */
-  invited: "We’ll ask you about the invitation next. You don’t need an organization of your own.",
   problems: "Nothing was saved yet. Check what’s marked below.",
   /** The initial name of a first organization. */
   personal: "Personal",

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** What every page of an organization says first, when it takes no changes. */
+/** The notice on top of every page of an organization that takes no changes. */
 import type { Child } from "hono/jsx";
 
 export const organizationState = {

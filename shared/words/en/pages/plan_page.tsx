@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The page of an organization's plan: what it includes, what it costs, and the one next step. */
+/** The page of an organization's plan: its features, its price, and the one next step. */
 import type { Child } from "hono/jsx";
 import type { PageFormat } from "../../page_format.ts";
 
@@ -26,7 +26,7 @@ export const planPage = {
   },
   plans: "What each plan includes",
   current: "Your plan",
-  freeIncludes: "Sign in, export everything, delete it",
+  freeIncludes: "Sign in, and export or delete everything",
   everythingOf: (plan: string): string => `Everything in the ${plan}, plus`,
   features: {
     "ai:connector": "AI assistants, import and calendar",

@@ -80,7 +80,7 @@ export const failures = {
   fileLinkOver: "This link is for somebody else, or it’s more than ten minutes old. Ask your assistant for a new one.",
   fileRefused: "You’re no longer allowed to read these expenses here, so there is no file.",
   fileTooLarge:
-    "That file is larger than 10 MB. Download a shorter period from your bank, then ask your assistant for another link for the rest.",
+    "A file is larger than 10 MB, all are larger than 25 MB, or there are more than 20. Send fewer at once, or download a shorter period from your bank.",
   fileBroken: "The file arrived incomplete. Check your connection, then send it again.",
   uploadRefused:
     "You can no longer add files to that organization. Nothing was added, and what we read is deleted within a day.",
@@ -99,6 +99,7 @@ export const failures = {
   cookiesNeeded: "This page needs cookies, and your browser sent none. Allow them, then try again.",
   pageOutOfDate: "That page is out of date. Open it again, then try once more.",
   noMail: "We couldn’t send email right now. Try again in a few minutes.",
+  onlyInvited: "You need an invitation to sign up here. Ask somebody who uses this service to invite your address.",
   methodNotOffered: "We don’t offer that way to sign in.",
   methodDown: "That way to sign in isn’t working right now. Use email instead, or try again in a few minutes.",
   unknownChange: "That change can’t be made on this page.",

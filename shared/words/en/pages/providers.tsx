@@ -53,7 +53,7 @@ export const removeProvider = {
 
 export const chooseProvider = {
   title: "Connect a bill",
-  question: (bill: Child) => <>Which provider is {bill} from?</>,
+  question: (bill: Child) => <>Choose the provider of {bill}</>,
   cannotAsk: (asked: Child) => (
     <>
       We can’t fetch amounts from {asked}
@@ -138,8 +138,8 @@ export const providerConnected = {
     "or address can look the same.",
   account: "Account",
   organization: "Organization",
-  amountNow: "To get an amount now",
-  tellAssistant: (bill: Child) => <>tell your assistant: “fetch the amount of {bill}”</>,
+  amountNow: "Next step",
+  tellAssistant: (bill: Child) => <>To get an amount now, tell your assistant: “Fetch the amount of {bill}.”</>,
 };
 
 export const connectRefusals = {

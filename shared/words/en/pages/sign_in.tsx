@@ -2,6 +2,15 @@
 /** Signing in: the login page, the page after the mail, the mailed link's page, and failed sign-ins. */
 import type { Child } from "hono/jsx";
 
+/** For reviewers of app directories, while the operator lets them in. */
+export const review = {
+  title: "Reviewer sign-in",
+  lead: "This page is for the reviewers of app directories. Use the code from the submission.",
+  code: "Code",
+  shape: "A code has 26 letters and digits. Copy it again from the submission.",
+  refused: "This code isn’t valid, or it has expired.",
+};
+
 export const login = {
   title: "Sign in",
   sentHere: (app: Child) => (
@@ -16,6 +25,7 @@ export const login = {
   or: "or",
   continueWith: (service: string): string => `Continue with ${service}`,
   signInAs: (address: string): string => `Sign in as ${address}`,
+  review: "Sign in with a reviewer’s code",
   mailbox: "Open the mailbox",
   /** Marks what only the embedded stack has. */
   local: "local",
@@ -34,9 +44,9 @@ export const sent = {
   codeRefused: "That code is wrong, already used or expired. Check it, or ask for another email.",
   signIn: "Sign in",
   noEmail: "No email?",
-  patience: "It can take a minute. Check your spam folder first, or ask for another one.",
+  patience: "It can take a minute. Check your spam folder first, or ask for another email.",
   otherAddress: "Use a different address",
-  again: "Send another",
+  again: "Send another email",
 };
 
 export const confirm = {

@@ -1,11 +1,12 @@
 /** @jsxImportSource hono/jsx */
-/** The page that takes a bank's file, and what it says of the file afterwards. */
+/** The page that takes a bank's file, and its report about the file. */
 import type { Child } from "hono/jsx";
-import { effects, leftOut, refusals } from "../import_expenses.ts";
+import { effects, refusals } from "../import_expenses.ts";
+import { leftOut } from "../left_out.ts";
 import { count } from "../phrases.ts";
 
 export const upload = {
-  title: "Upload a statement",
+  title: "Upload a statement or e-invoices",
   lead: (organization: Child) => (
     <>
       It goes to{" "}
@@ -13,11 +14,13 @@ export const upload = {
       books until you agree.
     </>
   ),
-  label: "The file from your bank",
-  how: "Drop it here or choose it. On a phone, save it from your bank’s app first.",
-  formats: "CSV, TSV, Excel (XLSX), OFX, QFX, QIF, MT940, or camt.052, 053 or 054, from any bank",
-  sizes: "Up to 10 MB and 50,000 rows, one file per link",
-  kept: "Your assistant never gets the file itself, only what was read from it. We delete the file within a day.",
+  label: "One file from your bank, or e-invoices",
+  how: "Drop them here or choose them. On a phone, save them first.",
+  formats: "From your bank: CSV, TSV, Excel (XLSX), OFX, QFX, QIF, MT940, or camt.052, 053 or 054, from any bank",
+  documents: "E-invoices: XML in UBL, XRechnung, Peppol, CII or FatturaPA, up to 20 at once and 25 MB together",
+  sizes: "Up to 10 MB and 50,000 rows, one statement per link",
+  kept:
+    "Your assistant never gets the file itself, only what was read from it. We delete a statement within a day and keep e-invoices with your books.",
   submit: "Upload",
 };
 
@@ -26,7 +29,7 @@ export const uploadFailures = {
   chooseAnother: "Nothing was kept. Choose another file.",
   noFile: "No file was chosen.",
   unreadable: "This file can’t be read.",
-  /** By code, as an assistant is told when it passes the file's text. */
+  /** By code, as in the tool's answer to a file's text. */
   reasons: refusals,
 };
 
@@ -38,9 +41,15 @@ export const uploaded = {
   another: "To send another file, ask your assistant for a new link.",
   /** @param part "40%" */
   progress: (part: string): string =>
-    `${part} read and compared with your books. Your assistant continues from there, or you can do it here.`,
+    `${part} read and compared with your books. Your assistant continues from there, or you can continue here.`,
   asksFirst: "Your assistant has a question about it before it can be read.",
   noneReadable: "None of its rows can be read. Ask your assistant why.",
+  allClosed: (first: string, last: string): string =>
+    `All its rows are from ${first === last ? first : `${first} to ${last}`}, and ${
+      first === last ? "that month is" : "those months are"
+    } closed in your books, so nothing can be added. Your assistant can say who may reopen ${
+      first === last ? "it" : "them"
+    }.`,
   goOn: "Continue",
   file: "File",
   organization: "Organization",
@@ -57,9 +66,9 @@ export const uploaded = {
   leftOut: "Left out",
   kinds: leftOut,
   unreadable: "Can’t be read",
-  rows: (rows: number): string => count(rows, "row"),
+  rows: (rows: number, shown: string): string => count(rows, "row", undefined, shown),
   questions: "Questions",
-  asks: (questions: number): string => count(questions, "question"),
+  asks: (questions: number, shown: string): string => count(questions, "question", undefined, shown),
   first: "The first expenses",
   refund: "refund",
 };

@@ -5,7 +5,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { present } from "../../../../functions/mcp/present/present.ts";
-import { importExpenses } from "../../../../functions/mcp/tools/import_expenses.ts";
+import { importExpenses } from "../../../../functions/mcp/tools/import_expenses/contract.ts";
 import { TOOLS } from "../../../../functions/mcp/tools/mod.ts";
 import { type FactEnvelope, toolResult } from "../../../../shared/connector/result.ts";
 import { type ImportProblem, readImport } from "../../../../shared/import/read_import.ts";
@@ -18,13 +18,13 @@ import { oddFigures } from "../../../_support/figures.ts";
 
 /** Column names, the same in every language. */
 const CSV_HEADER =
-  "id,kind,date,name,payee,category,tags,note,url,amount,currency,tax,tax_percent,reimbursement,reimbursed_by,reimbursed_on,split_id,base_amount,bill_id,is_estimate";
+  "id,kind,date,name,payee,category,tags,note,url,amount,currency,tax,tax_percent,reimbursement,reimbursed_by,reimbursed_on,split_id,base_amount,bill_id,is_estimate,paid_by";
 /** Tools without warnings. */
 const NEVER_WARN = [
   "decide_proposal",
   "get_context",
+  "list_documents",
   "list_expenses",
-  "reconcile",
   "review_bills",
   "sync_bill_amounts",
   "undo_change",
@@ -190,7 +190,7 @@ Deno.test("en-XA: no tool returns a word outside the catalog", async (t) => {
       const file = importOfFile("Date,Name,Amount\n2026-01-05,Tea,1", { account: "Card" });
       const { preview } = await books.ok("import_expenses", file);
       await books.ok("import_expenses", preview.commit_with);
-      await books.ok("reconcile", { account: "Card" });
+      await books.ok("reconcile", { account: "Card", to: "2026-06-01" });
       await books.fails("not_found", "reconcile", { account: "Bank" });
       await books.fails("invalid_argument", "reconcile", { account: "Card", from: "2026-01-05", to: "2026-01-01" });
     });
@@ -231,6 +231,38 @@ Deno.test("en-XA: no tool returns a word outside the catalog", async (t) => {
       }
       assertEquals(codesOf(await books.call("show_spending_chart", { chart: "by_category" })), ["rate_missing"]);
       await books.fails("date_out_of_range", "show_spending_chart", { chart: "upcoming_bills", to: "2040-01-01" });
+    });
+
+    await step("attach_document", async (books) => {
+      const keep = (number: string, more: Json = {}) =>
+        books.ok("attach_document", {
+          step: "keep",
+          content: btoa(number),
+          name: `${number}.xml`,
+          type: "application/xml",
+          facts: {
+            kind: "invoice",
+            format: "ubl",
+            payee: "Baker",
+            gross: "7.00",
+            currency: "EUR",
+            number,
+            questions: [],
+            ...more,
+          },
+        });
+      const { document: unread } = await keep("0", { payee: undefined });
+      const { document: first } = await keep("1", { issued_on: "2026-11-19", iban: "DE89370400440532013000" });
+      const { results: [{ id }] } = await books.ok("log_expenses", { items: [{ name: "Baker", amount: "7.00" }] });
+      await books.ok("attach_document", { document_id: first.id });
+      const { document: next } = await keep("2", { issued_on: "2026-11-19", iban: "GB82WEST12345698765432" });
+      assertEquals(codesOf(await books.call("attach_document", { document_id: next.id, to: id })), ["iban_changed"]);
+      await books.ok("attach_document", { document_id: next.id, to: "none" });
+      await books.ok("attach_document", { document_id: unread.id });
+      await books.fails("not_found", "attach_document", { document_id: "doc_000000000000" });
+      await books.fails("not_found", "attach_document", { document_id: unread.id, to: "exp_000000000000" });
+      await books.ok("list_documents");
+      await books.fails("not_found", "list_documents", { document_id: "doc_000000000000", content: true });
     });
 
     await step("settle_up", async (books) => {

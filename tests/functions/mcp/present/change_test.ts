@@ -98,6 +98,11 @@ const CHANGES: Record<keyof typeof en.changes | "provider_sync" | "undo_change",
       "Recorded that ben@example.com gave ana@example.com 5.00 EUR for shared costs",
     ],
   ],
+  attach_document: [
+    [{ document: "a.pdf", to: "Rent", due_on: "2026-12-01" }, "Attached document a.pdf to Rent due 2026-12-01"],
+    [{ document: "a.pdf", to: "Lunch" }, "Attached document a.pdf to Lunch"],
+    [{ document: "a.pdf" }, "Noted what document a.pdf does not belong to"],
+  ],
   autopay: [
     [{ ...rent, amount: "15.99", currency: "EUR" }, "Rent paid automatically on 2026-12-01: 15.99 EUR"],
     [

@@ -86,9 +86,9 @@ Deno.test("a file has a header, negative refunds, and no cell that a spreadsheet
     ],
   });
   assertEquals(csv.split("\r\n"), [
-    "id,kind,date,name,payee,category,tags,note,url,amount,currency,tax,tax_percent,reimbursement,reimbursed_by,reimbursed_on,split_id,base_amount,bill_id,is_estimate",
-    "exp_1,one_off,2026-11-20,'=1+1,,Uncategorized,,,,5.00,EUR,,,,,,,,,",
-    `exp_1,refund,2026-11-20,"A ""b"", c",,'＝Food,x; y,'+49,https://shop.example/1,-5.00,EUR,-0.80,,,,,,-5.50,,`,
+    "id,kind,date,name,payee,category,tags,note,url,amount,currency,tax,tax_percent,reimbursement,reimbursed_by,reimbursed_on,split_id,base_amount,bill_id,is_estimate,paid_by",
+    "exp_1,one_off,2026-11-20,'=1+1,,Uncategorized,,,,5.00,EUR,,,,,,,,,,",
+    `exp_1,refund,2026-11-20,"A ""b"", c",,'＝Food,x; y,'+49,https://shop.example/1,-5.00,EUR,-0.80,,,,,,-5.50,,,`,
     "",
   ]);
 });
@@ -115,7 +115,7 @@ Deno.test("groups without a name get one", () => {
   ]);
   assertEquals(fx, {
     rule:
-      "Each payment is converted by what the bank charged, else at the rate of its day, or the latest before it, at most 7 days old.",
+      "Each payment is converted by what the bank charged, else at the rate of its day, or the latest before it, at most 7 days old; source snapshot: at the rates of as_of, which came with the service.",
     sources: ["ecb"],
   });
 });
@@ -152,6 +152,7 @@ Deno.test("undo_change names each item", () => {
     category: { kind: "category", name: "Food" },
     budget: { kind: "budget", category: "Food", per: "month" },
     payee_rule: { kind: "payee_rule", name: "Kiosk" },
+    document: { kind: "document", name: "a.pdf" },
     settings: { kind: "settings" },
     date: { kind: "date", name: "Rent", due_on: "2026-12-01" },
     payment: { kind: "payment", name: "Rent", amount: "5.00", currency: "EUR" },

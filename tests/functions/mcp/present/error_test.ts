@@ -23,6 +23,7 @@ Deno.test("a client sees the first part of a code, the message, the field, and d
         due_on: "2026-12-01",
         payment: { amount: "5.00", currency: "EUR", paid_on: "2026-11-30", by: "ben@example.com" },
         next_due: "2027-01-01",
+        payee: "Landlord",
         details: { bill_id: "bill_1", payment: { id: "pay_1" } },
       },
     }),
@@ -31,8 +32,9 @@ Deno.test("a client sees the first part of a code, the message, the field, and d
       message: "5.00 EUR for Rent due 2026-12-01 is already recorded: paid by ben@example.com on 2026-11-30.",
       field: "due_on",
       hint:
-        'If 2027-01-01 was paid as well, call again with due_on "2027-01-01". To correct the recorded payment, use ' +
-        'due_on "2026-12-01" with the right amount or paid_on.',
+        'If it was charged a second time, record that with log_expenses, payee "Landlord" and on_duplicate "allow". If ' +
+        '2027-01-01 was paid as well, call again with due_on "2027-01-01". To correct the recorded payment, call again ' +
+        'with due_on "2026-12-01" and the right amount or paid_on.',
       details: { bill_id: "bill_1", payment: { id: "pay_1" } },
       retryable: false,
     },
@@ -59,7 +61,7 @@ Deno.test("for several items the message names the first error, and details list
   const error = presented({ ...zero, params: { of_items: items } });
   assertEquals(
     error.message,
-    '2 of 3 items cannot be logged, so nothing was. Item 2, "Tea": An amount must be more than zero.',
+    '2 of 3 items cannot be logged, so none was written. Item 2, "Tea": An amount must be more than zero.',
   );
   assertEquals((error.details as Json).results.map(({ name, error }: Json) => [name, error.code, error.message]), [
     ["Tea", "invalid_argument", "An amount must be more than zero."],

@@ -1,0 +1,48 @@
+/** @jsxImportSource hono/jsx */
+/** Documents that belong to nothing yet, and the way to upload more. */
+import type { Glance } from "../../../shared/books/glance.ts";
+import { DateText, Name, Row } from "../../../shared/pages/components.tsx";
+import { documentPath } from "../../../shared/urls.ts";
+import type { Part } from "./part.ts";
+
+/** As many as a page of the books needs; the assistant lists the rest. */
+const SHOWN = 5;
+
+export function DocumentsSection(
+  { documents: { data }, ...part }: Part & { documents: NonNullable<Glance["documents"]> },
+) {
+  const { glance, token, reader: { words: { books, documents: words }, format } } = part;
+  if (data.count === 0 && !glance.may_write) return null;
+  return (
+    <section id="documents">
+      <h2>{books.documents}</h2>
+      {data.count === 0 ? <p>{books.noDocuments}</p> : (
+        <ul class="rows">
+          {data.documents.slice(0, SHOWN).map(({ id, name, read, state, iban_was: was, added_on: day }) => (
+            <Row>
+              <p>
+                <a href={documentPath(id)}>
+                  <Name>{read.payee ?? name}</Name>
+                </a>
+                {read.gross && read.currency && ` · ${format.money(read.payable ?? read.gross, read.currency)}`}
+              </p>
+              <p class="muted small">
+                {books.cameIn(<DateText at={day} format={format} />)}
+                {" · "}
+                {was ? <strong>{books.otherAccount}</strong> : words.short[state]}
+              </p>
+            </Row>
+          ))}
+        </ul>
+      )}
+      {data.count > SHOWN && <p class="small after-rows">{books.moreDocuments}</p>}
+      {glance.may_write && (
+        <form method="post" action="/books">
+          <input type="hidden" name="form_token" value={token} />
+          <input type="hidden" name="organization" value={glance.organization.id} />
+          <button type="submit" name="action" value="upload">{books.upload}</button>
+        </form>
+      )}
+    </section>
+  );
+}

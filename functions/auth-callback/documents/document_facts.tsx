@@ -1,0 +1,82 @@
+/** @jsxImportSource hono/jsx */
+/** What was read from a document, where it belongs, and the question about that. */
+import type { Child } from "hono/jsx";
+import type { ShownDocument } from "../../../shared/documents/shown.ts";
+import { Buttons, DateText, Facts, Name, Notice } from "../../../shared/pages/components.tsx";
+import { documentPath } from "../../../shared/urls.ts";
+import { findWords } from "../../../shared/words/codes.ts";
+import type { Reader } from "../../../shared/words/reader.ts";
+
+interface Part {
+  document: ShownDocument;
+  reader: Reader;
+}
+
+/** A changed account comes first: it may be a fraud. */
+export function Alerts({ document: { iban_was: was, read, doubts = [] }, reader: { words } }: Part) {
+  return (
+    <>
+      {was && (
+        <div class="notice failure" role="alert">
+          <p>{words.documents.ibanChanged(<Name>{read.payee}</Name>, <Name>{read.iban}</Name>, <Name>{was}</Name>)}</p>
+        </div>
+      )}
+      {doubts.map(({ code, params }) => (
+        <Notice kind="warning">
+          <p>{findWords(words.documents.doubts, code, () => words.documents.doubtful)(params ?? {})}</p>
+        </Notice>
+      ))}
+    </>
+  );
+}
+
+export function ReadFacts({ document: { read, filed, state }, reader: { words: { documents: words }, format } }: Part) {
+  const amount = read.payable ?? read.gross;
+  const facts: (readonly [Child, Child])[] = [
+    [words.payee, read.payee && <Name>{read.payee}</Name>],
+    [words.number, read.number && <Name>{read.number}</Name>],
+    [words.amount, amount && read.currency && format.money(amount, read.currency)],
+    [words.issuedOn, read.issued_on && <DateText at={read.issued_on} format={format} />],
+    [words.dueOn, read.due_on && <DateText at={read.due_on} format={format} />],
+    [
+      words.belongsTo,
+      filed
+        ? (
+          <>
+            <Name>{filed.name}</Name>
+            {filed.due_on && <>{" · "}{words.due(<DateText at={filed.due_on} format={format} />)}</>}
+          </>
+        )
+        : words.states[state],
+    ],
+  ];
+  return <Facts facts={facts.filter(([, value]) => value)} />;
+}
+
+/** @param token of the form. */
+export function Choose({ document: { id, state, candidates = [] }, reader, token }: Part & { token: string }) {
+  const { words: { documents: words }, format } = reader;
+  if (state === "new" || state === "unread") return null;
+  return (
+    <form method="post" action={documentPath(id)} class="stack">
+      <input type="hidden" name="form_token" value={token} />
+      {state === "question" && <p>{words.question}</p>}
+      <Buttons>
+        {candidates.map(({ id: to, name, due_on: due, date, amount, currency }) => (
+          <button type="submit" name="to" value={due ? `${to}:${due}` : to}>
+            <Name>{name}</Name>
+            {(due ?? date) && (
+              <>
+                {" · "}
+                <DateText at={(due ?? date)!} format={format} />
+              </>
+            )}
+            {amount && currency && ` · ${format.money(amount, currency)}`}
+          </button>
+        ))}
+        {state === "question" && <button type="submit" name="to" value="none">{words.noneOfThese}</button>}
+        {state === "filed" && <button type="submit" name="to" value="none">{words.takeOff}</button>}
+      </Buttons>
+    </form>
+  );
+}

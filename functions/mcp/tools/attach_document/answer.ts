@@ -1,0 +1,28 @@
+/** `attach_document` and `list_documents`: what is unclear about a document, in words. */
+import * as z from "zod/mini";
+import { presenter } from "../../../../shared/connector/tool.ts";
+import { findWords } from "../../../../shared/words/codes.ts";
+import { Said } from "../../../../shared/words/message.ts";
+import type { Words } from "../../../../shared/words/words.ts";
+
+export const Document = z.object({
+  state: z.enum(["filed", "question", "new", "unread"]),
+  doubts: z.optional(z.array(Said)),
+  iban_was: z.optional(z.string()),
+});
+
+export const presentDocument = ({ doubts, ...document }: z.infer<typeof Document>, words: Words) => ({
+  ...document,
+  hint: words.documents.hints[document.state],
+  ...(doubts && { doubts: presentDoubts(doubts, words) }),
+  ...(document.iban_was && { alert: words.documents.ibanAlert }),
+});
+
+/** What does not add up in a document. */
+export const presentDoubts = (doubts: readonly z.infer<typeof Said>[], { warnings, answer }: Words): string[] =>
+  doubts.map(({ code, params }) => findWords(warnings, code, answer.unknownText)(params ?? {}));
+
+export const answer = presenter(
+  z.object({ document: z.optional(Document) }),
+  ({ document, ...data }, words) => ({ ...data, ...(document && { document: presentDocument(document, words) }) }),
+);

@@ -1,0 +1,68 @@
+/** The contract of `log_expenses`; `app.log_expenses` does the work. */
+import {
+  amount,
+  charged,
+  currency,
+  date,
+  dryRun,
+  flag,
+  idempotencyKey,
+  inferredCategory,
+  list,
+  name,
+  note,
+  object,
+  onDuplicate,
+  paidBy,
+  payee,
+  reimbursedBy,
+  reimbursement,
+  shared,
+  split,
+  tags,
+  tax,
+  taxPercent,
+  text,
+  url,
+} from "../../../../shared/connector/schema.ts";
+import { CREATE, defineTool } from "../../../../shared/connector/tool.ts";
+import { answer } from "./answer.ts";
+
+export const logExpenses = defineTool({
+  name: "log_expenses",
+  annotations: CREATE,
+  inputSchema: object({
+    items: list(
+      object({
+        name: name({ description: 'Short label, e.g. "Lunch".' }),
+        amount: amount(),
+        currency: currency(),
+        charged: charged(),
+        date: date(undefined, { default: "today" }),
+        payee,
+        category: inferredCategory,
+        tags,
+        note,
+        url,
+        is_refund: flag(false),
+        tax,
+        tax_percent: taxPercent,
+        reimbursement,
+        reimbursed_by: reimbursedBy,
+        split,
+        paid_by: paidBy,
+        shared,
+        external_id: text(128),
+      }, ["name", "amount"]),
+      { minItems: 1, maxItems: 100 },
+    ),
+    on_duplicate: onDuplicate,
+    create_missing_categories: flag(false),
+    dry_run: dryRun,
+    idempotency_key: idempotencyKey,
+  }, ["items"]),
+  // A hundred items with every field full, at three bytes per character.
+  maxBytes: 2_500_000,
+  data: { results: "array", totals_by_currency: "object" },
+  answer,
+});

@@ -1,0 +1,9 @@
+/** `sync_bill_amounts`: a sentence per bill on the outcome. */
+import * as z from "zod/mini";
+import { presenter } from "../../../../shared/connector/tool.ts";
+import { presentSyncedBill, SyncedBill } from "../../../../shared/words/synced_bill.ts";
+
+export const answer = presenter(z.object({ bills: z.array(SyncedBill) }), ({ bills, ...data }, words) => ({
+  ...data,
+  bills: bills.map((bill) => presentSyncedBill(bill, words)),
+}));

@@ -1,0 +1,28 @@
+/**
+ * The contract of `sync_bill_amounts`, the only tool that does something outside the database: a first call returns
+ * what may be fetched now and leases it, the providers are queried, and a second call stores the answers.
+ */
+import { id, list, object } from "../../../../shared/connector/schema.ts";
+import { defineTool, UPDATE } from "../../../../shared/connector/tool.ts";
+import type { LeasedMonth } from "../../../../shared/db/provider_store.ts";
+import { answer } from "./answer.ts";
+
+export const syncBillAmounts = defineTool({
+  name: "sync_bill_amounts",
+  annotations: { ...UPDATE, openWorldHint: true },
+  inputSchema: object({
+    bill_ids: list(id("(bill)"), { minItems: 1, maxItems: 20, uniqueItems: true }),
+    period: { type: "string", pattern: "^\\d{4}-\\d{2}$", description: "Default: current month." },
+  }),
+  data: { bills: "array" },
+  answer,
+  async followUp({ data }, { askProviders, callTool, progress, signal }) {
+    const { bills, pending } = (data ?? {}) as { bills: unknown[]; pending?: LeasedMonth[] };
+    if (!pending?.length) return undefined;
+    const answers = await askProviders(pending, { progress, signal });
+    const results = pending
+      .map(({ link_id, lease_token, period }, index) => ({ link_id, lease_token, period, answer: answers[index] }))
+      .filter(({ answer }) => answer);
+    return await callTool("store_bill_amounts", { bills, results });
+  },
+});

@@ -1,0 +1,20 @@
+/** What the account page knows of a connected app: a row a grant. */
+import * as z from "zod/mini";
+import { Access } from "../oauth/access.ts";
+
+export const ConnectedApp = z.object({
+  grant_id: z.string(),
+  client_id: z.string(),
+  client_name: z.string(),
+  redirect_uri: z.string(),
+  organization_id: z.string(),
+  organization_name: z.string(),
+  created_at: z.string(),
+  last_used_at: z.nullable(z.string()),
+  access: Access,
+  /** Whether the person's role may write there. */
+  role_writes: z.boolean(),
+  /** The latest change that it made and that is still kept. */
+  last_change: z.nullable(z.object({ tool: z.string(), at: z.string() })),
+});
+export type ConnectedApp = z.infer<typeof ConnectedApp>;

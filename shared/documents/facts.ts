@@ -1,0 +1,60 @@
+/** What a document says about a payment. What it does not say, or not with certainty, is absent. */
+import * as z from "zod/mini";
+import { type RefusalFacts, Said } from "../words/message.ts";
+
+/** A decimal string with all decimals of the document's currency. */
+const Amount = z.string();
+/** YYYY-MM-DD. */
+const Day = z.string();
+
+const Tax = z.object({
+  /** In percent, without trailing zeros: "19", "7.7", "0". */
+  rate: z.string(),
+  net: Amount,
+  tax: Amount,
+});
+
+export const DocumentFacts = z.object({
+  kind: z.enum(["invoice", "credit_note", "receipt", "reminder", "other"]),
+  /** Where the facts come from; "image": nothing was read. */
+  format: z.enum(["ubl", "cii", "fatturapa", "pdf", "mail", "image"]),
+  /** Who sells, under the registered name. */
+  payee: z.optional(z.string()),
+  payee_tax_id: z.optional(z.string()),
+  /** What the payee calls its customer. */
+  customer_number: z.optional(z.string()),
+  number: z.optional(z.string()),
+  issued_on: z.optional(Day),
+  due_on: z.optional(Day),
+  /** Of the delivery or service, both days included. */
+  period: z.optional(z.object({ from: z.optional(Day), to: z.optional(Day) })),
+  /** ISO 4217. */
+  currency: z.optional(z.string()),
+  /**
+   * The amounts of a credit note are positive: what the payee owes. Amounts that do not add up to the cent are absent,
+   * and a question says so.
+   */
+  net: z.optional(Amount),
+  taxes: z.optional(z.array(Tax)),
+  gross: z.optional(Amount),
+  /** What is left to pay after prepayments and rounding; may be zero or, after overpayment, negative. */
+  payable: z.optional(Amount),
+  /** Without spaces, with a valid checksum. */
+  iban: z.optional(z.string()),
+  /** ISO 11649 or a Swiss QR reference, without spaces, with a valid checksum. */
+  creditor_reference: z.optional(z.string()),
+  questions: z.array(Said),
+});
+export type DocumentFacts = z.infer<typeof DocumentFacts>;
+
+/** One document of a file: the file itself, or an attachment of a mail. */
+export interface ReadDocument {
+  /** The name of the file. */
+  name: string;
+  /** The media type by its content, whatever its name says. */
+  type: string;
+  bytes: Uint8Array;
+  /** Either what it says, or why it is refused. */
+  facts?: DocumentFacts;
+  refusal?: RefusalFacts;
+}

@@ -1,0 +1,33 @@
+/** Reads what a file says about payments: bytes in, facts out. Recognizes a file by its content, not by its name. */
+import { decodeFile } from "../import/decode_file.ts";
+import type { RefusalFacts } from "../words/message.ts";
+import type { ReadDocument } from "./facts.ts";
+
+export const MAX_DOCUMENT_BYTES = 10 * 1024 * 1024;
+
+/**
+ * @param file.name as its computer calls it. @param file.type the media type that its sender claims.
+ * @returns one document for each file, or of a mail for each of its attachments, or else its own text.
+ */
+export async function readDocument(
+  bytes: Uint8Array,
+  { name, type }: { name: string; type: string },
+): Promise<ReadDocument[]> {
+  const own = { name, type, bytes };
+  if (bytes.length > MAX_DOCUMENT_BYTES) {
+    return [{ ...own, refusal: refuse("too_large", { most_mb: MAX_DOCUMENT_BYTES / 1024 / 1024 }) }];
+  }
+  if (bytes.length === 0) return [{ ...own, refusal: refuse("empty") }];
+  const { text } = decodeFile(bytes);
+  if (text.trimStart().startsWith("<")) {
+    const { readXml } = await import("./invoice/read_xml.ts");
+    const facts = readXml(text);
+    return [{ ...own, type: "application/xml", ...(facts ? { facts } : { refusal: refuse("unknown_xml") }) }];
+  }
+  return [{ ...own, refusal: refuse("unknown_kind") }];
+}
+
+const refuse = (reason: string, params?: Record<string, unknown>): RefusalFacts => ({
+  code: `invalid_argument.document_${reason}`,
+  ...(params && { params }),
+});

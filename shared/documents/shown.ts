@@ -1,0 +1,36 @@
+/** A document as `app.describe_document` gives it to pages. */
+import * as z from "zod/mini";
+import { Said } from "../words/message.ts";
+
+const Text = z.optional(z.string());
+
+export const ShownDocument = z.object({
+  id: z.string(),
+  name: z.string(),
+  type: z.string(),
+  added_on: z.string(),
+  added_by: Text,
+  state: z.enum(["filed", "question", "new", "unread"]),
+  read: z.object({
+    payee: Text,
+    number: Text,
+    issued_on: Text,
+    due_on: Text,
+    gross: Text,
+    payable: Text,
+    currency: Text,
+    iban: Text,
+  }),
+  doubts: z.optional(z.array(Said)),
+  filed: z.optional(z.object({ id: z.string(), name: z.string(), due_on: Text })),
+  candidates: z.optional(z.array(z.object({
+    id: z.string(),
+    name: z.string(),
+    due_on: Text,
+    date: Text,
+    amount: Text,
+    currency: Text,
+  }))),
+  iban_was: Text,
+});
+export type ShownDocument = z.infer<typeof ShownDocument>;

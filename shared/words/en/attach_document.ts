@@ -1,0 +1,49 @@
+/** Words of `attach_document` and `list_documents`. */
+import { DATA_FORMAT, type EffectFormat } from "../effect_format.ts";
+import type { Refusal } from "../message.ts";
+
+export const refusals = {
+  "not_found.document": ({ id }: { id: string }): Refusal => ({
+    message: `There is no document ${id}.`,
+    hint: "list_documents lists the documents.",
+  }),
+  "not_found.document_target": ({ id }: { id: string }): Refusal => ({
+    message: `There is no expense, bill or payment ${id}.`,
+    hint: "list_expenses and list_bills have the ids.",
+  }),
+  "document_quota": (): Refusal => ({
+    message: "The documents of this organization take all the space that its plan includes, so this one was not kept.",
+    hint: "Delete documents that nobody needs, on the page of documents, or change the plan.",
+  }),
+  "invalid_argument.document_not_named": (): Refusal => ({
+    message: "The document to attach is not named.",
+    hint: "Give document_id; list_documents has the ids.",
+  }),
+};
+
+export const warnings = {
+  "iban_changed": ({ payee, iban, was }: { payee: string; iban: string; was: string }): string =>
+    `ALERT: this document of ${payee} asks for money to another account than earlier ones: ${iban}, not ${was}. Such a ` +
+    "change is a common fraud. Tell the user at once, before anything is paid, to call the payee on a known number.",
+};
+
+export const documents = {
+  /** What to do next, by state. */
+  hints: {
+    filed: "It is attached.",
+    question: "Ask the user which candidate it belongs to, then call attach_document with to: its id, or none.",
+    new: "Nothing in the books matches. Ask whether to record it as proposal says, then attach it to the new id.",
+    unread: "Nothing could be read from it. Ask the user what it belongs to, then call attach_document with to.",
+  },
+  ibanAlert: "The account to pay differs from earlier documents of this payee. Tell the user before anything is paid.",
+};
+
+export const changes = {
+  attach_document: (
+    { document, to, due_on }: { document: string; to?: string; due_on?: string },
+    { date }: EffectFormat = DATA_FORMAT,
+  ): string =>
+    to
+      ? `Attached document ${document} to ${to}${due_on ? ` due ${date(due_on)}` : ""}`
+      : `Noted what document ${document} does not belong to`,
+};

@@ -1,0 +1,31 @@
+/** What apps can hear, for their models and for people. */
+export const events = {
+  "bill.due": { title: "Bills due", description: "Bills come due, as early as their owner wants to be reminded." },
+  "bill.overdue": { title: "Bills overdue", description: "Bills are still unpaid after their due date." },
+  "price.rose": { title: "Price rises", description: "The price of a bill rises on its next due date." },
+  "budget.reached_80": { title: "Budgets at 80 %", description: "Spending reached 80 % of a budget." },
+  "budget.reached_100": { title: "Budgets used up", description: "Spending reached 100 % of a budget." },
+  "import.asked": { title: "Questions about statements", description: "A statement was read and has questions." },
+  "proposal.waiting": { title: "Changes to approve", description: "A change waits for approval." },
+  "proposal.decided": {
+    title: "Decided changes",
+    description: "A proposed change was approved, rejected or withdrawn.",
+  },
+  "digest.sent": { title: "Reminder mails", description: "The day's reminder mail was sent." },
+};
+
+/** For authors of clients. */
+export const eventMethods = {
+  refusals: {
+    unknownEvent: "Unknown event; see events/list.",
+    badArguments: "Events take no arguments.",
+    badCursor: "The cursor is not one of ours; begin without one.",
+    badUrl: "A webhook needs an https URL of at most 2048 characters.",
+    badSecret: "The secret must be whsec_ and 24 to 64 bytes in base64.",
+    webhooksOnly: "Subscribe to webhooks, or poll; see events/list.",
+    callbackFailed: "The webhook did not repeat the challenge.",
+    tooMany: "An app has at most 10 subscriptions. Unsubscribe from one first.",
+    unknownSubscription: "There is no such subscription.",
+    failed: "This failed on our side. Try again later.",
+  },
+};

@@ -1,0 +1,56 @@
+/** @jsxImportSource hono/jsx */
+/** Uploaded invoices and receipts, one by one. */
+import type { Child } from "hono/jsx";
+import { refusals as attaching } from "../attach_document.ts";
+import { count } from "../phrases.ts";
+
+interface Reasons {
+  [code: string]: ((params: never) => string) | undefined;
+}
+
+export const documents = {
+  title: "Document",
+  takenTitle: (kept: number): string => kept === 0 ? "No document was kept" : `${count(kept, "document")} came in`,
+  takenLead: (organization: Child) => <>For {organization}. Nothing was paid.</>,
+  more: "Upload more",
+  open: "Open this document",
+  toBooks: "Back to the books",
+  download: "Download the file",
+  addedOn: (day: Child, by?: Child) => (by ? <>Added {day} by {by}</> : <>Added {day}</>),
+  payee: "From",
+  number: "Number",
+  amount: "To pay",
+  issuedOn: "Dated",
+  dueOn: "Due",
+  belongsTo: "Belongs to",
+  due: (day: Child) => <>due {day}</>,
+  states: {
+    filed: "",
+    question: "Not decided yet",
+    new: "Nothing in your books matches it. Your assistant can record it.",
+    unread: "Nothing could be read from it. Your assistant can attach it.",
+  },
+  /** Why it is not sorted. */
+  short: {
+    filed: "",
+    question: "A question for you",
+    new: "Matches nothing in your books",
+    unread: "Nothing could be read",
+  },
+  question: "Which of these does it belong to?",
+  noneOfThese: "None of these",
+  takeOff: "Take it off",
+  ibanChanged: (payee: Child, iban: Child, was: Child) => (
+    <>
+      <strong>Stop before you pay.</strong> {payee} asks for money to another account than before: {iban}, not{" "}
+      {was}. This is a common fraud. Call them on a number that you already have.
+    </>
+  ),
+  refused: "That didn’t work: the books changed meanwhile, or you may not change them.",
+  doubtful: "Something in this document doesn’t add up. Check it before you pay.",
+  /** What does not add up, by code. */
+  doubts: {} as Reasons,
+  unreadable: "This file can’t be read, so it wasn’t kept. Statements are uploaded one by one.",
+  /** Why a file was not kept, by code. */
+  refusals: { document_quota: () => attaching.document_quota().message } as Reasons,
+};

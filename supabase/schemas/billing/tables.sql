@@ -1,0 +1,106 @@
+-- Billing: the payment provider's events, and the plan that follows from them. Invariants: an event counts once; a
+-- subscription has the state of its latest event by the logical clock, in any order of arrival; a subscription belongs
+-- to one organization forever; an organization has the plan of its best eligible subscription. Eligibility: anybody who
+-- can edit a subscription's notes can name any organization in them, so a subscription that nobody ever paid for must
+-- not harm one:
+-- * A subscription that was once active (an event activated, resumed or charged it) is eligible forever.
+-- * One that never was active is eligible only where nothing can be lost: no plan set by hand, no running trial, no
+-- live subscription (once active and not ended). Elsewhere its events are stored without effect.
+-- * A plan set by hand is active without an active subscription. The first subscription that was ever active replaces
+-- it.
+-- * Trials are independent: subscriptions never move their end, and a running trial only adds features
+-- (identity.effective_plan). The best eligible subscription counts. A second one that is past due adds its plan until
+-- its grace period ends (organizations.second_plan), so that a further subscription never reduces the plan.
+
+create type billing.event_clock as (
+  occurred_at timestamptz,
+  is_terminal boolean,
+  paid_count int,
+  auth_attempts int,
+  rank smallint,
+  body_hash bytea
+);
+comment on type billing.event_clock is
+  'Orders the events of one subscription, field by field. The provider''s instants are whole seconds: within one, an '
+  'end beats everything, then more payments, then more failed attempts.';
+
+create table billing.payment_events (
+  id bigint generated always as identity primary key,
+  event_id text constraint payment_events_event_id_length check (length(event_id) between 1 and 128),
+  body_hash bytea not null unique,
+  type text not null constraint payment_events_type_length check (length(type) between 1 and 100),
+  status text constraint payment_events_status_known check (status in ('active', 'past_due', 'canceled')),
+  subscription_id text
+    constraint payment_events_subscription_id_length check (length(subscription_id) between 1 and 64),
+  provider_plan_id text
+    constraint payment_events_provider_plan_id_length check (length(provider_plan_id) between 1 and 64),
+  claimed_organization_id text collate "C",
+  occurred_at timestamptz,
+  period_ends_at timestamptz,
+  paid_count int not null,
+  auth_attempts int not null,
+  rank smallint not null,
+  clock billing.event_clock not null generated always as
+    (
+      row(occurred_at, status is not distinct from 'canceled', paid_count, auth_attempts, rank,
+      body_hash)::billing.event_clock) stored,
+  outcome text not null
+    constraint payment_events_outcome_known check (outcome in ('applied', 'stale', 'ignored', 'parked')),
+  organization_id text collate "C",
+  no_effect text constraint payment_events_no_effect_known check (no_effect in ('never_active')),
+  received_at timestamptz not null,
+  constraint payment_events_ignored_has_no_status check ((outcome = 'ignored') = (status is null)),
+  constraint payment_events_settled_is_complete check (
+    outcome not in ('applied', 'stale')
+      or (subscription_id is not null and occurred_at is not null and organization_id is not null)
+  )
+);
+comment on table billing.payment_events is
+  'Every event of the payment provider that carried a valid signature, once. Keeps what decides about plans, never the '
+  'body: that names people and cards.';
+comment on column billing.payment_events.event_id is
+  'The provider''s id of the event, if it sends one; for people only. It is not covered by the signature, so the hash '
+  'of the body identifies duplicates.';
+comment on column billing.payment_events.status is
+  'What the event means for its subscription; null for kinds that mean nothing to us.';
+comment on column billing.payment_events.claimed_organization_id is
+  'The organization named in the subscription''s notes. Anybody who can edit notes can write it, so it counts for the '
+  'first binding only.';
+comment on column billing.payment_events.outcome is
+  'applied: it became the latest word on its subscription. stale: a later one was already there. parked: it waits, see '
+  'billing.parked_events. ignored: a kind without effect.';
+comment on column billing.payment_events.no_effect is
+  'Why an applied event left the organization as it was. never_active: until then nobody had paid for its '
+  'subscription, and there was something to lose.';
+create index payment_events_subscription_id_idx on billing.payment_events (subscription_id);
+create index payment_events_parked_idx on billing.payment_events (subscription_id) where outcome = 'parked';
+
+create table billing.subscriptions (
+  id text primary key constraint subscriptions_id_length check (length(id) between 1 and 64),
+  organization_id text collate "C" references identity.organizations (id) on delete cascade,
+  plan text constraint subscriptions_plan_paid check (plan in ('pro', 'team')),
+  status text constraint subscriptions_status_known check (status in ('active', 'past_due', 'canceled')),
+  past_due_since timestamptz,
+  period_ends_at timestamptz,
+  was_active boolean not null default false,
+  clock billing.event_clock,
+  constraint subscriptions_past_due_dated
+    check ((status is not distinct from 'past_due') = (past_due_since is not null)),
+  constraint subscriptions_running_has_plan check (plan is not null or status is null or status = 'canceled')
+);
+comment on table billing.subscriptions is 'A subscription at the payment provider, as its latest event left it.';
+comment on column billing.subscriptions.organization_id is
+  'Null until an operator or an event names an organization that exists; never changed after that.';
+comment on column billing.subscriptions.status is 'Null until the first event counts.';
+comment on column billing.subscriptions.past_due_since is
+  'When the first of the failures since the last good payment happened, at most a day before we were told.';
+comment on column billing.subscriptions.was_active is
+  'Whether a counted event ever reported it active, regardless of later events.';
+comment on column billing.subscriptions.clock is 'Of the event that left it so.';
+create index subscriptions_organization_id_idx on billing.subscriptions (organization_id);
+
+-- Service only: people see their plan on pages that the service renders.
+alter table billing.payment_events enable row level security;
+alter table billing.subscriptions enable row level security;
+grant select, insert, update (outcome, organization_id, no_effect) on billing.payment_events to service_role;
+grant select, insert, update on billing.subscriptions to service_role;

@@ -1,0 +1,14 @@
+-- Its body was parsed when it was created, so that no search_path changes its meaning, and the planner may inline it.
+create or replace function app.format_minor(minor numeric, exponent int) returns text
+language sql immutable
+  return round(minor / 10::numeric ^ exponent, exponent)::text;
+comment on function app.format_minor is 'Minor units as a decimal string in major units with this number of decimals.';
+
+create or replace function app.format_amount(minor numeric, currency text) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  return app.format_minor(minor, (select c.exponent from app.currencies as c where c.code = currency));
+end
+$$;
+comment on function app.format_amount is
+  'Minor units as a decimal string in major units, with the currency''s own number of decimals.';

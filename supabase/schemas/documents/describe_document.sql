@@ -1,0 +1,87 @@
+create or replace function app.describe_match(match app.document_match) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_strip_nulls(jsonb_build_object(
+    'id', match.expense_id, 'name', match.name, 'due_on', match.due_on,
+    'date', case when match.due_on is null then match.day end,
+    'amount', app.format_amount(match.amount_minor, match.currency), 'currency', match.currency
+  ));
+end
+$$;
+comment on function app.describe_match is 'A candidate: {id, name, due_on | date, amount?, currency}.';
+
+create or replace function app.changed_iban(document app.documents) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select case when bool_and(d.facts ->> 'iban' <> document.facts ->> 'iban')
+      then (array_agg(d.facts ->> 'iban' order by d.recorded_seq desc))[1] end
+    from app.documents as d
+    where d.organization_id = document.organization_id and d.deleted_at is null and d.expense_id is not null
+      and d.recorded_seq < document.recorded_seq and d.facts ? 'iban'
+      and (d.payee_key = document.payee_key or d.expense_id = document.expense_id)
+  );
+end
+$$;
+comment on function app.changed_iban is
+  'The IBAN that earlier documents of the same payee or record have, when this one has another; null when it is known, '
+  'and for the first.';
+
+create or replace function app.propose_record(context app.context, document app.documents) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  said constant jsonb := jsonb_build_object(
+    'name', document.facts -> 'payee', 'amount', app.format_amount(
+      app.document_minor(document), document.facts ->> 'currency'
+    ), 'currency', document.facts -> 'currency'
+  );
+  due_on constant text := document.facts ->> 'due_on';
+begin
+  return case
+    when said ->> 'amount' is null or not document.facts ? 'payee' then null
+    when document.facts ->> 'kind' = 'credit_note' or due_on is null then jsonb_build_object(
+      'tool', 'log_expenses', 'arguments', jsonb_build_object('items', jsonb_build_array(said || jsonb_strip_nulls(
+        jsonb_build_object('date', document.facts -> 'issued_on',
+          'is_refund', case document.facts ->> 'kind' when 'credit_note' then true end)
+      )))
+    )
+    else jsonb_build_object('tool', 'add_bill', 'arguments', said || jsonb_build_object(
+      'frequency', 'once', 'first_due', due_on
+    ))
+  end;
+end
+$$;
+comment on function app.propose_record is
+  'The call that would record what a document is about: a bill due once, or without a due date an expense; null '
+  'without a payee and an amount.';
+
+create or replace function app.describe_document(context app.context, document app.documents) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  matches app.document_match[] :=
+    case when document.expense_id is null then app.match_document(context, document) end;
+begin
+  return jsonb_strip_nulls(jsonb_build_object(
+    'id', document.id, 'name', document.name, 'type', document.type,
+    'added_on', (document.created_at at time zone context.timezone)::date,
+    'added_by', app.member_name(document.added_by),
+    'state', case when document.expense_id is not null then 'filed' when matches <> '{}' then 'question'
+      when document.facts ? 'payee' then 'new' else 'unread' end,
+    'read', document.facts - '{format,questions,taxes,period,net,payee_tax_id,customer_number}'::text[],
+    'doubts', nullif(document.facts -> 'questions', '[]'),
+    'filed', (
+      select jsonb_build_object('id', e.id, 'name', e.name, 'due_on', (
+        select o.due_on from app.expense_occurrences as o where o.id = document.occurrence_id
+      ))
+      from app.expenses as e where e.id = document.expense_id
+    ),
+    'candidates', (select nullif(jsonb_agg(app.describe_match(m)), '[]') from unnest(matches) as m),
+    'proposal', case when matches = '{}' then app.propose_record(context, document) end,
+    'iban_was', app.changed_iban(document)
+  ));
+end
+$$;
+comment on function app.describe_document is
+  'A document: {id, name, type, added_on, added_by, state: filed | question | new | unread, read, doubts?, filed?, '
+  'candidates?, proposal?, iban_was?}. candidates are also what app.match_document takes for certain, until it is '
+  'filed.';

@@ -1,0 +1,60 @@
+create or replace function app.most_document_bytes(plan text) returns bigint
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case plan when 'team' then 2000 when 'pro' then 500 else 100 end * 1024::bigint * 1024;
+end
+$$;
+comment on function app.most_document_bytes is 'How many bytes of documents an organization may keep, by its plan.';
+
+-- security definer: the quota counts documents that the person does not see.
+create or replace function app.room_for_documents(at timestamptz) returns bigint
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return (
+    select app.most_document_bytes(identity.effective_plan(o, at)) - coalesce((
+      select sum(d.size) from app.documents as d where d.organization_id = o.id and d.deleted_at is null
+    ), 0)
+    from identity.organizations as o
+    where o.id = identity.current_organization_id()
+  );
+end
+$$;
+comment on function app.room_for_documents is
+  'How many bytes of documents the organization may still add; negative after a change to a smaller plan.';
+
+create or replace function app.keep_document(context app.context, arguments jsonb) returns app.documents
+language plpgsql volatile set search_path = '' as $$
+declare
+  content constant bytea := decode(arguments ->> 'content', 'base64');
+  content_hash constant text := encode(sha256(content), 'hex');
+  facts constant jsonb := arguments -> 'facts';
+  document app.documents;
+begin
+  -- Adding a document changes nothing in the books, so there is nothing to undo.
+  perform set_config('app.change_id', '', true);
+  select * into document
+  from app.documents as d
+  where d.organization_id = context.organization_id and d.hash = content_hash and d.deleted_at is null
+  order by d.recorded_seq
+  limit 1;
+  if found then
+    return document;
+  end if;
+  if octet_length(content) > app.room_for_documents(context.at) then
+    perform app.fail('document_quota');
+  end if;
+  insert into app.documents as d (organization_id, added_by, hash, name, type, size, facts, payee_key)
+  values (
+    context.organization_id, context.actor_id, content_hash, left(arguments ->> 'name', 120), arguments ->> 'type',
+    octet_length(content), facts,
+    nullif(array_to_string(app.descriptor_words(coalesce(facts ->> 'payee', '')), ' '), '')
+  )
+  returning d.* into document;
+  insert into app.document_files (document_id, organization_id, content)
+  values (document.id, document.organization_id, content);
+  return document;
+end
+$$;
+comment on function app.keep_document is
+  'Step keep of attach_document: stores {content in base64, name, type, facts} once. The same content again is the '
+  'document that is there, also when two people add it at once: writers of one organization take turns.';

@@ -1,0 +1,23 @@
+create or replace function public.open_document(user_id uuid, document_id text, content boolean,
+  at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  organization_id text;
+begin
+  -- The link names only the document, so that nobody else learns whose books it belongs to.
+  select d.organization_id into organization_id
+  from app.documents as d
+  join identity.memberships as m on m.organization_id = d.organization_id and m.user_id = open_document.user_id
+  where d.id = open_document.document_id;
+  if not found then
+    return '{"outcome": "unknown"}';
+  end if;
+  return public.run_page_tool(
+    open_document.user_id, organization_id, 'list_documents',
+    jsonb_build_object('document_id', open_document.document_id, 'content', open_document.content), at
+  );
+end
+$$;
+comment on function public.open_document is
+  'A document for a signed-in person, or its bytes: {outcome: ok | refused | unknown, result?}. result is the envelope '
+  'of list_documents: empty, or an error with content, when the person does not see the document.';

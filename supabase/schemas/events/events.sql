@@ -1,0 +1,51 @@
+-- What happened that an app may want to hear: one row an event, written in the transaction that causes it.
+
+create table app.events (
+  id text collate "C" primary key default app.new_id('evt')
+    constraint events_id_format check (id ~ '^evt_[0-9a-z]+$' and length(id) between 12 and 36),
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
+  user_id uuid references identity.profiles (user_id) on delete cascade,
+  name text not null constraint events_name_known check (
+    name in (
+      'bill.due', 'bill.overdue', 'price.rose', 'budget.reached_80', 'budget.reached_100', 'import.asked',
+      'proposal.waiting', 'proposal.decided', 'digest.sent'
+    )
+  ),
+  about text[] not null constraint events_about_something check (cardinality(about) > 0),
+  created_at timestamptz not null default app.instant()
+);
+comment on table app.events is
+  'The outbox of the MCP events extension: names and ids, nothing that a person wrote.';
+comment on column app.events.user_id is 'Whose apps hear it; null for everybody who sees what it is about.';
+comment on column app.events.about is 'Ids of bills, budgets, an import or a proposal.';
+create index events_place_idx on app.events (organization_id, name, created_at, id);
+create index events_created_at_idx on app.events (created_at);
+create index events_user_id_idx on app.events (user_id);
+alter table app.events enable row level security;
+grant select, insert, update, delete on app.events to service_role;
+
+create table app.event_subscriptions (
+  id text collate "C" primary key
+    constraint event_subscriptions_id_format check (id ~ '^sub_[0-9a-f]+$' and length(id) between 12 and 36),
+  grant_id uuid not null references oauth.grants (id) on delete cascade,
+  name text not null,
+  url text not null constraint event_subscriptions_url_https check (url like 'https://%' and length(url) <= 2048),
+  secret jsonb not null,
+  place_at timestamptz not null,
+  place_id text collate "C" not null default '',
+  attempts int not null default 0,
+  leased_until timestamptz not null,
+  created_at timestamptz not null,
+  expires_at timestamptz not null
+);
+comment on table app.event_subscriptions is
+  'Where an app wants one kind of event sent. Its events are sent in order, so its place says which of them were.';
+comment on column app.event_subscriptions.secret is 'What signs, sealed like a provider credential with its id.';
+comment on column app.event_subscriptions.attempts is 'How often the next event was sent without success.';
+comment on column app.event_subscriptions.leased_until is
+  'Until when somebody is sending the next event, or it waits after a failure.';
+create index event_subscriptions_grant_id_idx on app.event_subscriptions (grant_id);
+create index event_subscriptions_leased_until_idx on app.event_subscriptions (leased_until);
+create index event_subscriptions_expires_at_idx on app.event_subscriptions (expires_at);
+alter table app.event_subscriptions enable row level security;
+grant select, insert, update, delete on app.event_subscriptions to service_role;

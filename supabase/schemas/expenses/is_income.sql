@@ -1,0 +1,98 @@
+-- Words for money that is not spending, folded (app.fold_text) and in the languages of the statements.
+
+create or replace function app.is_own_transfer(name text) returns boolean
+language plpgsql immutable set search_path = '' as $$
+declare
+  accounts constant text := '\m(' || replace(array_to_string(array[
+    'savings_accounts?', '(in)?to_(my_|our_)?savings', 'sparkonto', 'sparbuch', 'tagesgeld(konto)?', 'festgeld(konto)?',
+    'cuentas?_de_ahorros?', 'comptes?_d?.?epargne', 'livret_a', 'livret_d.epargne', '(sur|vers)_(le|mon|un)_livret',
+    'kont[aoe]_oszczednosciowe(go)?', 'rachun(ek|ku)_oszczednosciow(y|ego)', 'conto_(di_)?risparmio', 'conto_deposito',
+    'conta_poupanca', '(para|na)_(a_|minha_)?poupanca', 'spaarrekening',
+    'between_(my_|our_)?(own_)?accounts', 'zwischen_(meinen_|unseren_|eigenen_)(eigenen_)?konten',
+    'entre_(mis|nuestras)_cuentas', 'entre_(mes|nos)_comptes',
+    'miedzy_(moimi|w[lł]asnymi|naszymi)_(kontami|rachunkami)',
+    'entre_(as_)?(minhas_|nossas_)contas'
+  ], '|'), '_', ' ') || ')\M';
+  costs constant text := '\m(' || replace(array_to_string(array[
+    'fees?', 'charges?', 'tax(es)?', 'interest', 'gebuhr(en)?', 'entgelte?', 'kosten', 'steuern?', 'zinsen',
+    'comision(es)?', 'cuota', 'impuestos?', 'interes(es)?', 'frais', 'impots?', 'interets', 'op[lł]at[ay]',
+    'prowizj[ae]',
+    'podatek', 'odsetki', 'commissioni?', 'canone', 'imposta', 'interessi', 'taxas?', 'tarifas?', 'comissao',
+    'impostos?',
+    'juros', 'rente', 'belasting'
+  ], '|'), '_', ' ') || ')\M';
+  text constant text := app.fold_text(name);
+begin
+  return text ~ accounts and text !~ costs;
+end
+$$;
+comment on function app.is_own_transfer is
+  'Whether a name says that money moved to or from a savings account, or between own accounts; its fees are spending.';
+
+create or replace function app.is_cash_withdrawal(name text) returns boolean
+language plpgsql immutable set search_path = '' as $$
+declare
+  withdrawals constant text := '\m(' || replace(array_to_string(array[
+    'atm', 'cash_?(withdrawal|machine|point)', 'geldautomat(en)?', 'geldautomaat', 'geldopname',
+    'bargeld(auszahlung|abhebung|bezug)', 'bar(auszahlung|abhebung)', '(z|am|vom)_bankomat(u|en)?',
+    'retrait_(dab|gab|d.?especes|especes|au_distributeur)', 'cajero(_automatico)?', 'reintegro_(de_)?(cajero|efectivo)',
+    '(retirada|disposicion)_(de_)?efectivo', 'prelievo(_(contante|contanti|bancomat|atm))?',
+    'levantamento_(atm|multibanco|(de_)?numerario)', 'saque', 'wyp[lł]ata_(gotowki|z_bankomatu)',
+    'minibank', 'kontant(uttak|uttag)', 'vyber_hotovosti', 'keszpenzfelvetel', 'retragere_numerar', 'para_cekme'
+  ], '|'), '_', ' ') || ')\M';
+  costs constant text := '\m(fees?|charges?|gebuhr(en)?|entgelte?|frais|comision(es)?|commission(s|i|e)?|prowizj[ae]|'
+    || 'op[lł]at[ay]|kosten|taxas?)\M';
+  text constant text := app.fold_text(name);
+begin
+  return text ~ withdrawals and text !~ costs;
+end
+$$;
+comment on function app.is_cash_withdrawal is
+  'Whether a name says that cash came out of a machine; the fee for that is spending.';
+
+create or replace function app.is_income(name text, category text, is_refund boolean) returns boolean
+language plpgsql immutable set search_path = '' as $$
+declare
+  -- Businesses pay these and get them back: another category shows that they are not income. Of pensions and interest
+  -- only the plain name counts: a guest house is a pension, and banks pay interest back.
+  earned constant text := '\m(' || replace(array_to_string(array[
+    'salar(y|ies)', 'wages?', 'pay_?che(ck|que)', 'gehalt', 'lohn', 'salaire', 'paie', 'paye', 'sueldo', 'salario',
+    'nomina', 'stipendio', 'pensj[aei]', 'wyp[lł]at[aey]', 'wynagrodzenie', 'ordenado', 'vencimento', 'salaris', 'loon',
+    '^(my_|meine_|mi_|ma_|a_minha_|moja_)?(pension|rente|retraite|pensione|pensao|emerytura)$',
+    '^(interest|zinsen|intereses|interets|interessi|odsetki|juros)$'
+  ], '|'), '_', ' ') || ')\M';
+  received constant text := '\m(' || replace(array_to_string(array[
+    'got', 'received', 'earned', 'arrived', 'bekommen', 'erhalten', 'gekriegt', 'bekam', 'erhielt', 'eingegangen',
+    'cobre', 'cobr(ado|amos)', 'recib(i|ido|imos)', 'me_(pagaron|ingresaron|han_pagado)', 'recu', 'touche', 'percu',
+    'wp[lł]yne[lł][ao]', 'dosta[lł](em|am)', 'otrzyma[lł](em|am)', 'przysz[lł][ao]', 'recebi(do|mos)?',
+    'ganhei', 'caiu', 'ricevuto', 'arrivato', 'incassato', 'ontvangen', 'gekregen'
+  ], '|'), '_', ' ') || ')\M';
+  given constant text := '\m(' || replace(array_to_string(array[
+    'child_benefits?', 'kindergeld', 'elterngeld', 'allocations?_familiales?', 'assegno_unico',
+    'dividend(s|en?|e|os?|i)?',
+    'dividendes', 'dywidend[ay]', '^(a_|the_)?(gift|present)_from', '^(ein_)?geschenk_vo[nm]', '^prezent_od',
+    '^(un_)?cadeau_de_(ma|mon|mes|la_part|mamie|papi|maman|papa)',
+    '^(un_)?regalo_de_(mi|mis|la_abuela|el_abuelo|mama|papa)', '^(un_)?regalo_d(a|ai|al|alla|i)_(nonn[aio]|mamma|papa)',
+    '^(um_)?presente_d[aeo]_(minha|meu|avo|vovo|mae|pai)'
+  ], '|'), '_', ' ') || ')\M';
+  income constant text := '^(income|earnings|einkommen|einnahmen?|revenus?|ingresos?|entrate)$';
+  text constant text := app.fold_text(name);
+  sort constant text := app.fold_text(category);
+begin
+  return coalesce(sort ~ income, false) or text ~ earned and text ~ received
+    or coalesce(is_refund, false) and (text ~ earned and coalesce(sort ~ earned, true) or text ~ given);
+end
+$$;
+comment on function app.is_income is
+  'Whether money was earned: of a category of income, by a name such as "got my salary", or a refund named like a '
+  'salary, a benefit or a gift.';
+
+create or replace function app.is_money_back(name text) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  return app.fold_text(name) ~ (
+    '\m(refund(s|ed)?|money back|cash ?back|reimbursements?|(ruck)?erstattung(en)?|gutschrift|'
+    || 'remboursements?|avoir|reembolsos?|devolucion(es)?|rimbors[oi]|zwrot|terugbetaling|estorno)\M');
+end
+$$;
+comment on function app.is_money_back is 'Whether a name says that money came back from a seller.';

@@ -1,0 +1,49 @@
+create or replace function identity.describe_state(organization_id text, user_id uuid, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object(
+      'name', o.name, 'deletes_at', o.deletes_at, 'owner', p.email, 'is_owner', o.owner_id = describe_state.user_id,
+      -- Plans include nothing while the organization is being deleted.
+      'takes_changes', identity.organization_has_feature(o.id, 'ai:connector', describe_state.at),
+      'writes', identity.member_may(o.id, describe_state.user_id, 'books:write')
+    )
+    from identity.organizations as o
+    join identity.profiles as p on p.user_id = o.owner_id
+    where o.id = describe_state.organization_id
+  );
+end
+$$;
+comment on function identity.describe_state is
+  'The header of an organization''s pages: {name, deletes_at, owner, is_owner, takes_changes: whether anything can be '
+  'written, writes: whether their role may}.';
+
+create or replace function identity.refuse_change(organization_id text, user_id uuid, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object('outcome', 'no_changes', 'id', m.organization_id, 'state', s.state)
+    from identity.memberships as m
+    cross join lateral (
+      select identity.describe_state(m.organization_id, m.user_id, refuse_change.at) as state
+    ) as s
+    where m.organization_id = refuse_change.organization_id and m.user_id = refuse_change.user_id
+      and not (s.state ->> 'takes_changes')::boolean
+  );
+end
+$$;
+comment on function identity.refuse_change is
+  'The answer when an organization accepts no changes: {"outcome":"no_changes","id","state"}, with state from '
+  'identity.describe_state; null when it accepts them, and for non-members.';
+
+create or replace function identity.refuse_deleting(organization_id text, user_id uuid, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  refusal constant jsonb := identity.refuse_change(organization_id, user_id, at);
+begin
+  return case when refusal #>> '{state,deletes_at}' is not null then refusal end;
+end
+$$;
+comment on function identity.refuse_deleting is
+  'identity.refuse_change for features of every plan: refuses only while the organization is being deleted.';
+revoke all on function identity.describe_state, identity.refuse_change, identity.refuse_deleting from authenticated;

@@ -1,0 +1,212 @@
+/** Documents on the pages: uploaded with a link, told one by one, answered and downloaded. */
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { ublInvoice } from "../../fixtures/ubl_invoice.ts";
+import { type Browser, formsOf } from "./harness.ts";
+import { csv, linkFor, send, type Uploader, uploader, type UploadTest, uploadTest } from "./upload_harness.ts";
+
+const text = (html: string) =>
+  html.replace(/<(style|title)\b.*?<\/\1>|<[^>]+>/gs, " ").replace(/\s+/g, " ").replaceAll("&#39;", "'");
+
+const xml = (content = ublInvoice(), name = "power.xml") => new File([content], name, { type: "text/xml" });
+
+/** Opens the link and sends all files with one form. */
+async function sendAll(browser: Browser, path: string, files: File[]): Promise<Response> {
+  const [form] = formsOf(await (await browser.get(path)).text()).filter(({ html }) => html.includes('type="file"'));
+  const body = new FormData();
+  for (const [name, value] of Object.entries(form!.fields)) if (name !== "file") body.set(name, value);
+  for (const file of files) body.append("file", file);
+  return await browser.send(form!.action, body);
+}
+
+/** A tool as the person's assistant calls it. */
+async function run(
+  { pages, database }: Omit<UploadTest, "mira">,
+  { id, organizationId }: Uploader,
+  tool: string,
+  args: Record<string, unknown>,
+  // deno-lint-ignore no-explicit-any -- results are inspected field by field
+): Promise<any> {
+  const { result } = await database.asService<{ result: unknown }>("run_page_tool", {
+    tool,
+    user_id: id,
+    organization_id: organizationId,
+    arguments: args,
+    at: pages.clock.now.toISOString(),
+  });
+  return result;
+}
+
+const dayFrom = (test: UploadTest, days: number) =>
+  new Date(test.pages.clock.now.getTime() + days * 86_400_000).toISOString().slice(0, 10);
+
+/** A variable bill that is due in five days, and its invoice. */
+async function power(test: UploadTest, more: Parameters<typeof ublInvoice>[0] = {}) {
+  const due = dayFrom(test, 5);
+  const { data } = await run(test, test.mira, "add_bill", {
+    name: "Power",
+    payee: "Stadtwerke München",
+    amount_mode: "variable",
+    frequency: "monthly",
+    first_due: due,
+  });
+  return { billId: data.bill.id as string, invoice: ublInvoice({ issued: dayFrom(test, -3), due, ...more }) };
+}
+
+const pathIn = (html: string) => /href="(\/account\/documents\/doc_[0-9a-z]+)"/.exec(html)![1]!;
+
+uploadTest("uploaded documents are told one by one, and a certain one is attached without being paid", async (test) => {
+  const { mira, database } = test;
+  const { billId, invoice } = await power(test);
+  const path = await linkFor(test, mira);
+  const page = await (await mira.browser.get(path)).text();
+  assertStringIncludes(text(page), "E-invoices: XML in UBL");
+  const bakery = ublInvoice({ payee: "Bakery", number: "B1", issued: dayFrom(test, -2), due: dayFrom(test, 9) });
+  const sent = await sendAll(mira.browser, path, [
+    xml(invoice),
+    xml(bakery, "bakery.xml"),
+    xml("<nothing/>", "odd.xml"),
+    csv(),
+  ]);
+  assertEquals(sent.status, 200);
+  const html = await sent.text();
+  const told = text(html);
+  for (
+    const said of [
+      "2 documents came in",
+      "power.xml From Stadtwerke München GmbH",
+      "To pay €119.00",
+      "Belongs to Power",
+      "bakery.xml From Bakery",
+      "Nothing in your books matches it",
+      "odd.xml This file can’t be read",
+      "october.csv This file can’t be read",
+    ]
+  ) assertStringIncludes(told, said);
+  const { data: { bills } } = await run(test, mira, "list_bills", { bill_id: billId, limit: 25 });
+  assertEquals([bills[0].amount, bills[0].state], ["119.00", "upcoming"]);
+  const [{ payments }] = await database.query<{ payments: number }>(
+    "select count(*)::int as payments from app.payments",
+  ) as [{ payments: number }];
+  assertEquals(payments, 0);
+
+  const document = await (await mira.browser.get(pathIn(html))).text();
+  assertStringIncludes(text(document), "Belongs to Power");
+  const file = await mira.browser.get(`${pathIn(html)}/file`);
+  assertEquals(await file.text(), invoice);
+  assertEquals(
+    ["content-type", "content-disposition", "content-security-policy", "x-content-type-options", "cache-control"].map((
+      name,
+    ) => file.headers.get(name)),
+    [
+      "application/xml",
+      "attachment; filename=\"power.xml\"; filename*=UTF-8''power.xml",
+      "sandbox; default-src 'none'",
+      "nosniff",
+      "no-store",
+    ],
+  );
+  // The link still takes a statement.
+  assertEquals((await send(mira.browser, path, csv())).status, 303);
+});
+
+uploadTest("the same file twice and at once is one document", async (test) => {
+  const { mira, database } = test;
+  const { invoice } = await power(test);
+  const path = await linkFor(test, mira);
+  const answers = await Promise.all([1, 2].map(() => sendAll(mira.browser, path, [xml(invoice), xml(invoice)])));
+  for (const answer of answers) assertStringIncludes(text(await answer.text()), "Belongs to Power");
+  const [kept] = await database.query(
+    "select count(*)::int as documents, (select count(*)::int from app.document_files) as files from app.documents",
+  );
+  assertEquals(kept, { documents: 1, files: 1 });
+});
+
+uploadTest("a question is answered by a press, and no is remembered", async (test) => {
+  const { mira } = test;
+  const { billId, invoice } = await power(test);
+  await run(test, mira, "update_bill", { bill_id: billId, set: { amount_mode: "fixed", amount: "90.00" } });
+  const page = await (await sendAll(mira.browser, await linkFor(test, mira), [xml(invoice)])).text();
+  assertStringIncludes(text(page), "Which of these does it belong to?");
+  const path = pathIn(page);
+  const to = formsOf(page).find(({ action }) => action === path)!;
+  const none = await mira.browser.post(path, { ...to.fields, to: "none" });
+  assertEquals([none.status, none.headers.get("location")], [303, path]);
+  const declined = await (await mira.browser.get(path)).text();
+  assertStringIncludes(text(declined), "Nothing in your books matches it");
+  assertEquals((await mira.browser.post(path, { ...to.fields, to: `${billId}:${dayFrom(test, 5)}` })).status, 303);
+  assertStringIncludes(text(await (await mira.browser.get(path)).text()), "Belongs to Power");
+  assertEquals(
+    (await mira.browser.post(path, { ...to.fields, to: "exp_000000000000" })).headers.get("location"),
+    `${path}?news=refused`,
+  );
+  assertEquals((await mira.browser.post(path, { ...to.fields, to: "'; drop" })).status, 400);
+});
+
+uploadTest("a changed IBAN is said before anything else", async (test) => {
+  const { mira } = test;
+  const { invoice } = await power(test);
+  const path = await linkFor(test, mira);
+  await sendAll(mira.browser, path, [xml(invoice)]);
+  const next = ublInvoice({
+    number: "SW-2",
+    issued: dayFrom(test, -1),
+    due: dayFrom(test, 36),
+    iban: "GB82WEST12345698765432",
+  });
+  const page = text(await (await sendAll(mira.browser, path, [xml(next)])).text());
+  assertStringIncludes(page, "Stop before you pay.");
+  assertStringIncludes(page, "GB82WEST12345698765432 , not DE89370400440532013000");
+});
+
+uploadTest("others see no document: a stranger, another tenant, a former member", async (test) => {
+  const { mira, pages, database } = test;
+  const { invoice } = await power(test);
+  const path = pathIn(await (await sendAll(mira.browser, await linkFor(test, mira), [xml(invoice)])).text());
+  const zoe = await uploader(pages, database, "zoe@example.com");
+  const eva = await uploader(pages, database, "eva@example.com");
+  await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')", [
+    mira.organizationId,
+    eva.id,
+  ]);
+  assertEquals((await eva.browser.get(path)).status, 200, "a member sees a document of a bill that they see");
+  await database.query("delete from identity.memberships where user_id = $1 and organization_id = $2", [
+    eva.id,
+    mira.organizationId,
+  ]);
+  for (const browser of [zoe.browser, eva.browser]) {
+    for (const one of [path, `${path}/file`, "/account/documents/doc_0123456789ab", "/account/documents/x"]) {
+      assertEquals((await browser.get(one)).status, 404, one);
+    }
+    const form = formsOf(await (await browser.get("/account")).text()).find(({ fields }) => fields.form_token)!;
+    assertEquals((await browser.post(path, { ...form.fields, to: "none" })).status, 404);
+  }
+  assertEquals((await pages.browser().get(`${path}/file`)).status, 303);
+});
+
+uploadTest("more than 20 files, or a larger one, are refused", async (test) => {
+  const { mira, database } = test;
+  const path = await linkFor(test, mira);
+  const many = Array.from({ length: 21 }, (_, n) => xml(ublInvoice({ number: `${n}` }), `${n}.xml`));
+  assertEquals((await sendAll(mira.browser, path, many)).status, 413);
+  const [{ documents }] = await database.query<{ documents: number }>(
+    "select count(*)::int as documents from app.documents",
+  ) as [{ documents: number }];
+  assertEquals(documents, 0);
+});
+
+uploadTest("the books show what belongs to nothing yet, and open the upload page", async (test) => {
+  const { mira } = test;
+  const { invoice } = await power(test);
+  const bakery = ublInvoice({ payee: "Bakery", number: "B1", issued: dayFrom(test, -2), due: dayFrom(test, 9) });
+  await sendAll(mira.browser, await linkFor(test, mira), [xml(invoice), xml(bakery, "bakery.xml")]);
+  const page = await (await mira.browser.get("/books")).text();
+  assertStringIncludes(text(page), "Documents to sort Bakery · €119.00 Added");
+  assertStringIncludes(text(page), "Matches nothing in your books");
+  assertEquals(page.match(/\/account\/documents\//g)?.length, 1, "an attached one is not to sort");
+  const pressed = await mira.browser.submit(page, "Upload e-invoices", { action: "upload" });
+  assertEquals(pressed.status, 303);
+  assertStringIncludes(
+    await (await mira.browser.get(pressed.headers.get("location")!)).text(),
+    'type="file"',
+  );
+});

@@ -1,0 +1,41 @@
+/** The files for directories: they match the tools, and keep the limits of the forms. */
+import { assert, assertEquals } from "@std/assert";
+import { buildListing, LISTING } from "../../local/build_listing.ts";
+import { APP, COUNTEREXAMPLES, EXAMPLES } from "../../local/listing/texts.ts";
+import { TOOLS } from "../../functions/mcp/tools/mod.ts";
+
+const files = buildListing();
+
+Deno.test("the files of docs/listing match the tools", async () => {
+  for (const [name, text] of Object.entries(files)) {
+    assertEquals(await Deno.readTextFile(new URL(name, LISTING)), text, `${name}: run deno task build`);
+  }
+});
+
+Deno.test("a submission to ChatGPT justifies each hint of each tool, and tests tools that exist", () => {
+  const { tools, app_info, test_cases, negative_test_cases } = JSON.parse(files["chatgpt-app-submission.json"]!);
+  const names = TOOLS.map(({ listed }) => listed.name);
+  assertEquals(Object.keys(tools), names);
+  for (const { annotations, justifications } of Object.values<Record<string, Record<string, unknown>>>(tools)) {
+    assertEquals(Object.values(annotations!).map((hint) => typeof hint), ["boolean", "boolean", "boolean"]);
+    assertEquals(Object.keys(justifications!).length, 3);
+    assert(
+      annotations!.destructiveHint === /overwrite or remove/.test(String(justifications!.destructive_justification)),
+    );
+  }
+  assert(app_info.subtitle.length <= 30, app_info.subtitle);
+  assert(test_cases.length === EXAMPLES.length && EXAMPLES.length <= 5);
+  assert(negative_test_cases.length === COUNTEREXAMPLES.length && COUNTEREXAMPLES.length <= 3);
+  for (const { tools_triggered } of test_cases) {
+    for (const name of tools_triggered.split(", ")) assert((names as string[]).includes(name), name);
+  }
+});
+
+Deno.test("the texts fit the forms of Claude and of the registry", () => {
+  const entry = JSON.parse(files["server.json"]!);
+  assert(APP.tagline.length <= 55, String(APP.tagline.length));
+  assert(entry.description.length <= 100 && entry.title.length <= 100);
+  assert(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/.test(entry.name), entry.name);
+  assertEquals(entry.name, "com.example.expenses/expenses");
+  assertEquals(entry.remotes, [{ type: "streamable-http", url: "https://expenses.example.com/api/mcp" }]);
+});

@@ -1,0 +1,71 @@
+/** Documents on real PostgreSQL: the same file and the same date at once. */
+import { assert, assertEquals } from "@std/assert";
+import { type Books, type Json, openBooks } from "../_support/books.ts";
+import { openDatabase } from "../_support/database.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+const ROUNDS = 5;
+
+const keep = (books: Books, content: string, number: string): Promise<Json> =>
+  books.call("attach_document", {
+    step: "keep",
+    content: btoa(content),
+    name: "invoice.xml",
+    type: "application/xml",
+    facts: {
+      kind: "invoice",
+      format: "ubl",
+      payee: "Power company",
+      number,
+      gross: "84.20",
+      currency: "EUR",
+      issued_on: "2026-11-12",
+      due_on: "2026-11-25",
+      questions: [],
+    },
+  });
+
+Deno.test("the same file sent eight times at once by two people is one document", async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const owner = await openBooks(database);
+    const manager = await owner.join("manager");
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => keep(n % 2 ? owner : manager, "same", "1")),
+    );
+    // A call that waits for two seconds is told to come again.
+    assert(answers.every(({ ok, error }) => ok || error.code === "busy"), JSON.stringify(answers));
+    const ids = new Set(answers.filter(({ ok }) => ok).map(({ data }) => data.document.id));
+    assertEquals(ids.size, 1);
+    const [kept] = await database.query(
+      "select count(*)::int as documents from app.documents as d join app.document_files as f on f.document_id = d.id where d.organization_id = $1",
+      [owner.organizationId],
+    );
+    assertEquals(kept, { documents: 1 });
+  }
+});
+
+Deno.test("a document attached while its bill is paid gives or leaves the amount, and pays nothing itself", async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const owner = await openBooks(database);
+    const { bill } = await owner.ok("add_bill", {
+      name: "Power",
+      payee: "Power company",
+      amount_mode: "variable",
+      frequency: "monthly",
+      first_due: "2026-11-25",
+    });
+    const { data: { document } } = await keep(owner, "power", "1");
+    const [attached, paid] = await Promise.all([
+      owner.call("attach_document", { document_id: document.id }),
+      owner.call("mark_bill_paid", { bill_id: bill.id, due_on: "2026-11-25", amount: "84.20" }),
+    ]);
+    assertEquals([attached.ok, paid.ok], [true, true], JSON.stringify([attached.error, paid.error]));
+    assertEquals(attached.data.document.filed.id, bill.id);
+    const payments = await database.query("select amount_minor::int as minor from app.payments where expense_id = $1", [
+      bill.id,
+    ]);
+    assertEquals(payments, [{ minor: 8420 }]);
+  }
+});

@@ -1,0 +1,32 @@
+/** Every sample of tests/fixtures/documents is read as its expected file says: what is not in it is not a fact. */
+import { assertEquals } from "@std/assert";
+import type { ReadDocument } from "../../../shared/documents/facts.ts";
+import { readDocument } from "../../../shared/documents/read_document.ts";
+import invoices from "../../fixtures/documents/invoices.json" with { type: "json" };
+import { INVOICES } from "../../fixtures/documents/invoices.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const SAMPLES: [expected: Record<string, unknown>, documents: Record<string, Uint8Array>][] = [
+  [invoices, Object.fromEntries(Object.entries(INVOICES).map(([name, text]) => [`${name}.xml`, bytes(text)]))],
+];
+
+/** Without the bytes, and for the file itself without its name. */
+const told = (documents: ReadDocument[], own: string) =>
+  documents.map(({ name, type, facts, refusal }) => ({
+    ...(name !== own && { name }),
+    type,
+    ...(facts && { facts }),
+    ...(refusal && { refusal }),
+  }));
+
+for (const [expected, documents] of SAMPLES) {
+  for (const [name, file] of Object.entries(documents)) {
+    Deno.test(`readDocument() reads ${name} as its expected file says`, async () => {
+      const read = await readDocument(file, { name, type: "application/octet-stream" });
+      assertEquals(told(read, name), expected[name]);
+    });
+  }
+  Deno.test(`every expected document of ${Object.keys(expected)[0]} and the others has a sample`, () => {
+    assertEquals(Object.keys(expected).toSorted(), Object.keys(documents).toSorted());
+  });
+}
