@@ -79,4 +79,4 @@ export function meaningOf(sql: string): string[] {
 }
 
 /** A literal without a prefix. */
-export const isPlain = ({ kind, text }: Token) => kind === "string" && text.startsWith("'");
+const isPlain = ({ kind, text }: Token) => kind === "string" && text.startsWith("'");
