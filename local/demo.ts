@@ -1,10 +1,10 @@
 /** `deno task demo`: a scripted AI client connects to the running stack and has a conversation about expenses. */
-import { DATA_OPTION, fail, readCommandLine, taskCommand } from "./command_line.ts";
+import { DATA_OPTION, fail, print, readCommandLine, taskCommand } from "./command_line.ts";
 import { connect } from "./demo/client.ts";
 import { decide } from "./demo/consent.ts";
 import { endEarlierRun, storeForNextRun } from "./demo/earlier_run.ts";
 import { type Envelope, explain, TURNS } from "./demo/conversation.ts";
-import { assistant, say, toolCall, you } from "./demo/transcript.ts";
+import { assistant, toolCall, you } from "./demo/transcript.ts";
 import { findStack } from "./running_stack.ts";
 
 const usage = `${taskCommand("demo")} [options]
@@ -16,14 +16,14 @@ const stack = await findStack(data).catch((thrown) => fail(thrown.message));
 const { email, organization_id: organizationId } = stack.demo ??
   fail(`The running stack has no demo data. Stop it and start one with: ${taskCommand("start", "--fresh")}`);
 
-say(`Connecting a scripted AI client to ${stack.mcp_url}`);
+print(`Connecting a scripted AI client to ${stack.mcp_url}`);
 await endEarlierRun(stack.site_url, data);
 const { client, provider } = await connect(stack.mcp_url, {
   clientName: "Demo assistant",
   decide: async (authorizationUrl) => {
-    say(`  it registers itself and asks for permission at ${authorizationUrl.origin}${authorizationUrl.pathname}`);
+    print(`  it registers itself and asks for permission at ${authorizationUrl.origin}${authorizationUrl.pathname}`);
     const answer = await decide(stack, { authorizationUrl, person: { email, organizationId } });
-    say(`  ${email} signs in by mail and presses Allow`);
+    print(`  ${email} signs in by mail and presses Allow`);
     return answer;
   },
 }).catch((thrown) =>
@@ -34,7 +34,7 @@ const { client, provider } = await connect(stack.mcp_url, {
   )
 );
 const { tools } = await client.listTools();
-say(`  connected: ${tools.length} tools`);
+print(`  connected: ${tools.length} tools`);
 
 const earlier: Record<string, Envelope> = {};
 for (const turn of TURNS) {
@@ -49,4 +49,4 @@ for (const turn of TURNS) {
 }
 await client.close();
 await storeForNextRun(provider, data);
-say(`\nThe same from your own assistant: claude mcp add --transport http expenses ${stack.mcp_url}`);
+print(`\nThe same from your own assistant: claude mcp add --transport http expenses ${stack.mcp_url}`);

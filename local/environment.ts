@@ -1,6 +1,6 @@
 /** The environment of the stack's functions: the process's own variables override the stack's. */
 import type { Environment } from "../shared/config.ts";
-import { FUNCTION_SETTINGS } from "./deploy/settings.ts";
+import { FUNCTION_SETTINGS, GENERATED } from "./deploy/settings.ts";
 import type { Secrets } from "./secrets.ts";
 import { type StackFacts, standInSettings } from "./stand_ins.ts";
 
@@ -13,11 +13,7 @@ export function functionEnvironment(
 ): Environment {
   const { own, secrets, localUrl } = stack;
   return {
-    OAUTH_CODE_SECRET: secrets.oauth_code_secret,
-    CRON_SECRET: secrets.cron_secret,
-    FRONT_DOOR_SECRET: secrets.front_door_secret,
-    PAYMENT_WEBHOOK_SECRET: secrets.payment_webhook_secret,
-    CREDENTIALS_KEY: secrets.credentials_key,
+    ...Object.fromEntries(Object.keys(GENERATED).map((name) => [name, secrets[name.toLowerCase() as keyof Secrets]])),
     ...Object.fromEntries(PASSED_ON.filter((name) => own[name]).map((name) => [name, own[name]])),
     ...standInSettings(stack),
     NEXT_PUBLIC_SITE_URL: stack.siteUrl,

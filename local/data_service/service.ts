@@ -96,7 +96,7 @@ async function isPreparedAs(
 // If the real extensions exist, they run jobs and send requests themselves.
 async function startJobs(database: SqlDatabase, settings: DataServiceSettings, log: Log) {
   const [stand] = await database.query<{ in_cron: boolean; in_net: boolean }>(
-    `select to_regproc('cron.announce_change') is not null as in_cron, to_regproc('net.enqueue') is not null as in_net`,
+    `select to_regproc('cron.announce_change') is not null as in_cron, to_regproc('net._urlencode_string') is not null as in_net`,
   );
   let offset = 0;
   const clock = () => new Date(Date.now() + offset);

@@ -1,4 +1,4 @@
--- Stand-in for the extension pg_cron 1.6, with its signatures: the migrations schedule the very same jobs.
+-- Stand-in for what we use of the extension pg_cron 1.6: the migrations schedule the very same jobs.
 -- The worker in local/jobs runs what is in cron.job; notifications on channel cron_job tell it to look again.
 
 create schema if not exists cron;
@@ -58,33 +58,9 @@ create or replace function cron.schedule(job_name text, schedule text, command t
   returning jobid
 $$;
 
-create or replace function cron.schedule(schedule text, command text) returns bigint language sql as $$
-  insert into cron.job (schedule, command) values (cron.check_schedule(schedule), command) returning jobid
-$$;
-
-create or replace function cron.unschedule(job_id bigint) returns boolean language plpgsql as $$
-begin
-  delete from cron.job where jobid = job_id;
-  if not found then raise exception 'could not find valid entry for job ''%''', job_id; end if;
-  return true;
-end $$;
-
 create or replace function cron.unschedule(job_name text) returns boolean language plpgsql as $$
 begin
   delete from cron.job where jobname = job_name and username = current_user;
   if not found then raise exception 'could not find valid entry for job ''%''', job_name; end if;
   return true;
 end $$;
-
-create or replace function cron.alter_job(
-  job_id bigint, schedule text default null, command text default null, database text default null,
-  username text default null, active boolean default null
-) returns void language sql as $$
-  update cron.job set
-    schedule = coalesce(cron.check_schedule(alter_job.schedule), job.schedule),
-    command = coalesce(alter_job.command, job.command),
-    database = coalesce(alter_job.database, job.database),
-    username = coalesce(alter_job.username, job.username),
-    active = coalesce(alter_job.active, job.active)
-  where jobid = job_id
-$$;

@@ -1,4 +1,4 @@
--- Stand-in for the extension pg_net 0.20, with its signatures and tables. A request leaves after commit, sent by the
+-- Stand-in for the extension pg_net 0.20: its tables and http_get. A request leaves after commit, sent by the
 -- worker in local/jobs, which notifications on channel net_request wake up.
 
 create schema if not exists net;
@@ -30,8 +30,8 @@ create or replace function net._urlencode_string(string text) returns text langu
   from regexp_split_to_table(string, '') with ordinality as letters (letter, position)
 $$;
 
-create or replace function net.enqueue(
-  method text, url text, params jsonb, headers jsonb, body text, timeout_milliseconds integer
+create or replace function net.http_get(
+  url text, params jsonb default '{}', headers jsonb default '{}', timeout_milliseconds integer default 5000
 ) returns bigint language plpgsql set search_path = '' as $$
 declare
   query text;
@@ -39,39 +39,13 @@ declare
 begin
   select string_agg(net._urlencode_string(key) || '=' || coalesce(net._urlencode_string(value), ''), '&')
     into query from jsonb_each_text(params);
-  insert into net.http_request_queue (method, url, headers, body, timeout_milliseconds)
-    values (method, url || coalesce(case when position('?' in url) > 0 then '&' else '?' end || query, ''),
-      headers, convert_to(body, 'UTF8'), timeout_milliseconds)
+  insert into net.http_request_queue (method, url, headers, timeout_milliseconds)
+    values ('GET', url || coalesce(case when position('?' in url) > 0 then '&' else '?' end || query, ''),
+      headers, timeout_milliseconds)
     returning id into request_id;
   perform pg_notify('net_request', '');
   return request_id;
 end $$;
-
-create or replace function net.http_get(
-  url text, params jsonb default '{}', headers jsonb default '{}', timeout_milliseconds integer default 5000
-) returns bigint language sql as $$
-  select net.enqueue('GET', url, params, headers, null, timeout_milliseconds)
-$$;
-
-create or replace function net.http_post(
-  url text, body jsonb default '{}', params jsonb default '{}',
-  headers jsonb default '{"Content-Type": "application/json"}', timeout_milliseconds integer default 5000
-) returns bigint language plpgsql as $$
-begin
-  if not exists (
-    select from jsonb_each_text(headers) where lower(key) = 'content-type' and value = 'application/json'
-  ) then
-    raise exception 'Content-Type header must be "application/json"';
-  end if;
-  return net.enqueue('POST', url, params, headers, body::text, timeout_milliseconds);
-end $$;
-
-create or replace function net.http_delete(
-  url text, params jsonb default '{}', headers jsonb default '{}', timeout_milliseconds integer default 5000,
-  body jsonb default null
-) returns bigint language sql as $$
-  select net.enqueue('DELETE', url, params, headers, body::text, timeout_milliseconds)
-$$;
 
 -- As in the real extension, which a migration cannot change: every database role may queue a request and read the
 -- queue.

@@ -1,19 +1,18 @@
 /** Validates a deployment's settings. */
-import { Buffer } from "node:buffer";
+import { randomBytes } from "node:crypto";
 import { ConfigError, readConfig } from "../../shared/config.ts";
 import { DatabaseUrlError, parseDatabaseUrl, projectOf } from "../database_url.ts";
 
 /** Keys that are generated if both the file and the project lack them. */
 export const GENERATED: Readonly<Record<string, () => string>> = {
-  OAUTH_CODE_SECRET: () => random("hex"),
-  CRON_SECRET: () => random("hex"),
-  FRONT_DOOR_SECRET: () => random("hex"),
-  PAYMENT_WEBHOOK_SECRET: () => random("hex"),
-  CREDENTIALS_KEY: () => random("base64"),
+  OAUTH_CODE_SECRET: () => randomHex(32),
+  CRON_SECRET: () => randomHex(32),
+  FRONT_DOOR_SECRET: () => randomHex(32),
+  PAYMENT_WEBHOOK_SECRET: () => randomHex(32),
+  CREDENTIALS_KEY: () => randomBytes(32).toString("base64"),
 };
 
-const random = (encoding: "hex" | "base64") =>
-  Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString(encoding);
+export const randomHex = (length: number): string => randomBytes(length).toString("hex");
 
 /** Settings of the functions. */
 export const FUNCTION_SETTINGS: readonly string[] = [

@@ -10,7 +10,6 @@ interface QueuedRequest extends Row {
   method: string;
   url: string;
   headers: Record<string, string> | null;
-  body: string | null;
   timeout_milliseconds: number;
 }
 
@@ -43,7 +42,7 @@ export async function startNet(
       const requests = await database.query<QueuedRequest>(
         `delete from net.http_request_queue where id in
            (select id from net.http_request_queue order by id limit ${BATCH} for update skip locked)
-         returning id, method, url, headers, convert_from(body, 'UTF8') as body, timeout_milliseconds`,
+         returning id, method, url, headers, timeout_milliseconds`,
       );
       // Not awaited: a response may itself need the database, and one slow server must not hold up the others.
       for (const request of requests) track(answer(database, { ...request, url: addressOf(request.url) }));
@@ -93,7 +92,6 @@ async function send(request: QueuedRequest): Promise<Outcome> {
     const response = await fetch(request.url, {
       method: request.method,
       headers: request.headers ?? {},
-      body: request.body,
       signal: AbortSignal.timeout(request.timeout_milliseconds),
     });
     return {

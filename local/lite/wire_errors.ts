@@ -13,41 +13,16 @@ interface DatabaseFailure {
 /** Codes that lite maps like PostgREST, and its own. */
 const PASS_THROUGH = /^(PGRST|PT...|42...|22...|21...|25006|2350[235])$/;
 
-const STATUS_OF_CLASS: Record<string, number> = {
-  "08": 503,
-  "0L": 403,
-  "0P": 403,
-  "28": 403,
-  "53": 503,
-};
-const SERVER_FAULTS = new Set([
-  "09",
-  "25",
-  "2D",
-  "38",
-  "39",
-  "3B",
-  "40",
-  "54",
-  "55",
-  "57",
-  "58",
-  "F0",
-  "HV",
-  "P0",
-  "XX",
-]);
+/** The classes of SQLSTATEs by the statuses that are not 400. */
+const FORBIDDEN = /^(0L|0P|28)/;
+const UNAVAILABLE = /^(08|53(?!400)|57P01)/;
+const SERVER_FAULT = /^(09|25|2D|38|39|3B|40|53|54|55|57|58|F0|HV|P0(?!001)|XX)/;
 
 /** How the client library reports a missing or lost connection. */
 const NO_CONNECTION = /^(E[A-Z]+|CONNECT_TIMEOUT|CONNECTION_(CLOSED|DESTROYED|ENDED))$/;
 
-function statusOf(code: string): number {
-  if (code === "P0001") return 400;
-  if (code === "53400") return 500;
-  if (code === "57P01") return 503;
-  const kind = code.slice(0, 2);
-  return STATUS_OF_CLASS[kind] ?? (SERVER_FAULTS.has(kind) ? 500 : 400);
-}
+const statusOf = (code: string): number =>
+  FORBIDDEN.test(code) ? 403 : UNAVAILABLE.test(code) ? 503 : SERVER_FAULT.test(code) ? 500 : 400;
 
 /**
  * The failure in the form of `raise sqlstate 'PGRST'`, which lite passes on unchanged; others are returned as they are.

@@ -1,12 +1,7 @@
 /** The site icon: the double rule of the wordmark. */
 
-/** On a square of 16. */
-export const RULES = [{ x: 3, y: 2, width: 10, height: 3 }, { x: 3, y: 11, width: 10, height: 3 }];
-
-const PATH = RULES.map(({ x, y, width, height }) => `M${x} ${y}h${width}v${height}H${x}z`).join("");
-
 export const iconSvg = (color: string): string =>
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="${color}" d="${PATH}"/></svg>`;
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="${color}" d="M3 2h10v3H3zM3 11h10v3H3z"/></svg>`;
 
 export const ICON = iconSvg("#0b5f4c");
 

@@ -1,6 +1,5 @@
 /** Build output is committed, so that a deployment needs no build; this checks that it matches its sources. */
 import { assert } from "@std/assert";
-import { buildIcons, ICONS_MODULE } from "../../local/build_icons.ts";
 import { buildChart, CHART_MODULE } from "../../local/build_chart.ts";
 
 Deno.test({
@@ -9,8 +8,4 @@ Deno.test({
   sanitizeOps: false,
   sanitizeResources: false,
   fn: async () => assert(await Deno.readTextFile(CHART_MODULE) === await buildChart(), "run deno task build"),
-});
-
-Deno.test("the icons' module matches the drawing", async () => {
-  assert(await Deno.readTextFile(ICONS_MODULE) === buildIcons(), "run deno task build");
 });

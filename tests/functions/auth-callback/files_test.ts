@@ -2,7 +2,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { inflateSync } from "node:zlib";
+import { iconSvg } from "../../../shared/pages/icon.ts";
 import { ICON_FILES } from "../../../shared/pages/icon_files.ts";
+import { sha256 } from "../../../shared/std/sha256.ts";
 import { answering, createPages } from "./harness.ts";
 
 const CHALLENGE = "/.well-known/openai-apps-challenge";
@@ -17,6 +19,14 @@ Deno.test("every icon may be kept for a year and shown on other sites", async ()
     assert((await response.arrayBuffer()).byteLength > 100);
   }
   assertEquals((await browser.get("/icons/light.svg")).status, 404);
+});
+
+Deno.test("an icon's name holds the hash of its bytes, and the SVGs are the pages' icon in other colors", () => {
+  for (const { name, type, theme, base64 } of ICON_FILES) {
+    const bytes = Buffer.from(base64, "base64");
+    assertEquals(name.slice(0, -4), `${theme}-${sha256(bytes).toString("hex").slice(0, 16)}`);
+    if (type === "image/svg+xml") assertEquals(bytes.toString(), iconSvg(theme === "light" ? "#0b5f4c" : "#74d0b4"));
+  }
 });
 
 Deno.test("the icons as PNG hold the two rules of the SVG", () => {
