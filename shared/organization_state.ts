@@ -12,5 +12,14 @@ export const OrganizationState = z.object({
   takes_changes: z.boolean(),
   /** Whether the reader's role may write. */
   writes: z.boolean(),
+  /** For the tabs on top; the database of the version before has none. */
+  tabs: z.optional(z.object({
+    /** Whether the reader may export. */
+    exports: z.boolean(),
+    /** Whether the operator has plans. */
+    plans: z.boolean(),
+    /** The reader's. */
+    organizations: z.array(z.object({ id: z.string(), name: z.string() })),
+  })),
 });
 export type OrganizationState = z.infer<typeof OrganizationState>;

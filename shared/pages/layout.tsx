@@ -13,6 +13,7 @@ import { BrowserToken } from "./components.tsx";
 import { ICON_URL } from "./icon.ts";
 import type { Reader } from "../words/reader.ts";
 import { STYLES } from "./styles.ts";
+import { accountPath, Switcher, TabList, type Tabs } from "./tabs.tsx";
 
 /** Footer links (absent = no link), and what signs the sign-out form. */
 export type PageConfig = Pick<Config, "siteUrl" | "codeSecrets" | "supportUrl" | "privacyUrl" | "termsUrl">;
@@ -23,6 +24,8 @@ export interface PageOptions {
   config: PageConfig;
   /** Shows links to the account and to sign out; absent when nobody is signed in. */
   user?: { email: string } | null;
+  /** Of the organization that the page is about, for people who are signed in. */
+  tabs?: Tabs | undefined;
   /** An optional inline script; the page works without it. */
   script?: string;
   /** The description for search engines and previews; without it the page is noindex. */
@@ -34,7 +37,7 @@ export interface PageOptions {
 
 /** The document. Use {@link renderPage}, which adds the nonce and the matching headers. */
 export function Page(
-  { title, config, script, preview, isWide, children, nonce, browserToken, reader }: PageOptions & {
+  { title, config, tabs, script, preview, isWide, children, nonce, browserToken, reader }: PageOptions & {
     nonce: string;
     browserToken: string | undefined;
     reader: Reader;
@@ -56,15 +59,17 @@ export function Page(
         {preview && <Preview {...preview} title={frame.title(title)} service={frame.service} />}
         <style nonce={nonce} dangerouslySetInnerHTML={{ __html: STYLES }} />
       </head>
-      <body class={isWide ? "wide" : undefined}>
+      <body class={[isWide && "wide", tabs && "tabbed"].filter(Boolean).join(" ") || undefined}>
         <a class="skip" href="#main">{frame.skip}</a>
         <header class="bar">
           <div class="column">
             <a class="brand" href="/">{frame.service}</a>
             {browserToken && (
               <>
-                <a href="/books">{frame.books}</a>
-                <a href="/account">{frame.account}</a>
+                {tabs ? <Switcher tabs={tabs} words={reader.words} /> : <a href="/books">{frame.books}</a>}
+                <a href={accountPath(tabs)} aria-current={tabs?.current === "account" ? "page" : undefined}>
+                  {frame.account}
+                </a>
                 <form method="post" action="/logout">
                   <BrowserToken token={browserToken} />
                   <button class="link" type="submit">{frame.signOut}</button>
@@ -72,6 +77,7 @@ export function Page(
               </>
             )}
           </div>
+          {browserToken && tabs && <TabList tabs={tabs} words={reader.words} />}
         </header>
         <main id="main" class="page">
           <div class="column">{children}</div>

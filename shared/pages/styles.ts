@@ -23,8 +23,24 @@ body { margin: 0; min-height: 100vh; display: flex; flex-direction: column; back
 .page { flex: 1; padding-block: 2.5rem 4rem; }
 .bar { border-bottom: 1px solid var(--line); }
 .bar .column { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1.25rem; min-height: 3.5rem; padding-block: .5rem; }
+.bar a, .switch summary { min-height: 1.75rem; line-height: 1.75rem; }
+.bar [aria-current=page] { color: var(--ink); font-weight: 600; text-decoration: none; }
 /* Underlined twice, as a total is in a ledger. */
 .brand { margin-inline-end: auto; font-weight: 650; letter-spacing: -.01em; color: var(--ink); text-decoration: none; border-bottom: .25em double var(--accent); line-height: 1.25; }
+.switch { position: relative; min-width: 0; flex: 0 1 auto; margin-inline-end: auto; }
+.brand:has(+ .switch) { margin-inline-end: 0; }
+.switch summary { display: flex; gap: .5rem; color: var(--ink); font-weight: 600; text-decoration: none; }
+.switch summary bdi { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; max-width: 20rem; }
+.switch summary::after { content: ""; flex: none; align-self: center; width: .4rem; height: .4rem; margin-top: -.2rem; border: solid var(--muted); border-width: 0 .125rem .125rem 0; transform: rotate(45deg); }
+.switch ul { position: absolute; z-index: 1; inset-inline-start: -.75rem; top: 100%; width: max-content; max-width: 18rem; max-height: 60vh; overflow: auto; margin: .375rem 0 0; padding: .375rem 0; list-style: none; background: var(--paper); border: 1px solid var(--edge); border-radius: .375rem; }
+.switch li a { display: block; padding: .375rem .75rem; color: var(--ink); text-decoration: none; }
+.switch li a:hover { background: var(--soft); }
+.switch [aria-current] { font-weight: 600; }
+.switch li:last-child { border-top: 1px solid var(--line); }
+.bar .tabs { gap: 0 1.25rem; min-height: 0; padding-block: 0; }
+.tabs a { padding-block: .375rem; color: var(--muted); text-decoration: none; border-bottom: .125rem solid transparent; }
+.tabs a:hover { color: var(--ink); border-color: var(--edge); }
+.tabs [aria-current] { border-color: var(--accent); }
 .foot { border-top: 1px solid var(--line); color: var(--muted); font-size: .875rem; }
 .foot .column { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; padding-block: 1.25rem; }
 .skip { position: absolute; inset-inline-start: -100vw; }
@@ -193,12 +209,15 @@ section > .asked { margin-bottom: 1.75rem; }
 .tag { display: inline-block; padding: 0 .4rem; border: 1px solid var(--edge); border-radius: .25rem; font-size: .75rem; font-weight: 600; line-height: 1.35rem; color: var(--muted); }
 .request-id { margin: 3rem 0 0; color: var(--muted); font-size: .8125rem; }
 @media (min-width: 64rem) {
-  .wide .column { max-width: 72rem; }
+  .tabbed .column, .wide .column { max-width: 72rem; }
+  .tabbed:not(.wide) .page .column > * { max-width: 41.5rem; }
   .two { display: grid; grid-template: auto 1fr / 3fr 2fr; column-gap: 4rem; }
   .two > * { min-width: 0; }
   .two > div { grid-area: 1 / 2 / span 2; }
 }
 @media (max-width: 26rem) {
+  .bar .column { column-gap: 1rem; }
+  .bar .tabs { column-gap: .75rem; font-size: .875rem; }
   .page { padding-block: 1.75rem 3rem; }
   .facts { grid-template-columns: 1fr; gap: 0; }
   .facts dd + dt { margin-top: .625rem; }

@@ -21,6 +21,7 @@ import { Person } from "./person.tsx";
 import { ProviderLinks } from "./provider_links.tsx";
 import { OrganizationMails } from "./organization_mails.tsx";
 import { ReminderForm } from "./reminders.tsx";
+import { tabsIn } from "./tabs_in.ts";
 
 /** Confirmations of finished actions (`?done=` after a redirect). */
 const DONE = {
@@ -69,10 +70,13 @@ export async function renderAccount(
   const news = Object.hasOwn(DONE, done ?? "") ? done as Done : undefined;
   const { words, format } = livingIn(c, account.profile.country);
   const connectorUrl = createUrls(config).resource;
+  const wanted = c.req.query("organization");
+  const organization = account.organizations.find(({ id }) => id === wanted) ?? account.organizations[0];
   return renderPage(c, {
     title: words.account.title,
     config,
     user,
+    tabs: organization && tabsIn(account, organization, "account"),
     // The address of the connector is shown until an app uses it.
     ...(account.connected_apps.length === 0 && { script: COPY_SCRIPT }),
     children: (

@@ -4,7 +4,7 @@ import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
 import { planText } from "./plan_text.ts";
 import { DateText, Name, Notice } from "../../../shared/pages/components.tsx";
-import { activityPath, booksPath, organizationPath } from "../../../shared/urls.ts";
+import { booksPath, organizationPath } from "../../../shared/urls.ts";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
 import type { Words } from "../../../shared/words/words.ts";
 
@@ -29,7 +29,9 @@ export function Organizations(
           <li class="row">
             <div>
               <h3>
-                <Name>{organization.name}</Name>
+                <a href={booksPath(organization.id)}>
+                  <Name>{organization.name}</Name>
+                </a>
               </h3>
               {organization.deletes_at
                 ? (
@@ -44,6 +46,11 @@ export function Organizations(
                   <>
                     {isSold && <p>{planText(organization, { words: plan, format })}</p>}
                     {organization.features_off.length > 0 && <p>{plan.off(organization.features_off)}</p>}
+                    {isSold && organization.features_off.length > 0 && organization.rights.includes("plan:manage") && (
+                      <p>
+                        <a href={organizationPath(organization.id, "plan")}>{words.choosePlan}</a>
+                      </p>
+                    )}
                   </>
                 )}
               {organization.proposals_waiting > 0 && (
@@ -55,7 +62,6 @@ export function Organizations(
               )}
               <p class="muted small">{words[organization.role](organization.base_currency)}</p>
             </div>
-            <OrganizationLinks organization={organization} isSold={isSold} words={words} />
             {organization.rights.includes("organization:manage") && !organization.deletes_at && (
               <details>
                 <summary aria-label={words.renameOf(organization.name)}>{words.rename}</summary>
@@ -84,33 +90,5 @@ export function Organizations(
         <a href="/organizations/new">{words.create}</a>
       </p>
     </>
-  );
-}
-
-interface LinksView {
-  organization: Account["organizations"][number];
-  isSold: boolean;
-  words: Words["pages"]["organization"];
-}
-
-/** The pages of an organization, except deletion, which is at the end of the account page. */
-function OrganizationLinks({ organization: { id, name, rights, features_off }, isSold, words }: LinksView) {
-  const links = [
-    ...(isSold ? ["plan" as const] : []),
-    "members" as const,
-    "activity" as const,
-    ...(rights.includes("books:write") ? ["approvals" as const] : []),
-    ...(rights.includes("books:export") ? ["export" as const] : []),
-  ];
-  const isMissed = features_off.length > 0 && rights.includes("plan:manage");
-  return (
-    <nav class="actions" aria-label={words.pagesOf(name)}>
-      <a href={booksPath(id)}>{words.pages.books}</a>
-      {links.map((page) => (
-        <a href={page === "activity" ? activityPath(id) : organizationPath(id, page)}>
-          {page === "plan" && isMissed ? words.choosePlan : words.pages[page]}
-        </a>
-      ))}
-    </nav>
   );
 }

@@ -17,6 +17,7 @@ import type { Reader } from "../../../shared/words/reader.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { type Handler, type PageDeps, signedIn } from "../page_guards.ts";
 import { planText } from "./plan_text.ts";
+import { tabsIn } from "./tabs_in.ts";
 
 interface PlanView {
   organization: AccountOrganization;
@@ -42,6 +43,7 @@ export const showPlan = (deps: PageDeps): Handler =>
       title: words.planPage.title,
       config,
       user,
+      tabs: tabsIn(account, organization, "plan"),
       children: (
         <>
           <h1>{words.planPage.heading(<Name>{organization.name}</Name>)}</h1>
@@ -59,9 +61,6 @@ export const showPlan = (deps: PageDeps): Handler =>
           )}
           {/* What is paid for stays cancellable: deleting an organization doesn’t end its subscription. */}
           {(!organization.deletes_at || organization.plan !== "free") && <Paying {...view} />}
-          <p class="back">
-            <a href="/account">{words.planPage.back}</a>
-          </p>
         </>
       ),
     });

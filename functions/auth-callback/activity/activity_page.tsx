@@ -8,8 +8,8 @@ import { Name, Row } from "../../../shared/pages/components.tsx";
 import { EffectList } from "../../../shared/pages/effects.tsx";
 import { StateNotice } from "../../../shared/pages/organization_state.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
+import { tabsOf } from "../../../shared/pages/tabs.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
-import { activityPath } from "../../../shared/urls.ts";
 import { tellEffects } from "../../../shared/words/effects.ts";
 import type { PageDeps } from "../page_guards.ts";
 import { ActivityFilterForm, searchOf } from "./activity_filter.tsx";
@@ -37,22 +37,17 @@ export async function renderActivity(
   const { activity: words } = reader.words;
   const at = clock();
   const token = await createFormToken(config, { userId: user.id, at });
-  const others = page.organizations.filter(({ id }) => id !== page.organization.id);
   const isFiltered = Object.keys(filter).length > 0;
   return await renderPage(c, {
     title: words.title,
     config,
     user,
+    tabs: tabsOf(page.organization.id, page.state, "activity"),
     children: (
       <>
         <h1>{words.heading(<Name>{page.organization.name}</Name>)}</h1>
         <StateNotice id={page.organization.id} state={page.state} reader={reader} />
         <p class="lead">{words.lead} {page.may_write && words.leadUndo}</p>
-        {others.length > 0 && (
-          <p class="actions">
-            {others.map(({ id, name }) => <a href={activityPath(id)}>{words.alsoOf(<Name>{name}</Name>)}</a>)}
-          </p>
-        )}
         <section>
           <h2>{words.changes}</h2>
           <ActivityFilterForm {...{ page, filter, reader }} />
@@ -80,9 +75,6 @@ export async function renderActivity(
         </section>
         {page.reads && !isFiltered && <ReadCounts reads={page.reads} reader={reader} />}
         {page.events && !isFiltered && <SecurityEvents events={page.events} page={page} reader={reader} />}
-        <p class="back">
-          <a href="/account">{words.back}</a>
-        </p>
       </>
     ),
   });

@@ -8,6 +8,7 @@ import { Name, Notice } from "../../../shared/pages/components.tsx";
 import { EffectList } from "../../../shared/pages/effects.tsx";
 import { StateNotice } from "../../../shared/pages/organization_state.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
+import { tabsOf } from "../../../shared/pages/tabs.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
 import { activityPath } from "../../../shared/urls.ts";
 import { tellEffects } from "../../../shared/words/effects.ts";
@@ -45,6 +46,7 @@ export async function renderChange(
     title: words.changeTitle,
     config,
     user,
+    tabs: tabsOf(page.organization.id, page.state),
     ...(refused && { status: 409 as const }),
     children: (
       <>

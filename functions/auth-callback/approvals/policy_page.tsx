@@ -9,6 +9,7 @@ import { shownClientName } from "../../../shared/oauth/client_name.ts";
 import { Buttons, DateText, Name, Notice, Row } from "../../../shared/pages/components.tsx";
 import { StateNotice } from "../../../shared/pages/organization_state.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
+import { tabsOf } from "../../../shared/pages/tabs.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
 import { organizationPath, proposalPath } from "../../../shared/urls.ts";
 import { tellAct, tellRule, tellWhole } from "../../../shared/words/approvals.ts";
@@ -48,6 +49,7 @@ export async function renderApprovals(
     title: words.title,
     config,
     user,
+    tabs: tabsOf(waiting.id, waiting.state, "approvals"),
     status: typed ? 400 : 200,
     children: (
       <>
@@ -75,11 +77,6 @@ export async function renderApprovals(
           </section>
         )}
         {policy && <Policy policy={policy} typed={typed} token={token} reader={reader} />}
-        <section>
-          <p>
-            <a href="/account">{words.back}</a>
-          </p>
-        </section>
       </>
     ),
   });

@@ -11,6 +11,7 @@ import { EffectList } from "../../../shared/pages/effects.tsx";
 import type { OrganizationState } from "../../../shared/organization_state.ts";
 import { StateNotice } from "../../../shared/pages/organization_state.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
+import { tabsOf } from "../../../shared/pages/tabs.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
 import { organizationPath, proposalPath } from "../../../shared/urls.ts";
 import { tellAct, tellReason, tellWhole } from "../../../shared/words/approvals.ts";
@@ -47,6 +48,7 @@ export async function renderProposal(
     title: words.title,
     config,
     user,
+    tabs: tabsOf(organization.id, organizationState),
     children: (
       <>
         {news && (

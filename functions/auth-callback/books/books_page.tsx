@@ -5,12 +5,13 @@ import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { daysAfter } from "../../../shared/iso_day.ts";
-import { Name, Notice, SelectField } from "../../../shared/pages/components.tsx";
+import { Name, Notice } from "../../../shared/pages/components.tsx";
 import { renderProblem } from "../../../shared/pages/error_page.tsx";
 import { StateNotice } from "../../../shared/pages/organization_state.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
+import { tabsOf } from "../../../shared/pages/tabs.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
-import { activityPath, booksPath, organizationPath } from "../../../shared/urls.ts";
+import { booksPath } from "../../../shared/urls.ts";
 import type { PageDeps } from "../page_guards.ts";
 import { BalancesSection } from "./balances_section.tsx";
 import { DocumentsSection } from "./documents_section.tsx";
@@ -19,7 +20,6 @@ import { ExpensesSection } from "./expenses_section.tsx";
 import { MonthSection } from "./month_section.tsx";
 import type { News } from "./news.ts";
 import { PaidNotice } from "./paid_notice.tsx";
-import type { Part } from "./part.ts";
 import { Summary } from "./summary.tsx";
 
 /** Same as in `public.read_books`. */
@@ -50,6 +50,7 @@ export async function renderBooks(
     title: words.title,
     config,
     user,
+    tabs: tabsOf(glance.organization.id, glance.state, "books"),
     isWide: spending !== null,
     children: (
       <>
@@ -61,7 +62,6 @@ export async function renderBooks(
         )}
         <h1>{words.heading(<Name>{glance.organization.name}</Name>)}</h1>
         <StateNotice id={glance.organization.id} state={glance.state} reader={reader} />
-        {glance.organizations.length > 1 && <Chooser {...part} />}
         {!bills || !spending ? expenses : (
           <>
             <Summary {...part} bills={bills} dates={dates} until={until} spending={spending} />
@@ -76,45 +76,14 @@ export async function renderBooks(
             </div>
           </>
         )}
-        <section>
-          <h2>{words.more}</h2>
-          <ul class="bare">
-            {(query !== undefined || cursor !== undefined) && (
-              <li>
-                <a href={booksPath(glance.organization.id)}>{words.all}</a>
-              </li>
-            )}
-            <li>
-              <a href={activityPath(glance.organization.id)}>{words.activity}</a>
-            </li>
-            {glance.may_export && (
-              <li>
-                <a href={organizationPath(glance.organization.id, "export")}>{words.export}</a>
-              </li>
-            )}
-            <li>
-              <a href="/account">{reader.words.frame.goToAccount}</a>
-            </li>
-          </ul>
-        </section>
+        {(query !== undefined || cursor !== undefined) && (
+          <p class="back">
+            <a href={booksPath(glance.organization.id)}>{words.all}</a>
+          </p>
+        )}
       </>
     ),
   });
-}
-
-function Chooser({ glance: { organization, organizations }, reader: { words: { books: words } } }: Part) {
-  return (
-    <form method="get" action="/books" class="asked">
-      <SelectField
-        name="organization"
-        label={words.choose}
-        selected={organization.id}
-        unchosen=""
-        options={organizations.map(({ id, name }) => ({ value: id, label: name }))}
-      />
-      <button type="submit">{words.show}</button>
-    </form>
-  );
 }
 
 /** The page for a person without an organization. */

@@ -9,6 +9,7 @@ import { renderProblem } from "../../../shared/pages/error_page.tsx";
 import type { OrganizationState } from "../../../shared/organization_state.ts";
 import { StateNotice } from "../../../shared/pages/organization_state.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
+import { tabsOf } from "../../../shared/pages/tabs.tsx";
 import type { PageDeps } from "../page_guards.ts";
 
 export interface Exporting {
@@ -25,7 +26,7 @@ export async function renderExport(
     empty?: Period;
   },
 ): Promise<Response> {
-  const { words: { exportBooks: words, frame }, format } = c.get("reader");
+  const { words: { exportBooks: words }, format } = c.get("reader");
   const formToken = await createFormToken(config, { userId: user.id, at: clock() });
   const Hidden = ({ what }: { what: "everything" | "payments" }) => (
     <>
@@ -37,6 +38,7 @@ export async function renderExport(
     title: words.title,
     config,
     user,
+    tabs: tabsOf(organizationId, organization.state, "export"),
     children: (
       <>
         <h1>{words.heading(<Name>{organization.name}</Name>)}</h1>
@@ -88,9 +90,6 @@ export async function renderExport(
         </section>
         <section class="small muted">
           <p>{words.seen}</p>
-          <p>
-            <a href="/account">{frame.goToAccount}</a>
-          </p>
         </section>
       </>
     ),

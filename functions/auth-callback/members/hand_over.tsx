@@ -5,6 +5,7 @@ import { AppError } from "../../../shared/errors.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import { Buttons, Name, SelectField } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
+import { tabsOf } from "../../../shared/pages/tabs.tsx";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
 import { handOverPath, membersPath } from "./addresses.ts";
 import { noMember } from "./asked.ts";
@@ -25,6 +26,7 @@ export const showHandOver = (deps: PageDeps): Handler =>
       title: words.title,
       config,
       user,
+      tabs: tabsOf(shown.id, shown.state),
       children: (
         <>
           <h1>{words.question(<Name>{shown.name}</Name>)}</h1>

@@ -8,6 +8,7 @@ import type { SignedInUser } from "../../../shared/http/session.ts";
 import { Buttons, DateText, Name, Notice, Row } from "../../../shared/pages/components.tsx";
 import { StateNotice } from "../../../shared/pages/organization_state.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
+import { tabsOf } from "../../../shared/pages/tabs.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
 import { createUrls } from "../../../shared/urls.ts";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
@@ -57,7 +58,7 @@ export async function renderMembers(
   const { config } = deps;
   const value = await createFormToken(config, { userId: user.id, at: deps.clock() });
   const reader = livingIn(c, members.country);
-  const { words: { members: words, frame }, format } = reader;
+  const { words: { members: words }, format } = reader;
   const parts: Parts = { members, user, token: <input type="hidden" name="form_token" value={value} />, words, format };
   const news = Object.hasOwn(DONE, done ?? "") ? done as Done : undefined;
   const mayOwn = members.role === "owner" && members.state.deletes_at === null;
@@ -65,6 +66,7 @@ export async function renderMembers(
     title: words.title,
     config,
     user,
+    tabs: tabsOf(members.id, members.state, "members"),
     status: invited ? 400 : 200,
     children: (
       <>
@@ -116,11 +118,6 @@ export async function renderMembers(
             </p>
           </section>
         )}
-        <section>
-          <p>
-            <a href="/account">{frame.goToAccount}</a>
-          </p>
-        </section>
       </>
     ),
   });

@@ -140,11 +140,7 @@ declare
   page jsonb;
   state jsonb;
 begin
-  select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'name', o.name) order by m.created_at, o.id), '[]')
-  into mine
-  from identity.memberships as m
-  join identity.organizations as o on o.id = m.organization_id
-  where m.user_id = read_activity.user_id and identity.is_active(m.user_id, read_activity.at);
+  mine := case when identity.is_active(user_id, at) then identity.list_organizations(user_id) else '[]' end;
   select o.id, o.name, reader.country, reader.timezone, m.role into chosen
   from identity.memberships as m
   join identity.organizations as o on o.id = m.organization_id

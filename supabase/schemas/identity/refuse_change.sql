@@ -1,3 +1,17 @@
+create or replace function identity.list_organizations(user_id uuid) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'name', o.name) order by m.created_at, o.id), '[]')
+    from identity.memberships as m
+    join identity.organizations as o on o.id = m.organization_id
+    where m.user_id = list_organizations.user_id
+  );
+end
+$$;
+comment on function identity.list_organizations is
+  'A person''s organizations, the first joined first: [{id, name}].';
+
 create or replace function identity.describe_state(organization_id text, user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
@@ -6,7 +20,11 @@ begin
       'name', o.name, 'deletes_at', o.deletes_at, 'owner', p.email, 'is_owner', o.owner_id = describe_state.user_id,
       -- Plans include nothing while the organization is being deleted.
       'takes_changes', identity.organization_has_feature(o.id, 'ai:connector', describe_state.at),
-      'writes', identity.member_may(o.id, describe_state.user_id, 'books:write')
+      'writes', identity.member_may(o.id, describe_state.user_id, 'books:write'),
+      'tabs', jsonb_build_object(
+        'exports', identity.member_may(o.id, describe_state.user_id, 'books:export'),
+        'plans', billing.plans_enabled(), 'organizations', identity.list_organizations(describe_state.user_id)
+      )
     )
     from identity.organizations as o
     join identity.profiles as p on p.user_id = o.owner_id
@@ -16,7 +34,8 @@ end
 $$;
 comment on function identity.describe_state is
   'The header of an organization''s pages: {name, deletes_at, owner, is_owner, takes_changes: whether anything can be '
-  'written, writes: whether their role may}.';
+  'written, writes: whether their role may, tabs: {exports: whether they may export, plans: whether there are plans, '
+  'organizations: theirs}}.';
 
 create or replace function identity.refuse_change(organization_id text, user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -46,4 +65,5 @@ end
 $$;
 comment on function identity.refuse_deleting is
   'identity.refuse_change for features of every plan: refuses only while the organization is being deleted.';
-revoke all on function identity.describe_state, identity.refuse_change, identity.refuse_deleting from authenticated;
+revoke all on function identity.list_organizations, identity.describe_state, identity.refuse_change,
+  identity.refuse_deleting from authenticated;

@@ -76,6 +76,7 @@ export const ORGANIZATION_STATE: OrganizationState = {
   is_owner: true,
   takes_changes: true,
   writes: true,
+  tabs: { exports: true, plans: true, organizations: [{ id: "org_home00000000", name: "Home" }] },
 };
 export const DELETING: OrganizationState = {
   ...ORGANIZATION_STATE,

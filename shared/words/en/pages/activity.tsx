@@ -77,7 +77,6 @@ export const activity = {
   heading: (organization: Child) => <>Activity in {organization}</>,
   lead: "See every change here, who made it, and through which app.",
   leadUndo: "Undo anything that shouldn’t have happened.",
-  alsoOf: (organization: Child) => <>Activity in {organization}</>,
   changes: "Changes",
   none: "Nothing has been changed yet.",
   noneToWriter: "Changes that you ask your assistant to make show up here.",
@@ -125,7 +124,6 @@ export const activity = {
     const name = event.replaceAll(".", " ").replaceAll("_", " ");
     return name.slice(0, 1).toUpperCase() + name.slice(1);
   },
-  back: "Back to your account",
   changeTitle: "A change",
   what: "What changed",
   nothing: "There is nothing to show for this change.",

@@ -84,7 +84,6 @@ export const approvalPolicy = {
     roles: "Choose at least one.",
     tooMany: (most: number): string => `There are ${most} rules, the maximum. Remove one first.`,
   },
-  back: "Back to your account",
 };
 
 export const proposal = {

@@ -5,8 +5,6 @@ import type { Child } from "hono/jsx";
 export const books = {
   title: "Books",
   heading: (organization: Child) => <>The books of {organization}</>,
-  choose: "Organization",
-  show: "Show",
   search: "Search expenses",
   searchReason: "Finds words in names, payees and notes.",
   searchButton: "Search",
@@ -105,9 +103,6 @@ export const books = {
   refund: "Refund",
   isEstimate: "Estimate",
   all: "Back to the books",
-  more: "More",
-  activity: "See who changed what",
-  export: "Export these books",
   paid: (name: Child, amount: string, day: Child) => <>{name} is paid: {amount}, due {day}.</>,
   undone: (name: Child, day: Child) => <>The payment of {name} due {day} was undone.</>,
   undo: "Undo",

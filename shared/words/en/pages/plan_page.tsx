@@ -47,5 +47,4 @@ export const planPage = {
     <>For invoices, or to change or cancel the plan, {contact("contact us")}.</>
   ),
   askOperator: "For invoices, or to change or cancel the plan, ask the operator of this service.",
-  back: "Back to your account",
 };

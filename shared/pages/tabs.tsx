@@ -1,0 +1,79 @@
+/** @jsxImportSource hono/jsx */
+/** The tabs of an organization's pages, and the switcher to the reader's other organizations. Both work without scripts. */
+import type { OrganizationState } from "../organization_state.ts";
+import { activityPath, booksPath, organizationPath } from "../urls.ts";
+import type { Words } from "../words/words.ts";
+import { Name } from "./components.tsx";
+
+type Page = "books" | "members" | "activity" | "approvals" | "export" | "plan";
+
+export interface Tabs {
+  id: string;
+  name: string;
+  /** The reader's. */
+  organizations: readonly { id: string; name: string }[];
+  pages: readonly Page[];
+  /** The page that is open; a page below one of the tabs has none. */
+  current: Page | "account" | undefined;
+}
+
+interface Rights {
+  writes: boolean;
+  exports: boolean;
+  plans: boolean;
+}
+
+/** The pages of an organization that its member may open, except deletion. */
+export const pagesFor = ({ writes, exports, plans }: Rights): Page[] => [
+  ...["books", "members", "activity"] as const,
+  ...(writes ? ["approvals" as const] : []),
+  ...(exports ? ["export" as const] : []),
+  ...(plans ? ["plan" as const] : []),
+];
+
+/** The tabs of a page of the organization. */
+export function tabsOf(id: string, { name, writes, tabs }: OrganizationState, current?: Page): Tabs | undefined {
+  return tabs && { id, name, organizations: tabs.organizations, pages: pagesFor({ ...tabs, writes }), current };
+}
+
+const pathOf = (page: Page, id: string): string =>
+  page === "books" ? booksPath(id) : page === "activity" ? activityPath(id) : organizationPath(id, page);
+
+export function Switcher({ tabs, words: { frame, organization: words } }: { tabs: Tabs; words: Words["pages"] }) {
+  // Every member may open these pages.
+  const [page = "books"] = (["members", "activity"] as const).filter((one) => one === tabs.current);
+  return (
+    <details class="switch">
+      <summary>
+        <Name>{tabs.name}</Name> <span class="hidden">{frame.switchOrganization}</span>
+      </summary>
+      <ul>
+        {tabs.organizations.map(({ id, name }) => (
+          <li>
+            <a href={pathOf(page, id)} aria-current={id === tabs.id ? "true" : undefined}>
+              <Name>{name}</Name>
+            </a>
+          </li>
+        ))}
+        <li>
+          <a href="/organizations/new">{words.create}</a>
+        </li>
+      </ul>
+    </details>
+  );
+}
+
+export const TabList = ({ tabs: { id, name, pages, current }, words: { organization: words } }: {
+  tabs: Tabs;
+  words: Words["pages"];
+}) => (
+  <nav class="column tabs" aria-label={words.pagesOf(name)}>
+    {pages.map((page) => (
+      <a href={pathOf(page, id)} aria-current={page === current ? "page" : undefined}>{words.pages[page]}</a>
+    ))}
+  </nav>
+);
+
+/** Of the account page, which keeps the organization that its reader came from. */
+export const accountPath = (tabs: Tabs | undefined): string =>
+  tabs && tabs.organizations.length > 1 ? `/account?organization=${tabs.id}` : "/account";

@@ -1,0 +1,63 @@
+/** The tabs of an organization's pages lead where the reader may go, and the switcher to their other organizations. */
+import { assertEquals } from "@std/assert";
+import { accountTest, onboarded } from "./account_harness.ts";
+
+/** Where the tabs lead and which is open, and the organizations of the switcher. */
+function topOf(html: string) {
+  const [nav = ""] = /<nav class="column tabs".*?<\/nav>/s.exec(html) ?? [];
+  const [switcher = ""] = /<details class="switch".*?<\/details>/s.exec(html) ?? [];
+  const linksIn = (part: string) => [...part.matchAll(/<a href="([^"]+)"/g)].map(([, href]) => href!);
+  return {
+    tabs: linksIn(nav),
+    open: /<a href="([^"]+)" aria-current="page"/.exec(nav)?.[1],
+    switcher: linksIn(switcher),
+    chosen: /<a href="([^"]+)" aria-current="true"/.exec(switcher)?.[1],
+  };
+}
+
+accountTest(
+  "an owner's tabs lead to every page, and the switcher to the same page elsewhere",
+  async (pages, database) => {
+    const { browser } = await onboarded(pages, database, "anna@example.com", { organization_name: "Home" });
+    const form = await (await browser.get("/organizations/new")).text();
+    await browser.submit(form, 'name="name"', { name: "Shop", currency: "EUR" });
+    const rows = await database.query<{ id: string; name: string }>("select id, name from identity.organizations");
+    const [home, shop] = ["Home", "Shop"].map((name) => rows.find((row) => row.name === name)!.id) as [string, string];
+    const pathsOf = (id: string) => [
+      ...[`/books?organization=${id}`, `/organizations/${id}/members`, `/account/activity?organization=${id}`],
+      ...["approvals", "export", "plan"].map((page) => `/organizations/${id}/${page}`),
+    ];
+    for (const path of pathsOf(home)) {
+      const html = await (await browser.get(path)).text();
+      const { tabs, open, switcher, chosen } = topOf(html);
+      assertEquals([tabs, open], [pathsOf(home), path]);
+      const place = Math.min(pathsOf(home).indexOf(path), 3) % 3;
+      assertEquals(switcher, [pathsOf(home)[place]!, pathsOf(shop)[place]!, "/organizations/new"], path);
+      assertEquals(chosen, switcher[0]);
+      assertEquals(html.includes(`href="/account?organization=${home}"`), true, path);
+    }
+    const account = topOf(await (await browser.get(`/account?organization=${shop}`)).text());
+    assertEquals([account.tabs, account.open, account.chosen], [pathsOf(shop), undefined, pathsOf(shop)[0]]);
+    assertEquals(topOf(await (await browser.get("/account?organization=org_other")).text()).tabs, pathsOf(home));
+  },
+);
+
+accountTest(
+  "a viewer's tabs leave out approvals, and nobody sees a plan where there are none",
+  async (pages, database) => {
+    await onboarded(pages, database, "anna@example.com", { organization_name: "Home" });
+    const [{ id }] = await database.query<{ id: string }>("select id from identity.organizations") as [{ id: string }];
+    const vera = await onboarded(pages, database, "vera@example.com", { organization_name: "Own" });
+    await database.query(
+      "insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'viewer')",
+      [id, vera.id],
+    );
+    const names = async () =>
+      topOf(await (await vera.browser.get(`/organizations/${id}/members`)).text()).tabs.map((path) =>
+        /(\w+)(\?|$)/.exec(path.replace(/\?.*/, ""))![1]
+      );
+    assertEquals(await names(), ["books", "members", "activity", "export", "plan"]);
+    await database.query("update billing.settings set plans_enabled = false");
+    assertEquals(await names(), ["books", "members", "activity", "export"]);
+  },
+);
