@@ -16,5 +16,9 @@ export const ConnectedApp = z.object({
   role_writes: z.boolean(),
   /** The latest change that it made and that is still kept. */
   last_change: z.nullable(z.object({ tool: z.string(), at: z.string() })),
+  /** False after the person stopped its events. */
+  may_subscribe: z.boolean(),
+  /** Where it has events sent, a row an event; none has expired. */
+  subscriptions: z.array(z.object({ url: z.string(), name: z.string(), expires_at: z.string() })),
 });
 export type ConnectedApp = z.infer<typeof ConnectedApp>;

@@ -12,10 +12,10 @@ export const ANSWERS = {
     outcome(["ok"], { events: z.array(HeardEvent), has_more: z.boolean(), place: Place, truncated: z.boolean() }),
     Refusal,
   ),
-  find_event_subscription: either(outcome(["ok"], { id: z.string() }), outcome(["too_many"]), Refusal),
+  find_event_subscription: either(outcome(["ok"], { id: z.string() }), outcome(["stopped", "too_many"]), Refusal),
   keep_event_subscription: either(
     outcome(["ok"], { place: Place, truncated: z.boolean() }),
-    outcome(["too_many"]),
+    outcome(["stopped", "too_many"]),
     Refusal,
   ),
   drop_event_subscription: either(outcome(["ok", "unknown"]), Refusal),

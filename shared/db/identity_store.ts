@@ -185,6 +185,7 @@ export const ANSWERS = {
   rename_organization: outcome(["renamed", "not_owner"]),
   revoke_grant: outcome(["revoked", "unknown_grant"]),
   change_grant_access: outcome(["changed", "unknown_grant"]),
+  allow_subscriptions: outcome(["changed", "unknown_grant"]),
   dismiss_grant_alerts: outcome(["dismissed"]),
   update_reminders: either(
     outcome(["updated"], { unconfirmed: z.nullable(z.string()) }),
@@ -269,6 +270,10 @@ export function createIdentityStore(database: Database) {
 
     changeGrantAccess: ({ userId, grantId, access, at }: Person & { grantId: string; access: Access }) =>
       ask("change_grant_access", { user_id: userId, grant_id: grantId, access, at }),
+
+    /** Ends an app's subscriptions and refuses new ones, or allows them again. */
+    allowSubscriptions: ({ userId, grantId, isAllowed, at }: Person & { grantId: string; isAllowed: boolean }) =>
+      ask("allow_subscriptions", { user_id: userId, grant_id: grantId, is_allowed: isAllowed, at }),
 
     /** Hides alerts of grants that ended up to that instant. */
     dismissGrantAlerts: ({ userId, until, at }: Person & { until: Date }) =>

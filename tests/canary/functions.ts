@@ -47,6 +47,8 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
       email: t.first.memberEmail,
       at,
     })),
+  allow_subscriptions: (t) =>
+    of(t, (one) => ({ user_id: t.first.memberId, grant_id: one.grantId, is_allowed: false, at })),
   change_grant_access: (t) =>
     of(t, (one) => ({ user_id: t.first.memberId, grant_id: one.grantId, access: "read", at })),
   change_member_role: (t) =>

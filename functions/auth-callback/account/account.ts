@@ -12,6 +12,7 @@ import { withNext } from "../../../shared/next_path.ts";
 import { isTimezone } from "../profile/timezone.ts";
 import { type Done, renderAccount } from "./account_page.tsx";
 import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
+import { isUuid } from "../page_params.ts";
 import { changeLink } from "./providers/change_link.ts";
 import { mailReminderConfirmation } from "./reminder_confirmation.ts";
 
@@ -26,7 +27,7 @@ export const showAccount = (deps: PageDeps): Handler =>
 
 /**
  * Field `action`: `sign_out_elsewhere`, change the `country`, `rename` an organization, choose its `mails`, change the
- * `reminders`, `pause_link` or `resume_link`, or `alerts_seen`.
+ * `reminders`, `pause_link` or `resume_link`, `stop_events` to an app or `allow_events`, or `alerts_seen`.
  */
 export const postAccount = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
@@ -47,6 +48,9 @@ export const postAccount = (deps: PageDeps): Handler =>
       case "resume_link":
         await changeLink(deps, { user, linkId: form.get("link_id") ?? "", action: "resume" });
         return back(c, "link_resumed");
+      case "stop_events":
+      case "allow_events":
+        return back(c, await allowEvents(deps, user, form));
       case "alerts_seen":
         return back(c, await dismissAlerts(deps, user, form));
       default:
@@ -88,6 +92,17 @@ async function rename({ store, clock }: PageDeps, user: SignedInUser, form: Form
     throw new AppError("forbidden", "not the owner", { says: ({ onlyOwnerRenames }) => onlyOwnerRenames });
   }
   return "renamed";
+}
+
+/** Field `grant_id`. An app that was disconnected meanwhile has no events. */
+async function allowEvents({ store, clock }: PageDeps, user: SignedInUser, form: Form): Promise<Done> {
+  const grantId = form.get("grant_id") ?? "";
+  if (!isUuid(grantId)) {
+    throw new AppError("invalid_request", "no grant id", { says: ({ unknownApp }) => unknownApp });
+  }
+  const isAllowed = form.get("action") === "allow_events";
+  await store.allowSubscriptions({ userId: user.id, grantId, isAllowed, at: clock() });
+  return isAllowed ? "events_allowed" : "events_stopped";
 }
 
 /** Field `until`: when the newest alert shown was raised; later ones stay. */

@@ -44,6 +44,8 @@ const DONE = {
   organization_kept: "done",
   access_read: "done",
   access_write: "done",
+  events_stopped: "done",
+  events_allowed: "done",
   disconnected: "done",
 } as const;
 export type Done = keyof typeof DONE;
@@ -68,7 +70,7 @@ export async function renderAccount(
     />
   );
   const news = Object.hasOwn(DONE, done ?? "") ? done as Done : undefined;
-  const { words, format } = livingIn(c, account.profile.country);
+  const { words, catalog, format } = livingIn(c, account.profile.country);
   const connectorUrl = createUrls(config).resource;
   const wanted = c.req.query("organization");
   const organization = account.organizations.find(({ id }) => id === wanted) ?? account.organizations[0];
@@ -109,7 +111,8 @@ export async function renderAccount(
               apps={account.connected_apps}
               timezone={account.profile.timezone}
               connectorUrl={connectorUrl}
-              words={words}
+              token={token}
+              words={catalog}
               format={format}
             />
           </Section>

@@ -11,6 +11,7 @@ import { CopyText } from "../../../shared/pages/copy_button.tsx";
 import { DateText, Name, Row, TimeText } from "../../../shared/pages/components.tsx";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
 import type { Words } from "../../../shared/words/words.ts";
+import { Subscriptions } from "./subscriptions.tsx";
 
 type AppWords = Words["pages"]["apps"];
 
@@ -19,12 +20,15 @@ interface ConnectedAppsView {
   /** The person's time zone. */
   timezone: string;
   connectorUrl: string;
-  words: Words["pages"];
+  /** The hidden input that ties a form to the person. */
+  token: Child;
+  words: Words;
   format: PageFormat;
 }
 
 export function ConnectedApps(
-  { apps, timezone, connectorUrl, words: { apps: words, connecting }, format }: ConnectedAppsView,
+  { apps, timezone, connectorUrl, token, words: { pages: { apps: words, connecting }, events }, format }:
+    ConnectedAppsView,
 ) {
   if (apps.length === 0) {
     return (
@@ -62,6 +66,14 @@ export function ConnectedApps(
             }
             timezone={timezone}
             words={words}
+            format={format}
+          />
+          <Subscriptions
+            app={app}
+            appName={appName(app)}
+            token={token}
+            words={words}
+            events={events}
             format={format}
           />
         </Row>

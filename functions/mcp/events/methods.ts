@@ -44,7 +44,14 @@ export function createEventMethods({ config, database, guardedFetch, resource, c
     return url;
   }
 
-  const tooMany = () => new ProtocolError(RESOURCE_EXHAUSTED, refusals.tooMany, { limit: "subscriptions", max: 10 });
+  /** The database decides again after the challenge. */
+  function allowed<Answer extends { outcome: string }>(answer: Answer) {
+    if (answer.outcome === "stopped") throw new ProtocolError(FORBIDDEN, refusals.stopped);
+    if (answer.outcome === "too_many") {
+      throw new ProtocolError(RESOURCE_EXHAUSTED, refusals.tooMany, { limit: "subscriptions", max: 10 });
+    }
+    return settled(answer);
+  }
 
   return {
     list: () => ({ events: listEvents(words) }),
@@ -72,17 +79,15 @@ export function createEventMethods({ config, database, guardedFetch, resource, c
       if (!keyOf(secret)) throw invalid(refusals.badSecret);
       const after = placeIn(params);
       const at = clock();
-      const found = await store.find({ tokenHash, name, url, at });
-      if (found.outcome === "too_many") throw tooMany();
-      const { id } = settled(found);
+      const { id } = allowed(await store.find({ tokenHash, name, url, at }));
       const reason = await challenge(guardedFetch, { subscriptionId: id, url, secret, at });
       if (reason) throw new ProtocolError(CALLBACK_FAILED, refusals.callbackFailed, { reason });
       const ms = Math.min(Math.max(params.ttlMs ?? LIFETIME_MS.usual, LIFETIME_MS.least), LIFETIME_MS.most);
       const expiresAt = new Date(at.getTime() + ms);
       const sealed = await sealCredential(config.credentialsKeys, id, { secret });
-      const kept = await store.keep({ tokenHash, name, url, secret: sealed, after, expiresAt, at });
-      if (kept.outcome === "too_many") throw tooMany();
-      const { place, truncated } = settled(kept);
+      const { place, truncated } = allowed(
+        await store.keep({ tokenHash, name, url, secret: sealed, after, expiresAt, at }),
+      );
       return { id, refreshBefore: expiresAt.toISOString(), cursor: cursorOf(place), truncated };
     },
 

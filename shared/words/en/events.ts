@@ -25,6 +25,7 @@ export const eventMethods = {
     webhooksOnly: "Subscribe to webhooks, or poll; see events/list.",
     callbackFailed: "The webhook did not repeat the challenge.",
     tooMany: "An app has at most 10 subscriptions. Unsubscribe from one first.",
+    stopped: "The person stopped events to this app. Only they can allow them again, on their account page.",
     unknownSubscription: "There is no such subscription.",
     failed: "This failed on our side. Try again later.",
   },

@@ -27,6 +27,10 @@ declare
 begin
   if principal ->> 'outcome' <> 'ok' then
     return principal;
+  elsif not exists (
+    select from oauth.grants as g where g.id = (principal #>> '{claims,grant_id}')::uuid and g.may_subscribe
+  ) then
+    return '{"outcome": "stopped"}';
   elsif not app.has_room_for(subscription_id, principal #>> '{claims,grant_id}', at) then
     return '{"outcome": "too_many"}';
   end if;
@@ -34,8 +38,8 @@ begin
 end
 $$;
 comment on function public.find_event_subscription is
-  'The id that a subscription of an app has or would get: {outcome: ok | too_many, id?}, or a refusal of '
-  'app.authenticate.';
+  'The id that a subscription of an app has or would get: {outcome: ok | stopped (by its person) | too_many, id?}, or '
+  'a refusal of app.authenticate.';
 
 create or replace function public.keep_event_subscription(token_hash text, resource text, name text, url text,
   secret jsonb, after jsonb, expires_at timestamptz, at timestamptz) returns jsonb
@@ -43,6 +47,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   principal constant jsonb := app.authenticate(token_hash, resource, 'read', null, at);
   kept app.event_subscriptions;
+  may_subscribe boolean;
 begin
   if principal ->> 'outcome' <> 'ok' then
     return principal;
@@ -50,9 +55,13 @@ begin
   kept.grant_id := principal #>> '{claims,grant_id}';
   kept.id := app.subscription_id(kept.grant_id::text, name, url);
   -- One at a time, so that no two pass the limit together, and none follows the end of its grant.
-  perform from oauth.grants as g where g.id = kept.grant_id and g.revoked_at is null for no key update;
+  select g.may_subscribe into may_subscribe from oauth.grants as g
+  where g.id = kept.grant_id and g.revoked_at is null
+  for no key update;
   if not found then
     return '{"outcome": "invalid_token"}';
+  elsif not may_subscribe then
+    return '{"outcome": "stopped"}';
   elsif not app.has_room_for(kept.id, kept.grant_id::text, at) then
     return '{"outcome": "too_many"}';
   end if;
@@ -78,7 +87,7 @@ begin
 end
 $$;
 comment on function public.keep_event_subscription is
-  'Subscribes an app to an event, or renews: {outcome: ok | too_many, place, truncated}, or a refusal of '
+  'Subscribes an app to an event, or renews: {outcome: ok | stopped | too_many, place, truncated}, or a refusal of '
   'app.authenticate.';
 
 create or replace function public.drop_event_subscription(token_hash text, resource text, name text, url text,

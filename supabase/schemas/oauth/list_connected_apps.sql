@@ -12,6 +12,12 @@ begin
         where s.grant_id = g.id and s.organization_id = g.organization_id
         order by s.recorded_seq desc
         limit 1
+      ),
+      'may_subscribe', g.may_subscribe, 'subscriptions', (
+        select coalesce(jsonb_agg(jsonb_build_object('url', s.url, 'name', s.name, 'expires_at', s.expires_at)
+          order by s.url, s.name), '[]')
+        from app.event_subscriptions as s
+        where s.grant_id = g.id and s.expires_at > at
       )
     ) order by g.created_at desc, g.id), '[]')
     from oauth.grants as g

@@ -65,6 +65,7 @@ create table oauth.grants (
       in ('code_replayed', 'refresh_token_replayed', 'revoked_by_client', 'revoked_by_user', 'too_many')),
   alert_seen_at timestamptz,
   access text not null default 'write' constraint grants_access_known check (access in ('read', 'write')),
+  may_subscribe boolean not null default true,
   constraint grants_membership_fkey foreign key (organization_id, user_id)
     references identity.memberships (organization_id, user_id) on delete cascade,
   constraint grants_revocation_explained check ((revoked_at is null) = (revocation_reason is null))
@@ -82,6 +83,8 @@ comment on column oauth.grants.revocation_reason is
   'too_many: the one that idled longest had to go when its person connected more than 20 clients to the organization.';
 comment on column oauth.grants.access is
   'What the person allows: read, or write, which includes reading. Both have the one scope.';
+comment on column oauth.grants.may_subscribe is
+  'Whether it may have events sent; false after its person stopped them, so that its next renewal is refused.';
 comment on column oauth.grants.alert_seen_at is 'When the person said that they know that the grant ended by a replay.';
 create index grants_client_id_idx on oauth.grants (client_id);
 -- Finds a person's active grants; most grants end up revoked.

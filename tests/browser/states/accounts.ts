@@ -73,6 +73,13 @@ const claude: ConnectedApp = {
   access: "write",
   role_writes: true,
   last_change: { tool: "mark_bill_paid", at: "2026-11-18T17:20:00Z" },
+  may_subscribe: true,
+  subscriptions: [],
+};
+const subscription = {
+  url: "https://hooks.openai.example/events/7d1d2c7a",
+  name: "bill.due",
+  expires_at: "2026-11-23T09:00:00Z",
 };
 const always: Pick<Account, "plans_enabled" | "plan_features" | "first_steps"> = {
   plans_enabled: true,
@@ -125,7 +132,14 @@ const ACCOUNTS: Record<string, Account> = {
       calendar: { ...calendar, show_amounts: true },
     }],
     connected_apps: [
-      claude,
+      {
+        ...claude,
+        subscriptions: [
+          subscription,
+          { ...subscription, name: "budget.reached_80" },
+          { ...subscription, url: "https://backup.example/events", name: "digest.sent" },
+        ],
+      },
       {
         ...claude,
         grant_id: "7d1d2c7a-0d53-4d3f-9a53-222222222222",
@@ -134,6 +148,7 @@ const ACCOUNTS: Record<string, Account> = {
         redirect_uri: "http://127.0.0.1:33418/callback",
         last_used_at: null,
         last_change: null,
+        may_subscribe: false,
       },
       {
         ...claude,
@@ -234,6 +249,7 @@ const ACCOUNTS: Record<string, Account> = {
       client_name: name,
       organization_name: name,
       redirect_uri: `https://${"sub.".repeat(30)}example.com/callback`,
+      subscriptions: [{ ...subscription, url: `https://${"sub.".repeat(30)}example.com/hook` }],
     })),
     grant_alerts: [LONG, HOSTILE, RIGHT_TO_LEFT, UNBROKEN].map((name, n) => ({
       grant_id: `7d1d2c7a-0d53-4d3f-9a53-66666666666${n}`,

@@ -104,3 +104,54 @@ accountTest(
     assertStringIncludes(await (await browser.get("/account")).text(), "May only read");
   },
 );
+
+accountTest(
+  "the account page shows where an app has events sent, and stops and allows them for its own person only",
+  async (pages, database) => {
+    const { id, browser } = await onboarded(pages, database);
+    const grant = await connectApp(database, { userId: id, name: "Claude" });
+    const account = async () => await (await browser.get("/account")).text();
+    assertNotMatch(await account(), /stop_events|allow_events/);
+    const subscribe = (name: string, url: string, until: string) =>
+      database.query(
+        `insert into app.event_subscriptions (id, grant_id, name, url, secret, place_at, leased_until, created_at, expires_at)
+         values ('sub_' || md5($2 || $3), $1, $2, $3, '{}', $4, $4, $4, $5)`,
+        [grant, name, url, NOW.toISOString(), until],
+      );
+    await subscribe("bill.due", "https://hooks.example/secret-path", "2026-11-23T10:00:00Z");
+    await subscribe("digest.sent", "https://hooks.example/secret-path", "2026-11-24T10:00:00Z");
+    await subscribe("price.rose", "https://hooks.example/expired", "2026-11-01T10:00:00Z");
+    const shown = await account();
+    assertMatch(shown, /Bills due, Reminder mails: sent to hooks\.example until <time[^>]+>24 November 2026</);
+    assertNotMatch(shown, /secret-path|Price rises/);
+
+    const other = await onboarded(pages, database, "other@example.com");
+    const theirs = await (await other.browser.get("/account")).text();
+    assertNotMatch(theirs, /hooks\.example/);
+    const form_token = formsOf(theirs).find(({ fields }) => fields.form_token)!.fields.form_token!;
+    await other.browser.post("/account", { form_token, action: "stop_events", grant_id: grant });
+    assertMatch(await account(), /hooks\.example/);
+
+    const token = formsOf(shown).find(({ html }) => html.includes("stop_events"))!.fields.form_token!;
+    for (const fields of [{ form_token: token, grant_id: "all" }, { form_token: "forged", grant_id: grant }]) {
+      assertEquals((await browser.post("/account", { ...fields, action: "stop_events" })).status >= 400, true);
+    }
+    assertMatch(await account(), /hooks\.example/);
+    const stopped = await browser.submit(shown, "stop_events");
+    assertEquals([stopped.status, stopped.headers.get("location")], [303, "/account?done=events_stopped"]);
+    assertEquals(await database.query("select from app.event_subscriptions"), []);
+    const after = await account();
+    assertStringIncludes(after, "You stopped its events");
+
+    await other.browser.post("/account", { form_token, action: "allow_events", grant_id: grant });
+    assertStringIncludes(await account(), "You stopped its events");
+    const allowed = await browser.submit(after, "allow_events");
+    assertEquals(allowed.headers.get("location"), "/account?done=events_allowed");
+    assertNotMatch(await account(), /stop_events|allow_events/);
+    await browser.submit(after, "allow_events");
+    assertEquals((await auditOf(database)).filter((event) => event.startsWith("grant.events")), [
+      "grant.events_stopped",
+      "grant.events_allowed",
+    ]);
+  },
+);

@@ -238,6 +238,52 @@ Deno.test("ending a grant, or leaving, ends its subscriptions", async () => {
   }
 });
 
+Deno.test("an app whose person stopped its events gets none, and can't renew until they allow it", async () => {
+  const owner = await fresh({ day: DAY });
+  const member = await owner.join();
+  const t = await subscribed(owner);
+  const allow = (isAllowed: boolean, userId = owner.userId) =>
+    database.asService<Json>("allow_subscriptions", {
+      user_id: userId,
+      grant_id: t.app.grantId,
+      is_allowed: isAllowed,
+      at: at(DAY, "07:01"),
+    });
+  await t.emit();
+  assertEquals(await allow(false, member.userId), { outcome: "unknown_grant" });
+  assertEquals(await allow(false), { outcome: "changed" });
+  t.goTo(DAY, "07:03");
+  await t.deliver();
+  assertEquals(t.hook.received.length, 0);
+  assertEquals((await t.subscribe()).code, -32012);
+  assertEquals(t.hook.challenges, 1, "a stopped app's receiver is not asked");
+  assertEquals(await allow(true, member.userId), { outcome: "unknown_grant" });
+  assertEquals((await t.subscribe()).code, -32012);
+  await allow(true);
+  assertEquals((await t.subscribe()).id, t.subscription.id);
+  t.goTo(DAY, "07:04");
+  await t.emit({ name: "Gas" });
+  t.goTo(DAY, "07:06");
+  await t.deliver();
+  assertEquals(t.hook.received.length, 1, "none that happened before it subscribed anew");
+});
+
+Deno.test("a subscription whose person stopped events during its challenge is not kept", async () => {
+  const t = await subscribed();
+  const { fetch } = t.hook;
+  t.hook.fetch = async (request) => {
+    await database.asService("allow_subscriptions", {
+      user_id: t.owner.userId,
+      grant_id: t.app.grantId,
+      is_allowed: false,
+      at: at(DAY, "07:00"),
+    });
+    return await fetch(request);
+  };
+  assertEquals((await t.subscribe()).code, -32012);
+  assertEquals(await database.query("select from app.event_subscriptions"), []);
+});
+
 Deno.test("subscribing again renews, unsubscribing ends, and one that is not renewed expires", async () => {
   const t = await subscribed();
   t.goTo(DAY, "12:00");

@@ -115,6 +115,8 @@ Deno.test("list_connected_apps() reports the last use to within an hour and drop
     last_used_at: null,
     access: "write",
     role_writes: true,
+    may_subscribe: true,
+    subscriptions: [],
     last_change: null,
   });
   harness.later(3600);

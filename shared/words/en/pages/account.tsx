@@ -32,6 +32,8 @@ export const account = {
     organization_kept: "The organization stays. Everything works as before.",
     access_read: "The app may only read from now on.",
     access_write: "The app may read and write from now on.",
+    events_stopped: "No more events are sent to the app.",
+    events_allowed: "The app may have events sent again.",
     disconnected: "The app is disconnected. It can no longer read or change anything.",
   },
 };
@@ -117,6 +119,17 @@ export const apps = {
     decide_proposal: "approved or rejected a proposal",
   },
   otherChange: "changed something",
+  /** Titles of events, where they go, and until when. */
+  sent: (titles: string, host: string, until: Child) => (
+    <>
+      {titles}: sent to {host} until {until}, unless it renews
+    </>
+  ),
+  stopEvents: "Stop events",
+  stopEventsTo: (app: string): string => `Stop events to ${app}`,
+  stopped: "You stopped its events",
+  allowEvents: "Allow events",
+  allowEventsTo: (app: string): string => `Allow events to ${app}`,
 };
 
 export const access = {

@@ -40,6 +40,8 @@ const EVENTS: Readonly<Record<string, string | ((detail: EventDetail) => string)
     `${client_name ?? "An app"} ${
       access === "read" ? "may only read from then on" : "may read and write from then on"
     }`,
+  "grant.events_allowed": ({ client_name }) => `${client_name ?? "An app"} may have events sent again`,
+  "grant.events_stopped": ({ client_name }) => `Events to ${client_name ?? "an app"} were stopped`,
   "grant.revoked": ({ reason }) => ENDED[reason ?? ""] ?? "An app’s connection ended",
   "member.invitation_withdrawn": "An invitation was withdrawn",
   "member.invited": ({ role }) => role ? `Somebody was invited as a ${role}` : "Somebody was invited",
