@@ -82,6 +82,8 @@ ALTER TABLE "oauth"."consents" ADD COLUMN "access" text NOT NULL DEFAULT 'write'
 
 ALTER TABLE "oauth"."grants" ADD COLUMN "access" text NOT NULL DEFAULT 'write'::text;
 
+ALTER TABLE "oauth"."grants" ADD COLUMN "may_subscribe" boolean NOT NULL DEFAULT true;
+
 CREATE TYPE "app"."document_match" AS ("expense_id" text, "occurrence_id" text, "due_on" date, "day" date, "name" text, "amount_minor" bigint, "currency" text, "tier" integer, "gap" integer);
 
 ALTER TYPE "app"."payment_sum" ADD ATTRIBUTE "untaxed_refunds" bigint CASCADE;
@@ -11162,6 +11164,31 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION identity.describe_state(organization_id text, user_id uuid, at timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select jsonb_build_object(
+      'name', o.name, 'deletes_at', o.deletes_at, 'owner', p.email, 'is_owner', o.owner_id = describe_state.user_id,
+      -- Plans include nothing while the organization is being deleted.
+      'takes_changes', identity.organization_has_feature(o.id, 'ai:connector', describe_state.at),
+      'writes', identity.member_may(o.id, describe_state.user_id, 'books:write'),
+      'tabs', jsonb_build_object(
+        'exports', identity.member_may(o.id, describe_state.user_id, 'books:export'),
+        'plans', billing.plans_enabled(), 'organizations', identity.list_organizations(describe_state.user_id)
+      )
+    )
+    from identity.organizations as o
+    join identity.profiles as p on p.user_id = o.owner_id
+    where o.id = describe_state.organization_id
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION identity.find_standing()
  RETURNS identity.standing
  LANGUAGE plpgsql
@@ -11274,6 +11301,22 @@ begin
     raise exception 'a reviewer belongs to one organization' using errcode = 'restrict_violation';
   end if;
   return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION identity.list_organizations(user_id uuid)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'name', o.name) order by m.created_at, o.id), '[]')
+    from identity.memberships as m
+    join identity.organizations as o on o.id = m.organization_id
+    where m.user_id = list_organizations.user_id
+  );
 end
 $function$;
 
@@ -11652,6 +11695,35 @@ begin
   perform app.withdraw_proposals_through(grant_id, at);
   delete from app.event_subscriptions as s where s.grant_id = end_grant.grant_id;
   return true;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.allow_subscriptions(user_id uuid, grant_id uuid, is_allowed boolean, at timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  changed oauth.grants;
+begin
+  -- The same lock as of a renewal, so that none follows the end.
+  select * into changed from oauth.grants as g
+  where g.id = allow_subscriptions.grant_id and g.user_id = allow_subscriptions.user_id and g.revoked_at is null
+    and g.expires_at > at
+  for no key update;
+  if not found then
+    return '{"outcome": "unknown_grant"}';
+  end if;
+  if changed.may_subscribe <> is_allowed then
+    update oauth.grants as g set may_subscribe = is_allowed where g.id = changed.id;
+    perform oauth.audit_grant(
+      changed, case when is_allowed then 'grant.events_allowed' else 'grant.events_stopped' end, at
+    );
+  end if;
+  if not is_allowed then
+    delete from app.event_subscriptions as s where s.grant_id = changed.id;
+  end if;
+  return '{"outcome": "changed"}';
 end
 $function$;
 
@@ -12230,6 +12302,10 @@ declare
 begin
   if principal ->> 'outcome' <> 'ok' then
     return principal;
+  elsif not exists (
+    select from oauth.grants as g where g.id = (principal #>> '{claims,grant_id}')::uuid and g.may_subscribe
+  ) then
+    return '{"outcome": "stopped"}';
   elsif not app.has_room_for(subscription_id, principal #>> '{claims,grant_id}', at) then
     return '{"outcome": "too_many"}';
   end if;
@@ -12245,6 +12321,7 @@ AS $function$
 declare
   principal constant jsonb := app.authenticate(token_hash, resource, 'read', null, at);
   kept app.event_subscriptions;
+  may_subscribe boolean;
 begin
   if principal ->> 'outcome' <> 'ok' then
     return principal;
@@ -12252,9 +12329,13 @@ begin
   kept.grant_id := principal #>> '{claims,grant_id}';
   kept.id := app.subscription_id(kept.grant_id::text, name, url);
   -- One at a time, so that no two pass the limit together, and none follows the end of its grant.
-  perform from oauth.grants as g where g.id = kept.grant_id and g.revoked_at is null for no key update;
+  select g.may_subscribe into may_subscribe from oauth.grants as g
+  where g.id = kept.grant_id and g.revoked_at is null
+  for no key update;
   if not found then
     return '{"outcome": "invalid_token"}';
+  elsif not may_subscribe then
+    return '{"outcome": "stopped"}';
   elsif not app.has_room_for(kept.id, kept.grant_id::text, at) then
     return '{"outcome": "too_many"}';
   end if;
@@ -12298,6 +12379,12 @@ begin
         where s.grant_id = g.id and s.organization_id = g.organization_id
         order by s.recorded_seq desc
         limit 1
+      ),
+      'may_subscribe', g.may_subscribe, 'subscriptions', (
+        select coalesce(jsonb_agg(jsonb_build_object('url', s.url, 'name', s.name, 'expires_at', s.expires_at)
+          order by s.url, s.name), '[]')
+        from app.event_subscriptions as s
+        where s.grant_id = g.id and s.expires_at > at
       )
     ) order by g.created_at desc, g.id), '[]')
     from oauth.grants as g
@@ -12509,6 +12596,39 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.read_activity(user_id uuid, organization_id text, filter jsonb, before text, at timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  mine jsonb;
+  chosen record;
+  page jsonb;
+  state jsonb;
+begin
+  mine := case when identity.is_active(user_id, at) then identity.list_organizations(user_id) else '[]' end;
+  select o.id, o.name, reader.country, reader.timezone, m.role into chosen
+  from identity.memberships as m
+  join identity.organizations as o on o.id = m.organization_id
+  join identity.profiles as reader on reader.user_id = m.user_id
+  where m.user_id = read_activity.user_id and mine <> '[]'
+    and o.id = coalesce(read_activity.organization_id, mine #>> '{0,id}');
+  if not found then
+    return jsonb_build_object('outcome', 'unknown', 'organizations', mine);
+  end if;
+  state := identity.describe_state(chosen.id, user_id, at);
+  perform app.act_as(user_id, chosen.id), set_config('app.at', at::text, true);
+  page := app.read_activity_page(filter, before::bigint, chosen.timezone);
+  return jsonb_build_object(
+    'outcome', 'found', 'organizations', mine, 'organization', jsonb_build_object('id', chosen.id, 'name', chosen.name),
+    'country', chosen.country, 'timezone', chosen.timezone,
+    'state', state, 'may_write', (state ->> 'writes')::boolean and (state ->> 'takes_changes')::boolean,
+    'events', case when before is null then app.read_security_events(chosen.id, user_id) end
+  ) || page;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.read_books(user_id uuid, organization_id text, month_on date, searched text, cursor text, paid text, at timestamp with time zone)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -12526,11 +12646,7 @@ declare
   documents jsonb;
   expenses jsonb;
 begin
-  select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'name', o.name) order by m.created_at, o.id), '[]')
-  into mine
-  from identity.memberships as m
-  join identity.organizations as o on o.id = m.organization_id
-  where m.user_id = read_books.user_id and identity.is_active(m.user_id, read_books.at);
+  mine := case when identity.is_active(user_id, at) then identity.list_organizations(user_id) else '[]' end;
   select o.id, o.name, o.base_currency, reader.country, (read_books.at at time zone owner.timezone)::date as today
   into chosen
   from identity.memberships as m
@@ -13072,6 +13188,8 @@ COMMENT ON COLUMN "oauth"."client_documents"."fresh_until" IS 'By its owner''s c
 COMMENT ON COLUMN "oauth"."consents"."access" IS 'As of the grant that the code leads to.';
 
 COMMENT ON COLUMN "oauth"."grants"."access" IS 'What the person allows: read, or write, which includes reading. Both have the one scope.';
+
+COMMENT ON COLUMN "oauth"."grants"."may_subscribe" IS 'Whether it may have events sent; false after its person stopped them, so that its next renewal is refused.';
 
 COMMENT ON FUNCTION "app"."account_currency"(app.context, text) IS 'Returns the currency of an account, from its file or its earlier statements; null when neither tells.';
 
@@ -13773,6 +13891,8 @@ COMMENT ON FUNCTION "app"."write_statement_lines"(app.context, app.import_batche
 
 COMMENT ON FUNCTION "identity"."barred_by"() IS 'What keeps the person of the request''s claims from writing: their role, or else the grant of their app; null when nothing does.';
 
+COMMENT ON FUNCTION "identity"."describe_state"(text, uuid, timestamp with time zone) IS 'The header of an organization''s pages: {name, deletes_at, owner, is_owner, takes_changes: whether anything can be written, writes: whether their role may, tabs: {exports: whether they may export, plans: whether there are plans, organizations: theirs}}.';
+
 COMMENT ON FUNCTION "identity"."find_standing"() IS 'The standing of the person of the request''s claims, read from the tables; all null without an active membership. Through an app that may only read, the rights are those that read.';
 
 COMMENT ON FUNCTION "identity"."is_active"(uuid, timestamp with time zone) IS 'Whether a person is neither banned nor deleted, nor a reviewer whose access is over, at an instant. Every check uses this function. An inactive person counts as no member and gets no mail. Their grants and memberships stay, so everything works again after the ban.';
@@ -13780,6 +13900,8 @@ COMMENT ON FUNCTION "identity"."is_active"(uuid, timestamp with time zone) IS 'W
 COMMENT ON FUNCTION "identity"."is_review_over"(uuid, timestamp with time zone) IS 'Whether a person is a reviewer whose access expired or was revoked.';
 
 COMMENT ON FUNCTION "identity"."keep_reviewer_in"() IS 'Refuses a reviewer''s membership in any other organization.';
+
+COMMENT ON FUNCTION "identity"."list_organizations"(uuid) IS 'A person''s organizations, the first joined first: [{id, name}].';
 
 COMMENT ON FUNCTION "identity"."lock_members"(text) IS 'Makes this transaction the only one that changes the members of an organization. Every such change calls it first.';
 
@@ -13811,6 +13933,8 @@ COMMENT ON FUNCTION "oauth"."consent_of"(text, uuid, timestamp with time zone) I
 
 COMMENT ON FUNCTION "oauth"."end_grant"(uuid, text, timestamp with time zone) IS 'Ends a grant with all its tokens and subscriptions, and withdraws its proposals; false when it had already ended.';
 
+COMMENT ON FUNCTION "public"."allow_subscriptions"(uuid, uuid, boolean, timestamp with time zone) IS 'Ends the subscriptions of an app on its owner''s word and refuses new ones, or allows them again. Outcome changed (also when it was so already), or unknown_grant, also for another person''s and for one that has ended.';
+
 COMMENT ON FUNCTION "public"."approve_consent"(uuid, text, uuid, text, timestamp with time zone, text) IS 'Records that a consent page was answered with Allow: outcome approved (again, for 30 seconds while the code is unused: the first answer), already_decided, unknown_client, not_a_member or feature_not_in_plan.';
 
 COMMENT ON FUNCTION "public"."authenticate_bearer"(text, text, timestamp with time zone, jsonb) IS 'For requests that run no tool: {outcome: ok | invalid_token | feature_not_in_plan | organization_deleting | limited, organization?, plan?, required_plan?, deletes_on?, retry_after?, first_use_in_hour?, grant_id?, barred_by?}, with identity.barred_by.';
@@ -13833,9 +13957,9 @@ COMMENT ON FUNCTION "public"."drop_event_subscription"(text, text, text, text, t
 
 COMMENT ON FUNCTION "public"."end_calendar"(uuid, text, timestamp with time zone) IS 'Ends a person''s calendar address. Returns {"outcome":"ended"} or {"outcome":"unknown"}.';
 
-COMMENT ON FUNCTION "public"."find_event_subscription"(text, text, text, text, timestamp with time zone) IS 'The id that a subscription of an app has or would get: {outcome: ok | too_many, id?}, or a refusal of app.authenticate.';
+COMMENT ON FUNCTION "public"."find_event_subscription"(text, text, text, text, timestamp with time zone) IS 'The id that a subscription of an app has or would get: {outcome: ok | stopped (by its person) | too_many, id?}, or a refusal of app.authenticate.';
 
-COMMENT ON FUNCTION "public"."keep_event_subscription"(text, text, text, text, jsonb, jsonb, timestamp with time zone, timestamp with time zone) IS 'Subscribes an app to an event, or renews: {outcome: ok | too_many, place, truncated}, or a refusal of app.authenticate.';
+COMMENT ON FUNCTION "public"."keep_event_subscription"(text, text, text, text, jsonb, jsonb, timestamp with time zone, timestamp with time zone) IS 'Subscribes an app to an event, or renews: {outcome: ok | stopped | too_many, place, truncated}, or a refusal of app.authenticate.';
 
 COMMENT ON FUNCTION "public"."may_sign_up"(text, timestamp with time zone) IS 'Where sign-up needs an invitation, whether somebody with this address may have an account and organizations: {"may"}, true with an open invitation, for members, and while there is no organization at all.';
 
@@ -14251,9 +14375,17 @@ REVOKE ALL ON FUNCTION "identity"."keep_reviewer_in"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "identity"."keep_reviewer_in"() TO "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "identity"."list_organizations"(uuid) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "identity"."list_organizations"(uuid) TO "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "jobs"."end_reviews"(timestamp with time zone) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "jobs"."end_reviews"(timestamp with time zone) TO "postgres", "purger";
+
+REVOKE ALL ON FUNCTION "public"."allow_subscriptions"(uuid, uuid, boolean, timestamp with time zone) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "public"."allow_subscriptions"(uuid, uuid, boolean, timestamp with time zone) TO "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "public"."approve_consent"(uuid, text, uuid, text, timestamp with time zone, text) FROM PUBLIC;
 
@@ -14379,7 +14511,6 @@ REVOKE ALL ON FUNCTION "app"."subscription_id"(text, text, text) FROM "authentic
 REVOKE ALL ON FUNCTION "identity"."is_review_over"(uuid, timestamp with time zone) FROM "service_role";
 
 REVOKE ALL ON FUNCTION "jobs"."end_reviews"(timestamp with time zone) FROM "service_role";
-
 INSERT INTO "app"."retention" ("what", "keep") VALUES ('events', '1 day');
 SELECT cron.schedule('send-events', '* * * * *',
   $$select jobs.call_function('cron-reminders?only=events') where app.has_waiting_events(now())$$);
