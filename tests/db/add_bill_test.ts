@@ -202,6 +202,46 @@ Deno.test("add_bill", async (t) => {
       }
     });
 
+    await step("says when another bill costs the same at the same time under another name", async (books) => {
+      const power = { name: "Power", payee: "Stadtwerke", amount: "84", month_days: [20], category: "Utilities" };
+      const { bill } = await books.ok("add_bill", power);
+      const electricity = { name: "Electricity", amount: "84", month_days: [18], dry_run: true };
+      const warnings = async (more: Json = {}) =>
+        (await books.call("add_bill", { ...electricity, ...more })).warnings
+          .filter(({ code }: Json) => code !== "dry_run");
+      assertEquals(await warnings(), [{
+        code: "same_name",
+        message:
+          "Electricity costs as much as the bill Power at the same time: 84.00 EUR, every month on the 20th. Ask " +
+          `the person whether they are one cost, which would count twice. If so, undo this; Power is ${bill.id}.`,
+      }]);
+      assertEquals((await warnings({ name: "Strom", payee: "Stadtwerke München", month_days: [23] })).length, 1);
+      // A date that is paid in advance is still the same one.
+      await books.ok("mark_bill_paid", { bill_id: bill.id, paid_on: "today", due_on: bill.next_due });
+      assertEquals((await warnings({ name: "Strom" })).length, 1);
+      for (
+        const other of [
+          { amount: "84.01" },
+          { month_days: [16] },
+          { month_days: [24] },
+          { every: 3 },
+          {
+            frequency: "yearly",
+            first_due: "2026-12-20",
+            month_days: undefined,
+          },
+          { currency: "USD" },
+          { payee: "Telekom" },
+          { category: "Insurance" },
+          { on_duplicate: "allow" },
+        ]
+      ) {
+        assertEquals(await warnings(other), [], JSON.stringify(other));
+      }
+      await books.ok("update_bill", { bill_id: bill.id, set: { status: "cancelled" } });
+      assertEquals(await warnings(), []);
+    });
+
     await step("takes a variable bill without an amount", async (books) => {
       const { bill } = await books.ok("add_bill", { name: "Power", amount_mode: "variable", month_days: [1] });
       assertEquals([bill.amount, bill.usual_amount, bill.monthly_equivalent, bill.state], [
@@ -243,7 +283,7 @@ Deno.test("add_bill", async (t) => {
       assertEquals(result.data.bill.reminder.enabled, true);
       const quiet = await books.call("add_bill", {
         name: "Quiet",
-        amount: "1",
+        amount: "2",
         month_days: [1],
         reminder_enabled: false,
       });

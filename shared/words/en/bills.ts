@@ -146,9 +146,10 @@ interface Twin extends Named, Partial<Money> {
   schedule: Schedule;
 }
 
-const twin = ({ id, schedule: days, amount, currency }: Omit<Twin, "name">): string =>
-  `${amount ? `${money({ amount, currency: currency! })}, ` : ""}${schedule(days)}. ` +
-  `Both exist now; if this was meant to change it, undo this and use update_bill with ${id}.`;
+const cost = ({ schedule: days, amount, currency }: Omit<Twin, "name">): string =>
+  `${amount ? `${money({ amount, currency: currency! })}, ` : ""}${schedule(days)}`;
+const twin = (other: Omit<Twin, "name">): string =>
+  `${cost(other)}. Both exist now; if this was meant to change it, undo this and use update_bill with ${other.id}.`;
 
 const renewal = (cancel_by?: string): string =>
   cancel_by ? ` It renews unless somebody cancels it by ${cancel_by}.` : "";
@@ -168,6 +169,9 @@ export const warnings = {
   "same_name": ({ name, ...other }: Twin): string => `There is already a bill called ${name}: ${twin(other)}`,
   "same_name.of_payee": ({ name, new_name, ...other }: Twin & { new_name: string }): string =>
     `${new_name} looks like the bill ${name} of the same payee: ${twin(other)}`,
+  "same_name.of_cost": ({ name, new_name, ...other }: Twin & { new_name: string }): string =>
+    `${new_name} costs as much as the bill ${name} at the same time: ${cost(other)}. Ask the person whether they are ` +
+    `one cost, which would count twice. If so, undo this; ${name} is ${other.id}.`,
   /** @param spent.apart why no payment can take the expense over. */
   "already_spent": (
     { name, due_on, id, apart, is_paid, expense, paid_on, ...sum }: Named & Money & {

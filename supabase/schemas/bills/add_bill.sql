@@ -3,6 +3,8 @@ language plpgsql stable set search_path = '' as $$
 declare
   other app.expenses;
   facts jsonb;
+  code text := 'same_name';
+  near_days constant int := 3;
 begin
   select * into other
   from app.expenses as e
@@ -16,19 +18,34 @@ begin
     from app.find_duplicates(context, bill.match_key) as f
     cross join lateral (select e.* from app.expenses as e where e.id = f.finding ->> 'other_bill_id' offset 0) as e
     where f.finding ->> 'bill_id' = bill.id;
+    code := 'same_name.of_payee';
+  end if;
+  if other.id is null then
+    -- One cost under two names: "Miete" beside "Rent", "Electricity" beside "Power".
+    select * into other
+    from app.expenses as e
+    where e.organization_id = bill.organization_id and e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
+      and e.id <> bill.id and e.amount_minor = bill.amount_minor and e.currency = bill.currency
+      and e.frequency = bill.frequency and e.every = bill.every
+      and (e.payee is null or bill.payee is null or app.names_resemble(e.payee, null, bill.payee, null))
+      and (e.category_id is null or bill.category_id is null or e.category_id = bill.category_id)
+      and app.scheduled_on(e, app.schedule_index(e, bill.tracked_from - near_days)) <= bill.tracked_from + near_days
+    order by e.recorded_seq
+    limit 1;
+    code := 'same_name.of_cost';
   end if;
   facts := jsonb_build_object(
     'name', other.name, 'amount', app.format_amount(other.amount_minor, other.currency), 'currency', other.currency,
     'schedule', app.describe_schedule(other), 'id', other.id
   );
-  return case when other.id is null then '[]'
-    when lower(other.name) = lower(bill.name) then jsonb_build_array(app.warning('same_name', facts))
-    else jsonb_build_array(app.warning('same_name.of_payee', facts || jsonb_build_object('new_name', bill.name))) end;
+  return case when other.id is null then '[]' else jsonb_build_array(app.warning(
+    code, facts || case code when 'same_name' then '{}' else jsonb_build_object('new_name', bill.name) end
+  )) end;
 end
 $$;
 comment on function app.warn_of_twin is
-  'A warning about the first other bill with a new bill''s name, or one that app.find_duplicates reports for its '
-  'payee.';
+  'A warning about the first other bill with a new bill''s name, one that app.find_duplicates reports for its payee, '
+  'or one of the same amount and rhythm due within three days, unless their payees or categories differ.';
 
 create or replace function app.warn_of_assignee(bill app.expenses) returns jsonb
 language plpgsql stable set search_path = '' as $$
