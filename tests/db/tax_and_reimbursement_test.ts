@@ -180,6 +180,17 @@ testBooks("reimbursement", {}, {
     assertEquals(await sum({ reimbursement: "done" }), ["20.00", { done: "20.00" }]);
     assertEquals(await sum({ reimbursement: "none" }), ["119.00", undefined]);
     assertEquals(await sum({ period: "last_month" }), ["0.00", undefined]);
+    const said = async (args: Json = {}) =>
+      (await books.call("summarize_spending", args)).warnings
+        .filter(({ code }: Json) => code === "reimbursed_included").map(({ message }: Json) => message);
+    assertEquals(await said(), [
+      "The total includes 119.00 EUR that somebody else still has to pay back and 20.00 EUR that was paid back. " +
+      'reimbursement "none" leaves both out.',
+    ]);
+    assertEquals(await said({ query: "taxi" }), [
+      'The total includes 20.00 EUR that was paid back. reimbursement "none" leaves it out.',
+    ]);
+    assertEquals([await said({ reimbursement: "done" }), await said({ period: "last_month" })], [[], []]);
   },
 
   "is repeated when logged, and says that done counts the whole amount": async (books) => {

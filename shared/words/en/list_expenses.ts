@@ -1,6 +1,6 @@
 /** Words of `list_expenses` and `summarize_spending`, which share their filter. */
 import type { Refusal } from "../message.ts";
-import { count, names, quoted, totals } from "./phrases.ts";
+import { and, count, money, names, quoted, totals } from "./phrases.ts";
 
 interface Period {
   from: string;
@@ -47,6 +47,15 @@ export const warnings = {
     `The books begin on ${on}, so they do not cover all of ${from} to ${to}.`,
   "period_ahead": ({ from }: { from: string }): string =>
     `The period begins on ${from} and lies ahead, so nothing has been spent in it. include_upcoming true counts what is due.`,
+  "reimbursed_included": (
+    { open, done, currency }: { open?: string; done?: string; currency: string },
+  ): string =>
+    `The total includes ${
+      and([
+        ...(open ? [`${money({ amount: open, currency })} that somebody else still has to pay back`] : []),
+        ...(done ? [`${money({ amount: done, currency })} that was paid back`] : []),
+      ])
+    }. reimbursement "none" leaves ${open && done ? "both" : "it"} out.`,
   "period_running": ({ until, from, to }: Period & { until: string }): string =>
     `This period runs until ${until}; previous covers the same days of the earlier one, ${from} to ${to}.`,
   "paid_across_border": ({ names: bills }: { names: string[] }): string =>

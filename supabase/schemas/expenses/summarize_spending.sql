@@ -266,6 +266,11 @@ begin
     'reimbursement', app.sum_reimbursed(context, filter, target, exponent)
   ) into total
   from unnest(overall.groups) as g;
+  if filter.reimbursement is null and total -> 'reimbursement' <> 'null' then
+    warnings := warnings || app.warning('reimbursed_included', (total -> 'reimbursement') || jsonb_build_object(
+      'currency', target
+    ));
+  end if;
   if 'tag' = any (dimensions) and exists (select from unnest(spending.groups) as g where g.count > g.once_count) then
     warnings := warnings || app.warning('tags_overlap');
   end if;
