@@ -266,6 +266,18 @@ testBooks("imports", { day: "2026-10-06" }, {
     await say(books, answered.data.preview.commit_with);
     const next = await say(books, { csv: SIGNED.replaceAll("2026-10", "2026-08"), account: "Bank" });
     assertEquals([next.data.preview.questions, next.data.preview.totals], [[], { EUR: "12.00" }]);
+    // Without an account nothing is remembered, so the preview says how to name one.
+    const said = ({ warnings }: Json) => warnings.filter(({ code }: Json) => code === "layout_forgotten").length;
+    const nameless = await say(books, { csv: SIGNED.replaceAll("2026-10", "2026-07") });
+    const { import_id } = nameless.data.preview;
+    const told = await say(books, { import_id, answers: { negative_is_expense: true } });
+    const named = await say(books, { import_id, account: "Bank" });
+    assertEquals(
+      [preview, answered, next, nameless, told, named].map((one) => said(one.data ? one : { warnings: [] })),
+      [
+        ...[0, 0, 0, 1, 1, 0],
+      ],
+    );
   },
 
   "remember a mapping per account and header line until it is forgotten": async (books, database) => {

@@ -234,6 +234,9 @@ export const warnings = {
     `Only the sheet ${quoted(sheet)} was read; ${names(others.map(quoted))} ${
       others.length === 1 ? "looks" : "look"
     } like statements too. Send each as a file of its own.`,
+  "layout_forgotten": (): string =>
+    "No account is named, so what was answered about this file is asked again for the next one. Call with account, the " +
+    "name of the bank account or app, and the answers are remembered for it.",
   "category_not_found": ({ names: unknown }: { names: string[] }): string =>
     `The file uses categories that do not exist yet: ${names(unknown.map(quoted))}. Ask whether to create them ` +
     "(create_missing_categories true) or which ones to use instead (corrections).",

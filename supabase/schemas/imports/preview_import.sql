@@ -226,6 +226,9 @@ begin
     coalesce(batch.read -> 'warnings', '[]')
     || case when unknown = '[]' then '[]'::jsonb else jsonb_build_array(app.warning('category_not_found',
       jsonb_build_object('names', jsonb_path_query_array(unknown, '$[*].name')))) end
+    || case when batch.account_id is null and batch.read ? 'header'
+      and (batch.read -> 'questions' <> '[]' or (batch.read -> 'given') || (batch.read -> 'answers') <> '{}')
+    then jsonb_build_array(app.warning('layout_forgotten')) else '[]' end
     || app.warn_of_unspent(context, batch, counted -> 'new'));
 end
 $$;
