@@ -2,7 +2,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { addRate } from "../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
-import { fails, type Json, type Member, newMember, ok } from "./connector_harness.ts";
+import { fails, joinMember, type Json, type Member, newMember, ok } from "./connector_harness.ts";
 
 let database: TestDatabase;
 let households = 0;
@@ -113,6 +113,12 @@ Deno.test("reconcile names one-sided entries and the difference", async () => {
     books: { EUR: "53.59" },
     difference: { EUR: "19.25" },
   });
+  const told = async () =>
+    (await ok(member, "reconcile", { account: "Visa" })).warnings.map(({ message }: Json) => message);
+  assertEquals(await told(), [
+    "1 record in books_only, 8.00 EUR, is in no statement, and the books do not know which account paid: cash, other " +
+    "accounts and other members’ cards are compared with Visa too. Without books_only the difference is 27.25 EUR.",
+  ]);
   // An amount that was changed since differs too.
   const [lidl] = (await ok(member, "list_expenses", { query: "Lidl" })).data.rows;
   await ok(member, "update_expenses", { ids: [lidl.id], set: { amount: "20.00" } });
@@ -124,7 +130,17 @@ Deno.test("reconcile names one-sided entries and the difference", async () => {
     mapping: { negative_is_expense: true },
   });
   await ok(member, "import_expenses", preview.commit_with);
-  assertEquals((await compare(member)).books_only, []);
+  assertEquals([(await compare(member)).books_only, await told()], [[], []]);
+  // Somebody else's payment is named as such.
+  const ben = await joinMember(database, {
+    email: `card-${households}@example.com`,
+    organizationId: member.organizationId,
+  });
+  await say(ben, { name: "Bakery", amount: "3.00", date: "2026-10-04" });
+  assertEquals((await compare(member)).books_only.map(({ paid_by }: Json) => paid_by), [
+    `card-${households}@example.com`,
+  ]);
+  assertEquals((await compare(ben)).books_only.map(({ paid_by }: Json) => paid_by), [undefined]);
 });
 
 Deno.test("an import that was split later still reconciles", async () => {

@@ -1,6 +1,19 @@
 /** Words of `reconcile`. */
+import { count, totals as sums } from "./phrases.ts";
 
 export const warnings = {
+  "account_unknown": (
+    { account, count: payments, totals, difference }: {
+      account: string;
+      count: number;
+      totals: Record<string, string>;
+      difference: Record<string, string>;
+    },
+  ): string =>
+    `${count(payments, "record")} in books_only, ${sums(totals)}, ${
+      payments === 1 ? "is" : "are"
+    } in no statement, and the books do not know which account paid: cash, other accounts and other members’ cards are ` +
+    `compared with ${account} too. Without books_only the difference is ${sums(difference)}.`,
   /** @param period.first the first day with a row of the account, when it has any. */
   "no_statement": ({ account, first, last }: { account: string; first?: string; last?: string }): string =>
     first

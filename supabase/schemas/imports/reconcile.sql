@@ -51,6 +51,17 @@ end
 $$;
 comment on function app.sum_by_currency is 'Adds up amounts [{currency, minor}] by currency: {"EUR": "12.00"}.';
 
+create or replace function app.negate_amounts(amounts jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(a || jsonb_build_object('minor', -(a ->> 'minor')::bigint)), '[]')
+    from jsonb_array_elements(amounts) as a
+  );
+end
+$$;
+comment on function app.negate_amounts is 'Amounts [{currency, minor}] with the other sign.';
+
 create or replace function app.reconcile(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
 declare
@@ -140,7 +151,8 @@ begin
       select jsonb_agg(jsonb_build_object(
         'id', app.shown_id(b.id), 'date', b.paid_on, 'name', e.name, 'amount',
         app.format_amount(b.minor, b.in_currency),
-        'currency', b.in_currency, 'is_refund', case b.direction when 'refund' then true end
+        'currency', b.in_currency, 'is_refund', case b.direction when 'refund' then true end,
+        'paid_by', case when b.paid_by is distinct from context.actor_id then app.member_name(b.paid_by) end
       ) order by b.paid_on, b.recorded_seq)
       from (select * from loose as p order by p.paid_on, p.recorded_seq limit most) as b
       cross join lateral (select e.name from app.expenses as e where e.id = b.expense_id offset 0) as e
@@ -152,17 +164,15 @@ begin
         case l.direction when 'out' then l.amount_minor else -l.amount_minor end))
       from lines as l
     ) as bank,
+    (select jsonb_agg(jsonb_build_object('currency', c.currency, 'minor', c.minor)) from counted as c) as counted,
     (
-      select jsonb_agg(jsonb_build_object('currency', a.currency, 'minor', a.minor))
-      from (
-        select c.currency, c.minor from counted as c
-        union all
-        select p.in_currency, case p.direction when 'out' then p.minor else -p.minor end from loose as p
-      ) as a
-    ) as books
+      select jsonb_agg(jsonb_build_object('currency', p.in_currency, 'minor',
+        case p.direction when 'out' then p.minor else -p.minor end))
+      from loose as p
+    ) as loose
   into found;
   bank := coalesce(found.bank, '[]');
-  books := coalesce(found.books, '[]');
+  books := coalesce(found.counted, '[]') || coalesce(found.loose, '[]');
   return jsonb_build_object('data', jsonb_build_object(
     'account', account.name, 'from', first_day, 'to', last_day, 'bank_only', coalesce(found.bank_only, '[]'),
     'books_only', coalesce(found.books_only, '[]'),
@@ -171,12 +181,13 @@ begin
     'bank_only_count', found.bank_count, 'books_only_count', found.books_count, 'linked_count', found.linked_count,
     'totals', jsonb_build_object(
       'bank', app.sum_by_currency(bank), 'books', app.sum_by_currency(books),
-      'difference', app.sum_by_currency(bank || (
-        select coalesce(jsonb_agg(b || jsonb_build_object('minor', -(b ->> 'minor')::bigint)), '[]')
-        from jsonb_array_elements(books) as b
-      ))
+      'difference', app.sum_by_currency(bank || app.negate_amounts(books))
     )
-  ), 'warnings', case
+  ), 'warnings', case when found.linked_count > 0 and found.loose is not null
+    then jsonb_build_array(app.warning('account_unknown', jsonb_build_object(
+      'account', account.name, 'count', found.books_count, 'totals', app.sum_by_currency(found.loose),
+      'difference', app.sum_by_currency(bank || app.negate_amounts(coalesce(found.counted, '[]')))
+    ))) else '[]' end || case
     when first_line is null or first_day < first_line - quiet_days
       or least(last_day, context.today) > last_line + quiet_days
     then jsonb_build_array(app.warning('no_statement', jsonb_build_object(
