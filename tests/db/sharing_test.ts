@@ -100,6 +100,28 @@ testBooks("an expense's shares", {}, {
     assertEquals(await owed(ana, people), ["1→0 10.00 EUR"]);
   },
 
+  "say on deletion how the balances change, also in a preview": async (ana) => {
+    const ben = await ana.join();
+    const id = await log(ana, "40.00", { shared: {} });
+    await log(ana, "10.00", { shared: {} });
+    const own = await log(ana, "3.00");
+    await ana.ok("settle_up", { from: mail(ben), amount: "20.00" });
+    const said = async (args: Json) =>
+      (await ana.call("delete_records", args)).warnings
+        .filter(({ code }: Json) => code === "balances_change").map(({ message }: Json) => message);
+    const words = [
+      `A shared cost goes, so balances change. Before: ${mail(ben)} owes ${mail(ana)} 5.00 EUR. After: ${mail(ana)} ` +
+      `owes ${mail(ben)} 15.00 EUR. What was settled (settle_up) stays recorded.`,
+    ];
+    assertEquals(await said({ ids: [own] }), []);
+    assertEquals(await said({ ids: [id], dry_run: true }), words);
+    assertEquals(await said({ ids: [id] }), words);
+    await ana.ok("undo_change");
+    await ana.ok("settle_up", { from: mail(ben) });
+    await ana.ok("undo_change");
+    assertEquals(await owed(ana, [ana, ben]), ["1→0 5.00 EUR"]);
+  },
+
   "by amounts are required again when the amount changes": async (ana) => {
     const ben = await ana.join();
     const shared = { between: ["me", mail(ben)], amounts: ["4.00", "6.00"] };

@@ -113,7 +113,17 @@ export const refusals = {
   }),
 };
 
+/** From owes to; a deleted account has no name. */
+interface Balance extends Money {
+  from?: string;
+  to?: string;
+}
+
 export const warnings = {
+  "balances_change": ({ was = [], is_now = [] }: { was?: Balance[]; is_now?: Balance[] }): string =>
+    `A shared cost goes, so balances change. Before: ${and(was.map(debt)) || "nobody owes anything"}. After: ${
+      and(is_now.map(debt)) || "nobody owes anything"
+    }. What was settled (settle_up) stays recorded.`,
   "merged_unequal": ({ name, kept, ...gone }: Money & { name: string; kept: string }): string =>
     `${quoted(name)} was ${money(gone)}, what stays is ${
       money({ ...gone, amount: kept })
@@ -141,6 +151,9 @@ export const warnings = {
     }. To stop a bill and keep what was paid, undo this and use ` +
     'update_bill with status "cancelled".',
 };
+
+const debt = ({ from, to, ...owed }: Balance): string =>
+  `${from ?? "a former member"} owes ${to ?? "a former member"} ${money(owed)}`;
 
 /** The total count and the first few. */
 interface First {

@@ -33,6 +33,27 @@ comment on function app.check_expected is
   'Ends the tool with expectation_mismatch when an amount or date differs from the one shown to the person. For a '
   'bill, these are its amount and next due date.';
 
+create or replace function app.warn_of_balances(before jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  after constant jsonb := app.describe_balances() -> 'balances';
+  was constant jsonb := (
+    select jsonb_agg(b) from jsonb_array_elements(before) as b where not after @> jsonb_build_array(b)
+  );
+  is_now constant jsonb := (
+    select jsonb_agg(a) from jsonb_array_elements(after) as a where not before @> jsonb_build_array(a)
+  );
+begin
+  return case when before is null or num_nonnulls(was, is_now) = 0 then '[]'
+    else jsonb_build_array(app.warning('balances_change', jsonb_strip_nulls(
+      jsonb_build_object('was', was, 'is_now', is_now)
+    ))) end;
+end
+$$;
+comment on function app.warn_of_balances is
+  'A warning with the balances that a deletion changes, before and after it. before: those of app.describe_balances, '
+  'or null when nothing shared is deleted.';
+
 create or replace function app.delete_records(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -41,6 +62,7 @@ declare
   payments jsonb;
   confirmed jsonb;
   warnings jsonb := '[]';
+  balances jsonb;
 begin
   if cardinality(ids) > 1 and exists (select from unnest(ids) as id where starts_with(id, 'bill_')) then
     perform app.fail('invalid_argument.bill_among_others', field => 'ids');
@@ -75,9 +97,12 @@ begin
       warnings := warnings || app.warning('payments_deleted', payments);
     end if;
   end if;
+  if exists (select from app.payment_shares as s where s.expense_id = any (ids) and s.member_id <> s.paid_by) then
+    balances := app.describe_balances() -> 'balances';
+  end if;
   update app.payments as p set deleted_at = context.at where p.expense_id = any (ids) and p.deleted_at is null;
   update app.expenses as e set deleted_at = context.at where e.id = any (ids);
-  warnings := warnings || app.warn_of_parts(ids);
+  warnings := warnings || app.warn_of_parts(ids) || app.warn_of_balances(balances);
   names := array(select e.name from app.expenses as e where e.id = any (ids) order by array_position(ids, e.id));
   return jsonb_build_object(
     'data', jsonb_build_object(
