@@ -306,6 +306,44 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     assertEquals((await log(books, { name: "Ball", amount: "7" })).results[0].category, "Sport");
   },
 
+  "refuses a sentence as a category, also when missing ones are to be created": async (books) => {
+    for (const create_missing_categories of [false, true]) {
+      for (const category of ["put it under food please", "same category as Food last time", "bitte zu Food buchen"]) {
+        const error = await books.fails("category_not_found", "log_expenses", {
+          items: [{ name: "Thing", amount: "1", category }],
+          create_missing_categories,
+        });
+        assertEquals([error.field, error.message, error.hint], [
+          "items[0].category",
+          `"${category}" is a sentence, not the name of a category.`,
+          'Send the name alone, such as "Food".',
+        ]);
+      }
+      const error = await books.fails("category_not_found", "log_expenses", {
+        items: [{ name: "Thing", amount: "1", category: "das gehört da hin wo es immer war" }],
+        create_missing_categories,
+      });
+      assertMatch(error.hint, /^Send the name alone, such as "Education", "Entertainment", /);
+    }
+    const id = (await log(books, { name: "Thing", amount: "1" })).results[0].id;
+    const error = await books.fails("category_not_found", "update_expenses", {
+      ids: [id],
+      set: { category: "put it under food please" },
+    });
+    assertEquals(error.hint, 'Send the name alone, such as "Food".');
+    // Long names exist.
+    const named = ["Kids clothes and school books", "Food for the dog"];
+    for (const category of named.slice(0, 1)) {
+      const made = await books.ok("log_expenses", {
+        items: [{ name: category, amount: "1", category }],
+        create_missing_categories: true,
+      });
+      assertEquals(made.results[0].category, category);
+    }
+    await books.ok("update_settings", { category: { action: "create", name: named[1] } });
+    assertEquals((await log(books, { name: "Bone", amount: "2", category: named[1] })).results[0].category, named[1]);
+  },
+
   "reports a missing rate, and does not invent one": async (books) => {
     const result = await books.call("log_expenses", { items: [{ name: "Noodles", amount: "90", currency: "THB" }] });
     assertEquals(result.data.results[0].base_amount, undefined);

@@ -3,7 +3,7 @@
  * share.
  */
 import type { Money, Refusal } from "../message.ts";
-import { money, PRIVATE_CATEGORY, quoted } from "./phrases.ts";
+import { money, or, PRIVATE_CATEGORY, quoted } from "./phrases.ts";
 
 interface Category {
   name: string;
@@ -91,6 +91,15 @@ export const refusals = {
       `Or create it first: update_settings with category {"action": "create", "name": ${JSON.stringify(name)}}.`,
     ].filter(Boolean).join(" "),
   }),
+  "category_not_found.sentence": ({ name, details }: Category): Refusal => {
+    const known = details?.suggestions?.length ? details.suggestions : details?.categories;
+    return {
+      message: `${quoted(name)} is a sentence, not the name of a category.`,
+      hint: known?.length
+        ? `Send the name alone, such as ${or(known.map((one) => quoted(one)))}.`
+        : 'Send the name alone; get_context with include ["categories"] lists the names.',
+    };
+  },
   "category_not_found.archived": ({ name }: { name: string }): Refusal => ({
     message: `The category ${name} is archived.`,
     hint: `Ask whether to reactivate it (update_settings with category {"action": "create", "name": ${

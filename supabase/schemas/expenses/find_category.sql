@@ -7,14 +7,31 @@ $$;
 comment on function app.means_uncategorized is
   'Whether a text stands for having no category; a category of that name comes first.';
 
+create or replace function app.is_sentence(name text) returns boolean
+language plpgsql stable set search_path = '' as $$
+declare
+  words constant int := cardinality(regexp_split_to_array(btrim(name), '\s+'));
+begin
+  return words >= 7 or (words >= 3 and name ~* '\m(please|bitte|por favor|s.il (te|vous) pla.t|per favore)\M')
+    or (words >= 4 and exists (
+      select from app.categories as c
+      where c.archived_at is null and strpos(' ' || lower(is_sentence.name) || ' ', ' ' || lower(c.name) || ' ') > 0
+    ));
+end
+$$;
+comment on function app.is_sentence is
+  'Whether a text for a category is a request, such as "put it under food please", and not the name of one.';
+
 create or replace function app.fail_without_category(name text, field text, is_filter boolean default true,
   is_private boolean default null) returns void
 language plpgsql stable set search_path = '' as $$
 declare
   most constant int := 40;
   suggestions constant text[] := app.suggest_categories(name);
+  code constant text := case when is_private is not true and app.is_sentence(name) then 'category_not_found.sentence'
+    else 'category_not_found' end;
 begin
-  perform app.fail('category_not_found', jsonb_build_object(
+  perform app.fail(code, jsonb_build_object(
     'name', name, 'is_private', is_private,
     -- The argument or tool that can create the category, if the caller may create one here.
     'make_by',
@@ -48,6 +65,10 @@ begin
   end if;
   if wanted is null or (found.id is null and app.means_uncategorized(wanted)) then
     return null;
+  end if;
+  -- The categories in a file are names, however long, and so is what update_settings creates.
+  if found.id is null and field not in ('create_missing_categories', 'category.name') and app.is_sentence(wanted) then
+    perform app.fail_without_category(wanted, field, false);
   end if;
   if found.id is not null and not coalesce(create_missing, false) then
     perform app.fail('category_not_found.archived', jsonb_build_object(
