@@ -85,7 +85,7 @@ async function play(
 Deno.test("no utterance gets a false reply", async (t) => {
   const played = await play(
     t,
-    ["review.txt", "more.txt", "fresh.txt", "second_reader.txt"],
+    ["review.txt", "more.txt", "fresh.txt", "second_reader.txt", "third_reader.txt"],
     ({ effect, says, silent }, heard) => {
       assertEquals(heard.effect, effect, heard.text);
       for (const words of says) assert(words.test(heard.text), `${words} is missing in ${heard.text}`);
