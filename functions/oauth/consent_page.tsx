@@ -78,10 +78,12 @@ export async function showConsent(
             ? (
               <>
                 {isNarrowed && <Notice>{words.narrowed(<Name>{name}</Name>)}</Notice>}
-                <Abilities organizations={organizations} access={access} words={words} />
-                <p>
-                  <Destination target={target} words={words} />
-                </p>
+                <Abilities
+                  organizations={organizations}
+                  access={access}
+                  destination={<Destination target={target} words={words} />}
+                  words={words}
+                />
                 <Caution name={name} target={target} trust={trust} words={words} />
               </>
             )

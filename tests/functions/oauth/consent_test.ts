@@ -34,6 +34,8 @@ async function start(request: Fields = {}) {
   return { harness, clientId, page, decide, allow };
 }
 
+const textOf = (html: string) => html.replaceAll(/<[^>]+>/g, "").replaceAll(/\s+/g, " ");
+
 /** Asserts that the response is no redirect and names this reason. */
 async function assertPage(response: Response, status: number, words: string) {
   assertEquals([response.status, response.headers.get("location")], [status, null]);
@@ -79,12 +81,13 @@ Deno.test("the page lists everything that the connector's tools can do", async (
   const decides = (may: boolean) =>
     database.query("update identity.organizations set assistants_may_approve = $1", [may]);
   const approving = "Approve or reject other people’s proposals";
-  assert(!(await start()).page.includes(approving), "no assistant may unless the owner lets them");
+  assert(!textOf((await start()).page).includes(approving), "no assistant may unless the owner lets them");
   await decides(true);
   const { page } = await start();
   await decides(false);
   assertEquals(Object.keys(TOOL_TEXTS).toSorted(), TOOLS.map(({ listed }) => listed.name).toSorted());
-  for (const words of Object.values(TOOL_TEXTS).flat()) assertStringIncludes(page.toLowerCase(), words.toLowerCase());
+  const said = textOf(page).toLowerCase();
+  for (const words of Object.values(TOOL_TEXTS).flat()) assertStringIncludes(said, words.toLowerCase());
 });
 
 Deno.test("a viewer's consent page shows read-only access and lists missing tools", async () => {
@@ -96,10 +99,10 @@ Deno.test("a viewer's consent page shows read-only access and lists missing tool
     viewer.id,
   ]);
   const page = await (await harness.get(authorizationQuery(clientId), viewer)).text();
-  assertStringIncludes(page, "See and export expenses");
+  assertStringIncludes(textOf(page), "See and export expenses");
   assertStringIncludes(page, '<input type="hidden" name="access" value="read"/>');
-  assertStringIncludes(page, "It can’t change anything");
-  assert(!page.includes("See, add, change and delete"));
+  assertStringIncludes(textOf(page), "It can’t change anything");
+  assert(!textOf(page).includes("See, add, change and delete"));
 });
 
 Deno.test("without a suitable plan the page links to the plan instead of disabling its button", async () => {

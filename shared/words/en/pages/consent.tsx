@@ -40,36 +40,76 @@ export const consent = {
     seePlan: "See the plan",
   },
   facts: "What it can do",
-  canDo: "See, add, change and delete expenses, bills, documents and categories, and settle up shared costs.",
-  canDecide: "Approve or reject other people’s proposals.",
-  canUndo: "Every change can be undone for 30 days.",
-  alsoDo:
-    "See the members’ email addresses, assign bills to members, who then get reminders, choose which reminders you " +
-    "get, and update amounts from connected providers.",
-  alsoDoAsOwner:
-    "See the members’ email addresses, assign bills to members, who then get reminders, update amounts from " +
-    "connected providers, and, if you own it, change the main currency, your time zone and your reminder emails.",
+  canDo: (
+    <>
+      <strong>See, add, change and delete</strong> expenses, bills, documents and categories
+    </>
+  ),
+  canSettle: (
+    <>
+      <strong>Settle up</strong> shared costs
+    </>
+  ),
+  canDecide: (
+    <>
+      <strong>Approve or reject</strong> other people’s proposals
+    </>
+  ),
+  canUndo: (
+    <>
+      Every change can be <strong>undone for 30 days</strong>
+    </>
+  ),
+  /** Folded, since it is rare. */
+  also: "What else it can do",
+  alsoDo: {
+    see: "See the members’ email addresses",
+    assign: "Assign bills to members, who then get reminders",
+    update: "Update amounts from connected providers",
+    mails: "Choose which reminders you get",
+    own: "If you own it: change the main currency, your time zone and your reminder emails",
+  },
   access: { write: "Read and write", read: "Read only" },
-  canRead: "See and export expenses, bills and budgets, and see the members’ email addresses.",
-  cannotChange: "It can’t add, change or delete anything.",
+  canRead: (
+    <>
+      <strong>See and export</strong> expenses, bills and budgets, and see the members’ email addresses
+    </>
+  ),
+  cannotChange: (
+    <>
+      It <strong>can’t add, change or delete</strong> anything
+    </>
+  ),
   narrowed: (app: Child) => (
     <>
       So far you let {app} only read. It asks again; it may write only if you choose so here.
     </>
   ),
-  readOnlyCannot: "It can’t change anything, because you’re a viewer in this organization.",
-  readOnlySomewhere: "In organizations where you’re a viewer, it can only read.",
-  cannotDo: "It can’t sign in as you, or see your provider credentials or other organizations.",
+  readOnlyCannot: (
+    <>
+      It <strong>can’t change anything</strong>, because you’re a viewer in this organization
+    </>
+  ),
+  readOnlySomewhere: (
+    <>
+      Where you’re a viewer, it can <strong>only read</strong>
+    </>
+  ),
+  cannotDo: (
+    <>
+      It <strong>can’t sign in as you</strong>, or see your provider credentials or other organizations
+    </>
+  ),
   sendsTo: (host: string) => (
     <>
-      After you choose, we’ll send you back to <strong>{host}</strong>.
+      After you choose, we’ll send you back to <strong>{host}</strong>
     </>
   ),
   sendsToComputer: (host: string): string =>
-    `After you choose, we’ll send you back to an app on this computer (${host}).`,
+    `After you choose, we’ll send you back to an app on this computer (${host})`,
   opens: (app: string) => (
     <>
-      After you choose, we’ll open the app <strong>{app}</strong>.
+      After you choose, we’ll open the app <strong>{app}</strong>
     </>
   ),
   onlyIfStarted: "Allow it only if you started connecting it yourself, on this computer, just now.",
