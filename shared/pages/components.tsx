@@ -153,6 +153,16 @@ export const Row = ({ children, action }: { children: Child; action?: Child }) =
   </li>
 );
 
+/** Bars share a scale that starts at zero; net refunds have no bar. */
+export function Bar({ amount, most }: { amount: number; most: number }) {
+  const length = most > 0 ? Math.max(0, amount) / most * 100 : 0;
+  return (
+    <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+      <rect width={length.toFixed(2)} height="4" />
+    </svg>
+  );
+}
+
 interface InstantProps {
   at: string;
   format: PageFormat;

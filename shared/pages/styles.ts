@@ -168,9 +168,14 @@ h3.after-rows { margin-top: 1.75rem; }
 .ticks { margin: .25rem 0 0; padding: 0; list-style: none; }
 .ticks > li { position: relative; padding-inline-start: 1.75rem; }
 .ticks > li::before { content: "✓"; position: absolute; inset-inline-start: 0; color: var(--accent); font-weight: 700; }
-.ticks > .not::before { content: "✕"; color: var(--muted); }
 .ticks > li + li { margin-top: .5rem; }
-.stack > .ticks { margin-top: 1.5rem; }
+.lines { margin: 1.5rem 0 0; padding: 0; list-style: none; }
+.line { display: flex; gap: .625rem; align-items: flex-start; }
+.line + .line { margin-top: .375rem; }
+.detail > .line:first-child { margin-top: .375rem; }
+.line svg { flex: none; width: 1.125rem; height: 1.125rem; margin-top: .1875rem; fill: none; stroke: var(--accent); stroke-width: 2; stroke-linecap: round; stroke-linejoin: round; }
+.line strong { font-weight: 600; color: var(--ink); }
+details > ul { margin: .5rem 0 0; padding-inline-start: 1.25rem; }
 .buttons + .steps { margin-top: 1.25rem; }
 .asking { display: flex; gap: 1rem; align-items: flex-start; margin-bottom: 1.75rem; }
 .asking h1 { margin-bottom: .25rem; }
@@ -187,6 +192,12 @@ ul + .facts { margin-top: 1.5rem; }
 .bars > li > :first-child { min-width: 0; overflow-wrap: anywhere; }
 .bars .small { grid-column: 1 / -1; }
 .bars svg { grid-column: 1 / -1; display: block; width: 100%; height: .5rem; background: var(--soft); border-radius: .25rem; fill: var(--accent); }
+.shown { display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); gap: 1.25rem; align-items: start; }
+.shown figure { margin: 0; padding: 1.25rem; border: 1px solid var(--line); border-radius: .5rem; }
+.shown figcaption { margin-bottom: 1rem; color: var(--muted); font-size: .875rem; }
+.shown .row { padding-block: .5rem; }
+.shown .row > :first-child { flex-basis: 0; }
+.total { margin: .75rem 0 0; text-align: end; font-weight: 600; }
 .row > .amount, .bars .amount { white-space: nowrap; font-variant-numeric: tabular-nums; }
 .asked { display: flex; flex-wrap: wrap; gap: .75rem; align-items: flex-end; }
 .asked + .asked { margin-top: 1.25rem; }

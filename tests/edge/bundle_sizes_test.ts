@@ -8,7 +8,7 @@ const LIMITS: Record<Slug, { kb: number; modules: number }> = {
   "mcp": { kb: 128, modules: 168 },
   "oauth": { kb: 40, modules: 93 },
   "payment-webhook": { kb: 26, modules: 61 },
-  "auth-callback": { kb: 134, modules: 228 },
+  "auth-callback": { kb: 136, modules: 230 },
   "cron-reminders": { kb: 19, modules: 42 },
   "cron-provider-sync": { kb: 18, modules: 43 },
 };

@@ -3,7 +3,7 @@
 import { addAmounts } from "../../../shared/amounts.ts";
 import type { Budget, Glance } from "../../../shared/books/glance.ts";
 import { monthsAfter } from "../../../shared/iso_day.ts";
-import { Name, Row } from "../../../shared/pages/components.tsx";
+import { Bar, Name, Row } from "../../../shared/pages/components.tsx";
 import { booksPath } from "../../../shared/urls.ts";
 import type { Reader } from "../../../shared/words/reader.ts";
 import type { Part } from "./part.ts";
@@ -39,16 +39,6 @@ export function MonthSection({ spending: { data }, ...part }: Part & { spending:
       <Months {...part} />
       {budgets && budgets.length > 0 && <Budgets {...part} budgets={budgets} />}
     </section>
-  );
-}
-
-/** Bars share a scale that starts at zero; net refunds have no bar. */
-function Bar({ amount, most }: { amount: number; most: number }) {
-  const length = most > 0 ? Math.max(0, amount) / most * 100 : 0;
-  return (
-    <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-      <rect width={length.toFixed(2)} height="4" />
-    </svg>
   );
 }
 

@@ -10,6 +10,7 @@ import { COPY_SCRIPT } from "../../../shared/pages/copy_button.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { createUrls } from "../../../shared/urls.ts";
 import type { Handler, OpenPageDeps } from "../page_guards.ts";
+import { Shown } from "./shown.tsx";
 
 export const showFrontPage = ({ config }: OpenPageDeps): Handler => (c) => {
   const { frontPage: words, connecting, plan } = c.get("reader").words;
@@ -28,6 +29,7 @@ export const showFrontPage = ({ config }: OpenPageDeps): Handler => (c) => {
             ? <a class="button primary" href="/account">{words.account}</a>
             : <a class="button primary" href="/login">{words.start}</a>}
         </Buttons>
+        <Shown words={c.get("reader").catalog} />
         <section>
           <h2>{words.say}</h2>
           <ul class="said">{words.examples.map((example) => <li>{example}</li>)}</ul>

@@ -7,6 +7,32 @@ export const frontPage = {
     "it down, knows what’s due, and can undo what it got wrong.",
   account: "Your account",
   start: "Sign in or sign up",
+  /** Examples of the product, each with amounts that add up. */
+  shown: {
+    title: "What you get",
+    chart: {
+      caption: "In your assistant: “What did we spend this month?”",
+      total: "€1,284.10",
+      when: "this month",
+      compared: "8% less than at this point last month",
+      rows: [
+        { name: "Housing", amount: "€620.00", value: 620 },
+        { name: "Groceries", amount: "€414.35", value: 414.35 },
+        { name: "Restaurants", amount: "€151.35", value: 151.35 },
+        { name: "Transport", amount: "€98.40", value: 98.4 },
+      ],
+    },
+    digest: {
+      caption: "By email, at most once a day",
+      overdue: [{ name: "Water", when: "since 30 September", amount: "€96.40" }],
+      due: [
+        { name: "Broadband", when: "today · paid automatically", amount: "€44.99" },
+        { name: "Rent", when: "Monday, 5 October · in 3 days", amount: "€620.00" },
+        { name: "Phone", when: "Tuesday, 6 October · in 4 days", amount: "€19.00" },
+      ],
+      total: "€780.39",
+    },
+  },
   say: "What you can say",
   examples: [
     "“Log 14.50 for lunch yesterday.”",
