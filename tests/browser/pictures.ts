@@ -15,12 +15,14 @@ import { STATES } from "./states.ts";
 const KEPT = new URL("../../docs/pictures/", import.meta.url).pathname;
 /** As wide as a phone, and alike, since they stand side by side. */
 const VIEWPORT = { width: 440, height: 640 };
+/** Smaller, so that the chart fills it: all pictures have the same size in pixels. */
+const CHART_VIEWPORT = { width: 374, height: 544 };
 /** Of what a reader has to fetch. */
 const MOST_BYTES = 200_000;
 
 const PICTURES: Record<string, (page: Page) => Promise<void>> = {
   async consent(page) {
-    const state = STATES.find(({ name }) => name === "consent-many")!;
+    const state = STATES.find(({ name }) => name === "consent-one")!;
     const server = Deno.serve(
       { port: 0, hostname: "127.0.0.1", onListen() {} },
       (request) => state.show(new URL(request.url).origin),
@@ -57,7 +59,8 @@ for (const [name, show] of Object.entries(PICTURES)) {
     sanitizeOps: false,
     sanitizeResources: false,
     async fn() {
-      const page = await browser.newPage({ viewport: VIEWPORT, deviceScaleFactor: 2 });
+      const viewport = name === "chart" ? CHART_VIEWPORT : VIEWPORT;
+      const page = await browser.newPage({ viewport, deviceScaleFactor: 2 * VIEWPORT.width / viewport.width });
       await show(page);
       const path = `${folder}/${name}.png`;
       await page.screenshot({ path });
