@@ -2,6 +2,7 @@
 import { decodeFile } from "../import/decode_file.ts";
 import type { RefusalFacts } from "../words/message.ts";
 import type { ReadDocument } from "./facts.ts";
+import { typeOf } from "./file_type.ts";
 
 export const MAX_DOCUMENT_BYTES = 10 * 1024 * 1024;
 
@@ -18,6 +19,12 @@ export async function readDocument(
     return [{ ...own, refusal: refuse("too_large", { most_mb: MAX_DOCUMENT_BYTES / 1024 / 1024 }) }];
   }
   if (bytes.length === 0) return [{ ...own, refusal: refuse("empty") }];
+  const known = typeOf(bytes);
+  if (known === "application/pdf") {
+    const { readPdf } = await import("./pdf/read_pdf.ts");
+    return [{ ...own, type: known, ...readPdf(bytes) }];
+  }
+  if (known) return [{ ...own, type: known, facts: { kind: "other", format: "image", questions: [] } }];
   const { text } = decodeFile(bytes);
   if (text.trimStart().startsWith("<")) {
     const { readXml } = await import("./invoice/read_xml.ts");

@@ -155,7 +155,7 @@ journey("a person chooses a statement on the page that their assistant's link op
   await signInAsDemo(page);
   assertEquals(page.url(), upload.url, "signing in leads back");
   const choose = (name: string, content: string | Uint8Array) =>
-    page.getByLabel("One file from your bank, or e-invoices").setInputFiles({
+    page.getByLabel("One file from your bank, or invoices and receipts").setInputFiles({
       name,
       mimeType: "text/csv",
       buffer: Buffer.from(content as string),

@@ -19,7 +19,6 @@ const OTHER_KINDS = [
 ];
 
 export interface ReadFile {
-  name: string;
   isDocument: boolean;
   documents: readonly ReadDocument[];
 }
@@ -32,7 +31,6 @@ export async function readDocuments(files: readonly SentFile[]): Promise<ReadFil
   for (const { name, type, bytes } of files) {
     const documents = await readDocument(bytes, { name, type });
     read.push({
-      name,
       documents,
       isDocument: documents.some(({ refusal }) => !OTHER_KINDS.includes(refusal?.code ?? "")),
     });
@@ -51,12 +49,7 @@ export async function takeDocuments(
     throw new AppError("forbidden", "refused meanwhile", { says: ({ uploadRefused }) => uploadRefused });
   };
   const taken: Taken[] = [];
-  for (const { name, documents } of read) {
-    for (const document of documents) {
-      const isMailed = documents.length > 1;
-      taken.push(await take(attach, { ...document, name: isMailed ? document.name : name }));
-    }
-  }
+  for (const document of read.flatMap(({ documents }) => documents)) taken.push(await take(attach, document));
   return taken;
 }
 

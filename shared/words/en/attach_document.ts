@@ -1,6 +1,7 @@
 /** Words of `attach_document` and `list_documents`. */
 import { DATA_FORMAT, type EffectFormat } from "../effect_format.ts";
 import type { Refusal } from "../message.ts";
+import { doubts } from "./documents.ts";
 
 export const refusals = {
   "not_found.document": ({ id }: { id: string }): Refusal => ({
@@ -28,6 +29,7 @@ export const warnings = {
 };
 
 export const documents = {
+  doubts,
   /** What to do next, by state. */
   hints: {
     filed: "It is attached.",

@@ -31,7 +31,7 @@ export const tools = {
   },
   list_documents: {
     title: "List documents",
-    description: "Uploaded e-invoices, newest 25 first: what was read and where each is attached.",
+    description: "Uploaded documents, newest 25 first: what was read and where each is attached.",
   },
   reconcile: {
     title: "Reconcile",
@@ -77,7 +77,7 @@ export const tools = {
   },
   attach_document: {
     title: "Attach a document",
-    description: "No arguments: a link to upload e-invoices. document_id: attaches one. Pays nothing.",
+    description: "No arguments: a link to upload documents. document_id: attaches one. Pays nothing.",
   },
   settle_up: {
     title: "Settle up",

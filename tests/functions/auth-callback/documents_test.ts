@@ -59,7 +59,7 @@ uploadTest("uploaded documents are told one by one, and a certain one is attache
   const { billId, invoice } = await power(test);
   const path = await linkFor(test, mira);
   const page = await (await mira.browser.get(path)).text();
-  assertStringIncludes(text(page), "E-invoices: XML in UBL");
+  assertStringIncludes(text(page), "Invoices and receipts: PDF, pictures");
   const bakery = ublInvoice({ payee: "Bakery", number: "B1", issued: dayFrom(test, -2), due: dayFrom(test, 9) });
   const sent = await sendAll(mira.browser, path, [
     xml(invoice),
@@ -203,7 +203,7 @@ uploadTest("the books show what belongs to nothing yet, and open the upload page
   assertStringIncludes(text(page), "Documents to sort Bakery · €119.00 Added");
   assertStringIncludes(text(page), "Matches nothing in your books");
   assertEquals(page.match(/\/account\/documents\//g)?.length, 1, "an attached one is not to sort");
-  const pressed = await mira.browser.submit(page, "Upload e-invoices", { action: "upload" });
+  const pressed = await mira.browser.submit(page, "Upload documents", { action: "upload" });
   assertEquals(pressed.status, 303);
   assertStringIncludes(
     await (await mira.browser.get(pressed.headers.get("location")!)).text(),

@@ -19,8 +19,8 @@ export const presentDocument = ({ doubts, ...document }: z.infer<typeof Document
 });
 
 /** What does not add up in a document. */
-export const presentDoubts = (doubts: readonly z.infer<typeof Said>[], { warnings, answer }: Words): string[] =>
-  doubts.map(({ code, params }) => findWords(warnings, code, answer.unknownText)(params ?? {}));
+export const presentDoubts = (doubts: readonly z.infer<typeof Said>[], { documents, answer }: Words): string[] =>
+  doubts.map(({ code, params }) => findWords(documents.doubts, code, answer.unknownText)(params ?? {}));
 
 export const answer = presenter(
   z.object({ document: z.optional(Document) }),

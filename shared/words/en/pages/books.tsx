@@ -91,7 +91,7 @@ export const books = {
   cameIn: (day: Child) => <>Added {day}</>,
   otherAccount: "Asks for money to another account than before",
   moreDocuments: "Your assistant can list the rest.",
-  upload: "Upload e-invoices",
+  upload: "Upload documents",
   latest: "Latest expenses",
   earlier: "Earlier expenses",
   older: "Older expenses",

@@ -2,6 +2,7 @@
 /** Uploaded invoices and receipts, one by one. */
 import type { Child } from "hono/jsx";
 import { refusals as attaching } from "../attach_document.ts";
+import { documentRefusals, doubts } from "../documents.ts";
 import { count } from "../phrases.ts";
 
 interface Reasons {
@@ -49,8 +50,8 @@ export const documents = {
   refused: "That didn’t work: the books changed meanwhile, or you may not change them.",
   doubtful: "Something in this document doesn’t add up. Check it before you pay.",
   /** What does not add up, by code. */
-  doubts: {} as Reasons,
+  doubts: doubts as Reasons,
   unreadable: "This file can’t be read, so it wasn’t kept. Statements are uploaded one by one.",
   /** Why a file was not kept, by code. */
-  refusals: { document_quota: () => attaching.document_quota().message } as Reasons,
+  refusals: { ...documentRefusals, document_quota: () => attaching.document_quota().message } as Reasons,
 };

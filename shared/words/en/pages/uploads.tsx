@@ -6,7 +6,7 @@ import { leftOut } from "../left_out.ts";
 import { count } from "../phrases.ts";
 
 export const upload = {
-  title: "Upload a statement or e-invoices",
+  title: "Upload a statement or documents",
   lead: (organization: Child) => (
     <>
       It goes to{" "}
@@ -14,13 +14,14 @@ export const upload = {
       books until you agree.
     </>
   ),
-  label: "One file from your bank, or e-invoices",
+  label: "One file from your bank, or invoices and receipts",
   how: "Drop them here or choose them. On a phone, save them first.",
   formats: "From your bank: CSV, TSV, Excel (XLSX), OFX, QFX, QIF, MT940, or camt.052, 053 or 054, from any bank",
-  documents: "E-invoices: XML in UBL, XRechnung, Peppol, CII or FatturaPA, up to 20 at once and 25 MB together",
-  sizes: "Up to 10 MB and 50,000 rows, one statement per link",
+  documents:
+    "Invoices and receipts: PDF, pictures (JPEG, PNG, HEIC), or e-invoices in XML, also within a PDF (ZUGFeRD, Factur-X), up to 20 at once and 25 MB together",
+  sizes: "Up to 10 MB a file; a statement up to 50,000 rows, one per link",
   kept:
-    "Your assistant never gets the file itself, only what was read from it. We delete a statement within a day and keep e-invoices with your books.",
+    "Your assistant never gets the file itself, only what was read from it. We delete a statement within a day and keep invoices and receipts with your books.",
   submit: "Upload",
 };
 

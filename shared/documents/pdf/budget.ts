@@ -1,0 +1,33 @@
+/** What reading one PDF may cost: a small file can ask for gigabytes, or for years of work. */
+
+export type PdfProblem = "encrypted" | "active" | "complex" | "long" | "broken";
+
+/** Why a PDF is not read at all. */
+export class PdfRefused extends Error {
+  constructor(readonly problem: PdfProblem) {
+    super(problem);
+  }
+}
+
+/** An invoice of 60 pages takes a tenth of each. */
+export const MOST_PAGES = 200;
+const MOST_STEPS = 2_000_000;
+const MOST_DECODED_BYTES = 24 * 1024 * 1024;
+
+/** Shared by all that one PDF contains. Every loop over what a file says pays for its rounds. */
+export class Budget {
+  #steps = MOST_STEPS;
+  #bytes = MOST_DECODED_BYTES;
+
+  /** @throws {PdfRefused} when the work was too much. */
+  spend(steps = 1): void {
+    this.#steps -= steps;
+    if (this.#steps < 0) throw new PdfRefused("complex");
+  }
+
+  /** @throws {PdfRefused} when the streams are too large. */
+  unpack(bytes: number): void {
+    this.#bytes -= bytes;
+    if (this.#bytes < 0) throw new PdfRefused("complex");
+  }
+}

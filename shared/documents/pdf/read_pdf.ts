@@ -1,0 +1,31 @@
+/** Reads a PDF: the e-invoice that it carries, or else what its pages say. */
+import type { RefusalFacts } from "../../words/message.ts";
+import type { DocumentFacts } from "../facts.ts";
+import { readXml } from "../invoice/read_xml.ts";
+import { Budget, MOST_PAGES, PdfRefused } from "./budget.ts";
+import { readAttachments } from "./contents.ts";
+import { PdfFile } from "./file.ts";
+import { pagesOf } from "./pages.ts";
+
+/** As Factur-X, ZUGFeRD 1 and XRechnung name the invoice among other attachments. */
+const NAMES = /^(?:factur-x|zugferd-invoice|xrechnung)\.xml$/i;
+
+export function readPdf(bytes: Uint8Array): { facts: DocumentFacts } | { refusal: RefusalFacts } {
+  try {
+    const file = new PdfFile(bytes, new Budget());
+    const attachments = readAttachments(file);
+    pagesOf(file);
+    const named = attachments.filter(({ name }) => NAMES.test(name));
+    const invoices = (named.length > 0 ? named : attachments).flatMap(({ text }) => readXml(text) ?? []);
+    if (invoices.length === 1) return { facts: invoices[0]! };
+    if (invoices.length > 1) {
+      const questions = [{ code: "several_invoices", params: { count: invoices.length } }];
+      return { facts: { kind: "other", format: "pdf", questions } };
+    }
+    return { facts: { kind: "other", format: "pdf", questions: [] } };
+  } catch (thrown) {
+    if (!(thrown instanceof PdfRefused)) throw thrown;
+    const params = thrown.problem === "long" ? { most: MOST_PAGES } : undefined;
+    return { refusal: { code: `invalid_argument.document_pdf_${thrown.problem}`, ...(params && { params }) } };
+  }
+}
