@@ -12,7 +12,7 @@ import type { EventDeps } from "./events/call.ts";
 
 export interface Connector extends Addresses {
   store: ConnectorStore;
-  config: LimitConfig & Pick<Config, "siteUrl">;
+  config: LimitConfig & Pick<Config, "codeSecrets" | "siteUrl">;
   log: Log;
   clock: Clock;
   /** The language of its texts. */

@@ -30,7 +30,7 @@ export interface Exchange {
 
 export async function serve(
   c: AppContext,
-  { log, words, config, address, events }: Connector,
+  { log, words, config, address, events, store, clock }: Connector,
   { method, parsed, run, onlyReads = false, isStreamed, tokenHash }: Exchange,
 ): Promise<Response> {
   const headers = new Headers(c.req.raw.headers);
@@ -40,6 +40,14 @@ export async function serve(
     run,
     words,
     events: { deps: events, call: { tokenHash } },
+    asking: {
+      secrets: config.codeSecrets,
+      clock,
+      async grantId() {
+        const verdict = await store.authenticate({ tokenHash, limits: undefined });
+        return verdict.outcome === "ok" ? verdict.grant_id : undefined;
+      },
+    },
     onlyReads,
     identity: INTRODUCTIONS.includes(method) ? introduction(words, config.siteUrl) : serverInfo(words),
     reader: { siteUrl: config.siteUrl, resource: address.resource, userAgent: c.req.header("user-agent") },

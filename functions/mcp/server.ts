@@ -5,8 +5,11 @@
 import {
   type CallToolRequest,
   type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
   type Implementation,
   type ListToolsResult,
+  PROTOCOL_VERSION_META_KEY,
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
@@ -17,6 +20,7 @@ import { listedSchema } from "../../shared/connector/listed_schema.ts";
 import type { Tool } from "../../shared/connector/tool.ts";
 import type { Progress } from "../../shared/words/message.ts";
 import type { Words } from "../../shared/words/words.ts";
+import type { AskingDeps } from "./asking/call_or_ask.ts";
 import { type ChartReader, chartResource, readChart } from "./chart/resource.ts";
 import { CHART_URI } from "./chart/uri.ts";
 import { CONTRACT_URI, contractResource, readContract } from "./contract_resource.ts";
@@ -68,6 +72,14 @@ const listTools = ({ tools }: Words, onlyReads: boolean) =>
     annotations: { title: tools[listed.name].title, ...listed.annotations },
   })) as ListToolsResult["tools"];
 
+/** Clients of the newer era say so with each request. Those of the older one can't be asked, for lack of sessions. */
+function showsForms(envelope: Record<string, unknown> = {}): boolean {
+  if (!(PROTOCOL_VERSION_META_KEY in envelope)) return false;
+  const declared = envelope[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+  const { form, url } = declared?.elicitation ?? { url: {} };
+  return form !== undefined || url === undefined;
+}
+
 export interface ServerOf {
   /** Answers a call of a known tool; its exceptions reach the client. */
   run: RunTool;
@@ -77,27 +89,36 @@ export interface ServerOf {
   identity: Implementation;
   reader: ChartReader;
   events: { deps: EventDeps; call: EventCall };
+  asking: AskingDeps;
 }
 
-export function createServer({ run, words, onlyReads, identity, reader, events }: ServerOf): Server {
+export function createServer({ run, words, onlyReads, identity, reader, events, asking }: ServerOf): Server {
   const { instructions, readOnly, refusals } = words.connector;
   const server = new Server(identity, {
     ...OPTIONS,
     instructions: onlyReads ? `${instructions}\n\n${readOnly}` : instructions,
   });
   server.setRequestHandler("tools/list", () => ({ tools: listTools(words, onlyReads) }));
-  server.setRequestHandler("tools/call", ({ params }: CallToolRequest, { mcpReq: { notify, signal } }) => {
+  server.setRequestHandler("tools/call", async ({ params }: CallToolRequest, { mcpReq }) => {
+    const { notify, signal } = mcpReq;
     const tool = BY_NAME.get(params.name);
     if (!tool) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, refusals.unknownTool);
     }
     const progressToken = params._meta?.progressToken;
-    if (progressToken === undefined) return run(tool, params.arguments, { signal });
     const progress = (event: ProgressEvent) => {
       // Fails when the client has gone, which `signal` reports.
       notify({ method: "notifications/progress", params: { progressToken, ...event } }).catch(() => {});
     };
-    return run(tool, params.arguments, { signal, progress });
+    const call = (args: unknown) => run(tool, args, { signal, ...(progressToken !== undefined && { progress }) });
+    if (!showsForms(mcpReq.envelope)) return await call(params.arguments);
+    return await (await import("./asking/call_or_ask.ts")).callOrAsk(asking, words, {
+      tool: params.name,
+      arguments: params.arguments,
+      state: mcpReq.requestState(),
+      responses: mcpReq.inputResponses,
+      run: call,
+    });
   });
   server.setRequestHandler("prompts/list", () => ({ prompts: listPrompts(words) }));
   server.setRequestHandler("prompts/get", ({ params }) => {

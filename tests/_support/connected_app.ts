@@ -14,19 +14,27 @@ export const CREDENTIALS_KEY = Buffer.alloc(32, 7).toString("base64");
 
 export interface ConnectedApp {
   grantId: string;
-  /** Sends a method of the revision 2026-07-28. @returns the result, or the error. */
+  /** Sends a method, of the revision 2026-07-28 unless another is given. @returns the result, or the error. */
   ask(method: string, params?: Json): Promise<Json>;
 }
 
 interface Options {
   clock: Deps["clock"];
   guardedFetch?: Deps["guardedFetch"];
+  /** What the client declares. */
+  capabilities?: Json;
+  revision?: "2025-11-25" | "2026-07-28";
 }
 
 export async function connectApp(
   database: TestDatabase,
   { userId, organizationId }: Books,
-  { clock, guardedFetch = () => Promise.reject(new Error("this test fetches nothing")) }: Options,
+  {
+    clock,
+    guardedFetch = () => Promise.reject(new Error("this test fetches nothing")),
+    capabilities = {},
+    revision = "2026-07-28",
+  }: Options,
 ): Promise<ConnectedApp> {
   const token = `exp_at_${crypto.randomUUID().replaceAll("-", "").padEnd(43, "a")}`;
   const clientId = `client_${crypto.randomUUID()}`;
@@ -60,8 +68,8 @@ export async function connectApp(
     grantId: grant!.id,
     async ask(method, params = {}) {
       const _meta = {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
+        ...(revision === "2026-07-28" && { "io.modelcontextprotocol/protocolVersion": revision }),
+        "io.modelcontextprotocol/clientCapabilities": capabilities,
       };
       const response = await app.request(`${SITE}/api/mcp`, {
         method: "POST",
@@ -69,7 +77,7 @@ export async function connectApp(
           authorization: `Bearer ${token}`,
           accept: "application/json, text/event-stream",
           "content-type": "application/json",
-          "mcp-protocol-version": "2026-07-28",
+          "mcp-protocol-version": revision,
           "mcp-method": method,
           ...(typeof params.name === "string" && { "mcp-name": params.name }),
         },

@@ -11,6 +11,7 @@ import * as changeExpenses from "./change_expenses.ts";
 import { connector } from "./connector.ts";
 import * as contract from "./contract.ts";
 import { effects } from "./effects.ts";
+import { asking } from "./asking.ts";
 import { eventMethods, events } from "./events.ts";
 import { fieldName } from "./fields.ts";
 import * as getContext from "./get_context.ts";
@@ -97,6 +98,7 @@ export const en = {
   /** What apps can hear. */
   events,
   eventMethods,
+  asking,
   /** Prompts by name. */
   prompts,
   /** Texts that tool results share. */
