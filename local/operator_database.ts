@@ -14,7 +14,7 @@ export const OPERATOR_OPTIONS = { ...ENV_FILE_OPTION, data: { type: "string" } }
 
 export const OPERATOR_USAGE =
   `  --env-file <path>  where DATABASE_URL is, if not in the environment (.env): the session pooler's address
-  --data <folder>    instead of a deployment's database, where a stopped stack keeps its data: .local`;
+  --data <folder>    the data folder of a stopped stack, used instead of a deployment's database: .local`;
 
 export interface OperatorPlace {
   data?: string | undefined;

@@ -170,7 +170,7 @@ async function askOne(
   try {
     kept = await store.keepAnswer(link, { answer, isLast: !isOpen, at: clock() });
   } catch (thrown) {
-    // The lease expires and the link is retried; whether the database is still up shows with the next link.
+    // The lease expires and the link is retried. The next link shows whether the database is still up.
     log.error("provider_answer_not_kept", { reason: link.link_id, error: describeError(thrown) });
     note("not_kept");
     blame("not_kept");

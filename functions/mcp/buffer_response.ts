@@ -1,6 +1,6 @@
 /**
- * Waits for the SDK's complete response and returns it as JSON. In the older era, a client that asked for progress and
- * got none has its answer in an event stream of one event.
+ * Waits for the SDK's complete response and returns it as JSON. In the older protocol revision, a client that
+ * asked for progress but got none receives its answer as an event stream of one event.
  */
 import { plainError } from "./plain_error.ts";
 

@@ -1,5 +1,5 @@
 -- What a Supabase image provides before the first migration: roles, schemas and default privileges. The default
--- privileges are the image's "auto expose" ones, the harsher mode for us: a revoke that a migration forgets shows at
+-- privileges are the image's "auto expose" ones, the stricter case for us, because it exposes a forgotten revoke at
 -- once. It runs at every start and must therefore be repeatable.
 
 do $$

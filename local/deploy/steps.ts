@@ -54,7 +54,7 @@ interface Migration {
   remote: string;
 }
 
-/** Whether the database has every migration of this checkout, and otherwise only later ones. */
+/** Whether the database has all migrations of this checkout. It may also have later ones. */
 function isOnlyNewer(migrations: readonly Migration[]): boolean {
   const last = Math.max(...migrations.map(({ local }) => Number(local)));
   return migrations.every(({ local, remote }) => remote !== "" && (local !== "" || Number(remote) > last));

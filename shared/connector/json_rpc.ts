@@ -59,7 +59,7 @@ export function readMessage(value: unknown): Message {
   };
 }
 
-/** Whether lists and objects are nested deeper than `most`. Recursing into them takes stack in proportion. */
+/** Whether lists and objects nest deeper than `most`; the depth of recursion costs stack. */
 export function nestsDeeper(value: unknown, most: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   return most === 0 || Object.values(value).some((item) => nestsDeeper(item, most - 1));

@@ -2,8 +2,8 @@
 import { cleanText } from "../clean_text.ts";
 
 /**
- * No contract nests deeper. Anything below is replaced by null, which every contract rejects, since recursion could
- * exhaust the stack.
+ * No contract nests deeper. Deeper values become null, which every contract rejects, because recursion could exhaust
+ * the stack.
  */
 const MAX_DEPTH = 10;
 

@@ -188,7 +188,7 @@ export function createMembersStore(database: Database) {
       ask("withdraw_invitation", { user_id: userId, invitation_id: invitationId, at }),
 
     /** @param asked.email the address they signed in with. */
-    /** @param user nobody when whoever got the mail reads it before they sign in. */
+    /** @param user null if the recipient is not signed in yet. */
     readInvitation: ({ user, tokenHash, at }: WithLink & { user: { id: string; email: string } | null; at: Date }) =>
       ask("read_invitation", { token_hash: tokenHash, user_id: user?.id ?? null, email: user?.email ?? null, at }),
 

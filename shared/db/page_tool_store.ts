@@ -1,4 +1,4 @@
-/** Tools run for a page's signed-in person (`public.run_page_tool`): what an assistant of theirs could do. */
+/** Runs tools for a page's signed-in person, with the rights of their assistant (`public.run_page_tool`). */
 import * as z from "zod/mini";
 import { either, outcome } from "../outcome.ts";
 import { FactEnvelope } from "../connector/result.ts";

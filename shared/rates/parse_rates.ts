@@ -2,7 +2,7 @@
 import { parseExactJson } from "../exact_json.ts";
 import { MalformedRates } from "./rate_set.ts";
 
-/** Numbers come as strings. @throws {MalformedRates} */
+/** Numbers arrive as strings. @throws {MalformedRates} */
 // deno-lint-ignore no-explicit-any -- the caller checks its type
 export function parseRates(json: string): any {
   try {

@@ -17,7 +17,7 @@ interface Call {
   /** Calls that must come first. */
   after?: [name: string, args: Args][];
   /**
-   * For a job that works for everybody: the tables of the second organization that it may change, as `dump` takes them.
+   * For a job that processes all organizations: the tables of the second one that it may change, as `dump` names them.
    */
   touches?: string[];
   /** For an answer about everybody: the first organization's part. */

@@ -74,15 +74,7 @@ const CALLS: Record<string, (books: PrivateBooks) => Args[]> = {
   ],
 };
 
-const READS = [
-  "get_context",
-  "list_documents",
-  "list_expenses",
-  "summarize_spending",
-  "list_bills",
-  "review_bills",
-  "reconcile",
-];
+const READS = TOOLS.filter(({ listed }) => listed.annotations.readOnlyHint).map(({ listed }) => listed.name);
 
 Deno.test("no tool shows or changes private records", async (t) => {
   assertEquals(Object.keys(CALLS).toSorted(), TOOLS.map(({ listed }) => listed.name as string).toSorted());

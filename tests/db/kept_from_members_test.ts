@@ -226,7 +226,7 @@ testBooks("a private bill assigned to a member who can't see it", {}, {
 
 const isServer = Boolean(Deno.env.get("TEST_DATABASE_URL"));
 
-// As tests/db/rows_read_test.ts: on a server plans change whenever statistics are gathered.
+// As in rows_read_test.ts: plans change whenever the server gathers statistics.
 if (!isServer) {
   testBooks("rows of a private category", {}, {
     "cost no look-up each for a member who can't see them": async (ana, database) => {

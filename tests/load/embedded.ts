@@ -34,7 +34,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Writes that were acknowledged, each of a few rows, and those whose answer never came. */
+/** Writes of a few rows each: acknowledged ones, and ones that were never answered. */
 class Writes {
   readonly acknowledged = new Set<string>();
   readonly begun = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * A proposal's page and the press that decides. The press submits the hash of the shown proposal. A link grants
- * nothing: people without access get the same answer as for an unknown proposal.
+ * A proposal's page and the button that decides it. The form sends the hash of the shown proposal. The link grants no
+ * access: people without access get the same answer as for an unknown proposal.
  */
 import type { Decision } from "../../../shared/approvals/proposal.ts";
 import { AppError } from "../../../shared/errors.ts";

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
- * The page behind an invitation's link. It shows inviter, invited address and organization, also to whoever has no
- * account yet. Accepting requires a form, since mail scanners follow links. Other signed-in people see only the
+ * The page behind an invitation's link. It shows inviter, invited address and organization, also to visitors
+ * without an account. Accepting requires a form, since mail scanners follow links. Other signed-in people see only the
  * beginning of the invited address.
  */
 import type { InvitationEnd, ShownInvitation } from "../../../shared/db/members_store.ts";

@@ -1,5 +1,5 @@
 /**
- * The address that a mailed link signs in, added to the link and signed by us, because only the identity provider can
+ * The address that a mailed link signs in. We sign it and add it to the link, because only the identity provider can
  * read its token. The link is mailed to this address, so its holder can read that mail. By itself it signs nobody in.
  */
 import type { Config } from "../../../shared/config.ts";

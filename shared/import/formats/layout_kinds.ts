@@ -1,4 +1,4 @@
-/** The kind of a line in a known export, by the values that the export uses. */
+/** Determines a line's kind from the values in a known export. */
 import { plainHeader } from "../header_words.ts";
 import { plainText } from "../kinds.ts";
 import type { Layout } from "../layouts/layout.ts";

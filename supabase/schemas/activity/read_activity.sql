@@ -162,8 +162,9 @@ begin
 end
 $$;
 comment on function public.read_activity is
-  'Returns a page of the activity of one of a person''s organizations, the first when null: {outcome: found | unknown, '
-  'organizations, organization, country, timezone, state, may_write, changes, next, reads?, people?, apps?, events?}.';
+  'Returns a page of the activity of the given organization, or of the person''s first one if null: {outcome: '
+  'found | unknown, organizations, organization, country, timezone, state, may_write, changes, next, reads?, people?, '
+  'apps?, events?}.';
 
 alter function app.read_activity_page set role = 'authenticated';
 alter function app.read_activity_page set jit = off;

@@ -8,8 +8,8 @@ create table billing.settings (
 comment on table billing.settings is
   'One row, changed by the operator as the owner of the database; no API role may write it.';
 comment on column billing.settings.plans_enabled is
-  'Whether plans decide what an organization may use. Not true: everybody has everything, and pages say nothing of '
-  'plans. Null: the operator has not decided; a start or deployment with a CHECKOUT_URL makes it true.';
+  'Whether plans limit features. False: all features are available, and pages don''t mention plans. Null: the operator '
+  'has not decided; a start or deployment with a CHECKOUT_URL makes it true.';
 alter table billing.settings enable row level security;
 create policy "Signed-in people can read whether there are plans" on billing.settings
   for select to authenticated using ((select auth.uid()) is not null);
@@ -17,7 +17,8 @@ grant select on billing.settings to authenticated, service_role;
 insert into billing.settings (plans_enabled) values (null);
 
 create or replace function billing.plans_enabled() returns boolean
--- Security definer: a connector call asks as the service and as the person, and each change of role plans anew.
+-- Security definer, because a connector call queries it as the service and as the person, and each change of role
+-- replans the query.
 language plpgsql stable security definer set search_path = '' as $$
 begin
   return coalesce((select s.plans_enabled from billing.settings as s), false);

@@ -24,7 +24,7 @@ begin atomic
   ));
 end;
 comment on function app.usual_amount is
-  'A bill''s best known cost: its amount, else the latest known one in its currency, else null.';
+  'The best estimate of a bill''s cost: its amount, else the latest known one in its currency, else null.';
 
 create or replace function app.is_paid_by_autopay(bill app.expenses, due_on date, today date) returns boolean
 language sql immutable

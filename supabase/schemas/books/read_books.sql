@@ -63,7 +63,7 @@ begin
 end
 $$;
 comment on function public.read_books is
-  'Returns one of a person''s organizations at a glance, the first when null: {outcome: found | unknown, '
+  'Returns the given organization at a glance, or the person''s first one if null: {outcome: found | unknown, '
   'organizations, organization, base_currency, country, today, month, state, may_write, may_export, bills?, spending?, '
   'balances?, documents?, expenses, paid?}. bills, spending, balances, documents and expenses are the envelopes of '
   'list_bills, summarize_spending, get_context, list_documents and list_expenses.';

@@ -47,4 +47,4 @@ begin
 end
 $$;
 comment on function app.warn_of_reimbursed is
-  'A warning that these expenses, as far as they were just paid back, count as paid back in full.';
+  'Warns that these expenses, if this call marked them as reimbursed, count as reimbursed in full.';

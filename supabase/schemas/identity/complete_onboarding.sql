@@ -42,8 +42,8 @@ begin
 end
 $$;
 comment on function public.note_sign_in is
-  'Takes over the address that somebody signed in with, where it is another than the last time: {"onboarded": whether '
-  'they have been through onboarding, "leaving": true while their account is being deleted}.';
+  'Stores the address that the person signed in with if it changed: {"onboarded": whether they have been through '
+  'onboarding, "leaving": true while their account is being deleted}.';
 
 create or replace function identity.found_organization(
   owner_id uuid, name text, base_currency text, gets_trial boolean, at timestamptz

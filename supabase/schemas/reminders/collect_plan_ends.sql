@@ -47,7 +47,7 @@ create or replace function jobs.plan_ends_today(at timestamptz)
 returns table (organization_id text, recipient identity.profiles, about_on date)
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Time zones ahead, and two days that may have been missed.
+  -- Covers time zones ahead of UTC and up to two missed days.
   first constant timestamptz := at - interval '3 days';
   until constant timestamptz := at + interval '1 day';
 begin

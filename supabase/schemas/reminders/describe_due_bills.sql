@@ -84,7 +84,7 @@ begin
         order by o.scheduled_on desc
         limit 1
       ) as earlier on true
-      -- Only for a single date, because a statement is about one date.
+      -- Only for a single date, because a statement covers one date.
       left join lateral app.describe_statement(
         case when v.amount_mode = 'variable' and v.dates = 1 then v.occurrence_id end, recipient) as said on true
     )
@@ -123,8 +123,8 @@ begin
 end
 $$;
 comment on function app.describe_due_bills is
-  'The bills of one organization in a member''s digest: reminders and overdue bills; listed by name up to a limit, '
-  'complete in the counts and the total. reminds_of and tells_of: their log rows. Null without bills.';
+  'The bills of one organization in a member''s digest: reminders and overdue bills. Lists a limited number by '
+  'name, but counts and total are complete. reminds_of and tells_of: their log rows. Null without bills.';
 
 -- The recipient reads, not the service, as in app.run_tool.
 alter function app.describe_reconnects set role = 'authenticated';

@@ -148,7 +148,7 @@ export class Browser {
   }
 }
 
-/** Signs a new browser in by the mailed link and returns it with where the callback led. */
+/** Signs in a new browser through the mailed link. Returns it and the callback's redirect target. */
 export async function signIn(
   pages: Pages,
   email: string,

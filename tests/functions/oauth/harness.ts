@@ -32,7 +32,7 @@ export function createHarness(database: Database, config: Partial<Config> = {}) 
   const calls: string[] = [];
   const log: string[] = [];
   const clock = { now: START };
-  /** `users`: what it reports about a person besides id and address. It refreshes no session, and counts who asks. */
+  /** `users`: what it reports about a person besides id and address. It never refreshes a session, and counts lookups. */
   const identityProvider = { isDown: false, users: new Map<string, Record<string, unknown>>(), refreshes: 0 };
   const fetched: GuardedRequest[] = [];
   const publish = {

@@ -146,7 +146,7 @@ Deno.test("a received payment shows the sign of credits, and one minus in a card
   assertEquals(read(list([...charges, "Payment received - thank you,-90"])), {
     ...{ spent: "60 50 40", left: "1 card_payment", asked: "" },
   });
-  // Among many minuses it is a payment that came back, and an account's autopay says nothing.
+  // Among many negative amounts it is a returned payment, and `autopay` on an account says nothing.
   for (const rows of [["Shop,-60", "Tea,-50", "Payment received,-90", "Work,900"], [...charges, "Autopay,-90"]]) {
     assertEquals(read(list(rows)).asked, "negative_is_expense");
   }

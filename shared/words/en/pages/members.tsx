@@ -198,7 +198,7 @@ export const invitationPage = {
     ),
   },
   seen: "The other members see your email address and what you record.",
-  /** For whoever is not signed in. */
+  /** For visitors who are not signed in. */
   joinsAs: (address: Child) => <>You join as {address}.</>,
   signInFirst: (address: Child) => (
     <>You already have an account as {address}. We’ll email a link there to sign you in, then you can accept.</>

@@ -1,8 +1,8 @@
 /** The files for directories: they match the tools, and keep the limits of the forms. */
 import { assert, assertEquals } from "@std/assert";
-import { buildListing, LISTING } from "../../local/build_listing.ts";
-import { APP, COUNTEREXAMPLES, EXAMPLES } from "../../local/listing/texts.ts";
-import { TOOLS } from "../../functions/mcp/tools/mod.ts";
+import { buildListing, LISTING } from "../local/build_listing.ts";
+import { APP, COUNTEREXAMPLES, EXAMPLES } from "../local/listing/texts.ts";
+import { TOOLS } from "../functions/mcp/tools/mod.ts";
 
 const files = buildListing();
 
