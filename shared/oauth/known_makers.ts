@@ -1,6 +1,7 @@
 /**
- * Well-known apps and the URLs their makers publish for them. A maker's other URLs don't count: many show user content
- * or redirect wherever a parameter says.
+ * Well-known apps and the URLs their makers publish for them. A client is verified only if its redirect URI is listed
+ * here, character for character, so that a code can reach that maker only. A maker's other URLs don't count: many show
+ * user content or redirect wherever a parameter says.
  */
 import type { Config } from "../config.ts";
 
