@@ -27,80 +27,69 @@ function withRows<Result>(
   });
 }
 
-Deno.test("access matrix", async (t) => {
-  const database = await openDatabase();
-  try {
-    await t.step("has a cell for every caller", () => {
-      const kept = ["manager", "member", "opened", "owner", "reading", "viewer"];
-      const all = Object.keys(CALLERS).filter((name) => name !== "opened").toSorted();
-      for (const cells of matrix.tables.values()) assertEquals(Object.keys(cells).toSorted(), all);
-      for (const table of [matrix.private, matrix.ownOnly]) {
-        for (const cells of table.values()) assertEquals(Object.keys(cells).toSorted(), kept);
-      }
-    });
-    await t.step(
-      "is complete",
-      () => withRows(database, async (session) => assertTap(await runTap(session, completenessTests(matrix)))),
-    );
-    for (const [table, cells] of matrix.tables) {
-      await t.step(
-        table,
-        () => withRows(database, async (session) => assertTap(await runTap(session, accessTests(table, cells)))),
-      );
-    }
-    for (const [what, { cells, sql }] of Object.entries(KEPT)) {
-      for (const [table, expected] of cells) {
-        await t.step(
-          `${what} of ${table}`,
-          () =>
-            withRows(database, async (session) => {
-              assertTap(await runTap(session, accessTests(table, expected)));
-            }, sql),
-        );
-      }
-    }
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
 
-    // Tests of the test: plants each mistake it must catch.
-    const planted = [
-      {
-        what: "a policy removed",
-        sql: `drop policy "Members can use their organization's payments" on app.payments`,
-        fails: "member: select app.payments",
-      },
-      {
-        what: "a policy too wide",
-        sql: "create policy planted on app.payments for delete to authenticated using (true)",
-        fails: "other: delete app.payments",
-      },
-      {
-        what: "a grant to anon",
-        sql: "grant usage on schema app to anon; grant select on app.fx_rates to anon",
-        fails: "anon: select app.fx_rates",
-      },
-      {
-        what: "row-level security off",
-        sql: "alter table app.payments disable row level security",
-        fails: "removed: select app.payments",
-      },
-    ];
-    for (const { what, sql, fails } of planted) {
-      await t.step(`fails with ${what}`, () =>
-        withRows(database, async (session) => {
-          await session.exec(sql);
-          const table = fails.split(" ").at(-1)!;
-          const assertions = await runTap(session, accessTests(table, matrix.tables.get(table)!));
-          assert(assertions.some(({ ok, description }) => !ok && description === fails), JSON.stringify(assertions));
-        }));
-    }
-    await t.step("fails with an unlisted table", () =>
-      withRows(database, async (session) => {
-        await session.exec("create table app.planted (id int)");
-        const assertions = await runTap(session, completenessTests(matrix));
-        assertEquals(assertions.filter(({ ok }) => !ok).map(({ description }) => description), [
-          "the matrix lists every table",
-        ]);
-      }));
-  } finally {
-    await database.close();
+Deno.test("access matrix: has a cell for every caller", () => {
+  const kept = ["manager", "member", "opened", "owner", "reading", "viewer"];
+  const all = Object.keys(CALLERS).filter((name) => name !== "opened").toSorted();
+  for (const cells of matrix.tables.values()) assertEquals(Object.keys(cells).toSorted(), all);
+  for (const table of [matrix.private, matrix.ownOnly]) {
+    for (const cells of table.values()) assertEquals(Object.keys(cells).toSorted(), kept);
   }
 });
+Deno.test("access matrix: is complete", () =>
+  withRows(database, async (session) => assertTap(await runTap(session, completenessTests(matrix)))));
+for (const [table, cells] of matrix.tables) {
+  Deno.test(`access matrix: ${table}`, () =>
+    withRows(database, async (session) => assertTap(await runTap(session, accessTests(table, cells)))));
+}
+for (const [what, { cells, sql }] of Object.entries(KEPT)) {
+  for (const [table, expected] of cells) {
+    Deno.test(`access matrix: ${what} of ${table}`, () =>
+      withRows(database, async (session) => {
+        assertTap(await runTap(session, accessTests(table, expected)));
+      }, sql));
+  }
+}
+
+// Tests of the test: plants each mistake it must catch.
+const planted = [
+  {
+    what: "a policy removed",
+    sql: `drop policy "Members can use their organization's payments" on app.payments`,
+    fails: "member: select app.payments",
+  },
+  {
+    what: "a policy too wide",
+    sql: "create policy planted on app.payments for delete to authenticated using (true)",
+    fails: "other: delete app.payments",
+  },
+  {
+    what: "a grant to anon",
+    sql: "grant usage on schema app to anon; grant select on app.fx_rates to anon",
+    fails: "anon: select app.fx_rates",
+  },
+  {
+    what: "row-level security off",
+    sql: "alter table app.payments disable row level security",
+    fails: "removed: select app.payments",
+  },
+];
+for (const { what, sql, fails } of planted) {
+  Deno.test(`access matrix: fails with ${what}`, () =>
+    withRows(database, async (session) => {
+      await session.exec(sql);
+      const table = fails.split(" ").at(-1)!;
+      const assertions = await runTap(session, accessTests(table, matrix.tables.get(table)!));
+      assert(assertions.some(({ ok, description }) => !ok && description === fails), JSON.stringify(assertions));
+    }));
+}
+Deno.test("access matrix: fails with an unlisted table", () =>
+  withRows(database, async (session) => {
+    await session.exec("create table app.planted (id int)");
+    const assertions = await runTap(session, completenessTests(matrix));
+    assertEquals(assertions.filter(({ ok }) => !ok).map(({ description }) => description), [
+      "the matrix lists every table",
+    ]);
+  }));

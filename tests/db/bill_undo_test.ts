@@ -3,116 +3,136 @@ import { assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 
-Deno.test("undo_change of bills", async (t) => {
-  const database = await openDatabase();
-  const step = (name: string, work: (books: Books, rent: Json, database: TestDatabase) => Promise<void>) =>
-    t.step(name, async () => {
-      const books = await openBooks(database, { day: "2026-11-20" });
-      const { bill } = await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: "2026-12-01" });
-      await work(books, bill, database);
-    });
-  const shown = async (books: Books, id: string): Promise<Json> =>
-    (await books.ok("list_bills", { bill_id: id })).bills[0];
-  try {
-    await step("undoing a payment reopens its date and moves next_due back", async (books, rent) => {
-      const before = await shown(books, rent.id);
-      await books.ok("mark_bill_paid", { advance: true, bill_id: rent.id });
-      await books.ok("undo_change");
-      assertEquals(await shown(books, rent.id), { ...before, version: (await shown(books, rent.id)).version });
-      assertEquals(
-        (await books.ok("mark_bill_paid", { advance: true, bill_id: rent.id })).occurrence.due_on,
-        "2026-12-01",
-      );
-    });
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
 
-    await step("a payment months later: the date is overdue, later ones are as they were", async (books, rent) => {
-      const { change_id } = await books.call("mark_bill_paid", { bill_id: rent.id, advance: true });
-      books.goTo("2026-12-02");
-      await books.ok("mark_bill_paid", { bill_id: rent.id, due_on: "2027-01-01" });
-      await books.ok("undo_change", { change_id });
-      const bill = await shown(books, rent.id);
-      assertEquals([bill.overdue, bill.next_due], [[{ due_on: "2026-12-01", amount: "1200.00" }], "2027-02-01"]);
-    });
+const withBooks = (work: (books: Books, rent: Json, database: TestDatabase) => Promise<void>) => async () => {
+  const books = await openBooks(database, { day: "2026-11-20" });
+  const { bill } = await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: "2026-12-01" });
+  await work(books, bill, database);
+};
+const shown = async (books: Books, id: string): Promise<Json> =>
+  (await books.ok("list_bills", { bill_id: id })).bills[0];
 
-    await step("a part payment: only after the payment that settled the date", async (books, rent) => {
-      const part = await books.call("mark_bill_paid", { bill_id: rent.id, advance: true, amount: "500" });
-      const rest = await books.call("mark_bill_paid", { bill_id: rent.id, due_on: "2026-12-01" });
-      const before = await shown(books, rent.id);
-      const error = await books.fails("undo_conflict", "undo_change", { change_id: part.change_id });
-      assertEquals(error.details.rows.map(({ what }: Json) => what), ["Rent due 2026-12-01"]);
-      assertEquals(error.details.later.change_id, rest.change_id);
-      assertEquals(await shown(books, rent.id), before);
-      await books.ok("undo_change", { change_id: rest.change_id });
-      assertEquals((await shown(books, rent.id)).remaining, "700.00");
-      await books.ok("undo_change", { change_id: part.change_id });
-      assertEquals((await shown(books, rent.id)).remaining, undefined);
-    });
+Deno.test(
+  "undo_change of bills: undoing a payment reopens its date and moves next_due back",
+  withBooks(async (books, rent) => {
+    const before = await shown(books, rent.id);
+    await books.ok("mark_bill_paid", { advance: true, bill_id: rent.id });
+    await books.ok("undo_change");
+    assertEquals(await shown(books, rent.id), { ...before, version: (await shown(books, rent.id)).version });
+    assertEquals(
+      (await books.ok("mark_bill_paid", { advance: true, bill_id: rent.id })).occurrence.due_on,
+      "2026-12-01",
+    );
+  }),
+);
 
-    await step("the payment that ended a bill: it is active again", async (books) => {
-      const { bill } = await books.ok("add_bill", {
-        name: "Deposit",
-        amount: "5",
-        frequency: "once",
-        first_due: "2026-11-25",
-      });
-      await books.ok("mark_bill_paid", { advance: true, bill_id: bill.id });
-      await books.ok("undo_change");
-      const again = await shown(books, bill.id);
-      assertEquals([again.status, again.next_due], ["active", "2026-11-25"]);
-    });
+Deno.test(
+  "undo_change of bills: a payment months later: the date is overdue, later ones are as they were",
+  withBooks(async (books, rent) => {
+    const { change_id } = await books.call("mark_bill_paid", { bill_id: rent.id, advance: true });
+    books.goTo("2026-12-02");
+    await books.ok("mark_bill_paid", { bill_id: rent.id, due_on: "2027-01-01" });
+    await books.ok("undo_change", { change_id });
+    const bill = await shown(books, rent.id);
+    assertEquals([bill.overdue, bill.next_due], [[{ due_on: "2026-12-01", amount: "1200.00" }], "2027-02-01"]);
+  }),
+);
 
-    await step("undoing a new bill deletes it, and undoing that restores it", async (books, rent) => {
-      const { change_id } = await books.call("undo_change");
-      await books.fails("not_found", "list_bills", { bill_id: rent.id });
-      await books.ok("undo_change", { change_id });
-      assertEquals((await shown(books, rent.id)).next_due, "2026-12-01");
-    });
+Deno.test(
+  "undo_change of bills: a part payment: only after the payment that settled the date",
+  withBooks(async (books, rent) => {
+    const part = await books.call("mark_bill_paid", { bill_id: rent.id, advance: true, amount: "500" });
+    const rest = await books.call("mark_bill_paid", { bill_id: rent.id, due_on: "2026-12-01" });
+    const before = await shown(books, rent.id);
+    const error = await books.fails("undo_conflict", "undo_change", { change_id: part.change_id });
+    assertEquals(error.details.rows.map(({ what }: Json) => what), ["Rent due 2026-12-01"]);
+    assertEquals(error.details.later.change_id, rest.change_id);
+    assertEquals(await shown(books, rent.id), before);
+    await books.ok("undo_change", { change_id: rest.change_id });
+    assertEquals((await shown(books, rent.id)).remaining, "700.00");
+    await books.ok("undo_change", { change_id: part.change_id });
+    assertEquals((await shown(books, rent.id)).remaining, undefined);
+  }),
+);
 
-    await step("a bill that blocks the undo is named, whatever changed on it", async (books, rent) => {
-      const change = (note: string, amount: string) => ({
-        bill_id: rent.id,
-        set: { note },
-        occurrence: { due_on: "2026-12-01", action: "set_amount", amount },
-      });
-      const { change_id } = await books.call("update_bill", change("x", "1"));
-      await books.ok("update_bill", change("y", "2"));
-      const { details } = await books.fails("undo_conflict", "undo_change", { change_id });
-      assertEquals(details.rows.map(({ what }: Json) => what), ["Rent"]);
+Deno.test(
+  "undo_change of bills: the payment that ended a bill: it is active again",
+  withBooks(async (books) => {
+    const { bill } = await books.ok("add_bill", {
+      name: "Deposit",
+      amount: "5",
+      frequency: "once",
+      first_due: "2026-11-25",
     });
+    await books.ok("mark_bill_paid", { advance: true, bill_id: bill.id });
+    await books.ok("undo_change");
+    const again = await shown(books, bill.id);
+    assertEquals([again.status, again.next_due], ["active", "2026-11-25"]);
+  }),
+);
 
-    await step("a bill that was paid since cannot be removed", async (books, rent) => {
-      const [added] = await database.query<{ id: string }>(
-        "select id from app.change_sets where tool = 'add_bill' and organization_id = $1",
-        [
-          books.organizationId,
-        ],
-      );
-      await books.ok("mark_bill_paid", { advance: true, bill_id: rent.id });
-      await books.fails("undo_conflict", "undo_change", { change_id: added!.id });
-      assertEquals((await shown(books, rent.id)).next_due, "2027-01-01");
-    });
+Deno.test(
+  "undo_change of bills: undoing a new bill deletes it, and undoing that restores it",
+  withBooks(async (books, rent) => {
+    const { change_id } = await books.call("undo_change");
+    await books.fails("not_found", "list_bills", { bill_id: rent.id });
+    await books.ok("undo_change", { change_id });
+    assertEquals((await shown(books, rent.id)).next_due, "2026-12-01");
+  }),
+);
 
-    await step('an automatic payment: it stays open, and is not what "undo that" means', async (books, rent) => {
-      const { bill } = await books.ok("add_bill", {
-        name: "Netflix",
-        amount: "15",
-        first_due: "2026-12-05",
-        autopay: true,
-      });
-      books.goTo("2026-12-10");
-      await books.ok("mark_bill_paid", { advance: true, bill_id: bill.id });
-      const [automatic] = await database.query<{ id: string }>(
-        "select id from app.change_sets where tool = 'autopay' and organization_id = $1",
-        [books.organizationId],
-      );
-      assertEquals((await books.ok("undo_change")).undone.summary, "Paid 15.00 EUR for Netflix due 2027-01-05");
-      await books.ok("undo_change", { change_id: automatic!.id });
-      books.goTo("2026-12-20");
-      await books.ok("mark_bill_paid", { bill_id: rent.id });
-      const open = await shown(books, bill.id);
-      assertEquals([open.overdue, open.next_due], [[{ due_on: "2026-12-05", amount: "15.00" }], "2027-01-05"]);
+Deno.test(
+  "undo_change of bills: a bill that blocks the undo is named, whatever changed on it",
+  withBooks(async (books, rent) => {
+    const change = (note: string, amount: string) => ({
+      bill_id: rent.id,
+      set: { note },
+      occurrence: { due_on: "2026-12-01", action: "set_amount", amount },
     });
-  } finally {
-    await database.close();
-  }
-});
+    const { change_id } = await books.call("update_bill", change("x", "1"));
+    await books.ok("update_bill", change("y", "2"));
+    const { details } = await books.fails("undo_conflict", "undo_change", { change_id });
+    assertEquals(details.rows.map(({ what }: Json) => what), ["Rent"]);
+  }),
+);
+
+Deno.test(
+  "undo_change of bills: a bill that was paid since cannot be removed",
+  withBooks(async (books, rent) => {
+    const [added] = await database.query<{ id: string }>(
+      "select id from app.change_sets where tool = 'add_bill' and organization_id = $1",
+      [
+        books.organizationId,
+      ],
+    );
+    await books.ok("mark_bill_paid", { advance: true, bill_id: rent.id });
+    await books.fails("undo_conflict", "undo_change", { change_id: added!.id });
+    assertEquals((await shown(books, rent.id)).next_due, "2027-01-01");
+  }),
+);
+
+Deno.test(
+  'undo_change of bills: an automatic payment: it stays open, and is not what "undo that" means',
+  withBooks(async (books, rent) => {
+    const { bill } = await books.ok("add_bill", {
+      name: "Netflix",
+      amount: "15",
+      first_due: "2026-12-05",
+      autopay: true,
+    });
+    books.goTo("2026-12-10");
+    await books.ok("mark_bill_paid", { advance: true, bill_id: bill.id });
+    const [automatic] = await database.query<{ id: string }>(
+      "select id from app.change_sets where tool = 'autopay' and organization_id = $1",
+      [books.organizationId],
+    );
+    assertEquals((await books.ok("undo_change")).undone.summary, "Paid 15.00 EUR for Netflix due 2027-01-05");
+    await books.ok("undo_change", { change_id: automatic!.id });
+    books.goTo("2026-12-20");
+    await books.ok("mark_bill_paid", { bill_id: rent.id });
+    const open = await shown(books, bill.id);
+    assertEquals([open.overdue, open.next_due], [[{ due_on: "2026-12-05", amount: "15.00" }], "2027-01-05"]);
+  }),
+);

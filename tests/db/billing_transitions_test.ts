@@ -1,9 +1,9 @@
 /** The transition table: each payment event from every prior state. */
 import { assertEquals } from "@std/assert";
-import { addOrganization, deliver, planOf, PLANS } from "../_support/billing.ts";
-import { database, day, iso, resetEachTime, TRIAL_ENDS_AT } from "./billing_database.ts";
+import { addOrganization, deliver, planOf, PLANS, resetBilling } from "../_support/billing.ts";
+import { database, day, iso, TRIAL_ENDS_AT } from "./billing_database.ts";
 
-resetEachTime();
+Deno.test.beforeAll(() => resetBilling(database));
 
 const RUNNING = { plan: "of the event", plan_status: "active", past_due_since: null };
 const FAILING = { plan: "of the event", plan_status: "past_due", past_due_since: "of the event" };
@@ -41,43 +41,42 @@ const HOLDERS = {
   "an organization with a plan set by hand": { plan: "team", trialEndsAt: null },
 };
 
+let organizations = 0;
+
 for (const [holder, { plan: plan0, trialEndsAt }] of Object.entries(HOLDERS)) {
   const hasSomething = plan0 !== "free" || trialEndsAt !== null;
-  Deno.test(`each event, from every prior state of ${holder}, ends in its named state if its subscription counts`, async (t) => {
-    let steps = 0;
-    for (const [prior, events] of Object.entries(PRIOR)) {
-      for (const [type, next] of Object.entries(NEXT)) {
-        for (const [plan, planId] of Object.entries(PLANS)) {
-          await t.step(`${type} of ${plan} when ${prior}`, async () => {
-            const id = `org_${String(++steps).padStart(12, "0")}`;
-            await addOrganization(database, { id, plan: plan0, trialEndsAt });
-            const about = { organizationId: id, planId, subscriptionId: `sub_${steps}` };
-            const counts = (until: number) => !hasSomething || [...events, type].slice(0, until).some(saysActive);
-            const verdict = (until: number) => ({
-              outcome: "applied" as const,
-              organization_id: id,
-              ...counts(until) ? {} : { no_effect: "never_active" as const },
-            });
-            for (const [index, earlier] of events.entries()) {
-              assertEquals(await deliver(database, earlier, { ...about, at: day(1 + index) }), verdict(index + 1));
-            }
-            assertEquals(await deliver(database, type, { ...about, at: day(20) }), verdict(events.length + 1));
-            const wasFailing = prior.startsWith("past due");
-            const failingSince = wasFailing ? iso(prior === "past due from the start" ? 1 : 2) : iso(20);
-            assertEquals(
-              await planOf(database, id),
-              counts(events.length + 1)
-                ? {
-                  plan: next.plan === "free" ? "free" : plan,
-                  plan_status: next.plan_status,
-                  past_due_since: next.past_due_since && failingSince,
-                  trial_ends_at: trialEndsAt,
-                }
-                : { plan: plan0, plan_status: "active", past_due_since: null, trial_ends_at: trialEndsAt },
-            );
+  for (const [prior, events] of Object.entries(PRIOR)) {
+    for (const [type, next] of Object.entries(NEXT)) {
+      for (const [plan, planId] of Object.entries(PLANS)) {
+        Deno.test(`${holder}: ${type} of ${plan} when ${prior} ends in its named state if it counts`, async () => {
+          const id = `org_${String(++organizations).padStart(12, "0")}`;
+          await addOrganization(database, { id, plan: plan0, trialEndsAt });
+          const about = { organizationId: id, planId, subscriptionId: `sub_${organizations}` };
+          const counts = (until: number) => !hasSomething || [...events, type].slice(0, until).some(saysActive);
+          const verdict = (until: number) => ({
+            outcome: "applied" as const,
+            organization_id: id,
+            ...counts(until) ? {} : { no_effect: "never_active" as const },
           });
-        }
+          for (const [index, earlier] of events.entries()) {
+            assertEquals(await deliver(database, earlier, { ...about, at: day(1 + index) }), verdict(index + 1));
+          }
+          assertEquals(await deliver(database, type, { ...about, at: day(20) }), verdict(events.length + 1));
+          const wasFailing = prior.startsWith("past due");
+          const failingSince = wasFailing ? iso(prior === "past due from the start" ? 1 : 2) : iso(20);
+          assertEquals(
+            await planOf(database, id),
+            counts(events.length + 1)
+              ? {
+                plan: next.plan === "free" ? "free" : plan,
+                plan_status: next.plan_status,
+                past_due_since: next.past_due_since && failingSince,
+                trial_ends_at: trialEndsAt,
+              }
+              : { plan: plan0, plan_status: "active", past_due_since: null, trial_ends_at: trialEndsAt },
+          );
+        });
       }
     }
-  });
+  }
 }

@@ -4,16 +4,8 @@ import { openDatabase, type TestDatabase } from "../_support/database.ts";
 
 const TODAY = "2026-11-20";
 
-function test(name: string, work: (t: Deno.TestContext, database: TestDatabase) => Promise<void>): void {
-  Deno.test(name, async (t) => {
-    const database = await openDatabase();
-    try {
-      await work(t, database);
-    } finally {
-      await database.close();
-    }
-  });
-}
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
 
 const codes = (result: Json): string[] => result.warnings.map(({ code }: Json) => code);
 const paymentsOf = (database: TestDatabase, id: string) =>
@@ -21,16 +13,16 @@ const paymentsOf = (database: TestDatabase, id: string) =>
     id,
   ]);
 
-test("mark_bill_paid", async (t, database) => {
-  const step = (name: string, work: (books: Books, rent: Json) => Promise<void>) =>
-    t.step(name, async () => {
-      const books = await openBooks(database, { day: "2026-10-15" });
-      const { bill } = await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: "2026-11-01" });
-      books.goTo(TODAY);
-      await work(books, bill);
-    });
+const withRent = (work: (books: Books, rent: Json) => Promise<void>) => async () => {
+  const books = await openBooks(database, { day: "2026-10-15" });
+  const { bill } = await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: "2026-11-01" });
+  books.goTo(TODAY);
+  await work(books, bill);
+};
 
-  await step("settles what remains of the earliest open date and moves next_due at once", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid settles what remains of the earliest open date and moves next_due at once",
+  withRent(async (books, rent) => {
     const result = await books.call("mark_bill_paid", { bill_name: "rent" });
     assertMatch(result.data.payment.id, /^pay_/);
     assertEquals(result.data, {
@@ -58,41 +50,56 @@ test("mark_bill_paid", async (t, database) => {
       ]),
       [{ table_name: "payments" }, { table_name: "expense_occurrences" }],
     );
-  });
+  }),
+);
 
-  await step("records the day, the payer and a note", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid records the day, the payer and a note",
+  withRent(async (books, rent) => {
     await books.ok("mark_bill_paid", { bill_id: rent.id, paid_on: "2026-11-02", note: " by transfer " });
     const [row] = await database.query(
       "select paid_on, note, paid_by, source from app.payments where expense_id = $1",
       [rent.id],
     );
     assertEquals(row, { paid_on: "2026-11-02", note: "by transfer", paid_by: books.userId, source: "assistant" });
-  });
+  }),
+);
 
-  await step("pays the next date ahead of time, and says so", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid pays the next date ahead of time, and says so",
+  withRent(async (books, rent) => {
     await books.ok("mark_bill_paid", { bill_id: rent.id, due_on: "2026-11-01" });
     const result = await books.call("mark_bill_paid", { bill_id: rent.id, due_on: "2026-12-01" });
     assertEquals([result.data.occurrence.due_on, result.data.next_due, codes(result)], ["2026-12-01", "2027-01-01", [
       "paid_in_advance",
     ]]);
-  });
+  }),
+);
 
-  await step("pays any date of the schedule, and the dates between stay open", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid pays any date of the schedule, and the dates between stay open",
+  withRent(async (books, rent) => {
     const result = await books.ok("mark_bill_paid", { bill_id: rent.id, due_on: "2027-02-01" });
     assertEquals([result.occurrence.due_on, result.next_due], ["2027-02-01", "2026-12-01"]);
     const shown = await books.ok("list_bills", { bill_id: rent.id });
     assertEquals(shown.next_dates.slice(0, 4), ["2026-12-01", "2027-01-01", "2027-03-01", "2027-04-01"]);
     assertEquals(shown.bills[0].overdue, [{ due_on: "2026-11-01", amount: "1200.00" }]);
-  });
+  }),
+);
 
-  await step("says what is still unpaid", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid says what is still unpaid",
+  withRent(async (books, rent) => {
     books.goTo("2027-01-10");
     const result = await books.call("mark_bill_paid", { bill_id: rent.id });
     assertEquals([result.data.occurrence.due_on, codes(result)], ["2026-11-01", ["overdue"]]);
     assertMatch(result.warnings[0].message, /2026-12-01 and 2027-01-01/);
-  });
+  }),
+);
 
-  await step("on a due day pays the date of that day, and names the older open one", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid on a due day pays the date of that day, and names the older open one",
+  withRent(async (books, rent) => {
     books.goTo("2026-12-01");
     const result = await books.call("mark_bill_paid", { bill_name: "Rent" });
     assertEquals([result.data.occurrence.due_on, result.data.next_due], ["2026-12-01", "2027-01-01"]);
@@ -113,9 +120,12 @@ test("mark_bill_paid", async (t, database) => {
     }]);
     const old = await books.call("mark_bill_paid", { bill_id: rent.id, due_on: "2026-11-01" });
     assertEquals(codes(old), []);
-  });
+  }),
+);
 
-  await step("off a due day pays the oldest date, and names the coming one that may have been meant", async (books) => {
+Deno.test(
+  "mark_bill_paid off a due day pays the oldest date, and names the coming one that may have been meant",
+  withRent(async (books) => {
     books.goTo("2026-11-30");
     const result = await books.call("mark_bill_paid", { bill_name: "Rent" });
     assertEquals(result.data.occurrence.due_on, "2026-11-01");
@@ -123,15 +133,21 @@ test("mark_bill_paid", async (t, database) => {
       result.warnings[0].message,
       /^This was recorded for 2026-11-01, the oldest open date\. Rent is still unpaid for 2026-12-01: /,
     );
-  });
+  }),
+);
 
-  await step("in advance does not mean the date of the day", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid in advance does not mean the date of the day",
+  withRent(async (books, rent) => {
     books.goTo("2026-12-01");
     const error = await books.fails("invalid_argument", "mark_bill_paid", { bill_id: rent.id, advance: true });
     assertMatch(error.message, /due 2026-11-01 is still open/);
-  });
+  }),
+);
 
-  await step("takes part payments until nothing remains", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid takes part payments until nothing remains",
+  withRent(async (books, rent) => {
     const part = await books.call("mark_bill_paid", { bill_id: rent.id, amount: "500" });
     assertEquals(part.warnings, [{
       code: "partly_paid",
@@ -155,9 +171,12 @@ test("mark_bill_paid", async (t, database) => {
     const rest = await books.ok("mark_bill_paid", { bill_id: rent.id });
     assertEquals([rest.payment.amount, rest.occurrence], ["400.00", { due_on: "2026-11-01", status: "paid" }]);
     assertEquals((await paymentsOf(database, rent.id)).length, 3);
-  });
+  }),
+);
 
-  await step("a repeated call pays nothing twice", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid a repeated call pays nothing twice",
+  withRent(async (books, rent) => {
     const first = await books.ok("mark_bill_paid", { bill_name: "Rent" });
     const error = await books.fails("already_paid", "mark_bill_paid", { bill_name: "Rent" });
     assertEquals(error.retryable, false);
@@ -168,16 +187,22 @@ test("mark_bill_paid", async (t, database) => {
     assertEquals((await paymentsOf(database, rent.id)).length, 1);
     books.goTo("2026-11-28");
     assertEquals((await books.ok("mark_bill_paid", { bill_name: "Rent" })).occurrence.due_on, "2026-12-01");
-  });
+  }),
+);
 
-  await step("a repeated part payment pays nothing twice", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid a repeated part payment pays nothing twice",
+  withRent(async (books, rent) => {
     await books.ok("mark_bill_paid", { bill_id: rent.id, amount: "500" });
     await books.fails("already_paid", "mark_bill_paid", { bill_id: rent.id, amount: "500" });
     await books.ok("mark_bill_paid", { bill_id: rent.id, amount: "500", due_on: "2026-11-01" });
     assertEquals((await paymentsOf(database, rent.id)).length, 2);
-  });
+  }),
+);
 
-  await step("another member's call is a repeat, and so is one of days later", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid another member's call is a repeat, and so is one of days later",
+  withRent(async (books, rent) => {
     await books.ok("mark_bill_paid", { bill_id: rent.id, paid_on: "2026-11-01" });
     const member = await books.join();
     await member.fails("already_paid", "mark_bill_paid", { bill_id: rent.id });
@@ -193,27 +218,30 @@ test("mark_bill_paid", async (t, database) => {
       }
     }
     assertEquals((await paymentsOf(database, rent.id)).length, 1);
-  });
+  }),
+);
 
-  await step(
-    "the next date is not meant while the one that is paid is nearer, however long the lead",
-    async (books) => {
-      const { bill } = await books.ok("add_bill", {
-        name: "Club",
-        amount: "5",
-        frequency: "weekly",
-        first_due: TODAY,
-        reminder: { enabled: true, days_before: 30 },
-      });
-      await books.ok("mark_bill_paid", { bill_id: bill.id });
-      books.goTo("2026-11-22");
-      await books.fails("already_paid", "mark_bill_paid", { bill_id: bill.id });
-      books.goTo("2026-11-25");
-      assertEquals((await books.ok("mark_bill_paid", { bill_id: bill.id })).occurrence.due_on, "2026-11-27");
-    },
-  );
+Deno.test(
+  "mark_bill_paid the next date is not meant while the one that is paid is nearer, however long the lead",
+  withRent(async (books) => {
+    const { bill } = await books.ok("add_bill", {
+      name: "Club",
+      amount: "5",
+      frequency: "weekly",
+      first_due: TODAY,
+      reminder: { enabled: true, days_before: 30 },
+    });
+    await books.ok("mark_bill_paid", { bill_id: bill.id });
+    books.goTo("2026-11-22");
+    await books.fails("already_paid", "mark_bill_paid", { bill_id: bill.id });
+    books.goTo("2026-11-25");
+    assertEquals((await books.ok("mark_bill_paid", { bill_id: bill.id })).occurrence.due_on, "2026-11-27");
+  }),
+);
 
-  await step("advance pays the one date that follows, once", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid advance pays the one date that follows, once",
+  withRent(async (books, rent) => {
     const open = await books.fails("invalid_argument", "mark_bill_paid", { bill_id: rent.id, advance: true });
     assertEquals([open.field, open.message.includes("2026-11-01")], ["advance", true]);
     await books.ok("mark_bill_paid", { bill_id: rent.id });
@@ -223,9 +251,12 @@ test("mark_bill_paid", async (t, database) => {
     assertMatch(error.hint, /due_on "2027-01-01"/);
     await books.fails("already_paid", "mark_bill_paid", { bill_id: rent.id });
     assertEquals((await paymentsOf(database, rent.id)).length, 2);
-  });
+  }),
+);
 
-  await step("a bill that was never paid is not paid ahead of time unasked", async (books) => {
+Deno.test(
+  "mark_bill_paid a bill that was never paid is not paid ahead of time unasked",
+  withRent(async (books) => {
     const { bill } = await books.ok("add_bill", {
       name: "Tax",
       amount: "9",
@@ -236,9 +267,12 @@ test("mark_bill_paid", async (t, database) => {
     assertEquals(error.details, { bill_id: bill.id, next_due: "2027-03-01" });
     assertEquals(await paymentsOf(database, bill.id), []);
     await books.ok("mark_bill_paid", { bill_id: bill.id, advance: true });
-  });
+  }),
+);
 
-  await step("a named month means the bill's open date in it, else the one that was paid", async (books) => {
+Deno.test(
+  "mark_bill_paid a named month means the bill's open date in it, else the one that was paid",
+  withRent(async (books) => {
     const { bill } = await books.ok("add_bill", { name: "Power", amount: "9", first_due: "2026-08-20" });
     const paidFor = async (due_on: string) =>
       (await books.ok("mark_bill_paid", { bill_name: "power", due_on })).occurrence.due_on;
@@ -256,18 +290,24 @@ test("mark_bill_paid", async (t, database) => {
     assertMatch(message, /not due on 2026-07\./);
     await books.ok("update_bill", { bill_id: bill.id, occurrence: { action: "skip", due_on: "2026-12" } });
     assertEquals(await paidFor("2027-01"), "2027-01-20");
-  });
+  }),
+);
 
-  await step("a month with two dates means the one that is open", async (books) => {
+Deno.test(
+  "mark_bill_paid a month with two dates means the one that is open",
+  withRent(async (books) => {
     await books.ok("add_bill", { name: "Cleaning", amount: "9", month_days: [2, 16], first_due: "2026-11-02" });
     const paid = [];
     for (const _ of [1, 2]) {
       paid.push((await books.ok("mark_bill_paid", { bill_name: "cleaning", due_on: "2026-11" })).occurrence.due_on);
     }
     assertEquals(paid, ["2026-11-02", "2026-11-16"]);
-  });
+  }),
+);
 
-  await step("a bill with one date is paid ahead of time, and only once", async (books) => {
+Deno.test(
+  "mark_bill_paid a bill with one date is paid ahead of time, and only once",
+  withRent(async (books) => {
     const { bill } = await books.ok("add_bill", {
       name: "Plumber",
       amount: "380",
@@ -277,9 +317,12 @@ test("mark_bill_paid", async (t, database) => {
     assertEquals((await books.ok("mark_bill_paid", { bill_name: "Plumber" })).occurrence.due_on, "2026-11-30");
     await books.fails("already_paid", "mark_bill_paid", { bill_name: "Plumber" });
     assertEquals((await paymentsOf(database, bill.id)).length, 1);
-  });
+  }),
+);
 
-  await step("asks back for a payment half a year from its date", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid asks back for a payment half a year from its date",
+  withRent(async (books, rent) => {
     const far = { bill_id: rent.id, paid_on: "2020-01-01" };
     const error = await books.fails("date_out_of_range", "mark_bill_paid", far);
     assertEquals([error.field, error.retryable], ["paid_on", true]);
@@ -294,9 +337,12 @@ test("mark_bill_paid", async (t, database) => {
     // A date that has been open for long needs confirmation, because it is rarely the intended one.
     books.goTo("2027-07-20");
     await books.fails("date_out_of_range", "mark_bill_paid", { bill_id: rent.id });
-  });
+  }),
+);
 
-  await step("corrects a settled date in one call, which can be undone", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid corrects a settled date in one call, which can be undone",
+  withRent(async (books, rent) => {
     const of = { bill_id: rent.id, due_on: "2026-11-01" };
     await books.ok("mark_bill_paid", { ...of, paid_on: "2026-11-02" });
     const tipped = await books.call("mark_bill_paid", { ...of, amount: "1250" });
@@ -321,9 +367,12 @@ test("mark_bill_paid", async (t, database) => {
     assertMatch(undone.summary, /^Corrected/);
     assertEquals((await paymentsOf(database, rent.id))[0]!.amount_minor, 125000);
     assertEquals((await books.ok("list_bills", { bill_id: rent.id })).bills[0].next_due, "2026-12-01");
-  });
+  }),
+);
 
-  await step("a correction takes the rate of its own day", async (books) => {
+Deno.test(
+  "mark_bill_paid a correction takes the rate of its own day",
+  withRent(async (books) => {
     await addRate(database, "USD", "2026-11-02", "1.1000");
     await addRate(database, "USD", "2026-11-16", "1.2000");
     const { bill } = await books.ok("add_bill", {
@@ -335,9 +384,12 @@ test("mark_bill_paid", async (t, database) => {
     const of = { bill_id: bill.id, due_on: "2026-11-21" };
     assertEquals((await books.ok("mark_bill_paid", of)).payment.base_amount, "110.00");
     assertEquals((await books.ok("mark_bill_paid", { ...of, paid_on: "2026-11-03" })).payment.base_amount, "120.00");
-  });
+  }),
+);
 
-  await step("does not guess which of several parts is wrong", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid does not guess which of several parts is wrong",
+  withRent(async (books, rent) => {
     const of = { bill_id: rent.id, due_on: "2026-11-01" };
     await books.ok("mark_bill_paid", { ...of, amount: "500" });
     await books.ok("mark_bill_paid", { ...of, amount: "700" });
@@ -347,16 +399,22 @@ test("mark_bill_paid", async (t, database) => {
     const error = await books.fails("already_paid", "mark_bill_paid", { ...of, amount: "900" });
     assertMatch(error.hint, /"action": "reopen"/);
     assertEquals((await paymentsOf(database, rent.id)).length, 2);
-  });
+  }),
+);
 
-  await step("answers a repeated key with the first result", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid answers a repeated key with the first result",
+  withRent(async (books, rent) => {
     const args = { bill_id: rent.id, idempotency_key: "pay-12345" };
     const first = await books.call("mark_bill_paid", args);
     assertEquals(await books.call("mark_bill_paid", args), { ...first, replayed: true });
     assertEquals((await paymentsOf(database, rent.id)).length, 1);
-  });
+  }),
+);
 
-  await step("rolls the bill first: automatic payments are there before the next date is paid", async (books) => {
+Deno.test(
+  "mark_bill_paid rolls the bill first: automatic payments are there before the next date is paid",
+  withRent(async (books) => {
     const { bill } = await books.ok("add_bill", {
       name: "Netflix",
       amount: "15",
@@ -371,9 +429,12 @@ test("mark_bill_paid", async (t, database) => {
       "autopay",
       "assistant",
     ]);
-  });
+  }),
+);
 
-  await step("the charged amount replaces an estimate", async (books) => {
+Deno.test(
+  "mark_bill_paid the charged amount replaces an estimate",
+  withRent(async (books) => {
     const { bill } = await books.ok("add_bill", {
       name: "Gas",
       amount: "80",
@@ -386,9 +447,12 @@ test("mark_bill_paid", async (t, database) => {
     assertEquals(more.occurrence.status, "paid");
     const asExpected = await books.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2027-02-01" });
     assertEquals(asExpected.payment.amount, "80.00");
-  });
+  }),
+);
 
-  await step("a variable bill needs its amount until it is known", async (books) => {
+Deno.test(
+  "mark_bill_paid a variable bill needs its amount until it is known",
+  withRent(async (books) => {
     const { bill } = await books.ok("add_bill", { name: "Power", amount_mode: "variable", first_due: "2026-12-01" });
     const error = await books.fails("invalid_argument", "mark_bill_paid", { bill_id: bill.id, advance: true });
     assertEquals(error.field, "amount");
@@ -406,9 +470,12 @@ test("mark_bill_paid", async (t, database) => {
       (await books.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2027-01-01" })).payment.amount,
       "90.00",
     );
-  });
+  }),
+);
 
-  await step("keeps the base-currency value at the payment day's rate", async (books) => {
+Deno.test(
+  "mark_bill_paid keeps the base-currency value at the payment day's rate",
+  withRent(async (books) => {
     await addRate(database, "USD", "2026-11-13", "1.0800");
     await settleDay(database, "2026-11-14");
     await books.ok("add_bill", { name: "Hosting", amount: "10.80", currency: "USD", first_due: "2026-12-01" });
@@ -425,16 +492,22 @@ test("mark_bill_paid", async (t, database) => {
       paid_on: "2026-10-01",
     });
     assertEquals([unknown.data.payment.base_amount, codes(unknown)], [undefined, ["rate_missing", "paid_in_advance"]]);
-  });
+  }),
+);
 
-  await step("a date before the bill was added can be paid when named", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid a date before the bill was added can be paid when named",
+  withRent(async (books, rent) => {
     await books.fails("invalid_argument", "mark_bill_paid", { bill_id: rent.id, due_on: "2026-10-01" });
     const { bill } = await books.ok("add_bill", { name: "Phone", amount: "20", first_due: "2026-09-10" });
     const result = await books.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2026-11-10" });
     assertEquals([result.occurrence, result.next_due], [{ due_on: "2026-11-10", status: "paid" }, "2026-12-10"]);
-  });
+  }),
+);
 
-  await step("a date may be named as scheduled or as due", async (books) => {
+Deno.test(
+  "mark_bill_paid a date may be named as scheduled or as due",
+  withRent(async (books) => {
     books.goTo("2026-11-16");
     for (const due_on of ["2026-11-22", "2026-11-23"]) {
       const { bill } = await books.ok("add_bill", {
@@ -445,33 +518,36 @@ test("mark_bill_paid", async (t, database) => {
       });
       assertEquals((await books.ok("mark_bill_paid", { bill_id: bill.id, due_on })).occurrence.due_on, "2026-11-23");
     }
-  });
+  }),
+);
 
-  await t.step("finds a bill by name: active before over, exact before part, name before payee", async () => {
-    const books = await openBooks(database, { day: TODAY });
-    const add = async (name: string, payee?: string) =>
-      (await books.ok("add_bill", { name, payee, amount: "1", first_due: "2026-12-01" })).bill.id;
-    const paidFor = async (bill_name: string) =>
-      (await books.ok("mark_bill_paid", { bill_name, due_on: "2026-12-01" })).bill_id;
-    const old = await add("Rent");
-    await database.query("update app.expenses set status = 'cancelled', next_due = null where id = $1", [old]);
-    const flat = await add("Rent flat", "Landlord");
-    assertEquals(await paidFor("rent"), flat);
-    const exact = await add("Rent");
-    assertEquals(await paidFor("RENT"), exact);
-    await add("Rent office", "Landlord");
-    const error = await books.fails("ambiguous_name", "mark_bill_paid", { bill_name: "ren" });
-    assertEquals(error.details.candidates.map(({ name }: Json) => name), ["Rent flat", "Rent", "Rent office"]);
-    assert(error.details.candidates.every(({ id }: Json) => id.startsWith("bill_")));
-    await books.fails("ambiguous_name", "mark_bill_paid", { bill_name: "landlord" });
-    const power = await add("Electricity", "Vattenfall 100%");
-    assertEquals(await paidFor("fall 100%"), power);
-    const unknown = await books.fails("not_found", "mark_bill_paid", { bill_name: "Elektricity" });
-    assertEquals(unknown.details.suggestions[0], "Electricity");
-    await books.fails("not_found", "mark_bill_paid", { bill_name: "%" + "_" });
-  });
+Deno.test("mark_bill_paid finds a bill by name: active before over, exact before part, name before payee", async () => {
+  const books = await openBooks(database, { day: TODAY });
+  const add = async (name: string, payee?: string) =>
+    (await books.ok("add_bill", { name, payee, amount: "1", first_due: "2026-12-01" })).bill.id;
+  const paidFor = async (bill_name: string) =>
+    (await books.ok("mark_bill_paid", { bill_name, due_on: "2026-12-01" })).bill_id;
+  const old = await add("Rent");
+  await database.query("update app.expenses set status = 'cancelled', next_due = null where id = $1", [old]);
+  const flat = await add("Rent flat", "Landlord");
+  assertEquals(await paidFor("rent"), flat);
+  const exact = await add("Rent");
+  assertEquals(await paidFor("RENT"), exact);
+  await add("Rent office", "Landlord");
+  const error = await books.fails("ambiguous_name", "mark_bill_paid", { bill_name: "ren" });
+  assertEquals(error.details.candidates.map(({ name }: Json) => name), ["Rent flat", "Rent", "Rent office"]);
+  assert(error.details.candidates.every(({ id }: Json) => id.startsWith("bill_")));
+  await books.fails("ambiguous_name", "mark_bill_paid", { bill_name: "landlord" });
+  const power = await add("Electricity", "Vattenfall 100%");
+  assertEquals(await paidFor("fall 100%"), power);
+  const unknown = await books.fails("not_found", "mark_bill_paid", { bill_name: "Elektricity" });
+  assertEquals(unknown.details.suggestions[0], "Electricity");
+  await books.fails("not_found", "mark_bill_paid", { bill_name: "%" + "_" });
+});
 
-  await step("pays no bill when id and name refer to two", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid pays no bill when id and name refer to two",
+  withRent(async (books, rent) => {
     const netflix = (await books.ok("add_bill", { name: "Netflix", amount: "9", first_due: "2026-12-01" })).bill.id;
     const flat = (await books.ok("add_bill", { name: "Rent flat", amount: "9", first_due: "2026-12-01" })).bill.id;
     for (const bill_id of [netflix, flat]) {
@@ -481,9 +557,12 @@ test("mark_bill_paid", async (t, database) => {
     await books.ok("mark_bill_paid", { bill_id: flat, bill_name: "flat", advance: true });
     await books.ok("mark_bill_paid", { bill_id: rent.id, bill_name: "rent " });
     await books.ok("mark_bill_paid", { bill_id: netflix, bill_name: "", advance: true });
-  });
+  }),
+);
 
-  await step("for a future day says what to do about this bill", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid for a future day says what to do about this bill",
+  withRent(async (books, rent) => {
     for (const paid_on of ["2026-11-21", "2026-12-24"]) {
       const error = await books.fails("date_out_of_range", "mark_bill_paid", { bill_id: rent.id, paid_on });
       assertEquals(
@@ -491,33 +570,39 @@ test("mark_bill_paid", async (t, database) => {
         `Leave paid_on out if it was paid today; otherwise call this again on ${paid_on}. The bill stays open until then, and its reminder stays on.`,
       );
     }
-  });
+  }),
+);
 
-  const refused: [string, string, (rent: Json) => Record<string, unknown>, string][] = [
-    ["no bill", "invalid_argument", () => ({}), "bill_id"],
-    ["an unknown id", "not_found", () => ({ bill_id: "bill_000000000000" }), "bill_id"],
-    ["another currency", "invalid_argument", ({ id }) => ({ bill_id: id, amount: "1", currency: "USD" }), "currency"],
-    ["too many decimals", "amount_precision", ({ id }) => ({ bill_id: id, amount: "1.001" }), "amount"],
-    ["zero", "invalid_argument", ({ id }) => ({ bill_id: id, amount: "0" }), "amount"],
-    ["too much", "overpayment", ({ id }) => ({ bill_id: id, amount: "1200.01" }), "amount"],
-    ["a payment in the future", "date_out_of_range", ({ id }) => ({ bill_id: id, paid_on: "tomorrow" }), "paid_on"],
-    ["a payment long ago", "date_out_of_range", ({ id }) => ({ bill_id: id, paid_on: "2001-01-01" }), "paid_on"],
-    [
-      "a day on which nothing is due",
-      "invalid_argument",
-      ({ id }) => ({ bill_id: id, due_on: "2026-11-02" }),
-      "due_on",
-    ],
-  ];
-  for (const [name, code, argsOf, field] of refused) {
-    await step(`refuses ${name}`, async (books, rent) => {
+const refused: [string, string, (rent: Json) => Record<string, unknown>, string][] = [
+  ["no bill", "invalid_argument", () => ({}), "bill_id"],
+  ["an unknown id", "not_found", () => ({ bill_id: "bill_000000000000" }), "bill_id"],
+  ["another currency", "invalid_argument", ({ id }) => ({ bill_id: id, amount: "1", currency: "USD" }), "currency"],
+  ["too many decimals", "amount_precision", ({ id }) => ({ bill_id: id, amount: "1.001" }), "amount"],
+  ["zero", "invalid_argument", ({ id }) => ({ bill_id: id, amount: "0" }), "amount"],
+  ["too much", "overpayment", ({ id }) => ({ bill_id: id, amount: "1200.01" }), "amount"],
+  ["a payment in the future", "date_out_of_range", ({ id }) => ({ bill_id: id, paid_on: "tomorrow" }), "paid_on"],
+  ["a payment long ago", "date_out_of_range", ({ id }) => ({ bill_id: id, paid_on: "2001-01-01" }), "paid_on"],
+  [
+    "a day on which nothing is due",
+    "invalid_argument",
+    ({ id }) => ({ bill_id: id, due_on: "2026-11-02" }),
+    "due_on",
+  ],
+];
+for (const [name, code, argsOf, field] of refused) {
+  Deno.test(
+    `mark_bill_paid refuses ${name}`,
+    withRent(async (books, rent) => {
       const error = await books.fails(code, "mark_bill_paid", argsOf(rent));
       assertEquals(error.field, field);
       assertEquals(await paymentsOf(database, rent.id), []);
-    });
-  }
+    }),
+  );
+}
 
-  await step("names the argument for a charge in another currency", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid names the argument for a charge in another currency",
+  withRent(async (books, rent) => {
     const other = { bill_id: rent.id, amount: "1", currency: "USD" };
     const { hint } = await books.fails("invalid_argument", "mark_bill_paid", other);
     assertEquals(
@@ -525,14 +610,20 @@ test("mark_bill_paid", async (t, database) => {
       "Give the amount in EUR. If only what the bank charged in USD is known, leave amount and currency out and give " +
         'charged {"amount": "…", "currency": "USD"}.',
     );
-  });
+  }),
+);
 
-  await step("says which dates are open when the one named is not due", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid says which dates are open when the one named is not due",
+  withRent(async (books, rent) => {
     const error = await books.fails("invalid_argument", "mark_bill_paid", { bill_id: rent.id, due_on: "2026-11-02" });
     assertEquals(error.details, { open_dates: ["2026-11-01", "2026-12-01"] });
-  });
+  }),
+);
 
-  await step("refuses a skipped date", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid refuses a skipped date",
+  withRent(async (books, rent) => {
     await database.query(
       "update app.expense_occurrences set status = 'skipped', closed_at = now() where expense_id = $1",
       [rent.id],
@@ -543,17 +634,23 @@ test("mark_bill_paid", async (t, database) => {
       (await books.ok("mark_bill_paid", { bill_id: rent.id, advance: true })).occurrence.due_on,
       "2026-12-01",
     );
-  });
+  }),
+);
 
-  await step("refuses a paused bill with nothing open, and pays its open dates", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid refuses a paused bill with nothing open, and pays its open dates",
+  withRent(async (books, rent) => {
     await database.query("update app.expenses set status = 'paused', next_due = null where id = $1", [rent.id]);
     await books.fails("invalid_argument", "mark_bill_paid", { bill_id: rent.id, due_on: "2026-12-01" });
     assertEquals((await books.ok("mark_bill_paid", { bill_id: rent.id })).occurrence.due_on, "2026-11-01");
     books.goTo("2026-11-25");
     await books.fails("invalid_argument", "mark_bill_paid", { bill_id: rent.id });
-  });
+  }),
+);
 
-  await step("refuses a bill that is fully paid, or deleted", async (books) => {
+Deno.test(
+  "mark_bill_paid refuses a bill that is fully paid, or deleted",
+  withRent(async (books) => {
     const { bill } = await books.ok("add_bill", {
       name: "Deposit",
       amount: "5",
@@ -566,9 +663,12 @@ test("mark_bill_paid", async (t, database) => {
     await database.query("update app.expenses set deleted_at = now() where id = $1", [bill.id]);
     await books.fails("not_found", "mark_bill_paid", { bill_id: bill.id });
     await books.fails("not_found", "mark_bill_paid", { bill_name: "Deposit" });
-  });
+  }),
+);
 
-  await step("corrects a date in the currency that it was paid in", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid corrects a date in the currency that it was paid in",
+  withRent(async (books, rent) => {
     await books.ok("mark_bill_paid", { bill_id: rent.id, due_on: "2026-11-01" });
     await books.ok("update_bill", { bill_id: rent.id, set: { currency: "JPY", amount: "190000" } });
     const yen = { bill_id: rent.id, due_on: "2026-11-01", amount: "1250", currency: "JPY" };
@@ -580,9 +680,12 @@ test("mark_bill_paid", async (t, database) => {
       await database.query("select amount_minor, currency from app.payments where expense_id = $1", [rent.id]),
       [{ amount_minor: 125050, currency: "EUR" }],
     );
-  });
+  }),
+);
 
-  await step("pays a date that was reopened in the currency of the bill", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid pays a date that was reopened in the currency of the bill",
+  withRent(async (books, rent) => {
     const { change_id } = await books.call("mark_bill_paid", { bill_id: rent.id, due_on: "2026-11-01" });
     await books.ok("update_bill", { bill_id: rent.id, set: { currency: "JPY", amount: "190000" } });
     const reopened = await books.call("update_bill", {
@@ -607,9 +710,12 @@ test("mark_bill_paid", async (t, database) => {
     assertEquals(await paid(), [{ amount_minor: 120000, currency: "EUR" }]);
     await books.ok("undo_change", { change_id });
     assertEquals((await books.ok("mark_bill_paid", { bill_id: rent.id })).payment.currency, "JPY");
-  });
+  }),
+);
 
-  await step("reaches no bill of another organization, by id or by name", async (books, rent) => {
+Deno.test(
+  "mark_bill_paid reaches no bill of another organization, by id or by name",
+  withRent(async (books, rent) => {
     const other = await openBooks(database, { day: TODAY });
     await other.fails("not_found", "mark_bill_paid", { bill_id: rent.id });
     await other.fails("not_found", "mark_bill_paid", { bill_name: "Rent" });
@@ -617,43 +723,38 @@ test("mark_bill_paid", async (t, database) => {
     assertEquals((await other.ok("list_bills")).bills, []);
     assertEquals(await paymentsOf(database, rent.id), []);
     assertEquals((await books.ok("list_bills")).bills.length, 1);
-  });
-});
+  }),
+);
 
 // PGlite has one connection: concurrent calls need a server.
 Deno.test({
   name: "concurrent calls of mark_bill_paid pay once, pay ahead once and correct once",
   ignore: !Deno.env.get("TEST_DATABASE_URL"),
   async fn() {
-    const database = await openDatabase();
-    try {
-      for (let round = 0; round < 10; round++) {
-        const books = await openBooks(database, { day: TODAY });
-        const { bill } = await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: TODAY });
-        const callers = [books, await books.join(), books];
-        const results = await Promise.all(callers.map((one) => one.call("mark_bill_paid", { bill_id: bill.id })));
-        assertEquals(results.map(({ ok, error }) => ok || error.code).toSorted(), [
-          "already_paid",
-          "already_paid",
-          true,
-        ]);
-        assertEquals((await paymentsOf(database, bill.id)).length, 1);
-        const ahead = await Promise.all(
-          callers.map((one) => one.call("mark_bill_paid", { bill_id: bill.id, advance: true })),
-        );
-        assertEquals(ahead.filter(({ ok }) => ok).map(({ data }) => data.occurrence.due_on), ["2026-12-20"]);
-        const corrections = await Promise.all(
-          callers.map((one) => one.call("mark_bill_paid", { bill_id: bill.id, due_on: TODAY, amount: "1250" })),
-        );
-        assertEquals(corrections.map(({ ok, error }) => ok || error.code).toSorted(), [
-          "already_paid",
-          "already_paid",
-          true,
-        ]);
-        assertEquals((await paymentsOf(database, bill.id)).map(({ amount_minor }) => amount_minor), [125000, 120000]);
-      }
-    } finally {
-      await database.close();
+    for (let round = 0; round < 10; round++) {
+      const books = await openBooks(database, { day: TODAY });
+      const { bill } = await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: TODAY });
+      const callers = [books, await books.join(), books];
+      const results = await Promise.all(callers.map((one) => one.call("mark_bill_paid", { bill_id: bill.id })));
+      assertEquals(results.map(({ ok, error }) => ok || error.code).toSorted(), [
+        "already_paid",
+        "already_paid",
+        true,
+      ]);
+      assertEquals((await paymentsOf(database, bill.id)).length, 1);
+      const ahead = await Promise.all(
+        callers.map((one) => one.call("mark_bill_paid", { bill_id: bill.id, advance: true })),
+      );
+      assertEquals(ahead.filter(({ ok }) => ok).map(({ data }) => data.occurrence.due_on), ["2026-12-20"]);
+      const corrections = await Promise.all(
+        callers.map((one) => one.call("mark_bill_paid", { bill_id: bill.id, due_on: TODAY, amount: "1250" })),
+      );
+      assertEquals(corrections.map(({ ok, error }) => ok || error.code).toSorted(), [
+        "already_paid",
+        "already_paid",
+        true,
+      ]);
+      assertEquals((await paymentsOf(database, bill.id)).map(({ amount_minor }) => amount_minor), [125000, 120000]);
     }
   },
 });

@@ -5,20 +5,14 @@ import { assertTap, rolledBack, runTap, splitStatements } from "../_support/tap.
 
 const FOLDER = new URL("./", import.meta.url);
 
-Deno.test("pgTAP files", async (t) => {
-  const database = await openDatabase();
-  try {
-    const names = (await Array.fromAsync(Deno.readDir(FOLDER), ({ name }) => name)).filter((name) =>
-      name.endsWith(".sql")
-    );
-    for (const name of names.toSorted()) {
-      const sql = await Deno.readTextFile(new URL(name, FOLDER));
-      await t.step(name, async () => assertTap(await rolledBack(database, (session) => runTap(session, sql))));
-    }
-  } finally {
-    await database.close();
-  }
-});
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+const names = (await Array.fromAsync(Deno.readDir(FOLDER), ({ name }) => name)).filter((name) => name.endsWith(".sql"));
+for (const name of names.toSorted()) {
+  const sql = await Deno.readTextFile(new URL(name, FOLDER));
+  Deno.test(`pgTAP file ${name}`, async () => assertTap(await rolledBack(database, (session) => runTap(session, sql))));
+}
 
 Deno.test("splitStatements() leaves semicolons in quotes, dollar quotes and comments alone", () => {
   assertEquals(

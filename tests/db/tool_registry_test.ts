@@ -47,21 +47,17 @@ const PLANTED: Record<string, string> = {
   "a tool that reads is declared as one that writes": "alter function app.review_bills volatile",
 };
 
-Deno.test("one registry of tools: the contracts and the database's functions agree", async (t) => {
-  const database = await openDatabase();
-  try {
-    await t.step("as they are", () => rolledBack(database, judge));
-    for (const [what, change] of Object.entries(PLANTED)) {
-      await t.step(`planted: ${what}`, () =>
-        rolledBack(database, async (session) => {
-          await session.exec(change);
-          await fails(() => judge(session));
-        }));
-    }
-  } finally {
-    await database.close();
-  }
-});
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+Deno.test("one registry of tools: the contracts and the database's functions agree", () => rolledBack(database, judge));
+for (const [what, change] of Object.entries(PLANTED)) {
+  Deno.test(`one registry of tools: planted: ${what}`, () =>
+    rolledBack(database, async (session) => {
+      await session.exec(change);
+      await fails(() => judge(session));
+    }));
+}
 
 async function fails(work: () => Promise<void>) {
   const failure = await work().then(() => undefined, (thrown) => thrown);

@@ -15,7 +15,7 @@ const versionAfter = (table: "expenses" | "payments", set: string) =>
     return row!.version;
   });
 
-Deno.test("a version changes with typed fields and ignores derived ones", async (t) => {
+Deno.test("a version changes with typed fields and ignores derived ones", async () => {
   await database.reset();
   const books = await openBooks(database);
   await books.ok("log_expenses", { items: [{ name: "Lunch", amount: "14.50", tags: ["work"] }] });
@@ -35,9 +35,7 @@ Deno.test("a version changes with typed fields and ignores derived ones", async 
   ];
   const versions = { expenses: 1, payments: 1 };
   for (const [table, set, changes] of cases) {
-    await t.step(`${table}: ${set}`, async () => {
-      if (changes) versions[table]++;
-      assertEquals(await versionAfter(table, set), versions[table]);
-    });
+    if (changes) versions[table]++;
+    assertEquals(await versionAfter(table, set), versions[table], `${table}: ${set}`);
   }
 });
