@@ -64,43 +64,35 @@ async function mails(): Promise<[name: string, html: string][]> {
   return await Promise.all([...digests, ...templates, ...written]);
 }
 
-Deno.test("mails look right on phone and desktop, light and dark", {
-  sanitizeOps: false,
-  sanitizeResources: false,
-}, async (t) => {
-  const browser = await launchChromium();
-  try {
-    for (const [name, html] of await mails()) {
-      for (const [device, width] of Object.entries(WIDTHS)) {
-        for (const colorScheme of ["light", "dark"] as const) {
-          await t.step(`${name}, ${device}, ${colorScheme}`, async () => {
-            const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme });
-            const requests: string[] = [];
-            page.on("request", (request) => requests.push(request.url()));
-            await page.setContent(html);
-            if (PICTURES) {
-              await page.screenshot({ path: `${PICTURES}/${name}-${device}-${colorScheme}.png`, fullPage: true });
-            }
-            const measured = await page.evaluate(MEASURE) as { overflow: number; faint: string[] };
-            assertEquals(requests, [], "nothing is loaded");
-            assert(measured.overflow <= 0, `wider than the screen by ${measured.overflow} px`);
-            assertEquals(measured.faint, [], "every text has a contrast of 4.5:1");
-            await page.close();
-          });
-        }
-      }
-    }
-  } finally {
-    await browser.close();
-  }
-});
+const NO_SANITIZERS = { sanitizeOps: false, sanitizeResources: false };
+const browser = await launchChromium();
+Deno.test.afterAll(() => browser.close());
 
-Deno.test("the mailbox of the embedded stack shows a mail on the ground that its colours are for, in both themes", {
-  sanitizeOps: false,
-  sanitizeResources: false,
-}, async () => {
-  const browser = await launchChromium();
-  try {
+for (const [name, html] of await mails()) {
+  for (const [device, width] of Object.entries(WIDTHS)) {
+    for (const colorScheme of ["light", "dark"] as const) {
+      Deno.test(`the mail ${name} looks right: ${device}, ${colorScheme}`, NO_SANITIZERS, async () => {
+        const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme });
+        const requests: string[] = [];
+        page.on("request", (request) => requests.push(request.url()));
+        await page.setContent(html);
+        if (PICTURES) {
+          await page.screenshot({ path: `${PICTURES}/${name}-${device}-${colorScheme}.png`, fullPage: true });
+        }
+        const measured = await page.evaluate(MEASURE) as { overflow: number; faint: string[] };
+        assertEquals(requests, [], "nothing is loaded");
+        assert(measured.overflow <= 0, `wider than the screen by ${measured.overflow} px`);
+        assertEquals(measured.faint, [], "every text has a contrast of 4.5:1");
+        await page.close();
+      });
+    }
+  }
+}
+
+Deno.test(
+  "the mailbox of the embedded stack shows a mail on the ground that its colours are for, in both themes",
+  NO_SANITIZERS,
+  async () => {
     const html = new Map(await mails()).get("magic_link")!;
     const mail = {
       id: "1",
@@ -126,10 +118,8 @@ Deno.test("the mailbox of the embedded stack shows a mail on the ground that its
       await page.close();
     }
     assert(grounds[0] !== grounds[1], `${grounds}`);
-  } finally {
-    await browser.close();
-  }
-});
+  },
+);
 
 /** Runs in the page: the ground that the browser's own text colour of the theme is for. */
 const CANVAS = `(() => {

@@ -76,37 +76,38 @@ const CALLS: Record<string, (books: PrivateBooks) => Args[]> = {
 
 const READS = TOOLS.filter(({ listed }) => listed.annotations.readOnlyHint).map(({ listed }) => listed.name);
 
-Deno.test("no tool shows or changes private records", async (t) => {
+Deno.test("every tool has a call here", () => {
   assertEquals(Object.keys(CALLS).toSorted(), TOOLS.map(({ listed }) => listed.name as string).toSorted());
-  for (const who of ["member", "viewer"] as const) {
-    await t.step(who, async () => {
-      const books = await fresh();
-      const privateRows = () =>
-        database.query(
-          `select to_jsonb(e)::text as row from app.expenses as e where e.id = any ($1)
-           union all select to_jsonb(p)::text from app.payments as p where p.id = any ($1)
-           union all select to_jsonb(c)::text from app.categories as c where c.id = any ($1) order by 1`,
-          [books.allIds],
-        );
-      const before = await privateRows();
-      const findings: string[] = [];
-      for (const [tool, callsOf] of Object.entries(CALLS)) {
-        for (const args of callsOf(books)) {
-          const sent = JSON.stringify(args);
-          // The steps of an import are our own.
-          if (!("step" in args) && !TOOLS.find(({ listed }) => listed.name === tool)!.parse(args).ok) {
-            findings.push(`${tool} does not take ${sent}`);
-          }
-          const answer = await books.people[who].call(tool, args);
-          const leaks = privateLeaks(JSON.stringify(answer), books, sent);
-          if (leaks.length > 0) findings.push(`${tool} ${sent} shows ${leaks.join()}: ${JSON.stringify(answer)}`);
-        }
-      }
-      assertEquals(findings, []);
-      assertEquals(await privateRows(), before);
-    });
-  }
 });
+
+for (const who of ["member", "viewer"] as const) {
+  Deno.test(`no tool shows private records to a ${who}, or changes them`, async () => {
+    const books = await fresh();
+    const privateRows = () =>
+      database.query(
+        `select to_jsonb(e)::text as row from app.expenses as e where e.id = any ($1)
+         union all select to_jsonb(p)::text from app.payments as p where p.id = any ($1)
+         union all select to_jsonb(c)::text from app.categories as c where c.id = any ($1) order by 1`,
+        [books.allIds],
+      );
+    const before = await privateRows();
+    const findings: string[] = [];
+    for (const [tool, callsOf] of Object.entries(CALLS)) {
+      for (const args of callsOf(books)) {
+        const sent = JSON.stringify(args);
+        // The steps of an import are our own.
+        if (!("step" in args) && !TOOLS.find(({ listed }) => listed.name === tool)!.parse(args).ok) {
+          findings.push(`${tool} does not take ${sent}`);
+        }
+        const answer = await books.people[who].call(tool, args);
+        const leaks = privateLeaks(JSON.stringify(answer), books, sent);
+        if (leaks.length > 0) findings.push(`${tool} ${sent} shows ${leaks.join()}: ${JSON.stringify(answer)}`);
+      }
+    }
+    assertEquals(findings, []);
+    assertEquals(await privateRows(), before);
+  });
+}
 
 Deno.test("owner, manager and a viewer to whom it was opened see it in every tool that reads", async () => {
   const books = await fresh();

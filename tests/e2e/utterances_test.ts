@@ -63,36 +63,35 @@ async function hear(world: World, { who, calls }: Utterance): Promise<{ effect: 
   }
 }
 
-/** Plays files in one household. */
+/** Registers a test for each utterance of some files, which are played in one household. */
 async function play(
-  t: Deno.TestContext,
   files: string[],
   judge: (utterance: Utterance, heard: { effect: string; text: string }) => void,
 ): Promise<Utterance[]> {
   const utterances = await readUtterances(...files);
   const database = await openDatabase();
-  try {
-    const world = await moveIn(database);
-    for (const utterance of utterances) {
-      await t.step(`${utterance.id} ${utterance.said}`, async () => judge(utterance, await hear(world, utterance)));
-    }
-  } finally {
-    await database.close();
+  Deno.test.afterAll(() => database.close());
+  let world: Promise<World> | undefined;
+  for (const utterance of utterances) {
+    Deno.test(`${utterance.id} ${utterance.said}`, async () => {
+      judge(utterance, await hear(await (world ??= moveIn(database)), utterance));
+    });
   }
   return utterances;
 }
 
-Deno.test("no utterance gets a false reply", async (t) => {
-  const played = await play(
-    t,
-    ["review.txt", "more.txt", "fresh.txt", "second_reader.txt", "third_reader.txt"],
-    ({ effect, says, silent }, heard) => {
-      assertEquals(heard.effect, effect, heard.text);
-      for (const words of says) assert(words.test(heard.text), `${words} is missing in ${heard.text}`);
-      for (const words of silent) assert(!words.test(heard.text), `${words} stands in ${heard.text}`);
-    },
-  );
-  const firsts = played.flatMap(({ calls }) => calls.slice(0, 1));
+const replied = await play(
+  ["review.txt", "more.txt", "fresh.txt", "second_reader.txt", "third_reader.txt"],
+  ({ effect, says, silent }, heard) => {
+    assertEquals(heard.effect, effect, heard.text);
+    for (const words of says) assert(words.test(heard.text), `${words} is missing in ${heard.text}`);
+    for (const words of silent) assert(!words.test(heard.text), `${words} stands in ${heard.text}`);
+  },
+);
+const habits = await play(["habits.txt"], () => {});
+
+Deno.test("at most 3 % of the first calls of an utterance are refused", () => {
+  const firsts = replied.flatMap(({ calls }) => calls.slice(0, 1));
   const refused = firsts.filter((call) => call.refused);
   assert(
     refused.length <= 0.03 * firsts.length || Deno.env.get("ONLY"),
@@ -100,9 +99,8 @@ Deno.test("no utterance gets a false reply", async (t) => {
   );
 });
 
-Deno.test("habits of small models are understood, or refused with a hint that works", async (t) => {
-  const played = await play(t, ["habits.txt"], () => {});
+Deno.test("habits of small models are understood, or refused with a hint that works", () => {
   // The review has three more, which no tool hears: arguments that are null or a text, and an unknown tool.
-  const understood = played.filter(({ calls }) => calls.every(({ refused }) => !refused));
-  assert((played.length === 171 && understood.length >= 150) || Deno.env.get("ONLY"), `${understood.length}`);
+  const understood = habits.filter(({ calls }) => calls.every(({ refused }) => !refused));
+  assert((habits.length === 171 && understood.length >= 150) || Deno.env.get("ONLY"), `${understood.length}`);
 });

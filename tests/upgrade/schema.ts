@@ -58,15 +58,16 @@ const PLANTED: Record<string, [sql: string, shows: RegExp]> = {
   "a job": ["select cron.schedule('planted_job', '* * * * *', 'select 1')", /lacks cron\.job.*planted_job/],
 };
 
-Deno.test("test of the test: each planted difference shows", async (t) => {
+Deno.test("test of the test: each planted difference shows", async () => {
   const to = await migrated(cluster, await migrationsIn(ROOT));
   const database = postgresDatabase(to, { max: 1 });
   for (const [sql] of Object.values(PLANTED)) await database.exec(sql);
   await database.close();
   const { lines, rows } = await differenceOf({ from, to });
-  for (const [what, [, shows]] of Object.entries(PLANTED)) {
-    await t.step(what, () => assert([...lines, ...rows].some((line) => shows.test(line)), lines.join("\n")));
-  }
+  const unseen = Object.entries(PLANTED).filter(([, [, shows]]) =>
+    ![...lines, ...rows].some((line) => shows.test(line))
+  );
+  assertEquals(unseen.map(([what]) => what), [], lines.join("\n"));
 });
 
 const read = (path: string) => Deno.readTextFile(new URL(path, project));

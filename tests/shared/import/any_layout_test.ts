@@ -168,21 +168,12 @@ function judge(made: Layout): "right" | "asked" | "refused" | { wrong: unknown }
     : { wrong: { total, right, strange, mapping: read.mapping, left: read.left_out, bad: read.rows_bad } };
 }
 
-Deno.test("statements of 500 invented layouts are read correctly, questioned or refused", async (t) => {
-  const table = new Map<string, Record<string, number>>();
+Deno.test("statements of 500 invented layouts are read correctly, questioned or refused", () => {
   fc.assert(
     fc.property(layout, (made) => {
       const outcome = judge(made);
-      const told = typeof outcome === "string" ? outcome : "wrong";
-      const row = table.get(made.how) ?? { right: 0, asked: 0, refused: 0, wrong: 0 };
-      table.set(made.how, { ...row, [told]: row[told]! + 1 });
-      assertEquals(told === "wrong" ? [outcome, write(made)] : [], []);
+      assertEquals(typeof outcome === "string" ? [] : [outcome, write(made)], []);
     }),
     { numRuns: Number(Deno.env.get("LAYOUTS") ?? 500) },
   );
-  for (const [how, row] of table) {
-    await t.step(`${how}: ${Object.entries(row).map((cell) => cell.join(" ")).join(", ")}`, () => {
-      assertEquals(row.wrong, 0);
-    });
-  }
 });

@@ -299,7 +299,7 @@ Deno.test("readImport() returns something sensible for any text, quickly", () =>
   );
 });
 
-Deno.test("readImport() is fast for any file within its size limit", async (t) => {
+{
   const cells: Record<string, string> = {
     digits: "1".repeat(60_000) + "x1",
     brackets: "(".repeat(400_000),
@@ -324,7 +324,7 @@ Deno.test("readImport() is fast for any file within its size limit", async (t) =
   }
   const mapping = { payee: "abc" + "s".repeat(100) };
   for (const [name, csv] of Object.entries(files)) {
-    await t.step(name, () => {
+    Deno.test(`readImport() is fast: ${name}`, () => {
       const since = process.cpuUsage();
       readImport(csv);
       readImport(csv, mapping);
@@ -333,9 +333,12 @@ Deno.test("readImport() is fast for any file within its size limit", async (t) =
       assert(ms < 3000, `took ${ms} ms`);
     });
   }
-  const wide = problem(files["20,000 columns"]!);
-  assertEquals(wide.message, "Line 1 has more than 200 cells, the maximum for an import.");
-});
+
+  Deno.test("readImport() refuses a file that is too wide", () => {
+    const wide = problem(files["20,000 columns"]!);
+    assertEquals(wide.message, "Line 1 has more than 200 cells, the maximum for an import.");
+  });
+}
 
 Deno.test("readImport() reads a column of links, and reports cells that are not links", () => {
   const csv = "Date,Name,Amount,Receipt\n2026-10-05,Lunch,14.50,https://shop.example.com/7\n2026-10-06,Tea,3.00,lost\n";
