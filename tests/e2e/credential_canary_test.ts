@@ -117,7 +117,7 @@ Deno.test("test of the test: the canary is found in every encoding", () => {
   assert(!found("dop_v1_another"));
 });
 
-Deno.test("a credential is stored only encrypted", async (t) => {
+Deno.test("a credential is stored only encrypted", async () => {
   const provider = startLoudProvider();
   const stack = await startStack({
     args: ["--no-schedules"],
@@ -153,7 +153,8 @@ Deno.test("a credential is stored only encrypted", async (t) => {
     });
     const connectUrl: string = update.data.connect_url;
 
-    await t.step("entered on the page and refused in every way", async () => {
+    // Entered on the page and refused in every way.
+    {
       for (const mood of ["refuses", "fails", "answers a page", "redirects", "asks to wait"] as const) {
         provider.mood = mood;
         const page = await enter(browser, connectUrl, CREDENTIAL);
@@ -174,9 +175,10 @@ Deno.test("a credential is stored only encrypted", async (t) => {
       const refused = await enter(browser, connectUrl, REFUSED);
       assertStringIncludes(refused.html, "DigitalOcean doesn’t accept what you entered");
       note("page of a wrong one", refused);
-    });
+    }
 
-    await t.step("stored, and viewed", async () => {
+    // Stored, and viewed.
+    {
       provider.mood = "accepts";
       const done = await enter(browser, connectUrl, CREDENTIAL);
       assertEquals([done.status, done.url.pathname], [200, "/account/providers/connected"]);
@@ -184,9 +186,10 @@ Deno.test("a credential is stored only encrypted", async (t) => {
       assertMatch((await open("/account")).html, /Team …wxyz/);
       await open(connectUrl);
       note("form of a site in between", await sendFromElsewhere(stack, browser, connectUrl));
-    });
+    }
 
-    await t.step("used by the job and the tool, with success and with failures", async () => {
+    // Used by the job and the tool, with success and with failures.
+    {
       const heard = provider.heard.length;
       note("job", await runJob(stack, "provider-sync"));
       await tool("sync_bill_amounts", { bill_ids: [billId] });
@@ -201,28 +204,32 @@ Deno.test("a credential is stored only encrypted", async (t) => {
       await tool("get_context", { include: ["provider_links", "recent_changes", "settings", "members"] });
       assertMatch((await open("/account")).html, /no longer accepts our key/);
       await open(`/account/providers/connect?bill=${billId}`);
-    });
+    }
 
-    await t.step("mentioned in mails", async () => {
+    // Mentioned in mails.
+    {
       note("reminders", await runJob(stack, "reminders"));
       const mails = await (await fetch(stack.mail_url!)).text();
       assertStringIncludes(mails, "Servers");
       note("mails", mails);
-    });
+    }
     await client.close();
     await stack.stop({ keep: true });
 
-    await t.step("no answer, page, address or mail contains it", () => {
+    // No answer, page, address or mail contains it.
+    {
       assert(answers.length > 20);
       for (const { of, text } of [...answers, { of: "connect_url", text: connectUrl }]) assertAbsent(of, text);
-    });
+    }
 
-    await t.step("the log does not contain it", () => {
+    // The log does not contain it.
+    {
       assertStringIncludes(stack.log(), "provider_tried");
       assertAbsent("log", stack.log());
-    });
+    }
 
-    await t.step("one row contains it, encrypted", async () => {
+    // One row contains it, encrypted.
+    {
       const database = await openStored(stack);
       let rows = 0;
       let envelopes = 0;
@@ -235,11 +242,12 @@ Deno.test("a credential is stored only encrypted", async (t) => {
       // The demo's own link has one too.
       assertEquals(envelopes, 2);
       assert(rows > 1000, `only ${rows} rows were looked at`);
-    });
+    }
 
-    await t.step("no file of the stack contains it", async () => {
+    // No file of the stack contains it.
+    {
       for await (const { path, text } of filesOf(stack.folder)) assertAbsent(path, text);
-    });
+    }
   } finally {
     await provider.stop();
     await Deno.remove(stack.folder, { recursive: true }).catch(() => {});

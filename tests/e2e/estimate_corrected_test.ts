@@ -7,7 +7,7 @@ import { asDatabase } from "../functions/cron-reminders/harness.ts";
 import { addLink, createSync, fakeProvider, registryOf } from "../functions/cron-provider-sync/harness.ts";
 import { type Json, newMember } from "./connector_harness.ts";
 
-Deno.test("a later statement corrects the estimate, unless a person undid it", async (t) => {
+Deno.test("a later statement corrects the estimate, unless a person undid it", async () => {
   const database = await openDatabase();
   let now = "2026-10-20T09:00:00Z";
   const clock = () => new Date(now);
@@ -52,7 +52,8 @@ Deno.test("a later statement corrects the estimate, unless a person undid it", a
     const spent = async () => (await ok("summarize_spending", { from: "2026-11-01", to: "2026-11-30" }));
     let changeId = "";
 
-    await t.step("on its date it is recorded and marked as an estimate everywhere", async () => {
+    // On its date it is recorded and marked as an estimate everywhere.
+    {
       assertEquals((await day("2026-11-02")).errors.map(({ code }) => code), ["not_ready"]);
       assertEquals((await day("2026-11-06")).synced, 0);
       assertEquals(await paid(), [["2026-11-05", "80.00", true, null]]);
@@ -60,9 +61,10 @@ Deno.test("a later statement corrects the estimate, unless a person undid it", a
       assertEquals([data.total.amount, warnings.map(({ code }: Json) => code)], ["80.00", ["amount_estimated"]]);
       assertEquals((await ok("list_expenses")).data.rows[0].is_estimate, true);
       assertEquals((await ok("list_bills")).data.bills[0].overdue, []);
-    });
+    }
 
-    await t.step("the statement corrects it in source, totals and the list of changes", async () => {
+    // The statement corrects it in source, totals and the list of changes.
+    {
       statements.set("2026-10-01", "71.30");
       assertEquals((await day("2026-11-07")).synced, 1);
       assertEquals(await paid(), [["2026-11-05", "71.30", false, "The cloud company"]]);
@@ -76,9 +78,10 @@ Deno.test("a later statement corrects the estimate, unless a person undid it", a
           "estimated 80.00; the payment is corrected.",
       );
       changeId = change.change_id;
-    });
+    }
 
-    await t.step("undo restores the estimate, syncing keeps it, and others can't undo it", async () => {
+    // Undo restores the estimate, syncing keeps it, and others can't undo it.
+    {
       assertEquals((await other.call("undo_change", { change_id: changeId })).envelope.ok, false);
       await ok("undo_change", { change_id: changeId });
       assertEquals((await mira.call("undo_change", { change_id: changeId })).envelope.error.code, "already_undone");
@@ -88,9 +91,10 @@ Deno.test("a later statement corrects the estimate, unless a person undid it", a
       assertEquals(asked.length, before, "the statement is known");
       await day("2026-11-09", "2026-10");
       assertEquals(await paid(), [["2026-11-05", "80.00", true, null]], "the same again is no news");
-    });
+    }
 
-    await t.step("a month later only the new month is fetched", async () => {
+    // A month later only the new month is fetched.
+    {
       statements.set("2026-11-01", "75");
       const before = asked.length;
       assertEquals((await day("2026-12-02")).synced, 1);
@@ -100,15 +104,16 @@ Deno.test("a later statement corrects the estimate, unless a person undid it", a
         ["2026-12-05", "75.00", false, "The cloud company"],
         ["2026-11-05", "80.00", true, null],
       ]);
-    });
+    }
 
-    await t.step("a corrected statement replaces the amount", async () => {
+    // A corrected statement replaces the amount.
+    {
       statements.set("2026-10-01", "72");
       await day("2026-12-07", "2026-10");
       assertEquals((await paid())[1], ["2026-11-05", "72.00", false, "The cloud company"]);
       const { text } = await mira.call("list_bills", { bill_id: bill.id });
       assertStringIncludes(text, "The cloud company");
-    });
+    }
   } finally {
     await database.close();
   }

@@ -209,30 +209,34 @@ Deno.test("these 40 lines", async () => {
   assertMatch(written.change_id, /^chg_/);
 });
 
-Deno.test("a model that makes common mistakes ends with the right books", async (t) => {
+Deno.test("a model that makes common mistakes ends with the right books", async () => {
   const { ok, fails, call } = await newPerson();
 
-  await t.step("amounts and dates as people write them are understood", async () => {
+  // Amounts and dates as people write them are understood.
+  {
     await ok("log_expenses", { items: [{ name: "Groceries run", amount: 54.2 }] });
     const { data } = await ok("log_expenses", { items: [{ name: "Taxi", amount: "20,00", date: "5 Oct" }] });
     assertEquals([data.results[0].amount, data.results[0].date], ["20.00", "2026-10-05"]);
-  });
+  }
 
-  await t.step("an ambiguous amount: the error lists both readings, and the model asks", async () => {
+  // An ambiguous amount: the error lists both readings, and the model asks.
+  {
     const { field, hint } = await fails("log_expenses", { items: [{ name: "Sofa", amount: "1,234" }] });
     assertEquals(field, "items[0].amount");
     assertMatch(hint, /Ask whether "1234" or "1\.234" is meant/);
-  });
+  }
 
-  await t.step("a misspelt category: the error suggests the right one", async () => {
+  // A misspelt category: the error suggests the right one.
+  {
     const item = { name: "Apples", amount: "3", category: "Grocries" };
     const { code, details } = await fails("log_expenses", { items: [item] });
     assertEquals([code, details.suggestions[0]], ["category_not_found", "Groceries"]);
     const { data } = await ok("log_expenses", { items: [{ ...item, category: details.suggestions[0] }] });
     assertEquals(data.results[0].category, "Groceries");
-  });
+  }
 
-  await t.step("the wrong tool first: a future bill is not logged, and the error names the right tool", async () => {
+  // The wrong tool first: a future bill is not logged, and the error names the right tool.
+  {
     const { code, hint } = await fails("log_expenses", {
       items: [{ name: "Insurance", amount: "120", date: "2026-10-20" }],
     });
@@ -245,9 +249,10 @@ Deno.test("a model that makes common mistakes ends with the right books", async 
       first_due: "2026-10-20",
     });
     assertEquals(data.status, "created");
-  });
+  }
 
-  await t.step("a call repeated after its answer was lost writes nothing twice", async () => {
+  // A call repeated after its answer was lost writes nothing twice.
+  {
     for (
       const [tool, args] of [
         ["add_bill", { name: "Rent office", amount: "900", first_due: "2026-10-08" }],
@@ -265,17 +270,19 @@ Deno.test("a model that makes common mistakes ends with the right books", async 
       assert(again.replayed || again.change_id === undefined);
       assertMatch(first.change_id, /^chg_/);
     }
-  });
+  }
 
-  await t.step("an ambiguous name: the error has the candidates, and a repeat pays nothing twice", async () => {
+  // An ambiguous name: the error has the candidates, and a repeat pays nothing twice.
+  {
     const { code, details } = await fails("mark_bill_paid", { bill_name: "rent" });
     assertEquals(code, "ambiguous_name");
     const office = details.candidates.find(({ name }: Json) => name === "Rent office");
     await ok("mark_bill_paid", { bill_id: office.id });
     assertEquals((await fails("mark_bill_paid", { bill_id: office.id })).code, "already_paid");
-  });
+  }
 
-  await t.step("a paid bill logged as well, and an import sent and committed twice: once each", async () => {
+  // A paid bill logged as well, and an import sent and committed twice: once each.
+  {
     const paid = await ok("log_expenses", { items: [{ name: "Rent office", amount: "900" }] });
     assertEquals(paid.data.results[0].status, "duplicate");
     const csv = "Date,Name,Amount\n2026-10-02,Books,15.00\n2026-10-05,Taxi,20.00\n";
@@ -291,18 +298,20 @@ Deno.test("a model that makes common mistakes ends with the right books", async 
       first.change_id,
       true,
     ]);
-  });
+  }
 
-  await t.step("invented arguments, and a name for an id: the error lists what exists", async () => {
+  // Invented arguments, and a name for an id: the error lists what exists.
+  {
     assertMatch((await fails("summarize_spending", { month: "2026-10" })).hint, /Known fields: .*period/);
     assertMatch(
       (await fails("show_spending_chart", { chart: "radar" })).message,
       /must be one of: by_category, over_time/,
     );
     assertMatch((await fails("delete_records", { ids: ["Coffee"] })).hint, /take them from an earlier answer/);
-  });
+  }
 
-  await t.step("the books have the expected totals", async () => {
+  // The books have the expected totals.
+  {
     const { total_count, totals_by_currency, data } = await ok("list_expenses", { sort: "amount" });
     assertEquals(data.rows.map(({ name, amount }: Json) => `${name} ${amount}`), [
       "Rent office 900.00",
@@ -321,5 +330,5 @@ Deno.test("a model that makes common mistakes ends with the right books", async 
       ["Rent office", "2026-11-08"],
     ]);
     assert((await call("list_bills")).text.length < 25_000);
-  });
+  }
 });

@@ -11,34 +11,38 @@ import { authClient } from "../_support/auth_client.ts";
 import { signIn, startStack } from "../_support/stack.ts";
 import { connectFor, personOf } from "./person.ts";
 
-Deno.test("a password set before the first confirmed sign-in gives no access", async (t) => {
+Deno.test("a password set before the first confirmed sign-in gives no access", async () => {
   const stack = await startStack({ args: ["--no-demo"] });
   const victim = { email: "victim@example.com", password: "chosen by the attacker" };
   const attacker = authClient(stack).auth;
   try {
-    await t.step("the attacker signs up with the victim's address, as the real provider allows", async () => {
+    // The attacker signs up with the victim's address, as the real provider allows.
+    {
       const { data, error } = await attacker.signUp(victim);
       assertEquals([error, data.session, data.user?.email], [null, null, victim.email]);
       const early = await attacker.signInWithPassword(victim);
       assertEquals([early.error?.status, early.error?.code], [400, "email_not_confirmed"]);
-    });
+    }
 
-    await t.step("the victim signs in with our link, and connects an app", async () => {
+    // The victim signs in with our link, and connects an app.
+    {
       const { page } = await signIn(stack, victim.email);
       assertEquals(page.url.pathname, "/account");
       const app = await connectFor(personOf(stack, victim.email), stack.mcp_url);
       assertEquals((await app.call("get_context")).ok, true);
-    });
+    }
 
-    await t.step("the password is now correct, and the hook refuses the session", async () => {
+    // The password is now correct, and the hook refuses the session.
+    {
       const wrong = await attacker.signInWithPassword({ ...victim, password: "another one" });
       assertEquals([wrong.error?.status, wrong.error?.code], [400, "invalid_credentials"]);
       const right = await attacker.signInWithPassword(victim);
       assertEquals([right.error?.status, right.data.session], [403, null]);
       assertEquals(right.error?.message, "Sign in with a link or code we email you.");
-    });
+    }
 
-    await t.step("a password session created without the hook opens neither the account nor consent", async () => {
+    // A password session created without the hook opens neither the account nor consent.
+    {
       const browser = await withPasswordSession(stack, victim.email);
       const account = await browser.open("/account");
       assertEquals([account.url.pathname, account.status], ["/login", 200]);
@@ -54,12 +58,13 @@ Deno.test("a password set before the first confirmed sign-in gives no access", a
         },
       }).catch(() => undefined);
       assertEquals(consent?.url.pathname, "/login");
-    });
+    }
 
-    await t.step("the victim's own session was unaffected", async () => {
+    // The victim's own session was unaffected.
+    {
       const { page } = await signIn(stack, victim.email);
       assertEquals(page.url.pathname, "/account");
-    });
+    }
   } finally {
     await stack.stop();
   }
@@ -92,7 +97,7 @@ async function withPasswordSession(
 }
 
 // On the real parts, finding 4 and 6.
-Deno.test("a banned person regains access after the ban", async (t) => {
+Deno.test("a banned person regains access after the ban", async () => {
   const stack = await startStack({ args: ["--no-demo"] });
   const email = "mira@example.com";
   const admin = authClient(stack, stack.secret_key).auth.admin;
@@ -115,28 +120,32 @@ Deno.test("a banned person regains access after the ban", async (t) => {
         return response.status;
       });
 
-    await t.step("a banned person sees a notice on every page, and their apps get 401", async () => {
+    // A banned person sees a notice on every page, and their apps get 401.
+    {
       assertEquals((await admin.updateUserById(id, { ban_duration: "24h" })).error, null);
       assertEquals(await callTool(), 401);
       const page = await browser.open("/account");
       assertEquals(page.status, 403);
       assertMatch(page.html, /<h1>This account is suspended<\/h1>/);
-    });
+    }
 
-    await t.step("the sign-in refuses even the right link", async () => {
+    // The sign-in refuses even the right link.
+    {
       const { page } = await signIn(stack, email);
       assertEquals(page.status, 403);
       assertMatch(page.html, /<h1>This account is suspended<\/h1>/);
-    });
+    }
 
-    await t.step("everything works again when the ban ends", async () => {
+    // Everything works again when the ban ends.
+    {
       assertEquals((await admin.updateUserById(id, { ban_duration: "none" })).error, null);
       assertEquals(await callTool(), 200);
       const { page } = await signIn(stack, email);
       assertEquals([page.url.pathname, page.status], ["/account", 200]);
-    });
+    }
 
-    await t.step("a soft deletion ends all access", async () => {
+    // A soft deletion ends all access.
+    {
       assertEquals((await admin.deleteUser(id, true)).error, null);
       assertEquals(await callTool(), 401);
       // Anyone with the address may start anew, without the old data.
@@ -144,7 +153,7 @@ Deno.test("a banned person regains access after the ban", async (t) => {
       assertEquals(page.status, 200);
       const ids = (await admin.listUsers()).data.users.filter((user) => user.email === email).map((user) => user.id);
       assert(ids.length === 1 && ids[0] !== id);
-    });
+    }
   } finally {
     await stack.stop();
   }

@@ -25,7 +25,7 @@ async function cron(stack: TestStack, ...args: string[]) {
   return { success, text, answer: success ? JSON.parse(text) : undefined };
 }
 
-Deno.test("an amount is fetched after its month, mailed, paid and included in the totals", async (t) => {
+Deno.test("an amount is fetched after its month, mailed, paid and included in the totals", async () => {
   const stack = await startStack({ args: ["--no-demo"] });
   // The 2nd of next month: the clock only goes forward here.
   const now = new Date();
@@ -50,7 +50,8 @@ Deno.test("an amount is fetched after its month, mailed, paid and included in th
       first_due: `${month}-04`,
     })).data;
 
-    await t.step("the assistant names the URL to connect; the page accepts the credential", async () => {
+    // The assistant names the URL to connect; the page accepts the credential.
+    {
       const provider = { action: "connect", provider: "DigitalOcean" };
       const { data } = await call("update_bill", { bill_id: bill.id, provider });
       const { browser } = await signIn(stack, mira.email);
@@ -64,39 +65,39 @@ Deno.test("an amount is fetched after its month, mailed, paid and included in th
         name: "DigitalOcean",
         status: "active",
       });
-    });
+    }
 
-    await t.step("on schedule, when the clock reaches the 2nd, 06:00", async () => {
+    // On schedule, when the clock reaches the 2nd, 06:00.
+    {
       await moveClock(`${month}-02T05:59:59.000Z`);
       const shown = await waitFor(async () => {
         const [shown] = (await call("list_bills", { bill_id: bill.id })).data.bills;
         return shown.amount ? shown : undefined;
       });
       assertEquals([shown.amount, shown.currency, shown.next_due], [amount, "USD", `${month}-04`]);
-    });
+    }
 
-    await t.step(
-      "a manual run changes nothing, even for a given month; an unfinished month is refused",
-      async () => {
-        const answer = { ok: true, period: `${statementMonth}-01`, links: 1, synced: 1, errors: [] };
-        const [first, second] = await Promise.all([
-          cron(stack, "provider-sync"),
-          cron(stack, "provider-sync", "--period", statementMonth),
-        ]);
-        assertEquals([first.answer, second.answer], [answer, answer]);
-        const { success, text } = await cron(stack, "provider-sync", "--period", month);
-        assertEquals(success, false);
-        assertStringIncludes(text, "period must be a past month");
-        const synced = (await call("sync_bill_amounts", { bill_ids: [bill.id] })).data.bills[0];
-        assertEquals([synced.status, synced.text], [
-          "unchanged",
-          "The amount of Cloud hosting was last requested less than an hour ago. Try again later.",
-        ]);
-        assertEquals((await call("list_bills", { bill_id: bill.id })).data.bills[0].amount, amount);
-      },
-    );
+    // A manual run changes nothing, even for a given month; an unfinished month is refused.
+    {
+      const answer = { ok: true, period: `${statementMonth}-01`, links: 1, synced: 1, errors: [] };
+      const [first, second] = await Promise.all([
+        cron(stack, "provider-sync"),
+        cron(stack, "provider-sync", "--period", statementMonth),
+      ]);
+      assertEquals([first.answer, second.answer], [answer, answer]);
+      const { success, text } = await cron(stack, "provider-sync", "--period", month);
+      assertEquals(success, false);
+      assertStringIncludes(text, "period must be a past month");
+      const synced = (await call("sync_bill_amounts", { bill_ids: [bill.id] })).data.bills[0];
+      assertEquals([synced.status, synced.text], [
+        "unchanged",
+        "The amount of Cloud hosting was last requested less than an hour ago. Try again later.",
+      ]);
+      assertEquals((await call("list_bills", { bill_id: bill.id })).data.bills[0].amount, amount);
+    }
 
-    await t.step("the digest names the provider and the day", async () => {
+    // The digest names the provider and the day.
+    {
       await moveClock(`${month}-02T12:00:00Z`);
       assertEquals((await cron(stack, "reminders")).success, true);
       const mails: ReceivedMail[] = await (await fetch(`${stack.mail_url}?to=${encodeURIComponent(mira.email)}`))
@@ -104,21 +105,23 @@ Deno.test("an amount is fetched after its month, mailed, paid and included in th
       const mail = mails.find(({ headers }) => headers["list-unsubscribe"]);
       assertMatch(mail!.text, /Cloud hosting · .*: (US)?\$[\d.]+ \(.*from DigitalOcean on /);
       assertStringIncludes(mail!.html, "from DigitalOcean");
-    });
+    }
 
-    await t.step("the tool uses the same code and finds nothing new", async () => {
+    // The tool uses the same code and finds nothing new.
+    {
       const [synced] = (await call("sync_bill_amounts")).data.bills;
       assertEquals([synced.status, synced.new], ["unchanged", amount]);
-    });
+    }
 
-    await t.step("once paid it is in the totals", async () => {
+    // Once paid it is in the totals.
+    {
       assertEquals(
         (await call("mark_bill_paid", { bill_id: bill.id, due_on: bill.next_due })).data.payment.amount,
         amount,
       );
       const { data } = await call("summarize_spending", { period: "this_month", in_currency: "USD" });
       assertEquals([data.total.amount, data.total.currency], [amount, "USD"]);
-    });
+    }
 
     assert(!stack.log().includes(TOKEN), "the credential is in no log line");
     await client.close();

@@ -5,7 +5,7 @@ import { waitFor } from "../_support/wait_for.ts";
 import { connectFor, newPerson } from "./person.ts";
 import { mailsTo, moveClock, runByHand } from "./reminder_days.ts";
 
-Deno.test("reminders arrive on a running stack", async (t) => {
+Deno.test("reminders arrive on a running stack", async () => {
   // Its own schedule would fire at real times of day; the clock below decides when.
   const stack = await startStack({ args: ["--no-demo"] });
   const now = Date.now();
@@ -21,7 +21,8 @@ Deno.test("reminders arrive on a running stack", async (t) => {
     assertEquals((await add("Rent", 5, "1450")).ok, true);
     assertEquals((await add("Netflix", 4, "12.99")).ok, true);
 
-    await t.step("the job run manually: nothing is due yet, rates are fetched", async () => {
+    // The job run manually: nothing is due yet, rates are fetched.
+    {
       assertEquals(await runByHand(stack), {
         ok: true,
         candidates: 2,
@@ -32,9 +33,10 @@ Deno.test("reminders arrive on a running stack", async (t) => {
         errors: [],
       });
       assertEquals(await mailsTo(stack, mira.email), []);
-    });
+    }
 
-    await t.step("on schedule, when the clock reaches 08:00", async () => {
+    // On schedule, when the clock reaches 08:00.
+    {
       await moveClock(stack, day(1, "07:59:59.000"));
       const [mail] = await waitFor(async () => {
         const mails = await mailsTo(stack, mira.email);
@@ -46,9 +48,10 @@ Deno.test("reminders arrive on a running stack", async (t) => {
       assertEquals(mail!.headers["list-unsubscribe-post"], "List-Unsubscribe=One-Click");
       assertEquals(mail!.headers["auto-submitted"], "auto-generated");
       assertMatch(mail!.headers["message-id"]!, /^<digest\./);
-    });
+    }
 
-    await t.step("once a day, however often it runs", async () => {
+    // Once a day, however often it runs.
+    {
       const [answer] = await Promise.all([runByHand(stack), runByHand(stack)]);
       assertEquals([answer.digestsSent, answer.remindersSent], [0, 0]);
       assertEquals((await mailsTo(stack, mira.email)).length, 1);
@@ -56,9 +59,10 @@ Deno.test("reminders arrive on a running stack", async (t) => {
       const next = await runByHand(stack);
       assertEquals([next.digestsSent, next.remindersSent, next.errors], [1, 1, []]);
       assertStringIncludes((await mailsTo(stack, mira.email))[0]!.subject, "“Rent” is due ");
-    });
+    }
 
-    await t.step("the mail's link asks for confirmation, and one click ends reminders", async () => {
+    // The mail's link asks for confirmation, and one click ends reminders.
+    {
       const [mail] = await mailsTo(stack, mira.email);
       const link = mail!.headers["list-unsubscribe"]!.slice(1, -1);
       assert(link.startsWith(`${stack.site_url}/email/unsubscribe?t=`));
@@ -72,7 +76,7 @@ Deno.test("reminders arrive on a running stack", async (t) => {
       await moveClock(stack, day(3, "12:30:00"));
       const answer = await runByHand(stack);
       assertEquals([answer.candidates, answer.digestsSent], [3, 0]);
-    });
+    }
     await client.close();
   } finally {
     await stack.stop();

@@ -63,105 +63,108 @@ function countedDatabase(stack: TestStack) {
   };
 }
 
-Deno.test("every call makes one request to the database", async (t) => {
-  const stack = await startStack({ args: ["--no-demo"] });
-  const person = await newPerson(stack, "counted@example.com");
-  const { database, take, takeOnce, close } = countedDatabase(stack);
-  const deps = {
-    config: readConfig(
-      functionEnvironment({
-        own: {},
-        db: "embedded",
-        demoRates: false,
-        mailboxUrl: "smtp://127.0.0.1:9",
-        siteUrl: stack.site_url,
-        supabaseUrl: stack.supabase_url,
-        secrets: JSON.parse(await Deno.readTextFile(`${stack.folder}/secrets.json`)),
-      }),
-      ["codeSecrets"],
-    ),
-    database,
-    clock: systemClock,
-    log: createLog(() => {}),
-    fetch,
-    guardedFetch: () => Promise.reject(new Error("unexpected fetch")),
-  };
-  const oauth = createOAuthApp(deps);
-  const mcp = createMcpApp(deps);
-  const ask = async (app: App, path: string, init: RequestInit): Promise<Json> => {
-    const response = await app.request(stack.site_url + path, { method: "POST", ...init });
-    const text = await response.text();
-    assertEquals(response.status < 300, true, `${path} ${response.status} ${text}`);
-    return text && JSON.parse(text);
-  };
-  const form = (fields: Record<string, string>) => ({ body: new URLSearchParams(fields) });
-
-  let clientId = "";
-  let tokens: Json;
-  const exchange = async (fields: Record<string, string>) =>
-    tokens = await ask(oauth, "/api/oauth/token", form({ client_id: clientId, ...fields }));
-
-  await t.step("registration", async () => {
-    const body = JSON.stringify({ client_name: "Counted", redirect_uris: [REDIRECT_URI] });
-    const headers = { "content-type": "application/json" };
-    ({ client_id: clientId } = await ask(oauth, "/api/oauth/register", { body, headers }));
-    assertEquals(take(), ["/rest/v1/rpc/register_client"]);
-  });
-
-  await t.step("code exchange", async () => {
-    const query = { client_id: clientId, redirect_uri: REDIRECT_URI, code_challenge: CHALLENGE };
-    const answer = await person.decide(`${stack.site_url}/api/oauth/authorize?${new URLSearchParams(query)}`);
-    const code = answer.searchParams.get("code")!;
-    await exchange({ grant_type: "authorization_code", code, code_verifier: VERIFIER, redirect_uri: REDIRECT_URI });
-    assertEquals(take(), ["/rest/v1/rpc/redeem_authorization_code"]);
-  });
-
-  await t.step("refresh", async () => {
-    await exchange({ grant_type: "refresh_token", refresh_token: tokens.refresh_token });
-    assertEquals(take(), ["/rest/v1/rpc/rotate_refresh_token"]);
-  });
-
-  const send = (era: Era, method: string, params: Record<string, unknown>) => {
-    const { body, headers } = ERAS[era](method, params);
-    const authorization = `Bearer ${tokens.access_token}`;
-    return ask(mcp, "/api/mcp", {
-      body: JSON.stringify(body),
-      headers: { ...headers, authorization, "content-type": "application/json" },
-    });
-  };
-
-  // Once per hour and grant, "last used" is written by a separate request that nobody waits for.
-  await t.step("the first request of an hour", async () => {
-    await send(ERA_NAMES[0]!, "tools/list", {});
-    assertEquals(await takeOnce(2), ["/rest/v1/rpc/authenticate_bearer", "/rest/v1/rpc/record_use"]);
-  });
-
-  for (const era of ERA_NAMES) {
-    for (const { listed: { name } } of TOOLS) {
-      await t.step(`tools/call ${name} (${era})`, async () => {
-        const { result } = await send(era, "tools/call", { name, arguments: ARGUMENTS[name] ?? {} });
-        assertEquals(take(), [`/rest/v1/rpc/${isLong(name) ? "call_long_tool" : "call_tool"}`]);
-        assertEquals(result.structuredContent.error?.code === "internal", false);
-      });
-    }
-    // No body of a stranger's is read this far, so the token is checked first.
-    await t.step(`tools/call import_expenses with a long file (${era})`, async () => {
-      const csv = ["Date,Name,Amount,Note", ...Array(40).fill(`2026-10-01,Lunch,14.50,${"x".repeat(1900)}`)].join("\n");
-      const { result } = await send(era, "tools/call", { name: "import_expenses", arguments: { csv } });
-      assertEquals(take(), ["/rest/v1/rpc/authenticate_bearer", "/rest/v1/rpc/call_tool"]);
-      assertEquals(result.structuredContent.ok, true);
-    });
-    await t.step(`tools/list (${era})`, async () => {
-      await send(era, "tools/list", {});
-      assertEquals(take(), ["/rest/v1/rpc/authenticate_bearer"]);
-    });
-  }
-
-  await t.step("revocation", async () => {
-    await ask(oauth, "/api/oauth/revoke", form({ client_id: clientId, token: tokens.refresh_token }));
-    assertEquals(take(), ["/rest/v1/rpc/revoke_token"]);
-  });
-
+const stack = await startStack({ args: ["--no-demo"] });
+Deno.test.afterAll(async () => {
   await close();
   await stack.stop();
+});
+const person = await newPerson(stack, "counted@example.com");
+const { database, take, takeOnce, close } = countedDatabase(stack);
+const deps = {
+  config: readConfig(
+    functionEnvironment({
+      own: {},
+      db: "embedded",
+      demoRates: false,
+      mailboxUrl: "smtp://127.0.0.1:9",
+      siteUrl: stack.site_url,
+      supabaseUrl: stack.supabase_url,
+      secrets: JSON.parse(await Deno.readTextFile(`${stack.folder}/secrets.json`)),
+    }),
+    ["codeSecrets"],
+  ),
+  database,
+  clock: systemClock,
+  log: createLog(() => {}),
+  fetch,
+  guardedFetch: () => Promise.reject(new Error("unexpected fetch")),
+};
+const oauth = createOAuthApp(deps);
+const mcp = createMcpApp(deps);
+const ask = async (app: App, path: string, init: RequestInit): Promise<Json> => {
+  const response = await app.request(stack.site_url + path, { method: "POST", ...init });
+  const text = await response.text();
+  assertEquals(response.status < 300, true, `${path} ${response.status} ${text}`);
+  return text && JSON.parse(text);
+};
+const form = (fields: Record<string, string>) => ({ body: new URLSearchParams(fields) });
+
+let clientId = "";
+let tokens: Json;
+const exchange = async (fields: Record<string, string>) =>
+  tokens = await ask(oauth, "/api/oauth/token", form({ client_id: clientId, ...fields }));
+
+const send = (era: Era, method: string, params: Record<string, unknown>) => {
+  const { body, headers } = ERAS[era](method, params);
+  const authorization = `Bearer ${tokens.access_token}`;
+  return ask(mcp, "/api/mcp", {
+    body: JSON.stringify(body),
+    headers: { ...headers, authorization, "content-type": "application/json" },
+  });
+};
+
+let connecting: Promise<void> | undefined;
+/** Gets tokens, once: registration, exchange, refresh and the first request. */
+const connected = () => connecting ??= connect();
+async function connect(): Promise<void> {
+  const body = JSON.stringify({ client_name: "Counted", redirect_uris: [REDIRECT_URI] });
+  const headers = { "content-type": "application/json" };
+  ({ client_id: clientId } = await ask(oauth, "/api/oauth/register", { body, headers }));
+  assertEquals(take(), ["/rest/v1/rpc/register_client"]);
+
+  const query = { client_id: clientId, redirect_uri: REDIRECT_URI, code_challenge: CHALLENGE };
+  const answer = await person.decide(`${stack.site_url}/api/oauth/authorize?${new URLSearchParams(query)}`);
+  const code = answer.searchParams.get("code")!;
+  await exchange({ grant_type: "authorization_code", code, code_verifier: VERIFIER, redirect_uri: REDIRECT_URI });
+  assertEquals(take(), ["/rest/v1/rpc/redeem_authorization_code"]);
+
+  await exchange({ grant_type: "refresh_token", refresh_token: tokens.refresh_token });
+  assertEquals(take(), ["/rest/v1/rpc/rotate_refresh_token"]);
+
+  // Once per hour and grant, "last used" is written by a separate request that nobody waits for.
+  await send(ERA_NAMES[0]!, "tools/list", {});
+  assertEquals(await takeOnce(2), ["/rest/v1/rpc/authenticate_bearer", "/rest/v1/rpc/record_use"]);
+}
+
+Deno.test("each step to a token makes one request to the database", connected);
+
+for (const era of ERA_NAMES) {
+  for (const { listed: { name } } of TOOLS) {
+    Deno.test(`one request to the database: tools/call ${name} (${era})`, async () => {
+      await connected();
+      const { result } = await send(era, "tools/call", { name, arguments: ARGUMENTS[name] ?? {} });
+      assertEquals(take(), [`/rest/v1/rpc/${isLong(name) ? "call_long_tool" : "call_tool"}`]);
+      assertEquals(result.structuredContent.error?.code === "internal", false);
+    });
+  }
+  // No body of a stranger's is read this far, so the token is checked first.
+  Deno.test(`two requests to the database: tools/call import_expenses with a long file (${era})`, async () => {
+    await connected();
+    const csv = ["Date,Name,Amount,Note", ...Array(40).fill(`2026-10-01,Lunch,14.50,${"x".repeat(1900)}`)].join("\n");
+    const { result } = await send(era, "tools/call", { name: "import_expenses", arguments: { csv } });
+    assertEquals(take(), ["/rest/v1/rpc/authenticate_bearer", "/rest/v1/rpc/call_tool"]);
+    assertEquals(result.structuredContent.ok, true);
+  });
+  Deno.test(`one request to the database: tools/list (${era})`, async () => {
+    await connected();
+    await send(era, "tools/list", {});
+    assertEquals(take(), ["/rest/v1/rpc/authenticate_bearer"]);
+  });
+}
+
+// The last, because it ends the connection.
+Deno.test("one request to the database: revocation", async () => {
+  await connected();
+  await ask(oauth, "/api/oauth/revoke", form({ client_id: clientId, token: tokens.refresh_token }));
+  assertEquals(take(), ["/rest/v1/rpc/revoke_token"]);
 });

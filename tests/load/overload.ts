@@ -141,7 +141,7 @@ const asking = (clients: readonly Client[]) => {
 Deno.test(
   "overload is shed, fairly, and over when it is over",
   { sanitizeOps: false, sanitizeResources: false },
-  async (t) => {
+  async () => {
     const world = await openWorld({ isOneServer: Deno.env.has("ONE_SERVER") });
     try {
       const load = await Load.open(world, { organizations: 10, each: 3, seed: 1 });
@@ -158,23 +158,22 @@ Deno.test(
       const holds = done / MEASURE_SECONDS;
       print(`it holds ${holds.toFixed(0)} requests a second`);
 
-      await t.step(
-        `${TIMES} times as much: what is accepted is answered within 2 s, the rest told to come again`,
-        async () => {
-          const tallies = await press(
-            world,
-            [{ name: "all", perSecond: holds * TIMES, ask: asking(load.clients) }],
-            SECONDS,
-          );
-          tell("overload", tallies);
-          const { accepted, shed, latencies, wrong } = tallies.get("all")!;
-          assertEquals(wrong, []);
-          assert(accepted > 0 && shed > 0, "nothing was shed: the load was none");
-          assert(latencies.quantile(0.99) < ACCEPTED_MS, `p99 of what was accepted is ${latencies.quantile(0.99)} ms`);
-        },
-      );
+      // Of TIMES as much, what is accepted is answered within 2 s, and the rest is told to come again.
+      {
+        const tallies = await press(
+          world,
+          [{ name: "all", perSecond: holds * TIMES, ask: asking(load.clients) }],
+          SECONDS,
+        );
+        tell("overload", tallies);
+        const { accepted, shed, latencies, wrong } = tallies.get("all")!;
+        assertEquals(wrong, []);
+        assert(accepted > 0 && shed > 0, "nothing was shed: the load was none");
+        assert(latencies.quantile(0.99) < ACCEPTED_MS, `p99 of what was accepted is ${latencies.quantile(0.99)} ms`);
+      }
 
-      await t.step("it answers everybody within ten seconds after that", async () => {
+      // It answers everybody within ten seconds after that.
+      {
         const startedAt = performance.now();
         for (let inARow = 0; inARow < 20;) {
           const tally = new Tally();
@@ -183,46 +182,44 @@ Deno.test(
           assert(performance.now() - startedAt < RECOVERED_MS, "it did not recover");
         }
         print(`recovered within ${Math.round(performance.now() - startedAt)} ms`);
-      });
+      }
 
       for (const [slug, path, headers] of ENDPOINTS) {
         const doors = [`http://127.0.0.1:${world.functions.instanceOf(slug).port}`, world.site.site_url];
         const what = `${path}${headers.authorization ? " with an invented token" : ""}`;
-        await t.step(
-          `${IDLE_CONNECTIONS} idle connections to ${what} can't slow a valid token or a visitor`,
-          async () => {
-            const ends = await Promise.all(
-              doors.map((door) =>
-                holdOpen(door + path, {
-                  connections: IDLE_CONNECTIONS,
-                  headers: { "x-forwarded-for": "203.0.113.1", ...headers },
-                })
-              ),
-            );
-            const tally = new Tally();
-            const visits: number[] = [];
-            for (let asked = 0; asked < ASKED; asked++) {
-              const client = asking(load.clients)();
-              await send(world, client, tally);
-              await send(world, client, tally, world.site.mcp_url);
-              for (const door of doors) {
-                const [method, open, status] = OPEN[slug]!;
-                const startedAt = performance.now();
-                const response = await fetch(door + open, { method, headers: { "x-forwarded-for": "198.51.100.200" } });
-                await response.body?.cancel();
-                assertEquals(response.status, status, door + open);
-                visits.push(performance.now() - startedAt);
-              }
+        // Idle connections can't slow a valid token or a visitor.
+        {
+          const ends = await Promise.all(
+            doors.map((door) =>
+              holdOpen(door + path, {
+                connections: IDLE_CONNECTIONS,
+                headers: { "x-forwarded-for": "203.0.113.1", ...headers },
+              })
+            ),
+          );
+          const tally = new Tally();
+          const visits: number[] = [];
+          for (let asked = 0; asked < ASKED; asked++) {
+            const client = asking(load.clients)();
+            await send(world, client, tally);
+            await send(world, client, tally, world.site.mcp_url);
+            for (const door of doors) {
+              const [method, open, status] = OPEN[slug]!;
+              const startedAt = performance.now();
+              const response = await fetch(door + open, { method, headers: { "x-forwarded-for": "198.51.100.200" } });
+              await response.body?.cancel();
+              assertEquals(response.status, status, door + open);
+              visits.push(performance.now() - startedAt);
             }
-            for (const end of ends) end();
-            const slowest = Math.round(Math.max(tally.latencies.worst, ...visits));
-            print(
-              `${IDLE_CONNECTIONS} idle connections to ${what}: the slowest of ${4 * ASKED} answers took ${slowest} ms`,
-            );
-            assertEquals([tally.wrong, tally.accepted], [[], 2 * ASKED]);
-            assert(slowest < ACCEPTED_MS, `it took ${slowest} ms`);
-          },
-        );
+          }
+          for (const end of ends) end();
+          const slowest = Math.round(Math.max(tally.latencies.worst, ...visits));
+          print(
+            `${IDLE_CONNECTIONS} idle connections to ${what}: the slowest of ${4 * ASKED} answers took ${slowest} ms`,
+          );
+          assertEquals([tally.wrong, tally.accepted], [[], 2 * ASKED]);
+          assert(slowest < ACCEPTED_MS, `${what}: it took ${slowest} ms`);
+        }
       }
 
       const isGreedy = ({ person }: Client) => person.organization === 0;
@@ -245,14 +242,15 @@ Deno.test(
         })],
       ];
       for (const [name, ask] of attacks) {
-        await t.step(`${name} can't take the others' share`, async () => {
+        // An attack can't take the others' share.
+        {
           const tallies = await press(world, [{ name, perSecond: holds * (TIMES - MODEST), ask }, modest], SECONDS);
           tell(name, tallies);
           const { sent, accepted, wrong, latencies } = tallies.get("the others")!;
           assertEquals(wrong, []);
-          assert(accepted / sent >= FAIR, `the others were answered ${accepted} of ${sent}`);
+          assert(accepted / sent >= FAIR, `${name}: the others were answered ${accepted} of ${sent}`);
           assert(latencies.quantile(0.99) < ACCEPTED_MS);
-        });
+        }
       }
     } finally {
       await world.close();

@@ -49,49 +49,50 @@ async function pagesRead(database: TestDatabase, tool: string, args: Record<stri
   });
 }
 
-Deno.test("the pages read depend on the request, not on the size of the books", async (t) => {
-  const [few, many] = [await openDatabase(), await openDatabase()];
-  try {
-    await buildLargeOrganization(few, { payments: FEW, bills: BILLS });
-    await buildLargeOrganization(many, { payments: MANY, bills: BILLS });
-    for (
-      const args of [{}, { due_within_days: 7 }, { due_within_days: 366 }, { status: "all", state: "due" }, {
-        limit: 50,
-      }]
-    ) {
-      await t.step(`list_bills ${JSON.stringify(args)}: depends on the bills, not on payments`, async () => {
-        const [one, other] = [await pagesRead(few, "list_bills", args), await pagesRead(many, "list_bills", args)];
-        assert(other <= one * MAX_GROWTH, `${one} pages became ${other}`);
-        assert(other <= 10 * BILLS, `${other} pages for ${BILLS} bills`);
-      });
-    }
+const [few, many] = [await openDatabase(), await openDatabase()];
+Deno.test.afterAll(async () => {
+  await few.close();
+  await many.close();
+});
+
+Deno.test.beforeAll(async () => {
+  await buildLargeOrganization(few, { payments: FEW, bills: BILLS });
+  await buildLargeOrganization(many, { payments: MANY, bills: BILLS });
+});
+
+for (
+  const args of [{}, { due_within_days: 7 }, { due_within_days: 366 }, { status: "all", state: "due" }, {
+    limit: 50,
+  }]
+) {
+  Deno.test(`the pages read: list_bills ${JSON.stringify(args)}: depends on the bills, not on payments`, async () => {
+    const [one, other] = [await pagesRead(few, "list_bills", args), await pagesRead(many, "list_bills", args)];
+    assert(other <= one * MAX_GROWTH, `${one} pages became ${other}`);
+    assert(other <= 10 * BILLS, `${other} pages for ${BILLS} bills`);
+  });
+}
+for (
+  const [tool, args] of [
+    ["list_expenses", MONTH],
+    ["summarize_spending", { period: "last_month" }],
+    ["summarize_spending", { period: "last_month", in_currency: "USD" }],
+  ] as const
+) {
+  Deno.test(`the pages read: ${tool} ${JSON.stringify(args)}: depends on the month, each row once`, async () => {
     const { total_count: rows } = await readAs(many, LARGE, "list_expenses", MONTH) as Json;
-    for (
-      const [tool, args] of [
-        ["list_expenses", MONTH],
-        ["summarize_spending", { period: "last_month" }],
-        ["summarize_spending", { period: "last_month", in_currency: "USD" }],
-      ] as const
-    ) {
-      await t.step(`${tool} ${JSON.stringify(args)}: depends on the month, each row once`, async () => {
-        const pages = await pagesRead(many, tool, args);
-        assert(pages <= 300 + rows, `${pages} pages for ${rows} rows`);
-      });
-    }
-    await t.step("an import and its undo: the same cost per row for many as for few", async () => {
-      const [short, long] = [await pagesARow(many, 200), await pagesARow(many, 2000)];
-      for (const [step, pages] of Object.entries(long)) {
-        assert(
-          pages <= short[step as keyof typeof long] * 1.2,
-          `${step}: ${short[step as keyof typeof long]} pages a row became ${pages}`,
-        );
-        // Of each row also whether its month is closed, its payee has a rule, and it was split or merged.
-        assert(pages <= 200, `${step}: ${pages} pages a row`);
-      }
-    });
-  } finally {
-    await few.close();
-    await many.close();
+    const pages = await pagesRead(many, tool, args);
+    assert(pages <= 300 + rows, `${pages} pages for ${rows} rows`);
+  });
+}
+Deno.test("the pages read: an import and its undo: the same cost per row for many as for few", async () => {
+  const [short, long] = [await pagesARow(many, 200), await pagesARow(many, 2000)];
+  for (const [step, pages] of Object.entries(long)) {
+    assert(
+      pages <= short[step as keyof typeof long] * 1.2,
+      `${step}: ${short[step as keyof typeof long]} pages a row became ${pages}`,
+    );
+    // Of each row also whether its month is closed, its payee has a rule, and it was split or merged.
+    assert(pages <= 200, `${step}: ${pages} pages a row`);
   }
 });
 

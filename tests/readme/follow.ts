@@ -29,49 +29,50 @@ for (const person of PEOPLE) {
   Deno.test(
     `as ${person.name}: from an empty folder to the first call, offline, and from the start`,
     options,
-    async (t) => {
+    async () => {
       const folder = await freshFolder(person);
       try {
         let stack = await folder.start("npx -y deno@2.9.6 task start", { sign: READY });
         const cold = stack.seconds;
         const { names, megabytes } = await installed(folder.path);
 
-        await t.step("the first start reports its progress and installs what it needs", () => {
+        // The first start reports its progress and installs what it needs.
+        {
           assertMatch(stack.output(), /^Creating the database\./m);
           const tools = names.filter((name) => TOOLS.some((tool) => name.startsWith(`${tool}@`)));
           assertEquals(tools, []);
           assert(names.length <= MOST_PACKAGES, `${names.length} packages, at most ${MOST_PACKAGES}`);
           assert(megabytes <= MOST_MEGABYTES, `${megabytes.toFixed(1)} MB, at most ${MOST_MEGABYTES}`);
-        });
+        }
 
-        await t.step("the demo connects and talks", async () => {
+        // The demo connects and talks.
+        {
           const { code, output } = await folder.run("npx -y deno@2.9.6 task demo");
           assertEquals(code, 0, output);
           assertMatch(output, /connected: \d+ tools/);
           assertStringIncludes(output, "claude mcp add --transport http expenses http://127.0.0.1:7400/api/mcp");
-        });
+        }
 
-        await t.step(
-          "the sign-in page has the README's link, and the three addresses respond",
-          async () => {
-            const page = await (await fetch(`${SITE}/login`)).text();
-            assertStringIncludes(page, "Sign in as demo@example.com");
-            for (const [, address] of stack.output().matchAll(/^ {2}(?:Site|Connector|Mailbox) +(\S+)$/gm)) {
-              const { status, body } = await fetch(address!);
-              await body?.cancel();
-              assertEquals(status, address!.endsWith("/api/mcp") ? 401 : 200, address);
-            }
-          },
-        );
+        // The sign-in page has the README's link, and the three addresses respond.
+        {
+          const page = await (await fetch(`${SITE}/login`)).text();
+          assertStringIncludes(page, "Sign in as demo@example.com");
+          for (const [, address] of stack.output().matchAll(/^ {2}(?:Site|Connector|Mailbox) +(\S+)$/gm)) {
+            const { status, body } = await fetch(address!);
+            await body?.cancel();
+            assertEquals(status, address!.endsWith("/api/mcp") ? 401 : 200, address);
+          }
+        }
 
-        await t.step("its help lists the options, and its selfcheck finds nothing", async () => {
+        // Its help lists the options, and its selfcheck finds nothing.
+        {
           const help = await folder.run(typed("task start --help"));
           assertEquals(help.code, 0, help.output);
           assertStringIncludes(help.output, "--fresh");
           const command = "deno task selfcheck -- https://<SITE>".replace("https://<SITE>", SITE);
           const { code, output } = await folder.run(typed(command));
           assertEquals(code, 0, output);
-        });
+        }
 
         const { output } = await stack.interrupt();
         assertMatch(
@@ -79,7 +80,8 @@ for (const person of PEOPLE) {
           /\nStopped\. Your data is in \.local; npx -y deno@2\.9\.6 task start continues from there\.\s*$/,
         );
 
-        await t.step("it starts again without a network, and on an emptied folder", async () => {
+        // It starts again without a network, and on an emptied folder.
+        {
           stack = await folder.start("npx -y deno@2.9.6 task start", { sign: READY, env: OFFLINE });
           const again = stack.seconds;
           await stack.interrupt();
@@ -92,7 +94,7 @@ for (const person of PEOPLE) {
                 seconds(again.own)
               }`,
           );
-        });
+        }
       } finally {
         await folder.remove();
       }

@@ -63,13 +63,7 @@ const status = async (url: string, init: RequestInit = {}) => {
   return response.status;
 };
 
-Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup and its restore", async (context) => {
-  // Each step builds on the ones before.
-  const t = {
-    async step(name: string, work: () => Promise<void>) {
-      if (!await context.step(name, work)) throw new Error(`Failed: ${name}\n${machine.service?.log().slice(-4000)}`);
-    },
-  };
+Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup and its restore", async () => {
   const machine = await open();
   const site = `https://localhost:${machine.httpsPort}`;
   const stack = { site_url: site, mail_url };
@@ -99,7 +93,8 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
   const [settings] = await blocksOf("Database and settings");
   const [, commands] = await blocksOf("Start");
   try {
-    await t.step("the service refuses to start without its settings, and names all of them", async () => {
+    // The service refuses to start without its settings, and names all of them.
+    {
       const { code, stderr } = await new Deno.Command(Deno.execPath(), {
         args: ["task", "--quiet", "start", "--production"],
         cwd: ROOT,
@@ -111,9 +106,10 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       for (const name of [...missing, "CREDENTIALS_KEY", "MAIL_URL", "MAIL_FROM", "AUTH_PROVIDERS", "RATE_LIMITS"]) {
         assertStringIncludes(said, name);
       }
-    });
+    }
 
-    await t.step("the release before is installed, and starts as an ordinary owner of its database", async () => {
+    // The release before is installed, and starts as an ordinary owner of its database.
+    {
       await machine.run(install!, { [releases.latest]: releases.before });
       await machine.run(settings!);
       // It needs a function of the schema to come.
@@ -123,16 +119,18 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
         { rolsuper: false, rolcreaterole: false, rolbypassrls: false },
       ]);
       assertEquals(await schemaOf(machine.service.port), RELEASED);
-    });
+    }
 
-    await t.step("Caddy gets a certificate, and ends TLS", async () => {
+    // Caddy gets a certificate, and ends TLS.
+    {
       const [site_block] = await blocksOf("https");
       await machine.write("Caddyfile", site_block!.replace("{\n", `{\n\t${acme.site}\n`), acme.options);
       started.push(startCaddy(machine.folder));
       await waitFor(() => status(`${site}/api/health`).then((code) => code === 200 || undefined, () => undefined));
-    });
+    }
 
-    await t.step("a person signs in by a mailed link and calls a tool over https", async () => {
+    // A person signs in by a mailed link and calls a tool over https.
+    {
       const signedIn = await signIn(stack, OWNER);
       browser = signedIn.browser;
       const { page } = signedIn;
@@ -143,40 +141,40 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
         items: [{ name: "Lunch", amount: "14.50 EUR", date: "2026-11-20" }],
       });
       assertEquals(ok, true);
-    });
+    }
 
-    await t.step(
-      "an upgrade applies the migrations once, though two processes start on it, and keeps the books",
-      async () => {
-        const [upgrade] = await blocksOf("Upgrade");
-        await machine.settings((text) => `${text}SIGN_UP=invited\n`);
-        await machine.run(upgrade!, { "<TAG>": releases.latest });
-        second = await machine.begin(freePort());
-        const [before] = await Promise.all([waitUntilReady(machine.service), waitUntilReady(second)]);
-        assert(before.has(503), "while it starts, it says that it isn't ready");
-        assertEquals([await schemaOf(machine.service.port), await schemaOf(second.port)], [
-          SCHEMA_VERSION,
-          SCHEMA_VERSION,
-        ]);
-        assertEquals(await ask("select count(*)::int as applied from supabase_migrations.schema_migrations"), [
-          { applied: SCHEMA_VERSION },
-        ]);
-        assertEquals(await names(), ["Lunch"]);
-        // Both are to run it, from here on.
-        await ask("select cron.schedule('shared', '* * * * *', 'select 1')");
-      },
-    );
+    // An upgrade applies the migrations once, though two processes start on it, and keeps the books.
+    {
+      const [upgrade] = await blocksOf("Upgrade");
+      await machine.settings((text) => `${text}SIGN_UP=invited\n`);
+      await machine.run(upgrade!, { "<TAG>": releases.latest });
+      second = await machine.begin(freePort());
+      const [before] = await Promise.all([waitUntilReady(machine.service), waitUntilReady(second)]);
+      assert(before.has(503), "while it starts, it says that it isn't ready");
+      assertEquals([await schemaOf(machine.service.port), await schemaOf(second.port)], [
+        SCHEMA_VERSION,
+        SCHEMA_VERSION,
+      ]);
+      assertEquals(await ask("select count(*)::int as applied from supabase_migrations.schema_migrations"), [
+        { applied: SCHEMA_VERSION },
+      ]);
+      assertEquals(await names(), ["Lunch"]);
+      // Both are to run it, from here on.
+      await ask("select cron.schedule('shared', '* * * * *', 'select 1')");
+    }
 
-    await t.step("the deployment checks itself, and its test mail arrives", async () => {
+    // The deployment checks itself, and its test mail arrives.
+    {
       const [, selfcheck] = await blocksOf("https");
       const said = await machine.run(selfcheck!, { "<ADDRESS>": "operator@example.com" }, {
         DENO_CERT: acme.rootPath,
       });
       assertStringIncludes(said, `${site} is fine.`);
       assertEquals(mails.list("operator@example.com").length, 1);
-    });
+    }
 
-    await t.step("systemd understands the units", async () => {
+    // Systemd understands the units.
+    {
       const [backup, timer] = await blocksOf("Back up");
       const [service] = await blocksOf("Start");
       const units = {
@@ -190,9 +188,10 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       const paths = Object.keys(units).map((name) => `${machine.folder}/${name}`);
       const { stderr } = await new Deno.Command("systemd-analyze", { args: ["verify", ...paths] }).output();
       assertEquals(new TextDecoder().decode(stderr), "");
-    });
+    }
 
-    await t.step("strangers reach no database, identity provider, mailbox, clock or demo data", async () => {
+    // Strangers reach no database, identity provider, mailbox, clock or demo data.
+    {
       for (const base of [site, `http://127.0.0.1:${machine.service.port}`]) {
         for (const path of ["/local/mail", "/local/clock", "/auth/v1/otp", "/auth/v1/admin/users", "/rest/v1/"]) {
           assertEquals(await status(base + path, { method: "POST", body: "{}" }), 404, base + path);
@@ -203,9 +202,10 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       assertEquals(await ask("select count(*)::int as people from auth.users"), [{ people: 1 }]);
       const login = await (await fetch(`${site}/login`, { headers: { "x-direct": "1" } })).text();
       assertFalse(/mailbox|demo@example/i.test(login));
-    });
+    }
 
-    await t.step("a forged Host changes no address, and https is pinned", async () => {
+    // A forged Host changes no address, and https is pinned.
+    {
       const hostile = await Deno.connect({ hostname: "127.0.0.1", port: machine.service.port });
       const path = "/.well-known/oauth-authorization-server";
       const request =
@@ -215,9 +215,10 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       assertStringIncludes(answer, `"issuer":"${site}"`);
       assertFalse(answer.includes("evil.example"));
       assertMatch(answer, /strict-transport-security: max-age=/);
-    });
+    }
 
-    await t.step("a person gets five guesses at a code, wherever they claim to come from", async () => {
+    // A person gets five guesses at a code, wherever they claim to come from.
+    {
       const attacker = new FormBrowser(site);
       const login = await attacker.open("/login");
       let page = await attacker.submit(login, findForm(login, ({ fields }) => "email" in fields), {
@@ -236,9 +237,10 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       assertEquals(mails.list("victim@example.com"), []);
       assertEquals(answers.at(-1), 429);
       assert(answers.slice(0, 5).every((code) => code < 429), String(answers));
-    });
+    }
 
-    await t.step("a caller's limit holds, whatever address it forges", async () => {
+    // A caller's limit holds, whatever address it forges.
+    {
       const answers = [];
       for (let mail = 0; mail < 21; mail++) {
         forged = { "x-forwarded-for": `198.51.100.${mail}`, "cf-connecting-ip": `198.51.100.${mail}` };
@@ -250,9 +252,10 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       }
       forged = {};
       assertEquals(answers.at(-1), 429);
-    });
+    }
 
-    await t.step("a mailed link signs in once, and another site's form not at all", async () => {
+    // A mailed link signs in once, and another site's form not at all.
+    {
       const other = new FormBrowser(site);
       const used = await other.open(await newestLink(stack, OWNER));
       const again = await other.submit(used, findForm(used));
@@ -260,9 +263,10 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       const origin = { origin: "https://evil.example", "sec-fetch-site": "cross-site" };
       const body = new URLSearchParams({ email: OWNER });
       assertEquals(await status(`${site}/login`, { method: "POST", body, headers: origin }), 403);
-    });
+    }
 
-    await t.step("hostile requests are refused, and break nothing", async () => {
+    // Hostile requests are refused, and break nothing.
+    {
       const direct = `http://127.0.0.1:${machine.service.port}`;
       const traced = await askRaw(`${direct}/login`, { method: "TRACE", headers: { "x-echo": "echoed" } });
       assertEquals([traced.status, traced.body.includes("echoed")], [405, false]);
@@ -275,9 +279,10 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       const answer = await fetch(`${site}/login`, { headers: { "x-request-id": id } });
       assertFalse((await answer.text()).includes(id) || answer.headers.get("x-request-id") === id);
       assertEquals(await status(`${direct}/functions/v1/cron-reminders/api/cron/reminders`), 401);
-    });
+    }
 
-    await t.step("slow bodies keep nobody out of any function, though one process is all of them", async () => {
+    // Slow bodies keep nobody out of any function, though one process is all of them.
+    {
       const ends = await Promise.all(
         ["/login", "/api/oauth/token", "/api/oauth/register", "/api/mcp", "/api/payment/webhook"].map((path) =>
           holdOpen(`http://127.0.0.1:${machine.service.port}${path}`, {
@@ -299,18 +304,20 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       assertEquals((await assistant.call("list_expenses", {})).ok, true);
       for (const end of ends) end();
       for (const connection of throughCaddy) connection.close();
-    });
+    }
 
-    await t.step("a killed process and a killed PostgreSQL lose nothing, and the service goes on", async () => {
+    // A killed process and a killed PostgreSQL lose nothing, and the service goes on.
+    {
       await machine.service.kill();
       await machine.start();
       assertEquals(await names(), ["Lunch"]);
       await machine.database.restart("crash");
       await waitFor(() => assistant.call("list_expenses", {}).then(({ ok }) => ok || undefined, () => undefined));
       assertEquals(await names(), ["Lunch"]);
-    });
+    }
 
-    await t.step("a backup is restored into a second server, which takes over the address", async () => {
+    // A backup is restored into a second server, which takes over the address.
+    {
       await machine.run("systemctl start expenses-backup");
       const files = await Array.fromAsync(Deno.readDir(`${machine.folder}/backups`), ({ name }) => name);
       assertEquals(files.length, 2, "one was made before the upgrade");
@@ -336,9 +343,10 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       assertStringIncludes(await last, "</html>");
       assertEquals(code, 0);
       assertStringIncludes(other.service.log(), '"event":"stopped"');
-    });
+    }
 
-    await t.step("of the processes on one database, one ran each job that was due", async () => {
+    // Of the processes on one database, one ran each job that was due.
+    {
       const runs = () =>
         ask<{ due: string; runs: number; others: number }>(
           `select due::text, count(*)::int as runs, count(*) filter (where status <> 'succeeded')::int as others
@@ -348,7 +356,9 @@ Deno.test("the guide leads to https, a sign-in by mail, a tool call, a backup an
       assert((await runs()).every(({ runs, others }) => runs === 1 && others === 0));
       const logged = (machine.service.log() + second.log()).match(/"scheduled job"[^\n]*"shared"/g) ?? [];
       assert(logged.length <= (await runs()).length, String(logged.length));
-    });
+    }
+  } catch (thrown) {
+    throw new Error(`The service's log ends with:\n${machine.service?.log().slice(-4000)}`, { cause: thrown });
   } finally {
     visited = undefined;
     for (const end of started.toReversed()) await end().catch(() => {});
