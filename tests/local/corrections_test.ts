@@ -97,98 +97,87 @@ async function failWith(lite: Lite, code: string) {
   return { status: response.status, body: await response.json() };
 }
 
-Deno.test("@supabase/lite as it is shipped", async (t) => {
-  const lite = await openLite({ corrected: false, prepare: FIXTURE });
-  const restore = withoutConsole();
+const restore = withoutConsole();
+const shipped = await openLite({ corrected: false, prepare: FIXTURE });
+const lite = await openLite({ corrected: true, prepare: FIXTURE });
+Deno.test.afterAll(async () => {
+  await Promise.all([shipped.close(), lite.close()]);
+  restore();
+});
+
+Deno.test("@supabase/lite as it is shipped: 2. grants everything at its first request", async () =>
+  assert(await mayAnonRead(shipped)));
+Deno.test("@supabase/lite as it is shipped: 5. loses the code of a plain exception", async () => {
+  const { status, body } = await failWith(shipped, "P0001");
+  assertEquals([status, body.code], [500, "SUP"]);
+});
+Deno.test("@supabase/lite as it is shipped: 1. answers concurrent requests with each other's role and rows", async () => {
   // Errors that the race throws elsewhere do not concern this test.
   const ignore = (event: PromiseRejectionEvent) => event.preventDefault();
   globalThis.addEventListener("unhandledrejection", ignore);
-  try {
-    await t.step("2. grants everything at its first request", async () => assert(await mayAnonRead(lite)));
-    await t.step("5. loses the code of a plain exception", async () => {
-      const { status, body } = await failWith(lite, "P0001");
-      assertEquals([status, body.code], [500, "SUP"]);
-    });
-    await t.step("1. answers concurrent requests with each other's role and rows", async () => {
-      assert(await wrongAnswers(lite, { persons: 12, rounds: 4 }) > 0);
-    });
-  } finally {
-    await lite.close();
-    globalThis.removeEventListener("unhandledrejection", ignore);
-    restore();
-  }
+  const raced = await openLite({ corrected: false, prepare: FIXTURE });
+  assert(await wrongAnswers(raced, { persons: 12, rounds: 4 }) > 0);
+  await raced.close();
+  globalThis.removeEventListener("unhandledrejection", ignore);
 });
 
-Deno.test("@supabase/lite with its corrections", async (t) => {
-  const lite = await openLite({ corrected: true, prepare: FIXTURE });
-  const restore = withoutConsole();
-  try {
-    await t.step("1. gives 0 wrong answers of 960 to 40 people at once", async () => {
-      assertEquals(await wrongAnswers(lite, { persons: 40, rounds: 12 }), 0);
-      const [state] = await lite.database.query("select current_user as role, current_setting('role') as setting");
-      assertEquals(state, { role: "postgres", setting: "none" });
-    });
+Deno.test("@supabase/lite with its corrections: 1. gives 0 wrong answers of 960 to 40 people at once", async () => {
+  assertEquals(await wrongAnswers(lite, { persons: 40, rounds: 12 }), 0);
+  const [state] = await lite.database.query("select current_user as role, current_setting('role') as setting");
+  assertEquals(state, { role: "postgres", setting: "none" });
+});
 
-    await t.step("1. stays out of a concurrent transaction, which sees none of its requests", async () => {
-      const [person] = await people(lite, 1);
-      const added = Promise.all(
-        Array.from({ length: 20 }, () => lite.rpc("add_note", { body: "note" }, person!.token)),
-      );
-      const seen = await lite.database.transaction(async (session) => {
-        const count = async () =>
-          (await session.query<{ count: number }>("select count(*) from fixture.notes"))[0]!.count;
-        const before = await count();
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        return [before, await count()];
-      });
-      assertEquals(seen[0], seen[1]);
-      assert((await added).every((response) => response.ok));
-    });
+Deno.test("@supabase/lite with its corrections: 1. stays out of a concurrent transaction, which sees none of its requests", async () => {
+  const [person] = await people(lite, 1);
+  const added = Promise.all(
+    Array.from({ length: 20 }, () => lite.rpc("add_note", { body: "note" }, person!.token)),
+  );
+  const seen = await lite.database.transaction(async (session) => {
+    const count = async () => (await session.query<{ count: number }>("select count(*) from fixture.notes"))[0]!.count;
+    const before = await count();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return [before, await count()];
+  });
+  assertEquals(seen[0], seen[1]);
+  assert((await added).every((response) => response.ok));
+});
 
-    await t.step("2. grants nothing", async () => {
-      assert(!await mayAnonRead(lite));
-      await assertRejects(() => correctConnection({} as never), Error, "rlsState");
-    });
+Deno.test("@supabase/lite with its corrections: 2. grants nothing", async () => {
+  assert(!await mayAnonRead(lite));
+  await assertRejects(() => correctConnection({} as never), Error, "rlsState");
+});
 
-    await t.step(
-      "3. lets a function act for another user, as long as auth.sql runs after each start",
-      async () => {
-        const person = crypto.randomUUID();
-        const actFor = async () => (await (await lite.rpc("act_for", { person })).json()).user;
-        assertEquals(await actFor(), person);
-        await lite.app.ensureSystemSchema();
-        assertEquals(await actFor(), null, "lite no longer restores its own auth.uid()");
-        await lite.database.exec((await readBootstrap()).auth!);
-        assertEquals(await actFor(), person);
-      },
-    );
+Deno.test("@supabase/lite with its corrections: 3. lets a function act for another user, as long as auth.sql runs after each start", async () => {
+  const person = crypto.randomUUID();
+  const actFor = async () => (await (await lite.rpc("act_for", { person })).json()).user;
+  assertEquals(await actFor(), person);
+  await lite.app.ensureSystemSchema();
+  assertEquals(await actFor(), null, "lite no longer restores its own auth.uid()");
+  await lite.database.exec((await readBootstrap()).auth!);
+  assertEquals(await actFor(), person);
+});
 
-    await t.step("5. answers a SQLSTATE with the status that PostgREST gives it", async () => {
-      const expected: [code: string, status: number][] = [
-        ["P0001", 400],
-        ["23514", 400],
-        ["EX001", 400],
-        ["28000", 403],
-        ["40001", 500],
-        ["53300", 503],
-        ["57P01", 503],
-        // lite already gets these right.
-        ["42501", 403],
-        ["23505", 409],
-        ["22023", 400],
-        ["PT402", 402],
-      ];
-      for (const [code, status] of expected) {
-        const { status: got, body } = await failWith(lite, code);
-        assertEquals([code, got, body.code, body.message], [code, status, code, "refused"]);
-      }
-      const { body } = await failWith(lite, "EX001");
-      assertEquals(body, { code: "EX001", message: "refused", details: "because", hint: "do not" });
-    });
-  } finally {
-    await lite.close();
-    restore();
+Deno.test("@supabase/lite with its corrections: 5. answers a SQLSTATE with the status that PostgREST gives it", async () => {
+  const expected: [code: string, status: number][] = [
+    ["P0001", 400],
+    ["23514", 400],
+    ["EX001", 400],
+    ["28000", 403],
+    ["40001", 500],
+    ["53300", 503],
+    ["57P01", 503],
+    // lite already gets these right.
+    ["42501", 403],
+    ["23505", 409],
+    ["22023", 400],
+    ["PT402", 402],
+  ];
+  for (const [code, status] of expected) {
+    const { status: got, body } = await failWith(lite, code);
+    assertEquals([code, got, body.code, body.message], [code, status, code, "refused"]);
   }
+  const { body } = await failWith(lite, "EX001");
+  assertEquals(body, { code: "EX001", message: "refused", details: "because", hint: "do not" });
 });
 
 /** lite prints every failed statement; silences it and returns how to restore it. */

@@ -2,47 +2,42 @@ import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
 import { findForm, FormBrowser, formsOf } from "../../local/form_browser.ts";
 import { signIn, startStack } from "../_support/stack.ts";
 
-Deno.test("the demo data", async (t) => {
-  const stack = await startStack();
-  const { demo } = stack;
-  try {
-    await t.step("is listed in the line of JSON", () => {
-      assertEquals([demo?.email, demo?.other_email], ["demo@example.com", "other@example.com"]);
-      assertMatch(demo!.organization_id, /^org_/);
-      assertMatch(demo!.other_organization_id, /^org_/);
-      assertEquals(Object.keys(demo!.payment_plans), ["pro", "team"]);
-    });
+let stack = await startStack();
+Deno.test.afterAll(async () => void await stack.stop());
+const { demo } = stack;
 
-    await t.step("has a link that signs in without a mail", async () => {
-      const browser = new FormBrowser(stack.site_url);
-      const login = await browser.open("/login?next=%2Faccount");
-      assert("email" in formsOf(login)[0]!.fields, "the first form asks for the e-mail address");
-      const [, link] = /href="([^"]+)"[^>]*>Sign in as demo@example\.com/.exec(login.html)!;
-      const toSite = await fetch(link!.replaceAll("&amp;", "&"), { redirect: "manual" });
-      await toSite.body?.cancel();
-      const confirm = await browser.open(toSite.headers.get("location")!);
-      assertMatch(confirm.html, /<h1>Sign in as <bdi>demo@example.com/);
-      const account = await browser.submit(confirm, findForm(confirm));
-      assertEquals([account.status, account.url.pathname], [200, "/account"]);
-      assert(account.html.includes(demo!.email));
-    });
+Deno.test("the demo data is listed in the line of JSON", () => {
+  assertEquals([demo?.email, demo?.other_email], ["demo@example.com", "other@example.com"]);
+  assertMatch(demo!.organization_id, /^org_/);
+  assertMatch(demo!.other_organization_id, /^org_/);
+  assertEquals(Object.keys(demo!.payment_plans), ["pro", "team"]);
+});
 
-    await t.step("lets its people sign in by mail", async () => {
-      for (const email of [demo!.email, demo!.other_email]) {
-        const { page } = await signIn(stack, email, { next: "/account" });
-        assertEquals([page.status, page.url.pathname], [200, "/account"]);
-      }
-    });
+Deno.test("the demo data has a link that signs in without a mail", async () => {
+  const browser = new FormBrowser(stack.site_url);
+  const login = await browser.open("/login?next=%2Faccount");
+  assert("email" in formsOf(login)[0]!.fields, "the first form asks for the e-mail address");
+  const [, link] = /href="([^"]+)"[^>]*>Sign in as demo@example\.com/.exec(login.html)!;
+  const toSite = await fetch(link!.replaceAll("&amp;", "&"), { redirect: "manual" });
+  await toSite.body?.cancel();
+  const confirm = await browser.open(toSite.headers.get("location")!);
+  assertMatch(confirm.html, /<h1>Sign in as <bdi>demo@example.com/);
+  const account = await browser.submit(confirm, findForm(confirm));
+  assertEquals([account.status, account.url.pathname], [200, "/account"]);
+  assert(account.html.includes(demo!.email));
+});
 
-    await t.step("is there once after a restart", async () => {
-      await stack.stop({ keep: true });
-      const again = await stack.restart();
-      assertEquals(again.demo, demo);
-      await again.stop();
-    });
-  } finally {
-    await Deno.remove(stack.folder, { recursive: true }).catch(() => {});
+Deno.test("the demo data lets its people sign in by mail", async () => {
+  for (const email of [demo!.email, demo!.other_email]) {
+    const { page } = await signIn(stack, email, { next: "/account" });
+    assertEquals([page.status, page.url.pathname], [200, "/account"]);
   }
+});
+
+Deno.test("the demo data is there once after a restart", async () => {
+  await stack.stop({ keep: true });
+  stack = await stack.restart();
+  assertEquals(stack.demo, demo);
 });
 
 Deno.test("without a demo, signing in requires a mail", async () => {

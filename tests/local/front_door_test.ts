@@ -234,63 +234,68 @@ Deno.test("the fetch handler sets HSTS on every https answer, overriding the gat
 });
 
 for (const [name, open, ignore] of frontDoors) {
-  Deno.test({ name: `${name} as front door`, ignore, fn: (t) => testFrontDoor(open, t, name) });
-}
-
-async function testFrontDoor(
-  open: (functionsUrl: string) => Promise<Door>,
-  t: Deno.TestContext,
-  name: string,
-): Promise<void> {
-  const functions = hostedFunctions();
-  const door = await open(`http://127.0.0.1:${functions.addr.port}/functions/v1`);
+  let functions: ReturnType<typeof hostedFunctions>;
+  let door: Door;
+  Deno.test.beforeAll(async () => {
+    if (ignore) return;
+    functions = hostedFunctions();
+    door = await open(`http://127.0.0.1:${functions.addr.port}/functions/v1`);
+  });
+  Deno.test.afterAll(async () => {
+    if (ignore) return;
+    await door.close();
+    await functions.shutdown();
+  });
   const ask = (path: string, init: RequestInit = {}) => fetch(`${door.url}${path}`, { redirect: "manual", ...init });
-  try {
-    await t.step("routes every public path to its function", async () => {
-      for (const route of ROUTES) {
-        const path = BELOW[route.path] ?? route.path;
-        for (const address of path === "/" ? [path] : [path, `${path}/`]) {
-          const response = await ask(`${address}?a=1&b=%2F`);
-          const text = await response.text();
-          if (["/login", "/logout"].includes(path)) continue;
-          assertEquals(JSON.parse(text).path, `/functions/v1${functionPath(route, path)}?a=1&b=%2F`);
-        }
+
+  Deno.test(`${name} as front door routes every public path to its function`, { ignore }, async () => {
+    for (const route of ROUTES) {
+      const path = BELOW[route.path] ?? route.path;
+      for (const address of path === "/" ? [path] : [path, `${path}/`]) {
+        const response = await ask(`${address}?a=1&b=%2F`);
+        const text = await response.text();
+        if (["/login", "/logout"].includes(path)) continue;
+        assertEquals(JSON.parse(text).path, `/functions/v1${functionPath(route, path)}?a=1&b=%2F`);
       }
-    });
+    }
+  });
 
-    await t.step("keeps the address of a calendar out of its log", async () => {
-      const secret = `exp_cal_${"s".repeat(43)}`;
-      const seen = [`/calendar/${secret}.ics`, `/calendar/${secret}`, `//calendar/${secret}.ics`, "/where/seen-last"];
-      for (const path of seen) await (await ask(path)).text();
-      if (!door.log) return;
-      const log = await waitFor(async () => {
-        const text = await door.log!();
-        return text.includes("seen-last") ? text : undefined;
-      });
-      assertFalse(log.includes(secret), log);
+  Deno.test(`${name} as front door keeps the address of a calendar out of its log`, { ignore }, async () => {
+    const secret = `exp_cal_${"s".repeat(43)}`;
+    const seen = [`/calendar/${secret}.ics`, `/calendar/${secret}`, `//calendar/${secret}.ics`, "/where/seen-last"];
+    for (const path of seen) await (await ask(path)).text();
+    if (!door.log) return;
+    const log = await waitFor(async () => {
+      const text = await door.log!();
+      return text.includes("seen-last") ? text : undefined;
     });
+    assertFalse(log.includes(secret), log);
+  });
 
-    await t.step("shows the not-found page for unknown paths", async () => {
-      for (
-        const path of [
-          "/api/mcp2",
-          "/api",
-          "/functions/v1/mcp",
-          "/rest/v1/",
-          "/loginx",
-          "/account2",
-          "/auth-callback/login",
-          "/not-found/x",
-        ]
-      ) {
-        const response = await ask(path);
-        assertEquals([path, response.status, await response.text()], [path, 404, "<h1>There is no such page</h1>"]);
-        assertEquals(response.headers.get("content-type")?.toLowerCase(), "text/html; charset=utf-8");
-        assertEquals(response.headers.get("content-security-policy"), POLICY);
-      }
-    });
+  Deno.test(`${name} as front door shows the not-found page for unknown paths`, { ignore }, async () => {
+    for (
+      const path of [
+        "/api/mcp2",
+        "/api",
+        "/functions/v1/mcp",
+        "/rest/v1/",
+        "/loginx",
+        "/account2",
+        "/auth-callback/login",
+        "/not-found/x",
+      ]
+    ) {
+      const response = await ask(path);
+      assertEquals([path, response.status, await response.text()], [path, 404, "<h1>There is no such page</h1>"]);
+      assertEquals(response.headers.get("content-type")?.toLowerCase(), "text/html; charset=utf-8");
+      assertEquals(response.headers.get("content-security-policy"), POLICY);
+    }
+  });
 
-    await t.step("restores a page's content type, with its own policy and status", async () => {
+  Deno.test(
+    `${name} as front door restores a page's content type, with its own policy and status`,
+    { ignore },
+    async () => {
       for (const method of ["GET", "POST"]) {
         const response = await ask("/login", { method, body: method === "POST" ? "email=a" : undefined });
         assertMatch(await response.text(), /^<p>/);
@@ -299,29 +304,33 @@ async function testFrontDoor(
         assertEquals(response.headers.get("content-security-policy"), POLICY);
         assertEquals(response.headers.get(PAGE_POLICY_HEADER), null);
       }
-    });
+    },
+  );
 
-    await t.step("leaves other content unchanged", async () => {
-      const response = await ask("/api/mcp", {
-        method: "POST",
-        body: '{"id":1}',
-        headers: { authorization: "Bearer x", cookie: "c=1" },
-      });
-      const { method, body, headers } = await response.json();
-      assertEquals([method, body, headers.authorization, headers.cookie], ["POST", '{"id":1}', "Bearer x", "c=1"]);
-      assertEquals(response.headers.get("content-type"), "application/json");
-      assertEquals(response.headers.get("www-authenticate"), "Bearer");
-      assertEquals(response.headers.get("content-security-policy"), null);
+  Deno.test(`${name} as front door leaves other content unchanged`, { ignore }, async () => {
+    const response = await ask("/api/mcp", {
+      method: "POST",
+      body: '{"id":1}',
+      headers: { authorization: "Bearer x", cookie: "c=1" },
     });
+    const { method, body, headers } = await response.json();
+    assertEquals([method, body, headers.authorization, headers.cookie], ["POST", '{"id":1}', "Bearer x", "c=1"]);
+    assertEquals(response.headers.get("content-type"), "application/json");
+    assertEquals(response.headers.get("www-authenticate"), "Bearer");
+    assertEquals(response.headers.get("content-security-policy"), null);
+  });
 
-    await t.step("passes redirects and cookies to the browser", async () => {
-      const response = await ask("/logout", { method: "POST" });
-      await response.body?.cancel();
-      assertEquals([response.status, response.headers.get("location")], [303, "/login"]);
-      assertEquals(response.headers.getSetCookie(), ["a=1; Path=/; HttpOnly", "b=2; Path=/; HttpOnly"]);
-    });
+  Deno.test(`${name} as front door passes redirects and cookies to the browser`, { ignore }, async () => {
+    const response = await ask("/logout", { method: "POST" });
+    await response.body?.cancel();
+    assertEquals([response.status, response.headers.get("location")], [303, "/login"]);
+    assertEquals(response.headers.getSetCookie(), ["a=1; Path=/; HttpOnly", "b=2; Path=/; HttpOnly"]);
+  });
 
-    await t.step("answers TRACE and unknown methods with 405 and Allow, on every route and elsewhere", async () => {
+  Deno.test(
+    `${name} as front door answers TRACE and unknown methods with 405 and Allow, on every route and elsewhere`,
+    { ignore },
+    async () => {
       for (const path of [...ROUTES.map(({ path }) => path), "/login/", "/where/nothing/is", "/functions/v1/mcp"]) {
         for (const method of ["TRACE", "FOO", "PROPFIND", "PUT"]) {
           const answer = await askRaw(`${door.url}${path}?q=canary`, { method, headers: { cookie: "c=canary" } });
@@ -336,31 +345,34 @@ async function testFrontDoor(
         assertEquals(answer.status, 405, method);
         assertEquals(answer.headers.get("allow"), METHODS.join(", "), method);
       }
+    },
+  );
+
+  Deno.test(`${name} as front door leaves a function's Allow unchanged`, { ignore }, async () => {
+    const response = await ask("/api/mcp?refused", { method: "DELETE" });
+    await response.body?.cancel();
+    assertEquals([response.status, response.headers.get("allow")], [405, "GET, POST"]);
+  });
+
+  // The fetch handler's own is tested above: here it is reached over http.
+  if (name !== "the fetch handler") {
+    Deno.test(`${name} as front door sets HSTS once on every answer, also its own and when the gateway sets another`, {
+      ignore,
+    }, async () => {
+      for (const path of ["/", "/login", "/logout", "/api/mcp", "/where/nothing/is", "/login/"]) {
+        for (const method of ["GET", "POST", "FOO"]) {
+          const response = await ask(path, { method });
+          await response.body?.cancel();
+          assertEquals(response.headers.get("strict-transport-security"), "max-age=31536000", `${method} ${path}`);
+        }
+      }
     });
+  }
 
-    await t.step("leaves a function's Allow unchanged", async () => {
-      const response = await ask("/api/mcp?refused", { method: "DELETE" });
-      await response.body?.cancel();
-      assertEquals([response.status, response.headers.get("allow")], [405, "GET, POST"]);
-    });
-
-    // The fetch handler's own is tested above: here it is reached over http.
-    if (name !== "the fetch handler") {
-      await t.step(
-        "sets HSTS once on every answer, also its own and when the gateway sets another",
-        async () => {
-          for (const path of ["/", "/login", "/logout", "/api/mcp", "/where/nothing/is", "/login/"]) {
-            for (const method of ["GET", "POST", "FOO"]) {
-              const response = await ask(path, { method });
-              await response.body?.cancel();
-              assertEquals(response.headers.get("strict-transport-security"), "max-age=31536000", `${method} ${path}`);
-            }
-          }
-        },
-      );
-    }
-
-    await t.step("passes on the caller's address, whatever the caller claims", async () => {
+  Deno.test(
+    `${name} as front door passes on the caller's address, whatever the caller claims`,
+    { ignore },
+    async () => {
       const claims = { "x-forwarded-for": "6.6.6.6", "cf-connecting-ip": "6.6.6.6", "x-front-door-secret": "guess" };
       for (const path of ["/api/health", "/account/providers/connect"]) {
         const { headers } = await (await ask(path, { headers: claims })).json();
@@ -370,28 +382,34 @@ async function testFrontDoor(
           SECRET,
         ]);
       }
-    });
+    },
+  );
 
-    await t.step("gives each request an id of its own, whatever the caller claims, and logs it", async () => {
-      const claimed = "0b1e58f0-7f4e-4c7b-9a39-1a2b3c4d5e6f";
-      const ids: string[] = [];
-      for (const path of ["/api/health", "/account/providers/connect"]) {
-        const answer = await ask(path, { headers: { [REQUEST_ID_HEADER]: claimed } });
-        const { headers } = await answer.json();
-        const id = headers[REQUEST_ID_HEADER];
-        assertEquals(requestIdOf(new Headers(headers), { frontDoorSecrets: [SECRET] }), id, "the functions refuse it");
-        ids.push(id);
-      }
-      assertEquals(new Set([claimed, ...ids]).size, 3);
-      // Caddy logs the answer's headers, among them the id that a function sends back.
-      if (name === "Caddy") return;
-      await waitFor(async () => {
-        const log = await door.log!();
-        return ids.every((id) => log.includes(id));
-      });
+  Deno.test(`${name} as front door gives each request an id of its own, whatever the caller claims, and logs it`, {
+    ignore,
+  }, async () => {
+    const claimed = "0b1e58f0-7f4e-4c7b-9a39-1a2b3c4d5e6f";
+    const ids: string[] = [];
+    for (const path of ["/api/health", "/account/providers/connect"]) {
+      const answer = await ask(path, { headers: { [REQUEST_ID_HEADER]: claimed } });
+      const { headers } = await answer.json();
+      const id = headers[REQUEST_ID_HEADER];
+      assertEquals(requestIdOf(new Headers(headers), { frontDoorSecrets: [SECRET] }), id, "the functions refuse it");
+      ids.push(id);
+    }
+    assertEquals(new Set([claimed, ...ids]).size, 3);
+    // Caddy logs the answer's headers, among them the id that a function sends back.
+    if (name === "Caddy") return;
+    await waitFor(async () => {
+      const log = await door.log!();
+      return ids.every((id) => log.includes(id));
     });
+  });
 
-    await t.step("takes files of 25 MB where they are uploaded, and nowhere else", async () => {
+  Deno.test(
+    `${name} as front door takes files of 25 MB where they are uploaded, and nowhere else`,
+    { ignore },
+    async () => {
       const sent = async (path: string, megabytes: number) => {
         const response = await ask(path, { method: "POST", body: new Uint8Array(megabytes * 1024 * 1024).fill(97) });
         const text = await response.text();
@@ -411,9 +429,13 @@ async function testFrontDoor(
         assertEquals([response.status, response.headers.get("content-type")], [413, "text/plain; charset=utf-8"]);
         assertMatch(await response.text(), says);
       }
-    });
+    },
+  );
 
-    await t.step("streams each event of a call at once, until the client disconnects", async () => {
+  Deno.test(
+    `${name} as front door streams each event of a call at once, until the client disconnects`,
+    { ignore },
+    async () => {
       const response = await ask("/api/mcp?stream", { method: "POST", signal: AbortSignal.timeout(10_000) });
       const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
       for (const event of [1, 2, 3]) {
@@ -422,17 +444,15 @@ async function testFrontDoor(
       }
       await reader.cancel();
       await waitFor(() => Promise.resolve(stream.isCancelled || undefined), { everyMs: 10 });
+    },
+  );
+  if (name !== "the fetch handler") {
+    // The last, because it stops the functions.
+    Deno.test(`${name} as front door sets HSTS even when the functions are unreachable`, { ignore }, async () => {
+      await functions.shutdown();
+      const response = await ask("/login");
+      await response.body?.cancel();
+      assertEquals([response.status, response.headers.get("strict-transport-security")], [502, "max-age=31536000"]);
     });
-    if (name !== "the fetch handler") {
-      await t.step("sets HSTS even when the functions are unreachable", async () => {
-        await functions.shutdown();
-        const response = await ask("/login");
-        await response.body?.cancel();
-        assertEquals([response.status, response.headers.get("strict-transport-security")], [502, "max-age=31536000"]);
-      });
-    }
-  } finally {
-    await door.close();
-    await functions.shutdown();
   }
 }

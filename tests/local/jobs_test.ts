@@ -44,111 +44,112 @@ async function answerTo(database: SqlDatabase, id: number): Promise<Record<strin
   }
 }
 
-Deno.test("scheduled jobs and queued requests", async (t) => {
-  const database = await openDatabase();
-  const server = listener();
-  const net = await startNet(database, { log });
-  let offset = 0;
-  const cron = await startCron(database, { clock: () => new Date(Date.now() + offset), log });
-  const schedule = (name: string, when: string, command: string) =>
-    database.query("select cron.schedule($1, $2, $3)", [name, when, command]);
-  /** A run is recorded when it ends; its request may have arrived earlier. */
-  const recorded = async (runs: string, atLeast: number) => {
-    for (;;) {
-      const rows = await database.query(`select * from cron.job_run_details where ${runs}`);
-      if (rows.length >= atLeast) return rows;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-  };
+/** Jobs of other tests stay scheduled. */
+const SCHEDULED = { sanitizeOps: false, sanitizeResources: false };
 
-  try {
-    // The migrations' jobs have tests of their own.
-    await database.exec("delete from cron.job");
-    await t.step("a job every second calls us with the bearer from the vault, and is recorded", async () => {
-      await database.query("select vault.create_secret('s3cret', 'jobs_test')");
-      await schedule(
-        "tick",
-        "1 second",
-        `select net.http_get('${server.url}/tick', '{"a":"b c&d"}', jsonb_build_object('Authorization', 'Bearer ' ||
-           (select decrypted_secret from vault.decrypted_secrets where name = 'jobs_test')))`,
-      );
-      await server.next();
-      await server.next();
-      assertEquals(server.requests[0], {
-        method: "GET",
-        path: "/tick?a=b%20c%26d",
-        authorization: "Bearer s3cret",
-        body: "",
-      });
-      await database.query("select cron.unschedule('tick')");
-      assert((await recorded("true", 2)).every(({ status }) => status === "succeeded"));
-    });
-
-    await t.step("moving the clock to just before a daily job makes it run", async () => {
-      await schedule("daily", "0 8 * * *", `select net.http_get('${server.url}/daily')`);
-      offset = Date.parse("2031-03-02T07:59:59.500Z") - Date.now();
-      cron.reschedule();
-      // A last tick may come in between.
-      while (server.requests.at(-1)!.path !== "/daily") await server.next();
-      assert(Date.now() + offset >= Date.parse("2031-03-02T08:00:00Z"));
-      await database.query("select cron.unschedule('daily')");
-    });
-
-    await t.step("a failing job is recorded and blocks nothing", async () => {
-      await schedule("broken", "1 second", "select 1/0");
-      await schedule("fine", "1 second", `select net.http_get('${server.url}/fine')`);
-      await server.next();
-      assertEquals(server.requests.at(-1)!.path, "/fine");
-      const [run] = await recorded("status = 'failed'", 1);
-      assertMatch(String(run!.return_message), /division by zero/);
-      await database.query("select cron.unschedule('broken'), cron.unschedule('fine')");
-    });
-
-    await t.step("a job replaces one of the same name", async () => {
-      await schedule("same", "0 8 * * *", "select 1");
-      await schedule("same", "0 9 * * *", "select 2");
-      assertEquals(await database.query("select schedule, command from cron.job where jobname = 'same'"), [
-        { schedule: "0 9 * * *", command: "select 2" },
-      ]);
-    });
-
-    await t.step("schedules that pg_cron rejects are rejected", async () => {
-      for (const wrong of ["60 seconds", "every day", "0 0 8 * * *", "@daily", "0 8 * * L"]) {
-        await assertRejects(() => schedule("wrong", wrong, "select 1"), Error, "invalid schedule");
-      }
-    });
-
-    await t.step("answers, failures and timeouts are kept; rolled-back requests are not sent", async () => {
-      const ask = async (path: string, timeout = 1000) => {
-        const [row] = await database.query<{ id: number }>(
-          "select net.http_get($1, timeout_milliseconds => $2) as id",
-          [path, timeout],
-        );
-        return await answerTo(database, row!.id);
-      };
-      const ok = await ask(`${server.url}/plain`);
-      assertEquals([ok.status_code, ok.content, ok.timed_out, ok.error_msg], [200, '{"ok":true}', false, null]);
-      assertEquals((await ask(`${server.url}/broken`)).status_code, 500);
-      const slow = await ask(`${server.url}/slow`, 50);
-      assertEquals([slow.status_code, slow.timed_out, slow.error_msg], [null, true, "Timeout of 50 ms reached"]);
-      const refused = await ask("http://127.0.0.1:1/");
-      assertEquals([refused.status_code, refused.timed_out], [null, false]);
-      assert(refused.error_msg);
-
-      const before = server.requests.length;
-      await database.transaction(async (session) => {
-        await session.query("select net.http_get($1)", [`${server.url}/never`]);
-        throw new Error("changed my mind");
-      }).catch(() => {});
-      await ask(`${server.url}/after`);
-      assertEquals(server.requests.slice(before).map(({ path }) => path), ["/after"]);
-    });
-  } finally {
-    await cron.stop();
-    await net.stop();
-    await server.close();
-    await database.close();
+const database = await openDatabase();
+// The migrations' jobs have tests of their own.
+await database.exec("delete from cron.job");
+const server = listener();
+const net = await startNet(database, { log });
+let offset = 0;
+const cron = await startCron(database, { clock: () => new Date(Date.now() + offset), log });
+const schedule = (name: string, when: string, command: string) =>
+  database.query("select cron.schedule($1, $2, $3)", [name, when, command]);
+/** A run is recorded when it ends; its request may have arrived earlier. */
+const recorded = async (runs: string, atLeast: number) => {
+  for (;;) {
+    const rows = await database.query(`select * from cron.job_run_details where ${runs}`);
+    if (rows.length >= atLeast) return rows;
+    await new Promise((resolve) => setTimeout(resolve, 5));
   }
+};
+
+Deno.test.afterAll(async () => {
+  await cron.stop();
+  await net.stop();
+  await server.close();
+  await database.close();
+});
+
+Deno.test("a job every second calls us with the bearer from the vault, and is recorded", SCHEDULED, async () => {
+  await database.query("select vault.create_secret('s3cret', 'jobs_test')");
+  await schedule(
+    "tick",
+    "1 second",
+    `select net.http_get('${server.url}/tick', '{"a":"b c&d"}', jsonb_build_object('Authorization', 'Bearer ' ||
+       (select decrypted_secret from vault.decrypted_secrets where name = 'jobs_test')))`,
+  );
+  await server.next();
+  await server.next();
+  assertEquals(server.requests[0], {
+    method: "GET",
+    path: "/tick?a=b%20c%26d",
+    authorization: "Bearer s3cret",
+    body: "",
+  });
+  await database.query("select cron.unschedule('tick')");
+  assert((await recorded("true", 2)).every(({ status }) => status === "succeeded"));
+});
+
+Deno.test("moving the clock to just before a daily job makes it run", SCHEDULED, async () => {
+  await schedule("daily", "0 8 * * *", `select net.http_get('${server.url}/daily')`);
+  offset = Date.parse("2031-03-02T07:59:59.500Z") - Date.now();
+  cron.reschedule();
+  // A last tick may come in between.
+  while (server.requests.at(-1)?.path !== "/daily") await server.next();
+  assert(Date.now() + offset >= Date.parse("2031-03-02T08:00:00Z"));
+  await database.query("select cron.unschedule('daily')");
+});
+
+Deno.test("a failing job is recorded and blocks nothing", SCHEDULED, async () => {
+  await schedule("broken", "1 second", "select 1/0");
+  await schedule("fine", "1 second", `select net.http_get('${server.url}/fine')`);
+  await server.next();
+  assertEquals(server.requests.at(-1)!.path, "/fine");
+  const [run] = await recorded("status = 'failed'", 1);
+  assertMatch(String(run!.return_message), /division by zero/);
+  await database.query("select cron.unschedule('broken'), cron.unschedule('fine')");
+});
+
+Deno.test("a job replaces one of the same name", SCHEDULED, async () => {
+  await schedule("same", "0 8 * * *", "select 1");
+  await schedule("same", "0 9 * * *", "select 2");
+  assertEquals(await database.query("select schedule, command from cron.job where jobname = 'same'"), [
+    { schedule: "0 9 * * *", command: "select 2" },
+  ]);
+});
+
+Deno.test("schedules that pg_cron rejects are rejected", SCHEDULED, async () => {
+  for (const wrong of ["60 seconds", "every day", "0 0 8 * * *", "@daily", "0 8 * * L"]) {
+    await assertRejects(() => schedule("wrong", wrong, "select 1"), Error, "invalid schedule");
+  }
+});
+
+Deno.test("answers, failures and timeouts are kept; rolled-back requests are not sent", SCHEDULED, async () => {
+  const ask = async (path: string, timeout = 1000) => {
+    const [row] = await database.query<{ id: number }>(
+      "select net.http_get($1, timeout_milliseconds => $2) as id",
+      [path, timeout],
+    );
+    return await answerTo(database, row!.id);
+  };
+  const ok = await ask(`${server.url}/plain`);
+  assertEquals([ok.status_code, ok.content, ok.timed_out, ok.error_msg], [200, '{"ok":true}', false, null]);
+  assertEquals((await ask(`${server.url}/broken`)).status_code, 500);
+  const slow = await ask(`${server.url}/slow`, 50);
+  assertEquals([slow.status_code, slow.timed_out, slow.error_msg], [null, true, "Timeout of 50 ms reached"]);
+  const refused = await ask("http://127.0.0.1:1/");
+  assertEquals([refused.status_code, refused.timed_out], [null, false]);
+  assert(refused.error_msg);
+
+  const before = server.requests.length;
+  await database.transaction(async (session) => {
+    await session.query("select net.http_get($1)", [`${server.url}/never`]);
+    throw new Error("changed my mind");
+  }).catch(() => {});
+  await ask(`${server.url}/after`);
+  assertEquals(server.requests.slice(before).map(({ path }) => path), ["/after"]);
 });
 
 Deno.test("of two workers on one database, one runs what is due, and a moved clock runs it again", async () => {

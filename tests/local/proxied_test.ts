@@ -30,40 +30,37 @@ const ask = async (url: string, init: RequestInit = {}) => {
 };
 const MOVE = { method: "POST", body: JSON.stringify({ now: "2030-01-01T00:00:00Z" }) };
 
-Deno.test("a stranger behind a proxy of the default stack reads no mail and moves no clock", async (t) => {
-  const stack = await startStack({ args: ["--no-schedules"] });
-  const { origin, pathname: secret } = new URL(stack.local_url!);
-  try {
-    for (const [name, added] of Object.entries(HOPS)) {
-      await t.step(name, async () => {
-        await using hop = openHop(stack.site_url, added);
-        for (const path of ["/local", secret]) {
-          for (const page of ["/mail", "/sign-in", "/providers/github/x"]) {
-            assertEquals((await ask(`${hop.url}${path}${page}`)).status, 404, path + page);
-          }
-          assertEquals((await ask(`${hop.url}${path}/clock`, MOVE)).status, 404);
-        }
-        // An address with a port that the hop doesn't reach is useless, but distinguishable callers must not get it.
-        const login = await ask(`${hop.url}/login`, { headers: { "x-direct": "1" } });
-        assertEquals([login.status, login.text.includes(secret)], [200, added["x-forwarded-for"] === undefined]);
-      });
+const stack = await startStack({ args: ["--no-schedules"] });
+Deno.test.afterAll(async () => void await stack.stop());
+const { origin, pathname: secret } = new URL(stack.local_url!);
 
-      await t.step(`${name}, before the local port itself`, async () => {
-        await using hop = openHop(origin, added);
-        assertEquals((await ask(`${hop.url}/mail`)).status, added["x-forwarded-for"] ? 403 : 404);
-        if (added["x-forwarded-for"]) {
-          assertEquals((await ask(`${hop.url}${secret}/mail`)).status, 403);
-          assertEquals((await ask(`${hop.url}${secret}/clock`, MOVE)).status, 403);
-        }
-      });
+for (const [name, added] of Object.entries(HOPS)) {
+  Deno.test(`a stranger reads no mail and moves no clock behind ${name}`, async () => {
+    await using hop = openHop(stack.site_url, added);
+    for (const path of ["/local", secret]) {
+      for (const page of ["/mail", "/sign-in", "/providers/github/x"]) {
+        assertEquals((await ask(`${hop.url}${path}${page}`)).status, 404, path + page);
+      }
+      assertEquals((await ask(`${hop.url}${path}/clock`, MOVE)).status, 404);
+      assertEquals(JSON.parse((await ask(`${stack.local_url}/clock`)).text).offset_ms, 0);
     }
-    assertEquals(JSON.parse((await ask(`${stack.local_url}/clock`)).text).offset_ms, 0);
-  } finally {
-    await stack.stop();
-  }
-});
+    // An address with a port that the hop doesn't reach is useless, but distinguishable callers must not get it.
+    const login = await ask(`${hop.url}/login`, { headers: { "x-direct": "1" } });
+    assertEquals([login.status, login.text.includes(secret)], [200, added["x-forwarded-for"] === undefined]);
+  });
 
-Deno.test("a stack with a public address requires a mail service, sends sign-in mails with it, and has no mailbox", async (t) => {
+  Deno.test(`a stranger reads no mail and moves no clock behind ${name}, before the local port itself`, async () => {
+    await using hop = openHop(origin, added);
+    assertEquals((await ask(`${hop.url}/mail`)).status, added["x-forwarded-for"] ? 403 : 404);
+    if (added["x-forwarded-for"]) {
+      assertEquals((await ask(`${hop.url}${secret}/mail`)).status, 403);
+      assertEquals((await ask(`${hop.url}${secret}/clock`, MOVE)).status, 403);
+      assertEquals(JSON.parse((await ask(`${stack.local_url}/clock`)).text).offset_ms, 0);
+    }
+  });
+}
+
+Deno.test("a stack with a public address requires a mail service, sends sign-in mails with it, and has no mailbox", async () => {
   const args = ["--no-schedules", "--site-url", "https://expenses.test", "--accept-public-risk"];
   const folder = await Deno.makeTempDir();
   const refused = await runStart("--port", "0", "--data", folder, ...args);
@@ -80,20 +77,18 @@ Deno.test("a stack with a public address requires a mail service, sends sign-in 
     assertEquals([stack.local_url, stack.mail_url], [null, null]);
     assertEquals(stack.stand_ins.map(({ name }) => name).includes("Mail"), false);
     for (const [name, added] of Object.entries(HOPS)) {
-      await t.step(name, async () => {
-        await using hop = openHop(stack.supabase_url, added);
-        const browser = new FormBrowser(hop.url);
-        const login = await browser.open("/login");
-        assertFalse(/mailbox|sign in as/i.test(login.html.replaceAll(/<style.*?<\/style>/gs, "")));
-        await browser.submit(login, findForm(login), { fill: { email: stack.demo!.email } });
-        assertEquals((await ask(`${hop.url}/local/mail`)).status, 404);
-        assertEquals((await ask(`${hop.url}/local/clock`, MOVE)).status, 404);
-        const [mail] = mails.list(stack.demo!.email);
-        assert(mail, "the mail left by the mail service");
-        assertEquals(mail!.from, "expenses@expenses.test");
-        assertMatch(mail!.html ?? "", /https:\/\/expenses\.test\/auth\/callback|\/auth\/v1\/verify/);
-        mails.clear();
-      });
+      await using hop = openHop(stack.supabase_url, added);
+      const browser = new FormBrowser(hop.url);
+      const login = await browser.open("/login");
+      assertFalse(/mailbox|sign in as/i.test(login.html.replaceAll(/<style.*?<\/style>/gs, "")));
+      await browser.submit(login, findForm(login), { fill: { email: stack.demo!.email } });
+      assertEquals((await ask(`${hop.url}/local/mail`)).status, 404);
+      assertEquals((await ask(`${hop.url}/local/clock`, MOVE)).status, 404);
+      const [mail] = mails.list(stack.demo!.email);
+      assert(mail, `the mail left by the mail service, behind ${name}`);
+      assertEquals(mail!.from, "expenses@expenses.test");
+      assertMatch(mail!.html ?? "", /https:\/\/expenses\.test\/auth\/callback|\/auth\/v1\/verify/);
+      mails.clear();
     }
   } finally {
     await stack.stop();

@@ -3,38 +3,39 @@ import { findForm } from "../../local/form_browser.ts";
 import { newestLink } from "../../local/sign_in.ts";
 import { signIn, startStack } from "../_support/stack.ts";
 
-Deno.test("the embedded stack signs people in", async (t) => {
-  const stack = await startStack({ args: ["--no-demo"] });
-  try {
-    await t.step("a new person, by the mailed link, through onboarding", async () => {
-      const { page } = await signIn(stack, "new@example.com", { next: "/account" });
-      assertEquals([page.status, page.url.pathname], [200, "/account"]);
-    });
+const stack = await startStack({ args: ["--no-demo"] });
+Deno.test.afterAll(async () => {
+  assertEquals(await stack.stop(), 0);
+  assert(!stack.log().includes('"level":"error"'), stack.log());
+});
 
-    await t.step("a known person, without onboarding", async () => {
-      const { browser, page } = await signIn(stack, "new@example.com", { next: "/account" });
-      assertEquals(page.url.pathname, "/account");
-      assertEquals((await browser.open("/account")).status, 200);
-    });
+Deno.test("the embedded stack signs in a new person, by the mailed link, through onboarding", async () => {
+  const { page } = await signIn(stack, "new@example.com", { next: "/account" });
+  assertEquals([page.status, page.url.pathname], [200, "/account"]);
+});
 
-    await t.step("with exactly one link in the newest mail, which works once", async () => {
-      const [mail] = await (await fetch(`${stack.mail_url}?to=new@example.com`)).json();
-      assertEquals(mail.html.match(/href=/g)?.length, 1);
-      assertEquals(mail.subject, "Sign in to Expenses");
-      assertMatch(mail.html, />\d{6}</);
-      const link = new URL(await newestLink(stack, "new@example.com"));
-      assertEquals([link.origin + link.pathname, link.searchParams.get("type")], [
-        `${stack.site_url}/auth/callback`,
-        "email",
-      ]);
-      assertMatch(link.searchParams.get("token_hash")!, /^pkce_[0-9a-f]{56}$/);
-      const { browser } = await signIn(stack, "second@example.com");
-      const page = await browser.open(link);
-      const used = await browser.submit(page, findForm(page));
-      assertEquals(used.status, 400);
-    });
-    assert(!stack.log().includes('"level":"error"'), stack.log());
-  } finally {
-    assertEquals(await stack.stop(), 0);
-  }
+Deno.test("the embedded stack signs in a known person, without onboarding", async () => {
+  await signIn(stack, "known@example.com");
+  const { browser, page } = await signIn(stack, "known@example.com", { next: "/account" });
+  assertEquals(page.url.pathname, "/account");
+  assertEquals((await browser.open("/account")).status, 200);
+});
+
+Deno.test("the embedded stack signs in with exactly one link in the newest mail, which works once", async () => {
+  // The first mail to an address asks to confirm it.
+  for (const _ of [1, 2]) await signIn(stack, "linked@example.com");
+  const [mail] = await (await fetch(`${stack.mail_url}?to=linked@example.com`)).json();
+  assertEquals(mail.html.match(/href=/g)?.length, 1);
+  assertEquals(mail.subject, "Sign in to Expenses");
+  assertMatch(mail.html, />\d{6}</);
+  const link = new URL(await newestLink(stack, "linked@example.com"));
+  assertEquals([link.origin + link.pathname, link.searchParams.get("type")], [
+    `${stack.site_url}/auth/callback`,
+    "email",
+  ]);
+  assertMatch(link.searchParams.get("token_hash")!, /^pkce_[0-9a-f]{56}$/);
+  const { browser } = await signIn(stack, "second@example.com");
+  const page = await browser.open(link);
+  const used = await browser.submit(page, findForm(page));
+  assertEquals(used.status, 400);
 });

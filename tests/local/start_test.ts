@@ -5,81 +5,83 @@ import { refuseOldDeno } from "../../local/deno_version.ts";
 import { startStack } from "../_support/stack.ts";
 import { runStart } from "../_support/start_command.ts";
 
-Deno.test("the embedded stack keeps its contract", async (t) => {
-  const stack = await startStack({ args: ["--no-demo"], env: { CRON_SECRET: "c".repeat(32) } });
-
-  await t.step("prints one line of JSON with everything that scripts need", () => {
-    const { pid, site_url, mcp_url, functions_url, supabase_url, local_url, mail_url, database_url } = stack;
-    assertMatch(site_url, /^http:\/\/127\.0\.0\.1:\d+$/);
-    assertEquals({ mcp_url, functions_url, supabase_url, mail_url, database_url }, {
-      mcp_url: `${site_url}/api/mcp`,
-      functions_url: `${site_url}/functions/v1`,
-      supabase_url: site_url,
-      mail_url: `${local_url}/mail`,
-      database_url: Deno.env.has("TEST_DATABASE_URL") ? database_url : null,
-    });
-    assertMatch(local_url!, /^http:\/\/127\.0\.0\.1:\d+\/[0-9a-f-]{36}$/);
-    assertNotEquals(new URL(local_url!).port, new URL(site_url).port);
-    assertEquals(stack.stand_ins.map(({ name }) => name), [
-      "Mail",
-      "Limits",
-      "Bill providers",
-      "Payments",
-      ...(Deno.env.has("TEST_DATABASE_URL") ? [] : ["Database"]),
-      "Platform",
-    ]);
-    assert(pid > 0);
-    assertMatch(stack.publishable_key, /^sb_publishable_/);
-    assertMatch(stack.secret_key, /^sb_secret_/);
-    assert(stack.payment_webhook_secret.length >= 32);
-    assertEquals(stack.cron_secret, "c".repeat(32), "the environment goes before secrets.json");
-  });
-
-  await t.step("writes the same object where only its owner can read it", async () => {
-    const file = join(stack.folder, "running.json");
-    const { mode } = await Deno.stat(file);
-    assertEquals(mode! & 0o777, 0o600);
-    const { folder: _, log: __, stop: ___, kill: ____, restart: _____, ...printed } = stack;
-    assertEquals(JSON.parse(await Deno.readTextFile(file)), printed);
-    assertEquals((await Deno.stat(join(stack.folder, "secrets.json"))).mode! & 0o777, 0o600);
-  });
-
-  await t.step("listens on loopback only and is healthy", async () => {
-    assertEquals(await statusOf(`${stack.site_url}/api/health`), 200);
-  });
-
-  await t.step("refuses a second stack on the same folder, by name, with exit code 1", async () => {
-    const second = await runStart("--port", "0", "--data", stack.folder);
-    assertEquals([second.code, second.stdout], [1, ""]);
-    assertMatch(second.stderr, new RegExp(`in use by another stack \\(${stack.site_url}, process ${stack.pid}\\)`));
-    assertEquals(await statusOf(`${stack.site_url}/api/health`), 200);
-  });
-
-  await t.step("refuses a port in use", async () => {
-    const folder = await Deno.makeTempDir();
-    const { port } = new URL(stack.site_url);
-    const second = await runStart("--port", port, "--data", folder);
-    assertEquals(second.code, 1);
-    assertStringIncludes(second.stderr, `Port ${port} is in use. Choose another with --port`);
-    await Deno.remove(folder, { recursive: true });
-  });
-
-  await t.step("ends on SIGTERM with exit code 0 and removes running.json", async () => {
-    assertEquals(await stack.stop({ keep: true }), 0);
-    const names = await Array.fromAsync(Deno.readDir(stack.folder), ({ name }) => name);
-    assert(!names.includes("running.json"));
-  });
-
-  await t.step("keeps its secrets, and creates new ones with --fresh", async () => {
-    const keyAfter = async (...args: string[]) => {
-      const again = await startStack({ empty: true, args: ["--no-demo", "--data", stack.folder, ...args] });
-      await again.stop();
-      return again.secret_key;
-    };
-    assertEquals(await keyAfter(), stack.secret_key);
-    if (!Deno.env.has("TEST_DATABASE_URL")) assertNotEquals(await keyAfter("--fresh"), stack.secret_key);
-  });
+const stack = await startStack({ args: ["--no-demo"], env: { CRON_SECRET: "c".repeat(32) } });
+let ended: Promise<number> | undefined;
+const end = () => ended ??= stack.stop({ keep: true });
+Deno.test.afterAll(async () => {
+  await end();
   await Deno.remove(stack.folder, { recursive: true });
+});
+
+Deno.test("the embedded stack prints one line of JSON with everything that scripts need", () => {
+  const { pid, site_url, mcp_url, functions_url, supabase_url, local_url, mail_url, database_url } = stack;
+  assertMatch(site_url, /^http:\/\/127\.0\.0\.1:\d+$/);
+  assertEquals({ mcp_url, functions_url, supabase_url, mail_url, database_url }, {
+    mcp_url: `${site_url}/api/mcp`,
+    functions_url: `${site_url}/functions/v1`,
+    supabase_url: site_url,
+    mail_url: `${local_url}/mail`,
+    database_url: Deno.env.has("TEST_DATABASE_URL") ? database_url : null,
+  });
+  assertMatch(local_url!, /^http:\/\/127\.0\.0\.1:\d+\/[0-9a-f-]{36}$/);
+  assertNotEquals(new URL(local_url!).port, new URL(site_url).port);
+  assertEquals(stack.stand_ins.map(({ name }) => name), [
+    "Mail",
+    "Limits",
+    "Bill providers",
+    "Payments",
+    ...(Deno.env.has("TEST_DATABASE_URL") ? [] : ["Database"]),
+    "Platform",
+  ]);
+  assert(pid > 0);
+  assertMatch(stack.publishable_key, /^sb_publishable_/);
+  assertMatch(stack.secret_key, /^sb_secret_/);
+  assert(stack.payment_webhook_secret.length >= 32);
+  assertEquals(stack.cron_secret, "c".repeat(32), "the environment goes before secrets.json");
+});
+
+Deno.test("the embedded stack writes the same object where only its owner can read it", async () => {
+  const file = join(stack.folder, "running.json");
+  const { mode } = await Deno.stat(file);
+  assertEquals(mode! & 0o777, 0o600);
+  const { folder: _, log: __, stop: ___, kill: ____, restart: _____, ...printed } = stack;
+  assertEquals(JSON.parse(await Deno.readTextFile(file)), printed);
+  assertEquals((await Deno.stat(join(stack.folder, "secrets.json"))).mode! & 0o777, 0o600);
+});
+
+Deno.test("the embedded stack listens on loopback only and is healthy", async () => {
+  assertEquals(await statusOf(`${stack.site_url}/api/health`), 200);
+});
+
+Deno.test("the embedded stack refuses a second stack on the same folder, by name, with exit code 1", async () => {
+  const second = await runStart("--port", "0", "--data", stack.folder);
+  assertEquals([second.code, second.stdout], [1, ""]);
+  assertMatch(second.stderr, new RegExp(`in use by another stack \\(${stack.site_url}, process ${stack.pid}\\)`));
+  assertEquals(await statusOf(`${stack.site_url}/api/health`), 200);
+});
+
+Deno.test("the embedded stack refuses a port in use", async () => {
+  const folder = await Deno.makeTempDir();
+  const { port } = new URL(stack.site_url);
+  const second = await runStart("--port", port, "--data", folder);
+  assertEquals(second.code, 1);
+  assertStringIncludes(second.stderr, `Port ${port} is in use. Choose another with --port`);
+  await Deno.remove(folder, { recursive: true });
+});
+
+// The last, because it stops the stack.
+Deno.test("the embedded stack ends on SIGTERM with exit code 0, removes running.json, and keeps its secrets unless --fresh", async () => {
+  assertEquals(await end(), 0);
+  const names = await Array.fromAsync(Deno.readDir(stack.folder), ({ name }) => name);
+  assert(!names.includes("running.json"));
+
+  const keyAfter = async (...args: string[]) => {
+    const again = await startStack({ empty: true, args: ["--no-demo", "--data", stack.folder, ...args] });
+    await again.stop();
+    return again.secret_key;
+  };
+  assertEquals(await keyAfter(), stack.secret_key);
+  if (!Deno.env.has("TEST_DATABASE_URL")) assertNotEquals(await keyAfter("--fresh"), stack.secret_key);
 });
 
 async function statusOf(url: string): Promise<number> {
@@ -123,24 +125,22 @@ Deno.test("a terminal shows the welcome with the user's folder; the log is a fil
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("deno task start rejects unknown options with exit code 1", async (t) => {
-  const cases: [args: string[], message: RegExp][] = [
-    [["--prot", "1"], /Unknown option '--prot'/],
-    [["--port", "x"], /--port x is not a port/],
-    [["--db", "mysql://x"], /neither "embedded" nor a postgres/],
-    [["--site-url", "nowhere"], /--site-url nowhere is not a URL/],
-    [["--site-url", "https://expenses.test"], /expenses\.test can be reached by others.*--accept-public-risk/],
-    [["--site-url", "http://192.168.1.7:7400"], /can be reached by others/],
-  ];
-  for (const [args, message] of cases) {
-    await t.step(args.join(" "), async () => {
-      const { code, stdout, stderr } = await runStart(...args);
-      assertEquals([code, stdout], [1, ""]);
-      assertMatch(stderr, message);
-      assertMatch(stderr, /--no-schedules/);
-    });
-  }
-});
+const REFUSED: [args: string[], message: RegExp][] = [
+  [["--prot", "1"], /Unknown option '--prot'/],
+  [["--port", "x"], /--port x is not a port/],
+  [["--db", "mysql://x"], /neither "embedded" nor a postgres/],
+  [["--site-url", "nowhere"], /--site-url nowhere is not a URL/],
+  [["--site-url", "https://expenses.test"], /expenses\.test can be reached by others.*--accept-public-risk/],
+  [["--site-url", "http://192.168.1.7:7400"], /can be reached by others/],
+];
+for (const [args, message] of REFUSED) {
+  Deno.test(`deno task start refuses ${args.join(" ")} with exit code 1`, async () => {
+    const { code, stdout, stderr } = await runStart(...args);
+    assertEquals([code, stdout], [1, ""]);
+    assertMatch(stderr, message);
+    assertMatch(stderr, /--no-schedules/);
+  });
+}
 
 Deno.test("a folder that can't be made is named, with what to do", async () => {
   const file = await Deno.makeTempFile();
