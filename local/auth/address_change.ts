@@ -2,9 +2,8 @@
  * Changes of a sign-in address, confirmed at both addresses (`double_confirm_changes`), as Supabase Auth 2.190 does it:
  * the first link that is used answers with a message, the second one changes the address and starts a session.
  */
-import { randomInt } from "node:crypto";
 import type { Session } from "../database/sql.ts";
-import { tokenHash } from "./one_time_tokens.ts";
+import { newToken } from "./one_time_tokens.ts";
 import type { AuthSettings } from "./settings.ts";
 
 export interface ChangeMail {
@@ -20,11 +19,7 @@ export async function requestAddressChange(
   { userId, from, to, isPkce }: { userId: string; from: string; to: string; isPkce: boolean },
 ): Promise<ChangeMail[] | undefined> {
   if (await isTaken(session, to)) return undefined;
-  const mail = (address: string): ChangeMail => {
-    const digits = String(randomInt(10 ** settings.otpLength)).padStart(settings.otpLength, "0");
-    return { to: address, digits, hash: (isPkce ? "pkce_" : "") + tokenHash(address, digits) };
-  };
-  const mails = [mail(from), mail(to)];
+  const mails: ChangeMail[] = [from, to].map((address) => ({ to: address, ...newToken(settings, address, isPkce) }));
   await session.query(
     `update auth.users set email_change = $2, email_change_token_current = $3, email_change_token_new = $4,
        email_change_sent_at = now(), email_change_confirm_status = 0 where id = $1`,

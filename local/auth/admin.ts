@@ -3,6 +3,7 @@
  * a mail.
  */
 import type { SqlDatabase } from "../database/sql.ts";
+import { emailExists, failure } from "./failure.ts";
 import { createUser, issueToken } from "./one_time_tokens.ts";
 import type { AuthSettings } from "./settings.ts";
 
@@ -22,7 +23,7 @@ export interface UserRow {
   updated_at: string;
 }
 
-const NOT_FOUND = Response.json({ code: 404, error_code: "user_not_found", msg: "User not found" }, { status: 404 });
+const notFound = () => failure(404, "user_not_found", "User not found");
 
 export interface AdminOptions {
   database: SqlDatabase;
@@ -76,13 +77,6 @@ async function createByAdmin(request: Request, database: SqlDatabase): Promise<R
   }
 }
 
-const emailExists = (): Response =>
-  Response.json({
-    code: 422,
-    error_code: "email_exists",
-    msg: "A user with this email address has already been registered",
-  }, { status: 422 });
-
 async function generateLink(request: Request, options: AdminOptions): Promise<Response> {
   const { database, settings } = options;
   const body = await request.json();
@@ -112,7 +106,7 @@ async function generateLink(request: Request, options: AdminOptions): Promise<Re
 
 async function answerWithUser(database: SqlDatabase, id: string): Promise<Response> {
   const [user] = await database.query<UserRow>("select * from auth.users where id = $1", [id]);
-  return user ? Response.json(userOf(user)) : NOT_FOUND.clone();
+  return user ? Response.json(userOf(user)) : notFound();
 }
 
 /**
@@ -123,8 +117,7 @@ async function banByAdmin(request: Request, database: SqlDatabase, id: string): 
   const { ban_duration } = await request.json();
   const [, amount, unit] = /^(\d+)([hms])$/.exec(ban_duration) ?? [];
   if (ban_duration !== "none" && !amount) {
-    const msg = `invalid format for ban duration: ${ban_duration}`;
-    return Response.json({ code: 400, error_code: "validation_failed", msg }, { status: 400 });
+    return failure(400, "validation_failed", `invalid format for ban duration: ${ban_duration}`);
   }
   const seconds = amount ? Number(amount) * { h: 3600, m: 60, s: 1 }[unit as "h" | "m" | "s"] : null;
   await database.query("update auth.users set banned_until = now() + make_interval(secs => $2) where id = $1", [
@@ -151,7 +144,7 @@ async function deleteByAdmin(request: Request, database: SqlDatabase, id: string
     for (const statement of statements) answers.push(await session.query(statement, [id]));
     return answers;
   });
-  return deleted!.length > 0 ? Response.json({}) : NOT_FOUND.clone();
+  return deleted!.length > 0 ? Response.json({}) : notFound();
 }
 
 export const userOf = (user: UserRow) => ({

@@ -1,8 +1,9 @@
 /** `PUT /user`: requests a new address by mails to both addresses; lite handles anything else. */
 import type { SqlDatabase } from "../database/sql.ts";
 import { requestAddressChange } from "./address_change.ts";
-import { failure } from "./failure.ts";
+import { emailExists, malformedAddress } from "./failure.ts";
 import { renderMail } from "./mail_template.ts";
+import { ADDRESS } from "./one_time_tokens.ts";
 import { headersWithoutBody } from "./other_sessions.ts";
 import type { AuthSettings } from "./settings.ts";
 
@@ -26,15 +27,11 @@ export async function changeUser(request: Request, options: ChangeOptions): Prom
   if (!response.ok) return response;
   const user = await response.json();
   const to = String(email).trim().toLowerCase();
-  if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(to)) {
-    return failure(400, "validation_failed", "Unable to validate email address: invalid format");
-  }
+  if (!ADDRESS.test(to)) return malformedAddress();
   if (to === user.email) return Response.json(user);
   const asked = { userId: user.id, from: user.email, to, isPkce: Boolean(code_challenge) };
   const mails = await database.transaction((session) => requestAddressChange(session, settings, asked));
-  if (!mails) {
-    return failure(422, "email_exists", "A user with this email address has already been registered");
-  }
+  if (!mails) return emailExists();
   for (const mail of mails) {
     const rendered = renderMail(settings.templates.email_change, {
       SiteURL: options.siteUrl,

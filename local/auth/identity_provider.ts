@@ -11,6 +11,7 @@ import { isAskedByPages } from "./asked_by_pages.ts";
 import { isBanned, sessionProblem } from "./bans.ts";
 import { renderMail } from "./mail_template.ts";
 import {
+  ADDRESS,
   type CodeChallenge,
   consumeIntoCode,
   findToken,
@@ -19,7 +20,7 @@ import {
   tokenHash,
 } from "./one_time_tokens.ts";
 import { changeUser } from "./change_user.ts";
-import { failure } from "./failure.ts";
+import { emailExists, failure, malformedAddress, userBanned } from "./failure.ts";
 import { endOtherSessions } from "./other_sessions.ts";
 import { finishSession } from "./session_claims.ts";
 import type { AuthSettings } from "./settings.ts";
@@ -93,9 +94,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
   async function sendSignInMail(request: Request, url: URL): Promise<Response> {
     const body = await request.json().catch(() => ({}));
     const email = String(body.email ?? "").trim().toLowerCase();
-    if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)) {
-      return failure(400, "validation_failed", "Unable to validate email address: invalid format");
-    }
+    if (!ADDRESS.test(email)) return malformedAddress();
     const pkce: CodeChallenge | undefined = body.code_challenge
       ? { challenge: body.code_challenge, method: String(body.code_challenge_method ?? "plain").toLowerCase() }
       : undefined;
@@ -146,14 +145,12 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
     switch (grantType) {
       case "password": {
         const email = String(body.email ?? "");
-        if (await isBanned(database, { email })) return failure(400, "user_banned", "User is banned");
+        if (await isBanned(database, { email })) return userBanned(400);
         return await answerSession(request, "password");
       }
       case "refresh_token": {
         const refreshToken = String(body.refresh_token ?? "");
-        if (await isBanned(database, { refreshToken })) {
-          return failure(400, "user_banned", "Invalid Refresh Token: User Banned");
-        }
+        if (await isBanned(database, { refreshToken })) return userBanned(400, "Invalid Refresh Token: User Banned");
         return await answerSession(request, "token_refresh");
       }
       default: {
@@ -174,26 +171,23 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
       userId: String(payload.sub),
       sessionId: String(payload.session_id),
     });
+    if (!problem) return response;
     return problem === "user_banned"
-      ? failure(403, problem, "User is banned")
-      : problem
-      ? failure(403, problem, "Session from session_id claim in JWT does not exist")
-      : response;
+      ? userBanned()
+      : failure(403, problem, "Session from session_id claim in JWT does not exist");
   }
 
   async function confirmChange(request: Request, hash: string): Promise<Response> {
     const confirmed = await database.transaction((session) => confirmAddressChange(session, settings, hash));
-    if (!confirmed) return failure(403, "otp_expired", "Email link is invalid or has expired");
-    if (confirmed === "email_exists") {
-      return failure(422, "email_exists", "A user with this email address has already been registered");
-    }
+    if (!confirmed) return failure(403, "otp_expired", INVALID_LINK);
+    if (confirmed === "email_exists") return emailExists();
     if (!confirmed.isChanged) {
       return Response.json({
         code: "200",
         msg: "Confirmation link accepted. Please proceed to confirm link sent to the other email",
       });
     }
-    if (await isBanned(database, { id: confirmed.userId })) return failure(403, "user_banned", "User is banned");
+    if (await isBanned(database, { id: confirmed.userId })) return userBanned();
     // lite starts the session, by a token of its own.
     const token = crypto.randomUUID();
     await database.query("update auth.users set recovery_token = $2, recovery_sent_at = now() where id = $1", [
@@ -228,19 +222,11 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
     if (body.type === "email_change") return await confirmChange(request, String(body.token_hash ?? ""));
     const digest = body.token_hash ? undefined : tokenHash(String(body.email ?? ""), String(body.token ?? ""));
     // Checked before the code.
-    if (digest && await isBanned(database, { email: String(body.email ?? "") })) {
-      return failure(403, "user_banned", "User is banned");
-    }
+    if (digest && await isBanned(database, { email: String(body.email ?? "") })) return userBanned();
     const hashes = digest ? [digest, `pkce_${digest}`] : [String(body.token_hash)];
     const token = await findToken(database, settings, { type: String(body.type ?? ""), hashes });
-    if (!token) {
-      return failure(
-        403,
-        "otp_expired",
-        digest ? "Token has expired or is invalid" : "Email link is invalid or has expired",
-      );
-    }
-    if (await isBanned(database, { id: token.userId })) return failure(403, "user_banned", "User is banned");
+    if (!token) return failure(403, "otp_expired", digest ? "Token has expired or is invalid" : INVALID_LINK);
+    if (await isBanned(database, { id: token.userId })) return userBanned();
     return await answerSession(withBody(request, { type: liteType(token.kind), token_hash: token.hash }), "otp");
   }
 
@@ -267,6 +253,8 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
   }
 }
 
+const INVALID_LINK = "Email link is invalid or has expired";
+
 /** lite's token type for a column. */
 const liteType = (kind: "confirmation" | "magic_link") => kind === "confirmation" ? "signup" : "magiclink";
 
@@ -275,7 +263,7 @@ const redirect = (target: URL) => new Response(null, { status: 303, headers: { l
 // Like the real provider, in the query for servers and in the fragment for scripts.
 function withError(
   target: URL,
-  reason = { error_code: "otp_expired", error_description: "Email link is invalid or has expired" },
+  reason = { error_code: "otp_expired", error_description: INVALID_LINK },
 ): URL {
   const error = { error: "access_denied", ...reason };
   for (const [name, value] of Object.entries(error)) target.searchParams.set(name, value);

@@ -31,8 +31,16 @@ const COLUMNS: Record<string, SignInKind[]> = {
 };
 const COLUMN: Record<SignInKind, string> = { confirmation: "confirmation", magic_link: "recovery" };
 
+export const ADDRESS = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
+
 export const tokenHash = (email: string, digits: string) =>
   createHash("sha224").update(email.toLowerCase() + digits).digest("hex");
+
+/** @param isPkce whether the link is exchanged with a verifier, which its hash's prefix tells. */
+export function newToken(settings: AuthSettings, email: string, isPkce: boolean): { digits: string; hash: string } {
+  const digits = String(randomInt(10 ** settings.otpLength)).padStart(settings.otpLength, "0");
+  return { digits, hash: (isPkce ? "pkce_" : "") + tokenHash(email, digits) };
+}
 
 /**
  * Creates a token for an address and, if it is new, the user. Returns undefined when it is new but sign-up is not
@@ -57,8 +65,7 @@ export async function issueToken(
   if (!user) return undefined;
 
   const kind: SignInKind = user.email_confirmed_at ? "magic_link" : "confirmation";
-  const digits = String(randomInt(10 ** settings.otpLength)).padStart(settings.otpLength, "0");
-  const hash = (request.pkce ? "pkce_" : "") + tokenHash(email, digits);
+  const { digits, hash } = newToken(settings, email, request.pkce !== undefined);
   await session.query(
     `update auth.users set ${COLUMN[kind]}_token = $2, ${COLUMN[kind]}_sent_at = now() where id = $1`,
     [user.id, hash],

@@ -13,15 +13,6 @@ interface QueuedRequest extends Row {
   timeout_milliseconds: number;
 }
 
-interface Outcome {
-  status?: number;
-  contentType?: string | null;
-  headers?: Record<string, string>;
-  content?: string;
-  timedOut: boolean;
-  error?: string;
-}
-
 export interface NetWorker {
   stop(): Promise<void>;
 }
@@ -71,41 +62,26 @@ export async function startNet(
 }
 
 async function answer(database: SqlDatabase, request: QueuedRequest): Promise<void> {
-  const outcome = await send(request);
+  const response = { id: request.id, created: new Date().toISOString(), ...await send(request) };
   await database.query(
-    `insert into net._http_response (id, status_code, content_type, headers, content, timed_out, error_msg)
-     values ($1, $2, $3, $4::text::jsonb, $5, $6, $7)`,
-    [
-      request.id,
-      outcome.status ?? null,
-      outcome.contentType ?? null,
-      outcome.headers ? JSON.stringify(outcome.headers) : null,
-      outcome.content ?? null,
-      outcome.timedOut,
-      outcome.error ?? null,
-    ],
+    "insert into net._http_response select * from jsonb_populate_record(null::net._http_response, $1::text::jsonb)",
+    [JSON.stringify(response)],
   );
 }
 
-async function send(request: QueuedRequest): Promise<Outcome> {
+/** The columns of the response or failure. */
+async function send({ url, method, headers, timeout_milliseconds: ms }: QueuedRequest): Promise<Row> {
   try {
-    const response = await fetch(request.url, {
-      method: request.method,
-      headers: request.headers ?? {},
-      signal: AbortSignal.timeout(request.timeout_milliseconds),
-    });
+    const response = await fetch(url, { method, headers: headers ?? {}, signal: AbortSignal.timeout(ms) });
     return {
-      status: response.status,
-      contentType: response.headers.get("content-type"),
+      status_code: response.status,
+      content_type: response.headers.get("content-type"),
       headers: Object.fromEntries(response.headers),
       content: await response.text(),
-      timedOut: false,
+      timed_out: false,
     };
   } catch (thrown) {
-    const timedOut = thrown instanceof DOMException && thrown.name === "TimeoutError";
-    return {
-      timedOut,
-      error: timedOut ? `Timeout of ${request.timeout_milliseconds} ms reached` : describeError(thrown),
-    };
+    const timed_out = thrown instanceof DOMException && thrown.name === "TimeoutError";
+    return { timed_out, error_msg: timed_out ? `Timeout of ${ms} ms reached` : describeError(thrown) };
   }
 }
