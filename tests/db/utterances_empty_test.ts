@@ -49,6 +49,16 @@ testBooks("what would match", { day: "2026-11-27" }, {
     assertEquals((await askBoth(books, { ...year, query: "grocery" }))[0], { similar_categories: ["Groceries"] });
   },
 
+  "was kostet die Heizung im Jahr?": async (books) => {
+    await logged(books);
+    for (const name of ["Heating", "Rent"]) await books.ok("add_bill", { name, amount: "10", first_due: "2026-12-05" });
+    for (const no_match of await askBoth(books, { query: "Heizung" })) {
+      assertEquals([no_match.nothing_resembles, no_match.bills], ["heizung", ["Heating", "Rent"]]);
+      assertEquals([no_match.categories.includes("Utilities"), no_match.categories.length], [true, 16]);
+    }
+    assertEquals(await askBoth(books, { min_amount: "9999" }), [undefined, undefined], "without words");
+  },
+
   "what was that 79.99 thing?": async (books, database) => {
     await addRate(database, "USD", "2026-11-10", "1.14");
     await logged(books);
@@ -123,13 +133,14 @@ testBooks("what would match", { day: "2026-11-27" }, {
       undefined,
       undefined,
     ]);
-    assertEquals(await askBoth(books, { query: "zebra", from: "2026-11-01", to: "2026-11-27" }), [
+    assertEquals(await askBoth(books, { min_amount: "9999", from: "2026-11-01", to: "2026-11-27" }), [
       undefined,
       undefined,
     ]);
-    assertEquals(await askBoth(await openBooks(database, { day: "2026-11-27" }), { query: "lisbon" }), [
-      undefined,
-      undefined,
+    const empty = await askBoth(await openBooks(database, { day: "2026-11-27" }), { query: "lisbon" });
+    assertEquals(empty.map((hints) => Object.keys(hints).toSorted()), [
+      ["categories", "nothing_resembles"],
+      ["categories", "nothing_resembles"],
     ]);
   },
 
@@ -145,7 +156,11 @@ testBooks("what would match", { day: "2026-11-27" }, {
       1,
     );
     assertEquals((await askBoth(books, { payee: "eva" }))[0], { similar_names: ["Eve"] });
-    assertEquals(await askBoth(member, { payee: "eva" }), [undefined, undefined]);
-    assertEquals(await askBoth(member, { query: "eve", from: "2026-11-01", to: "2026-11-27" }), [undefined, undefined]);
+    for (const filter of [{ payee: "eva" }, { query: "eve", from: "2026-11-01", to: "2026-11-27" }]) {
+      for (const hints of await askBoth(member, filter)) {
+        assertEquals(Object.keys(hints).toSorted(), ["categories", "nothing_resembles"]);
+        assertEquals(hints.categories.includes("Payroll"), false);
+      }
+    }
   },
 });

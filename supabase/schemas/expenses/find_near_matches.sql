@@ -10,6 +10,8 @@ declare
   periods jsonb;
   named jsonb;
   amounts jsonb;
+  near jsonb;
+  most_listed constant int := 30;
   first_on constant date := (
     select p.paid_on from app.payments as p
     where p.organization_id = identity.current_organization_id() and p.deleted_at is null
@@ -78,15 +80,37 @@ begin
       limit most
     ) as a;
   end if;
-  return nullif(jsonb_strip_nulls(jsonb_build_object(
+  near := nullif(jsonb_strip_nulls(jsonb_build_object(
     -- The books say nothing about an earlier period.
     'books_begin', case when filter.to_on < first_on then first_on end,
     'other_periods', periods, 'similar_names', named, 'other_currencies', amounts,
     'similar_categories', case when wanted is not null and num_nonnulls(periods, named, filter.category_ids) = 0
       then to_jsonb(nullif(app.suggest_categories(wanted), '{}')) end
   )), '{}');
+  if near is null and wanted is not null then
+    -- The word may be in another language than the books.
+    near := jsonb_build_object('nothing_resembles', wanted) || jsonb_strip_nulls(jsonb_build_object(
+      'bills', (
+        select jsonb_agg(distinct b.name)
+        from (
+          select e.name from app.expenses as e
+          where e.organization_id = identity.current_organization_id() and e.kind = 'bill' and e.deleted_at is null
+          order by e.status = 'active' desc, e.recorded_seq desc limit most_listed
+        ) as b
+      ),
+      'categories', (
+        select jsonb_agg(c.name order by lower(c.name))
+        from (
+          select c.name from app.categories as c where c.archived_at is null order by c.created_at desc, c.id
+            limit most_listed
+        ) as c
+      )
+    ));
+  end if;
+  return near;
 end
 $$;
 comment on function app.find_near_matches is
   'Returns suggestions when a filter finds nothing: matches in other months, similar payees and categories, matches in '
-  'other currencies, and the first day of the books after the period. Returns null when there are none.';
+  'other currencies, and the first day of the books after the period. Lists bills and categories when no name '
+  'resembles the words; returns null when there are no words either.';
