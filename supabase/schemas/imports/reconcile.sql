@@ -183,7 +183,7 @@ begin
       'bank', app.sum_by_currency(bank), 'books', app.sum_by_currency(books),
       'difference', app.sum_by_currency(bank || app.negate_amounts(books))
     )
-  ), 'warnings', case when found.linked_count > 0 and found.loose is not null
+  ), 'warnings', case when found.bank is not null and found.loose is not null
     then jsonb_build_array(app.warning('account_unknown', jsonb_build_object(
       'account', account.name, 'count', found.books_count, 'totals', app.sum_by_currency(found.loose),
       'difference', app.sum_by_currency(bank || app.negate_amounts(coalesce(found.counted, '[]')))
