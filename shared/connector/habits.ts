@@ -135,7 +135,7 @@ export function weekdayNamed(text: string): string | undefined {
 /** "Last 3 months" as `last_3_months`, "last quarter" as `last_quarter`; undefined for other text. */
 export function periodNamed(text: string): string | undefined {
   const plain = text.trim().toLowerCase().replace(/[\s_-]/g, "");
-  const [, which, unit] = /^(this|last|current|previous)(week|month|quarter|year)$/.exec(plain) ?? [];
+  const [, which, unit] = /^(this|last|next|current|previous)(week|month|quarter|year)$/.exec(plain) ?? [];
   if (which) return `${which === "current" ? "this" : which === "previous" ? "last" : which}_${unit}`;
   const [, count, units] = /^(?:last|past)(\d{1,3})(day|week|month|year)s?$/.exec(plain) ?? [];
   return count && `last_${Number(count)}_${units}s`;

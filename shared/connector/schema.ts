@@ -30,7 +30,8 @@ export const PATTERNS = {
   /** RFC 5545 section 3.3.10, `bywdaylist`, as far as every month has one. */
   monthWeekday: "^(-1|[1-4])(MO|TU|WE|TH|FR|SA|SU)$",
   /** Periods besides the listed ones; `from` and `to` take them as a beginning and an end. */
-  period: "^((this|last)_(week|month|quarter|year)|last_([1-9]\\d{0,2}_days|[1-9]\\d?_(weeks|months)|[1-9]_years))$",
+  period:
+    "^((this|last|next)_(week|month|quarter|year)|last_([1-9]\\d{0,2}_days|[1-9]\\d?_(weeks|months)|[1-9]_years))$",
   /** A month in `due_on`, which means the bill's date in that month. */
   month: "^(\\d{4}|-)-(0[1-9]|1[0-2])$",
   weekday: "^((last|next)_)?(mon|tues|wednes|thurs|fri|satur|sun)day$",

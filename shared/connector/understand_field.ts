@@ -17,6 +17,7 @@ export interface FieldReading {
 
 type Reader = (reading: FieldReading) => Fields | undefined;
 
+const NEAR_DAY = /^(today|yesterday|tomorrow)$/;
 const MONTH = /^\d{4}-(0[1-9]|1[0-2])$/;
 const lastDayOf = (month: string): string =>
   new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 0)).toISOString().slice(0, 10);
@@ -58,6 +59,9 @@ const READERS: Record<string, Reader> = {
     MONTH.test(String(reading.value)) ? { to: lastDayOf(String(reading.value)) } : endOfPeriod("to")(reading),
   period: ({ value, schema, isFree }) => {
     const period = typeof value === "string" ? periodNamed(value.slice(0, 40)) : undefined;
+    const word = String(value).trim().toLowerCase();
+    const day = NEAR_DAY.test(word) ? word : nearDay(word);
+    if (day && isFree("from", "to")) return { from: day, to: day };
     if (schema) {
       if (MONTH.test(String(value)) && isFree("from", "to")) {
         return { from: `${value}-01`, to: lastDayOf(String(value)) };

@@ -60,6 +60,22 @@ Deno.test("last_3_months ends today in sums, lists and charts, and names its day
   assertMatch(chart.data.table, /in the last 3 months/);
 });
 
+Deno.test("next_month is the coming month in sums, and next_week in dates", async () => {
+  const person = await newPerson();
+  await ok(person, "add_bill", { name: "Rent", amount: "900", first_due: "2026-11-01", frequency: "monthly" });
+  const coming = { include_upcoming: true };
+  const { data } = await ok(person, "summarize_spending", { period: "next month", ...coming });
+  assertEquals([data.total.upcoming, data.period.from, data.period.to], ["900.00", "2026-11-01", "2026-11-30"]);
+  const week = await ok(person, "summarize_spending", { from: "next_week", to: "next_week", ...coming });
+  assertEquals([week.data.period.from, week.data.period.to], ["2026-10-12", "2026-10-18"]);
+  const year = await ok(person, "summarize_spending", { period: "next_year", ...coming });
+  assertEquals([year.data.total.upcoming, year.data.period.from], ["10800.00", "2027-01-01"]);
+  const { data: { period } } = await ok(person, "summarize_spending", { period: "today" });
+  assertEquals([period.from, period.to], ["2026-10-06", "2026-10-06"]);
+  const paid = await ok(person, "mark_bill_paid", { bill_name: "Rent", due_on: "next month" });
+  assertEquals(paid.data.occurrence.due_on, "2026-11-01");
+});
+
 Deno.test("a period is rejected as the day of an expense", async () => {
   const person = await newPerson();
   const error: Json = await fails(person, "log_expenses", {

@@ -47,7 +47,9 @@ export function earlierWords({ from, to }: Period, name: string | undefined): st
     case "last_month":
       return "the month before";
     default:
-      return `at this point ${name.replace("this_", "last ").replaceAll("_", " ")}`;
+      return name.startsWith("next_")
+        ? `in the ${name.replace("next_", "")} before`
+        : `at this point ${name.replace("this_", "last ").replaceAll("_", " ")}`;
   }
 }
 

@@ -3,7 +3,7 @@ create or replace function app.parse_due_on(context app.context, bill app.expens
 language plpgsql stable set search_path = '' as $$
 declare
   wanted constant text := case
-    when value ~ '^(this|last)_month$' then to_char((app.named_period(value, context.today)).from_on, 'YYYY-MM')
+    when value ~ '^(this|last|next)_month$' then to_char((app.named_period(value, context.today)).from_on, 'YYYY-MM')
     when value ~ '^(\d{4}|-)-\d\d$' then value
   end;
   found_on date;

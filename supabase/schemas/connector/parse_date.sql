@@ -60,7 +60,7 @@ begin
   if value ~ '^((last|next)_)?(mon|tues|wednes|thurs|fri|satur|sun)day$' then
     return app.nearest_weekday(context, value, field, is_past);
   end if;
-  if value ~ '^(this|last)_' and field ~ '(^|[.])(from|to)$' then
+  if value ~ '^(this|last|next)_' and field ~ '(^|[.])(from|to)$' then
     return case when field ~ 'from$' then (app.named_period(value, context.today)).from_on
       else (app.named_period(value, context.today)).to_on end;
   end if;

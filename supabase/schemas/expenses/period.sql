@@ -27,7 +27,7 @@ comment on function app.whole_months is
 create or replace function app.named_period(name text, today date) returns app.period
 language plpgsql immutable set search_path = '' as $$
 declare
-  unit constant text := substring(name from '^(?:this|last)_(week|month|quarter|year)$');
+  unit constant text := substring(name from '^(?:this|last|next)_(week|month|quarter|year)$');
   step constant interval := case unit when 'quarter' then interval '3 months' else ('1 ' || unit)::interval end;
   counted constant interval := replace(substring(name from '^last_(\d{1,3}_(?:days|weeks|months|years))$'), '_', ' ');
   first date;
@@ -37,13 +37,14 @@ begin
       return ((today + 1 - counted)::date, today, counted)::app.period;
     else
       -- Weeks begin on Monday (ISO 8601).
-      first := date_trunc(unit, today::timestamp) - case when name like 'last%' then step else interval '0' end;
+      first := date_trunc(unit, today::timestamp)
+        + step * case substr(name, 1, 4) when 'last' then -1 when 'next' then 1 else 0 end;
       return (first, (first + step)::date - 1, step)::app.period;
   end case;
 end
 $$;
 comment on function app.named_period is
-  'Returns the period that a word such as last_month means on a day. this_ and last_ mean whole weeks, months, '
+  'Returns the period that a word such as last_month means on a day. this_, last_ and next_ mean whole weeks, months, '
   'quarters or years; last_30_days and the like end on that day.';
 
 create or replace function app.step_of_days(from_on date, to_on date, today date) returns interval
