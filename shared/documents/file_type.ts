@@ -15,3 +15,22 @@ export function typeOf(bytes: Uint8Array): "application/pdf" | "image/jpeg" | "i
   if (HEIC.test(start.slice(4, 12))) return "image/heic";
   return /(?:^|[\r\n])[^<]{0,400}%PDF-\d/.test(start) || start.startsWith("%PDF-") ? "application/pdf" : undefined;
 }
+
+/** Outlook's own format (TNEF), which only Outlook reads. */
+export const isWinmail = (bytes: Uint8Array): boolean => letters(bytes, 0, 4) === "\x78\x9f\x3e\x22";
+
+/** ZIP, and what office programs write. */
+export const isArchive = (bytes: Uint8Array): boolean => letters(bytes, 0, 4) === "PK\x03\x04";
+
+const MAIL_START = 32_768;
+const FIELD = /^(?:[!-9;-~]{1,80}:|[ \t]|$)/;
+
+/** Whether its first lines are header fields of a mail, and among them some that every mail has. */
+export function isMail(bytes: Uint8Array): boolean {
+  const lines = letters(bytes, 0, MAIL_START).split(/\r?\n/);
+  if (lines[0]!.startsWith("From ")) lines.shift();
+  const end = lines.findIndex((line) => line === "" || !FIELD.test(line));
+  const head = end < 0 ? lines : lines.slice(0, end);
+  const has = (pattern: RegExp) => head.some((line) => pattern.test(line));
+  return has(/^from:/i) && has(/^(?:date|received):/i) && has(/^(?:subject|to|message-id|mime-version):/i);
+}

@@ -2,17 +2,19 @@
 import { decodeFile } from "../import/decode_file.ts";
 import type { RefusalFacts } from "../words/message.ts";
 import type { ReadDocument } from "./facts.ts";
-import { typeOf } from "./file_type.ts";
+import { isArchive, isMail, isWinmail, typeOf } from "./file_type.ts";
 
 export const MAX_DOCUMENT_BYTES = 10 * 1024 * 1024;
 
 /**
  * @param file.name as its computer calls it. @param file.type the media type that its sender claims.
+ * @param depth of mails around it.
  * @returns one document for each file, or of a mail for each of its attachments, or else its own text.
  */
 export async function readDocument(
   bytes: Uint8Array,
   { name, type }: { name: string; type: string },
+  depth = 0,
 ): Promise<ReadDocument[]> {
   const own = { name, type, bytes };
   if (bytes.length > MAX_DOCUMENT_BYTES) {
@@ -25,6 +27,10 @@ export async function readDocument(
     return [{ ...own, type: known, ...readPdf(bytes) }];
   }
   if (known) return [{ ...own, type: known, facts: { kind: "other", format: "image", questions: [] } }];
+  if (isWinmail(bytes)) return [{ ...own, refusal: refuse("winmail") }];
+  if (isMail(bytes)) return await mailed(own, depth);
+  // On its own it may be a statement in a workbook.
+  if (depth > 0 && isArchive(bytes)) return [{ ...own, refusal: refuse("archive") }];
   const { text } = decodeFile(bytes);
   if (text.trimStart().startsWith("<")) {
     const { readXml } = await import("./invoice/read_xml.ts");
@@ -32,6 +38,30 @@ export async function readDocument(
     return [{ ...own, type: "application/xml", ...(facts ? { facts } : { refusal: refuse("unknown_xml") }) }];
   }
   return [{ ...own, refusal: refuse("unknown_kind") }];
+}
+
+/** Mails within mails are forwarded ones. */
+const DEEPEST = 4;
+
+async function mailed(own: Pick<ReadDocument, "name" | "type" | "bytes">, depth: number): Promise<ReadDocument[]> {
+  const { MOST_ATTACHMENTS, readMail } = await import("./mail/read_mail.ts");
+  const { attached, text } = await readMail(own.bytes);
+  const mail = { ...own, type: "message/rfc822" };
+  const tooMuch = [{ ...mail, refusal: refuse("mail_complex", { most: MOST_ATTACHMENTS }) }];
+  if (!attached || depth === DEEPEST) return tooMuch;
+  if (attached.length === 0) {
+    const [{ typedLines }, { readText }] = await Promise.all([
+      import("./text/lines.ts"),
+      import("./text/read_text.ts"),
+    ]);
+    return [{ ...mail, facts: readText(typedLines(text), "mail") }];
+  }
+  const documents: ReadDocument[] = [];
+  for (const { name, type, bytes } of attached) {
+    documents.push(...await readDocument(bytes, { name, type }, depth + 1));
+    if (documents.length > MOST_ATTACHMENTS) return tooMuch;
+  }
+  return documents;
 }
 
 const refuse = (reason: string, params?: Record<string, unknown>): RefusalFacts => ({

@@ -8,7 +8,7 @@ const LIMITS: Record<Slug, { kb: number; modules: number }> = {
   "mcp": { kb: 130, modules: 170 },
   "oauth": { kb: 40, modules: 93 },
   "payment-webhook": { kb: 27, modules: 61 },
-  "auth-callback": { kb: 137, modules: 232 },
+  "auth-callback": { kb: 138, modules: 232 },
   "cron-reminders": { kb: 19, modules: 42 },
   "cron-provider-sync": { kb: 18, modules: 43 },
 };

@@ -15,7 +15,19 @@ import type { Found } from "./steps.ts";
  */
 const ACCEPT = [
   ...[".csv", ".tsv", ".txt", ".xlsx", ".ofx", ".qfx", ".qif", ".sta", ".mt940", ".940", ".xml"],
-  ...[".pdf", ".jpg", ".jpeg", ".png", ".heic", "application/pdf", "image/jpeg", "image/png", "image/heic"],
+  ...[
+    ".eml",
+    "message/rfc822",
+    ".pdf",
+    ".jpg",
+    ".jpeg",
+    ".png",
+    ".heic",
+    "application/pdf",
+    "image/jpeg",
+    "image/png",
+    "image/heic",
+  ],
   ...["text/*", "application/csv", "application/vnd.ms-excel", "application/xml", "application/octet-stream"],
   ...["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "application/x-ofx", "application/x-qif"],
 ].join(",");

@@ -11,7 +11,7 @@ export class PdfRefused extends Error {
 
 /** An invoice of 60 pages takes a tenth of each. */
 export const MOST_PAGES = 200;
-const MOST_STEPS = 2_000_000;
+const MOST_STEPS = 1_000_000;
 const MOST_DECODED_BYTES = 24 * 1024 * 1024;
 
 /** Shared by all that one PDF contains. Every loop over what a file says pays for its rounds. */

@@ -5,6 +5,9 @@ import { readXml } from "../invoice/read_xml.ts";
 import { Budget, MOST_PAGES, PdfRefused } from "./budget.ts";
 import { readAttachments } from "./contents.ts";
 import { PdfFile } from "./file.ts";
+import { linesOf } from "../text/lines.ts";
+import { readText } from "../text/read_text.ts";
+import { readPage } from "./page_text.ts";
 import { pagesOf } from "./pages.ts";
 
 /** As Factur-X, ZUGFeRD 1 and XRechnung name the invoice among other attachments. */
@@ -14,7 +17,7 @@ export function readPdf(bytes: Uint8Array): { facts: DocumentFacts } | { refusal
   try {
     const file = new PdfFile(bytes, new Budget());
     const attachments = readAttachments(file);
-    pagesOf(file);
+    const pages = pagesOf(file);
     const named = attachments.filter(({ name }) => NAMES.test(name));
     const invoices = (named.length > 0 ? named : attachments).flatMap(({ text }) => readXml(text) ?? []);
     if (invoices.length === 1) return { facts: invoices[0]! };
@@ -22,7 +25,7 @@ export function readPdf(bytes: Uint8Array): { facts: DocumentFacts } | { refusal
       const questions = [{ code: "several_invoices", params: { count: invoices.length } }];
       return { facts: { kind: "other", format: "pdf", questions } };
     }
-    return { facts: { kind: "other", format: "pdf", questions: [] } };
+    return { facts: readText(pages.flatMap((page) => linesOf(readPage(file, page))), "pdf") };
   } catch (thrown) {
     if (!(thrown instanceof PdfRefused)) throw thrown;
     const params = thrown.problem === "long" ? { most: MOST_PAGES } : undefined;

@@ -58,4 +58,10 @@ export const documentRefusals = {
     `This PDF has more than ${most} pages. Print the pages that you need into a new PDF, and upload that one.`,
   "invalid_argument.document_pdf_broken": (): string =>
     "This PDF is damaged. Download it again, or print it into a new PDF and upload that one.",
+  "invalid_argument.document_winmail": (): string =>
+    "This is Outlook’s winmail.dat, which only Outlook can open. Ask who sent it to send the invoice as PDF, or forward the mail from Outlook in HTML format.",
+  "invalid_argument.document_archive": (): string =>
+    "This is an archive or an office document, which isn’t opened here. Unpack it, or save it as PDF, and upload that.",
+  "invalid_argument.document_mail_complex": ({ most }: { most: number }): string =>
+    `This mail has more than ${most} attachments, or mails within mails. Save the invoices from it, and upload those.`,
 };

@@ -7,13 +7,24 @@ import { readFattura } from "../../../shared/documents/invoice/read_fattura.ts";
 import { readXml } from "../../../shared/documents/invoice/read_xml.ts";
 import { groupOf } from "../../../shared/documents/invoice/settle.ts";
 import { CII, UBL } from "../../../shared/documents/invoice/syntax.ts";
-import { typeOf } from "../../../shared/documents/file_type.ts";
+import { isArchive, isMail, isWinmail, typeOf } from "../../../shared/documents/file_type.ts";
+import { textOfHtml } from "../../../shared/documents/mail/html_text.ts";
+import { readMail } from "../../../shared/documents/mail/read_mail.ts";
 import { Budget } from "../../../shared/documents/pdf/budget.ts";
 import { readAttachments } from "../../../shared/documents/pdf/contents.ts";
 import { PdfFile } from "../../../shared/documents/pdf/file.ts";
 import { unfilter } from "../../../shared/documents/pdf/filters.ts";
+import { readFont } from "../../../shared/documents/pdf/font.ts";
+import { letterOfGlyph, standardWidths } from "../../../shared/documents/pdf/glyphs.ts";
+import { readPage } from "../../../shared/documents/pdf/page_text.ts";
 import { readPdf } from "../../../shared/documents/pdf/read_pdf.ts";
-import { Name, ValueReader } from "../../../shared/documents/pdf/values.ts";
+import { Name, Ref, ValueReader } from "../../../shared/documents/pdf/values.ts";
+import { findLabels } from "../../../shared/documents/text/find_labels.ts";
+import { COMPANY, DEBIT, KINDS } from "../../../shared/documents/text/labels.ts";
+import { typedLines } from "../../../shared/documents/text/lines.ts";
+import { readText } from "../../../shared/documents/text/read_text.ts";
+import { findTotals } from "../../../shared/documents/text/totals.ts";
+import { amountsIn, dayAt, plainText } from "../../../shared/documents/text/values.ts";
 import { readDocument } from "../../../shared/documents/read_document.ts";
 import type { Run } from "../cost.ts";
 import { all, bytes, CSV, LINE, type Parser } from "./limits.ts";
@@ -49,17 +60,55 @@ const pdf: Record<string, Run> = {
   "unfilter()": filtered("FlateDecode"),
   "unfilter() of ASCII85": filtered("ASCII85Decode"),
   "unfilter() of hexadecimal digits": filtered("ASCIIHexDecode"),
-  "typeOf()": (text) => typeOf(bytes(text)),
+  "typeOf()": (text) => [typeOf, isMail, isArchive, isWinmail].map((is) => is(bytes(text))),
+};
+
+/** A page with one font, whose table and contents are these. */
+const paged = (content: string, table = "") =>
+  readPdf(bytes(
+    "%PDF-1.7 1 0 obj<</Pages 2 0 R>>endobj 2 0 obj<</Contents 3 0 R/Resources<</Font<</F 4 0 R>>>>>>endobj 4 0 obj" +
+      `<</ToUnicode 5 0 R>>endobj 5 0 obj<<>>stream\n${table}\nendstream endobj trailer<</Root 1 0 R>> 3 0 obj<<>>stream\n${content}`,
+  ));
+
+const texts: Record<string, Run> = {
+  "readPage()": (text) => readPage(pageFile(`BT /F 9 Tf ${text}`), PAGE),
+  "readPage() of a text": (text) => readPage(pageFile(`BT /F 9 Tf (${text}) Tj`), PAGE),
+  "readPdf() of a table of letters": (text) => paged("BT /F 9 Tf (a) Tj", `beginbfchar ${text}`),
+  "typedLines() and readText()": (text) => readText(typedLines(text), "mail"),
+  "readText() of a total": (text) => readText(typedLines(`Total amount: ${text}\nInvoice number: ${text}`), "mail"),
+};
+
+const MAIL = "From: a@example.com\nDate: Mon, 2 Nov 2026 08:00:00 +0100\nSubject: x\nMIME-Version: 1.0\n";
+
+const PAGE = { dict: new Map([["Contents", new Ref(1)]]), resources: new Map(), turns: 0 };
+const pageFile = (content: string) => new PdfFile(bytes(`%PDF-1.7 1 0 obj<<>>stream\n${content}`), new Budget());
+
+const mails: Record<string, Run> = {
+  "readDocument() of a mail": (text) => read("a.eml")(`${MAIL}\n${text}`),
+  "readDocument() of a mail's header": (text) => read("a.eml")(`${MAIL}X-A: ${text}`),
+  "readMail() of HTML": (text) => readMail(bytes(`${MAIL}Content-Type: text/html\n\n<td>${text}`)),
+  "textOfHtml()": (text) => textOfHtml(text),
 };
 
 const fields: Record<string, Run> = {
   "fields of a document": (text) => [nameOf(text), numberOf(text), dayOf(text), currencyOf(text), groupOf("S", text)],
   "readIban() and readReference()": (text) => [readIban(text), readReference(text)],
+  "values of a text": (
+    text,
+  ) => [plainText(text), dayAt(text), amountsIn(text), letterOfGlyph(text), standardWidths(text)],
+  "labels of a text": (text) => [KINDS.map(([, kind]) => kind.test(text)), DEBIT.test(text), COMPANY.test(text)],
+  "findLabels() and findTotals()": (text) => {
+    const lines = typedLines(`Total amount: ${text}`);
+    return findTotals(lines, findLabels(lines));
+  },
+  "readFont()": (text) => readFont(pageFile(""), new Map([["BaseFont", new Name(text)]]))(text.slice(0, 9)),
   "withSign()": (text) => withSign({ kind: "invoice", format: "ubl", gross: `-${text}`, net: text, questions: [] }),
 };
 
 export const DOCUMENT_PARSERS: readonly Parser[] = [
   ...all(documents, CSV),
   ...all(pdf, CSV, 1_000),
+  ...all(texts, CSV, 1_000),
+  ...all(mails, CSV, 1_000),
   ...all(fields, LINE),
 ];

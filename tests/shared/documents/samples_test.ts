@@ -4,10 +4,18 @@ import type { ReadDocument } from "../../../shared/documents/facts.ts";
 import { readDocument } from "../../../shared/documents/read_document.ts";
 import invoices from "../../fixtures/documents/invoices.json" with { type: "json" };
 import { INVOICES } from "../../fixtures/documents/invoices.ts";
+import mails from "../../fixtures/documents/mails.json" with { type: "json" };
+import { MAILS } from "../../fixtures/documents/mails.ts";
+import pdfs from "../../fixtures/documents/pdfs.json" with { type: "json" };
+import { PDFS } from "../../fixtures/documents/pdfs.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
+const named = (ending: string, documents: Record<string, Uint8Array>) =>
+  Object.fromEntries(Object.entries(documents).map(([name, file]) => [`${name}.${ending}`, file]));
 const SAMPLES: [expected: Record<string, unknown>, documents: Record<string, Uint8Array>][] = [
-  [invoices, Object.fromEntries(Object.entries(INVOICES).map(([name, text]) => [`${name}.xml`, bytes(text)]))],
+  [invoices, named("xml", Object.fromEntries(Object.entries(INVOICES).map(([name, text]) => [name, bytes(text)])))],
+  [pdfs, named("pdf", PDFS)],
+  [mails, named("eml", MAILS)],
 ];
 
 /** Without the bytes, and for the file itself without its name. */

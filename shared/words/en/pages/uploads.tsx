@@ -18,7 +18,7 @@ export const upload = {
   how: "Drop them here or choose them. On a phone, save them first.",
   formats: "From your bank: CSV, TSV, Excel (XLSX), OFX, QFX, QIF, MT940, or camt.052, 053 or 054, from any bank",
   documents:
-    "Invoices and receipts: PDF, pictures (JPEG, PNG, HEIC), or e-invoices in XML, also within a PDF (ZUGFeRD, Factur-X), up to 20 at once and 25 MB together",
+    "Invoices and receipts: PDF, pictures (JPEG, PNG, HEIC), saved mails (EML), or e-invoices in XML, also within a PDF (ZUGFeRD, Factur-X), up to 20 at once and 25 MB together",
   sizes: "Up to 10 MB a file; a statement up to 50,000 rows, one per link",
   kept:
     "Your assistant never gets the file itself, only what was read from it. We delete a statement within a day and keep invoices and receipts with your books.",

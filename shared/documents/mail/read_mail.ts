@@ -1,0 +1,54 @@
+/** Reads a mail as it is saved in a file (RFC 5322): its attachments are the documents, or else it is one itself. */
+import PostalMime, { type Attachment, type Email } from "postal-mime";
+import { cleanLine } from "../../clean_text.ts";
+import type { ReadDocument } from "../facts.ts";
+import { typeOf } from "../file_type.ts";
+import { textOfHtml } from "./html_text.ts";
+
+export const MOST_ATTACHMENTS = 20;
+const LIMITS = { maxNestingDepth: 20, maxRfc822NestingDepth: 5, maxHeadersSize: 256 * 1024 };
+
+/** Logos of signatures and pictures that count readers. */
+const SMALLEST_PICTURE = 10_000;
+/** What mail programs add: invitations, visiting cards, signatures, delivery reports. */
+const ADDED = new Set([
+  ...["text/calendar", "application/ics", "text/vcard", "text/x-vcard", "text/plain", "text/html"],
+  ...["application/pkcs7-signature", "application/x-pkcs7-signature", "application/pgp-signature"],
+  ...["application/pgp-keys", "message/delivery-status", "text/rfc822-headers"],
+]);
+
+export interface ReadMail {
+  /** What it has attached; undefined when it has too much. */
+  attached?: Pick<ReadDocument, "name" | "type" | "bytes">[];
+  /** What it says itself. */
+  text: string;
+}
+
+/** Never runs or shows its HTML, which is only stripped to its words. */
+export async function readMail(bytes: Uint8Array): Promise<ReadMail> {
+  const mail = await PostalMime.parse(bytes, LIMITS).catch(() => undefined);
+  if (!mail || mail.attachments.length > 5 * MOST_ATTACHMENTS) return { text: "" };
+  const attached = mail.attachments.filter((one) => isDocument(one, mail)).map((one, i) => ({
+    name: nameOf(one) || `attachment ${i + 1}`,
+    type: one.mimeType,
+    bytes: bytesOf(one),
+  }));
+  const text = mail.text?.trim() ? mail.text : textOfHtml(mail.html ?? "");
+  return attached.length > MOST_ATTACHMENTS ? { text } : { attached, text };
+}
+
+const bytesOf = ({ content }: Attachment): Uint8Array =>
+  typeof content === "string" ? new TextEncoder().encode(content) : new Uint8Array(content);
+
+/** Without a folder. */
+const nameOf = ({ filename }: Attachment) => cleanLine(filename ?? "").split(/[/\\]/).at(-1)!.trim();
+
+function isDocument(attachment: Attachment, { html = "" }: Email): boolean {
+  const { mimeType, contentId = "", related } = attachment;
+  if (ADDED.has(mimeType)) return false;
+  const bytes = bytesOf(attachment);
+  if (!typeOf(bytes)?.startsWith("image/") && !mimeType.startsWith("image/")) return bytes.length > 0;
+  // Phones send photos of receipts inline, too, but not within the text.
+  const isWithin = related || contentId !== "" && html.includes(`cid:${contentId.replace(/[<>]/g, "")}`);
+  return !isWithin && bytes.length >= SMALLEST_PICTURE;
+}

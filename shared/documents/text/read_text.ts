@@ -1,0 +1,106 @@
+/** Reads an invoice from its text: only what a label names, or a place that has one meaning. The rest stays empty. */
+import type { DateOrder } from "../../import/date_text.ts";
+import { readIban, readReference } from "../checksums.ts";
+import type { DocumentFacts } from "../facts.ts";
+import { nameOf as shortName, only, present, unique } from "../fields.ts";
+import { dayOf, findLabels, type Found, nameOf, numberOf } from "./find_labels.ts";
+import { COMPANY, DEBIT, KINDS, type Label } from "./labels.ts";
+import type { Line } from "./lines.ts";
+import { findTotals } from "./totals.ts";
+import { isoOf, plainText } from "./values.ts";
+
+/** Of a document; the rest of a long one are lists. */
+const MOST_LINES = 20_000;
+
+/** @param lines of all pages, from top to bottom. */
+export function readText(all: Line[], format: "pdf" | "mail"): DocumentFacts {
+  const lines = all.slice(0, MOST_LINES);
+  const found = findLabels(lines);
+  const by = (label: Label) => found.filter((one) => one.label === label);
+  const order = orderOf(lines, found);
+  const days = (label: Label) =>
+    unique(by(label).flatMap((one) => dayOf(lines, one) ?? []).map((day) => isoOf(day, order) ?? ""));
+  const issued = days("issued");
+  const due = days("due");
+  const totals = findTotals(lines, found);
+  const text = lines.map((line) => line.map((cell) => cell.text).join(" "));
+  const ibans = unique(text.flatMap(ibansIn));
+  const isDebit = text.some((line) => DEBIT.test(plainText(line)));
+  const kind = kindOf(lines);
+  return {
+    kind,
+    format,
+    ...present({
+      payee: shortName(payeeOf(lines, by("payee"))),
+      number: only(unique(by("number").flatMap((one) => numberOf(lines, one) ?? []))),
+      issued_on: only(issued.length > 0 ? issued : days("day")) || undefined,
+      due_on: only(due) || undefined,
+      iban: isDebit ? undefined : only(ibans),
+      creditor_reference: only(unique(text.flatMap(referencesIn))),
+    }),
+    ...totals.amounts,
+    questions: [
+      ...(totals.question ? [totals.question] : []),
+      ...(due.length > 1 && !due.includes("") ? [{ code: "several_due_dates", params: { days: due.toSorted() } }] : []),
+      ...(ibans.length > 1 && !isDebit ? [{ code: "several_ibans", params: { ibans: ibans.slice(0, 4) } }] : []),
+    ],
+  };
+}
+
+/** The title: the first cell that begins with the name of a kind. */
+function kindOf(lines: Line[]): DocumentFacts["kind"] {
+  for (const line of lines) {
+    for (const { text } of line) {
+      const plain = plainText(text);
+      const kind = plain.length < 60 && KINDS.find(([, pattern]) => pattern.test(plain))?.[0];
+      if (kind) return kind;
+    }
+  }
+  return "other";
+}
+
+const SLASHED = /(?<!\d)(\d{1,2})[/-](\d{1,2})[/-](?:\d{4}|\d{2})(?!\d)/g;
+
+/** Of dates such as 2/11/2026: another one shows it, or all labels are of languages that put the day first. */
+function orderOf(lines: Line[], found: Found[]): DateOrder | undefined {
+  const orders = new Set<DateOrder>();
+  for (const { text } of lines.flat()) {
+    for (const [, first, second] of text.matchAll(SLASHED)) {
+      if (Number(first) > 12) orders.add("DMY");
+      else if (Number(second) > 12) orders.add("MDY");
+    }
+  }
+  if (orders.size > 0) return only([...orders]);
+  return found.length > 0 && found.some(({ languages }) => !languages.includes("en")) &&
+      found.every(({ languages }) => languages.some((one) => one !== "en"))
+    ? "DMY"
+    : undefined;
+}
+
+const ibansIn = (line: string): string[] =>
+  [...line.matchAll(/(?<![A-Z\d])[A-Z]{2}\d\d(?: ?[A-Z\d]){11,30}/g)].flatMap(([text]) => {
+    // A word in capitals may follow.
+    for (let end = text.length; end >= 15; end--) {
+      const iban = /[ A-Z\d]/.test(text[end] ?? " ") ? readIban(text.slice(0, end)) : undefined;
+      if (iban) return iban;
+    }
+    return [];
+  });
+
+const referencesIn = (line: string): string[] =>
+  [...line.matchAll(/(?<![A-Z\d])(?:RF\d\d(?: ?[A-Z\d]){1,24}|\d\d(?: ?\d){25})(?![A-Z\d])/g)]
+    .flatMap(([text]) => readReference(text) ?? []);
+
+/**
+ * Who is paid: under a label; or the company in the small line above the customer's address, which has its own address
+ * behind dots or bars. Two that differ are none.
+ */
+function payeeOf(lines: Line[], found: Found[]): string | undefined {
+  const named = found.flatMap((one) => nameOf(lines, one) ?? []).map((name) => name.trim());
+  const senders = lines.flat().flatMap(({ text }) => {
+    const [name, ...others] = text.split(/\s+[·•|]\s+/);
+    return others.length > 0 && others.some((one) => /\d{4}/.test(one)) && COMPANY.test(name!) ? [name!.trim()] : [];
+  });
+  const names = [...new Map([...named, ...senders].map((name) => [plainText(name), name])).values()];
+  return only(names.filter((name) => !name.includes("\ufffd")));
+}
