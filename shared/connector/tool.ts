@@ -19,6 +19,10 @@ import { type Note, understand } from "./understand.ts";
 /** Hints for the host's confirmation prompts; not a guarantee. */
 export interface Annotations {
   readOnlyHint: boolean;
+  /**
+   * Claude's review criteria set it for tools that modify or delete data; OpenAI's rules exempt changes that can be
+   * undone, as all are here. Every client gets true for a tool that overwrites or deletes.
+   */
   destructiveHint: boolean;
   idempotentHint: boolean;
   openWorldHint: boolean;

@@ -1,7 +1,9 @@
 /**
  * Reads arguments as the caller meant them if only one meaning is possible: `eur`, `"14,50"`, `20`, `"1 Nov"`, one
  * value for a list. Follows the contract's schema and leaves undescribed fields alone. Ambiguous values stay unchanged,
- * and the validator refuses them with a hint. Takes time linear in the size of the arguments.
+ * and the validator refuses them with a hint. Models send all of these, and even an error with a good hint costs a call;
+ * the one place makes all tools and fields behave alike. The database resolves a day without a year, because only it
+ * knows the person's day. Takes time linear in the size of the arguments.
  */
 import { readDate, readYearlessDay, toIsoDate } from "../import/date_text.ts";
 import { decimalSignOf, isCode, readCurrency, readMoney, toDecimal } from "../import/money_text.ts";
