@@ -2,6 +2,7 @@
  * The part of the identity provider's admin API that seeds, tests and the demo's button need: users, and links without
  * a mail.
  */
+import type { DataServiceSettings } from "../data_service/settings.ts";
 import type { SqlDatabase } from "../database/sql.ts";
 import { emailExists, failure } from "./failure.ts";
 import { createUser, issueToken } from "./one_time_tokens.ts";
@@ -25,12 +26,9 @@ export interface UserRow {
 
 const notFound = () => failure(404, "user_not_found", "User not found");
 
-export interface AdminOptions {
+export interface AdminOptions extends Pick<DataServiceSettings, "siteUrl" | "publicUrl"> {
   database: SqlDatabase;
   settings: AuthSettings;
-  siteUrl: string;
-  /** Public base URL of the identity provider, without `/auth/v1`. */
-  publicUrl: string;
 }
 
 /** @param path below `/auth/v1/admin`; the caller has checked the secret key. */

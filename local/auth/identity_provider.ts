@@ -4,6 +4,7 @@
  * logout are lite's. It uses real time, whatever the stack's clock says, and does not limit mails.
  */
 import { decode } from "hono/jwt";
+import type { DataServiceSettings } from "../data_service/settings.ts";
 import type { SqlDatabase } from "../database/sql.ts";
 import { confirmAddressChange } from "./address_change.ts";
 import { handleAdmin, userOf, type UserRow } from "./admin.ts";
@@ -25,16 +26,10 @@ import { endOtherSessions } from "./other_sessions.ts";
 import { finishSession } from "./session_claims.ts";
 import type { AuthSettings } from "./settings.ts";
 
-export interface IdentityProviderOptions {
+export interface IdentityProviderOptions
+  extends Pick<DataServiceSettings, "siteUrl" | "publicUrl" | "jwtSecret" | "publishableKey" | "secretKey"> {
   database: SqlDatabase;
   settings: AuthSettings;
-  /** Public base URL of the site, where links to unknown places are redirected. */
-  siteUrl: string;
-  /** Public base URL of this provider, without `/auth/v1`. */
-  publicUrl: string;
-  jwtSecret: string;
-  publishableKey: string;
-  secretKey: string;
   /** Whether it answers what the functions ask and refuses everything else: passwords, sign-up, administration. */
   isHardened?: boolean;
   sendMail(mail: { to: string; subject: string; html: string }): Promise<void>;

@@ -8,6 +8,7 @@ export interface DataServiceSettings {
   siteUrl: string;
   /** Public base URL of `/rest/v1` and `/auth/v1`. */
   publicUrl: string;
+  /** HS256 secret of the access tokens. */
   jwtSecret: string;
   publishableKey: string;
   secretKey: string;

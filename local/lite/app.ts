@@ -1,14 +1,8 @@
 /** `@supabase/lite` as the embedded `/rest/v1` and `/auth/v1`: the setup, without corrections. */
-import { App, type Connection, type EmailDriver } from "@supabase/lite";
+import { App, type Connection } from "@supabase/lite";
+import type { DataServiceSettings } from "../data_service/settings.ts";
 
-export interface LiteSettings {
-  siteUrl: string;
-  /** HS256 secret of the access tokens. */
-  jwtSecret: string;
-  publishableKey: string;
-  secretKey: string;
-  mailer?: EmailDriver;
-}
+export type LiteSettings = Pick<DataServiceSettings, "siteUrl" | "jwtSecret" | "publishableKey" | "secretKey">;
 
 /** @param connection of `@supabase/lite`, which the app then owns. */
 export function createLiteApp(connection: Connection, settings: LiteSettings): App {
@@ -22,6 +16,5 @@ export function createLiteApp(connection: Connection, settings: LiteSettings): A
       publishable_key: settings.publishableKey,
       secret_key: settings.secretKey,
     },
-    options: settings.mailer ? { drivers: { email: settings.mailer } } : {},
   });
 }
