@@ -1823,6 +1823,7 @@ declare
   payments jsonb;
   confirmed jsonb;
   warnings jsonb := '[]';
+  balances jsonb;
 begin
   if cardinality(ids) > 1 and exists (select from unnest(ids) as id where starts_with(id, 'bill_')) then
     perform app.fail('invalid_argument.bill_among_others', field => 'ids');
@@ -1857,9 +1858,12 @@ begin
       warnings := warnings || app.warning('payments_deleted', payments);
     end if;
   end if;
+  if exists (select from app.payment_shares as s where s.expense_id = any (ids) and s.member_id <> s.paid_by) then
+    balances := app.describe_balances() -> 'balances';
+  end if;
   update app.payments as p set deleted_at = context.at where p.expense_id = any (ids) and p.deleted_at is null;
   update app.expenses as e set deleted_at = context.at where e.id = any (ids);
-  warnings := warnings || app.warn_of_parts(ids);
+  warnings := warnings || app.warn_of_parts(ids) || app.warn_of_balances(balances);
   names := array(select e.name from app.expenses as e where e.id = any (ids) order by array_position(ids, e.id));
   return jsonb_build_object(
     'data', jsonb_build_object(
@@ -2237,7 +2241,7 @@ begin
         order by o.scheduled_on desc
         limit 1
       ) as earlier on true
-      -- Only for a single date, because a statement is about one date.
+      -- Only for a single date, because a statement covers one date.
       left join lateral app.describe_statement(
         case when v.amount_mode = 'variable' and v.dates = 1 then v.occurrence_id end, recipient) as said on true
     )
@@ -3404,8 +3408,10 @@ AS $function$
 declare
   most constant int := 40;
   suggestions constant text[] := app.suggest_categories(name);
+  code constant text := case when is_private is not true and app.is_sentence(name) then 'category_not_found.sentence'
+    else 'category_not_found' end;
 begin
-  perform app.fail('category_not_found', jsonb_build_object(
+  perform app.fail(code, jsonb_build_object(
     'name', name, 'is_private', is_private,
     -- The argument or tool that can create the category, if the caller may create one here.
     'make_by',
@@ -3598,6 +3604,10 @@ begin
   end if;
   if wanted is null or (found.id is null and app.means_uncategorized(wanted)) then
     return null;
+  end if;
+  -- The categories in a file are names, however long, and so is what update_settings creates.
+  if found.id is null and field not in ('create_missing_categories', 'category.name') and app.is_sentence(wanted) then
+    perform app.fail_without_category(wanted, field, false);
   end if;
   if found.id is not null and not coalesce(create_missing, false) then
     perform app.fail('category_not_found.archived', jsonb_build_object(
@@ -4155,6 +4165,8 @@ declare
   periods jsonb;
   named jsonb;
   amounts jsonb;
+  near jsonb;
+  most_listed constant int := 30;
   first_on constant date := (
     select p.paid_on from app.payments as p
     where p.organization_id = identity.current_organization_id() and p.deleted_at is null
@@ -4223,13 +4235,34 @@ begin
       limit most
     ) as a;
   end if;
-  return nullif(jsonb_strip_nulls(jsonb_build_object(
+  near := nullif(jsonb_strip_nulls(jsonb_build_object(
     -- The books say nothing about an earlier period.
     'books_begin', case when filter.to_on < first_on then first_on end,
     'other_periods', periods, 'similar_names', named, 'other_currencies', amounts,
     'similar_categories', case when wanted is not null and num_nonnulls(periods, named, filter.category_ids) = 0
       then to_jsonb(nullif(app.suggest_categories(wanted), '{}')) end
   )), '{}');
+  if near is null and wanted is not null then
+    -- The word may be in another language than the books.
+    near := jsonb_build_object('nothing_resembles', wanted) || jsonb_strip_nulls(jsonb_build_object(
+      'bills', (
+        select jsonb_agg(distinct b.name)
+        from (
+          select e.name from app.expenses as e
+          where e.organization_id = identity.current_organization_id() and e.kind = 'bill' and e.deleted_at is null
+          order by e.status = 'active' desc, e.recorded_seq desc limit most_listed
+        ) as b
+      ),
+      'categories', (
+        select jsonb_agg(c.name order by lower(c.name))
+        from (
+          select c.name from app.categories as c where c.archived_at is null order by c.created_at desc, c.id
+            limit most_listed
+        ) as c
+      )
+    ));
+  end if;
+  return near;
 end
 $function$;
 
@@ -5191,6 +5224,23 @@ begin
       where c.id in (before ->> 'category_id', after ->> 'category_id')
         and c.is_private and before -> 'category_id' <> after -> 'category_id'
     );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.is_sentence(name text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  words constant int := cardinality(regexp_split_to_array(btrim(name), '\s+'));
+begin
+  return words >= 7 or (words >= 3 and name ~* '\m(please|bitte|por favor|s.il (te|vous) pla.t|per favore)\M')
+    or (words >= 4 and exists (
+      select from app.categories as c
+      where c.archived_at is null and strpos(' ' || lower(is_sentence.name) || ' ', ' ' || lower(c.name) || ' ') > 0
+    ));
 end
 $function$;
 
@@ -6940,6 +6990,30 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.named_period(name text, today date)
+ RETURNS app.period
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+declare
+  unit constant text := substring(name from '^(?:this|last|next)_(week|month|quarter|year)$');
+  step constant interval := case unit when 'quarter' then interval '3 months' else ('1 ' || unit)::interval end;
+  counted constant interval := replace(substring(name from '^last_(\d{1,3}_(?:days|weeks|months|years))$'), '_', ' ');
+  first date;
+begin
+  case
+    when counted is not null then
+      return ((today + 1 - counted)::date, today, counted)::app.period;
+    else
+      -- Weeks begin on Monday (ISO 8601).
+      first := date_trunc(unit, today::timestamp)
+        + step * case substr(name, 1, 4) when 'last' then -1 when 'next' then 1 else 0 end;
+      return (first, (first + step)::date - 1, step)::app.period;
+  end case;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.names_member(own text[], name text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -6966,6 +7040,20 @@ begin
     from unnest(array_remove(array[one_name, one_payee], null)) as one
     cross join unnest(array_remove(array[other_name, other_payee], null)) as other
     where app.compare_names(app.descriptor_words(one), app.descriptor_words(other)) > 0
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.negate_amounts(amounts jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select coalesce(jsonb_agg(a || jsonb_build_object('minor', -(a ->> 'minor')::bigint)), '[]')
+    from jsonb_array_elements(amounts) as a
   );
 end
 $function$;
@@ -7206,6 +7294,80 @@ begin
       'closed_through');
   end if;
   return ((month || '-01')::date + interval '1 month')::date - 1;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.parse_date(context app.context, value text, field text, is_past boolean DEFAULT false)
+ RETURNS date
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  if value ~ '^(199\d|20\d\d)-\d\d-\d\d$' then
+    return value::date;
+  end if;
+  if value ~ '^--\d\d-\d\d$' then
+    return app.nearest_day(context, substr(value, 3), field, is_past);
+  end if;
+  if value ~ '^((last|next)_)?(mon|tues|wednes|thurs|fri|satur|sun)day$' then
+    return app.nearest_weekday(context, value, field, is_past);
+  end if;
+  if value ~ '^(this|last|next)_' and field ~ '(^|[.])(from|to)$' then
+    return case when field ~ 'from$' then (app.named_period(value, context.today)).from_on
+      else (app.named_period(value, context.today)).to_on end;
+  end if;
+  case value
+    when 'today' then return context.today;
+    when 'yesterday' then return context.today - 1;
+    when 'tomorrow' then return context.today + 1;
+    else null;
+  end case;
+  if value is not null then
+    perform app.fail('date_out_of_range.not_a_date', jsonb_build_object('value', left(value, 40)), field);
+  end if;
+  return null;
+exception when datetime_field_overflow then
+  perform app.fail('date_out_of_range.no_such_day', jsonb_build_object('value', value), field);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION app.parse_due_on(context app.context, bill app.expenses, value text, field text)
+ RETURNS date
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  wanted constant text := case
+    when value ~ '^(this|last|next)_month$' then to_char((app.named_period(value, context.today)).from_on, 'YYYY-MM')
+    when value ~ '^(\d{4}|-)-\d\d$' then value
+  end;
+  found_on date;
+begin
+  if wanted is null then
+    return app.parse_date(context, value, field);
+  end if;
+  select d.due_on into found_on
+  from (
+    select m::date as first_on, (m + interval '1 month')::date as next_on
+    from generate_series(
+      date_trunc('year', context.today::timestamp) - interval '9 years', context.today + interval '2 years', '1 month'
+    ) as m
+    where wanted in (to_char(m, 'YYYY-MM'), to_char(m, '--MM'))
+  ) as month
+  cross join lateral app.scheduled_dates(
+    bill, app.due_index(bill, month.first_on),
+    least(app.last_index(bill), app.due_index(bill, month.next_on) - 1)
+  ) as d
+  left join app.expense_occurrences as o on o.expense_id = bill.id and o.scheduled_on = d.scheduled_on
+  -- A month without a year means the one with an open date, otherwise the nearest.
+  order by o.status is distinct from 'open', abs(month.first_on - context.today), o.status is not null, d.due_on
+  limit 1;
+  if found_on is null then
+    perform app.fail_not_due(bill, wanted, field);
+  end if;
+  return found_on;
 end
 $function$;
 
@@ -7584,6 +7746,9 @@ begin
     coalesce(batch.read -> 'warnings', '[]')
     || case when unknown = '[]' then '[]'::jsonb else jsonb_build_array(app.warning('category_not_found',
       jsonb_build_object('names', jsonb_path_query_array(unknown, '$[*].name')))) end
+    || case when batch.account_id is null and batch.read ? 'header'
+      and (batch.read -> 'questions' <> '[]' or (batch.read -> 'given') || (batch.read -> 'answers') <> '{}')
+    then jsonb_build_array(app.warning('layout_forgotten')) else '[]' end
     || app.warn_of_unspent(context, batch, counted -> 'new'));
 end
 $function$;
@@ -8155,7 +8320,8 @@ begin
       select jsonb_agg(jsonb_build_object(
         'id', app.shown_id(b.id), 'date', b.paid_on, 'name', e.name, 'amount',
         app.format_amount(b.minor, b.in_currency),
-        'currency', b.in_currency, 'is_refund', case b.direction when 'refund' then true end
+        'currency', b.in_currency, 'is_refund', case b.direction when 'refund' then true end,
+        'paid_by', case when b.paid_by is distinct from context.actor_id then app.member_name(b.paid_by) end
       ) order by b.paid_on, b.recorded_seq)
       from (select * from loose as p order by p.paid_on, p.recorded_seq limit most) as b
       cross join lateral (select e.name from app.expenses as e where e.id = b.expense_id offset 0) as e
@@ -8167,17 +8333,15 @@ begin
         case l.direction when 'out' then l.amount_minor else -l.amount_minor end))
       from lines as l
     ) as bank,
+    (select jsonb_agg(jsonb_build_object('currency', c.currency, 'minor', c.minor)) from counted as c) as counted,
     (
-      select jsonb_agg(jsonb_build_object('currency', a.currency, 'minor', a.minor))
-      from (
-        select c.currency, c.minor from counted as c
-        union all
-        select p.in_currency, case p.direction when 'out' then p.minor else -p.minor end from loose as p
-      ) as a
-    ) as books
+      select jsonb_agg(jsonb_build_object('currency', p.in_currency, 'minor',
+        case p.direction when 'out' then p.minor else -p.minor end))
+      from loose as p
+    ) as loose
   into found;
   bank := coalesce(found.bank, '[]');
-  books := coalesce(found.books, '[]');
+  books := coalesce(found.counted, '[]') || coalesce(found.loose, '[]');
   return jsonb_build_object('data', jsonb_build_object(
     'account', account.name, 'from', first_day, 'to', last_day, 'bank_only', coalesce(found.bank_only, '[]'),
     'books_only', coalesce(found.books_only, '[]'),
@@ -8186,12 +8350,13 @@ begin
     'bank_only_count', found.bank_count, 'books_only_count', found.books_count, 'linked_count', found.linked_count,
     'totals', jsonb_build_object(
       'bank', app.sum_by_currency(bank), 'books', app.sum_by_currency(books),
-      'difference', app.sum_by_currency(bank || (
-        select coalesce(jsonb_agg(b || jsonb_build_object('minor', -(b ->> 'minor')::bigint)), '[]')
-        from jsonb_array_elements(books) as b
-      ))
+      'difference', app.sum_by_currency(bank || app.negate_amounts(books))
     )
-  ), 'warnings', case
+  ), 'warnings', case when found.bank is not null and found.loose is not null
+    then jsonb_build_array(app.warning('account_unknown', jsonb_build_object(
+      'account', account.name, 'count', found.books_count, 'totals', app.sum_by_currency(found.loose),
+      'difference', app.sum_by_currency(bank || app.negate_amounts(coalesce(found.counted, '[]')))
+    ))) else '[]' end || case
     when first_line is null or first_day < first_line - quiet_days
       or least(last_day, context.today) > last_line + quiet_days
     then jsonb_build_array(app.warning('no_statement', jsonb_build_object(
@@ -9572,6 +9737,11 @@ begin
     'reimbursement', app.sum_reimbursed(context, filter, target, exponent)
   ) into total
   from unnest(overall.groups) as g;
+  if filter.reimbursement is null and total -> 'reimbursement' <> 'null' then
+    warnings := warnings || app.warning('reimbursed_included', (total -> 'reimbursement') || jsonb_build_object(
+      'currency', target
+    ));
+  end if;
   if 'tag' = any (dimensions) and exists (select from unnest(spending.groups) as g where g.count > g.once_count) then
     warnings := warnings || app.warning('tags_overlap');
   end if;
@@ -10263,6 +10433,28 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION app.warn_of_balances(before jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  after constant jsonb := app.describe_balances() -> 'balances';
+  was constant jsonb := (
+    select jsonb_agg(b) from jsonb_array_elements(before) as b where not after @> jsonb_build_array(b)
+  );
+  is_now constant jsonb := (
+    select jsonb_agg(a) from jsonb_array_elements(after) as a where not before @> jsonb_build_array(a)
+  );
+begin
+  return case when before is null or num_nonnulls(was, is_now) = 0 then '[]'
+    else jsonb_build_array(app.warning('balances_change', jsonb_strip_nulls(
+      jsonb_build_object('was', was, 'is_now', is_now)
+    ))) end;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION app.warn_of_budgets(context app.context, written jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -10561,6 +10753,8 @@ AS $function$
 declare
   other app.expenses;
   facts jsonb;
+  code text := 'same_name';
+  near_days constant int := 3;
 begin
   select * into other
   from app.expenses as e
@@ -10574,14 +10768,29 @@ begin
     from app.find_duplicates(context, bill.match_key) as f
     cross join lateral (select e.* from app.expenses as e where e.id = f.finding ->> 'other_bill_id' offset 0) as e
     where f.finding ->> 'bill_id' = bill.id;
+    code := 'same_name.of_payee';
+  end if;
+  if other.id is null then
+    -- One cost under two names: "Miete" beside "Rent", "Electricity" beside "Power".
+    select * into other
+    from app.expenses as e
+    where e.organization_id = bill.organization_id and e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
+      and e.id <> bill.id and e.amount_minor = bill.amount_minor and e.currency = bill.currency
+      and e.frequency = bill.frequency and e.every = bill.every
+      and (e.payee is null or bill.payee is null or app.names_resemble(e.payee, null, bill.payee, null))
+      and (e.category_id is null or bill.category_id is null or e.category_id = bill.category_id)
+      and app.scheduled_on(e, app.schedule_index(e, bill.tracked_from - near_days)) <= bill.tracked_from + near_days
+    order by e.recorded_seq
+    limit 1;
+    code := 'same_name.of_cost';
   end if;
   facts := jsonb_build_object(
     'name', other.name, 'amount', app.format_amount(other.amount_minor, other.currency), 'currency', other.currency,
     'schedule', app.describe_schedule(other), 'id', other.id
   );
-  return case when other.id is null then '[]'
-    when lower(other.name) = lower(bill.name) then jsonb_build_array(app.warning('same_name', facts))
-    else jsonb_build_array(app.warning('same_name.of_payee', facts || jsonb_build_object('new_name', bill.name))) end;
+  return case when other.id is null then '[]' else jsonb_build_array(app.warning(
+    code, facts || case code when 'same_name' then '{}' else jsonb_build_object('new_name', bill.name) end
+  )) end;
 end
 $function$;
 
@@ -11423,6 +11632,40 @@ begin
   return identity.organization_has_feature(organization_id, 'bills:variable', at)
     and identity.is_active((select o.owner_id from identity.organizations as o where o.id = organization_id),
       at);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION jobs.plan_ends_today(at timestamp with time zone)
+ RETURNS TABLE(organization_id text, recipient identity.profiles, about_on date)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  -- Covers time zones ahead of UTC and up to two missed days.
+  first constant timestamptz := at - interval '3 days';
+  until constant timestamptz := at + interval '1 day';
+begin
+  return query
+    select o.id, p, (e.ends_at at time zone 'UTC')::date
+    from (
+      select t.* from identity.organizations as t where t.trial_ends_at between first and until
+      union
+      select t.* from identity.organizations as t
+      where t.past_due_since between first - interval '7 days' and until - interval '7 days'
+      union
+      select t.* from identity.organizations as t
+      where t.second_past_due_since between first - interval '7 days' and until - interval '7 days'
+      union
+      select t.* from identity.organizations as t where t.plan_ended_at between first and until
+    ) as u
+    join identity.organizations as o on o.id = u.id
+    cross join lateral billing.plan_endings(o, first, until) as e
+    join identity.memberships as m on m.organization_id = o.id
+    join identity.profiles as p on p.user_id = m.user_id
+    where (e.ends_at at time zone p.timezone)::date <= (at at time zone p.timezone)::date
+      and jobs.wants_mail(p) and identity.is_active(p.user_id, at) and jobs.relies_on_mails(o, m)
+      and jobs.stopped_services(o, m, e.features) && '{reminders,calendar,amounts}';
 end
 $function$;
 
@@ -13161,6 +13404,8 @@ COMMENT ON COLUMN "app"."statement_lines"."nth" IS 'The number of the line among
 
 COMMENT ON COLUMN "app"."statement_lines"."other_half_id" IS 'The line of another account that is the same transfer. Only the later of the two refers to the other.';
 
+COMMENT ON COLUMN "billing"."settings"."plans_enabled" IS 'Whether plans limit features. False: all features are available, and pages don''t mention plans. Null: the operator has not decided; a start or deployment with a CHECKOUT_URL makes it true.';
+
 COMMENT ON COLUMN "billing"."subscriptions"."was_active" IS 'Whether a counted event ever reported it active, regardless of later events.';
 
 COMMENT ON COLUMN "identity"."handovers"."id" IS 'Names this proposal, so that an old page cannot confirm a later one.';
@@ -13303,6 +13548,8 @@ COMMENT ON FUNCTION "app"."describe_document"(app.context, app.documents) IS 'A 
 
 COMMENT ON FUNCTION "app"."describe_drafts"(app.context, jsonb, boolean) IS 'Returns the outcome of each item of log_expenses.';
 
+COMMENT ON FUNCTION "app"."describe_due_bills"(identity.profiles, identity.memberships, identity.organizations, jobs.reminder_log[], jobs.notice_log[], timestamp with time zone) IS 'The bills of one organization in a member''s digest: reminders and overdue bills. Lists a limited number by name, but counts and total are complete. reminds_of and tells_of: their log rows. Null without bills.';
+
 COMMENT ON FUNCTION "app"."describe_entry"(app.book_entry) IS 'Returns an entry as a candidate of a question: {id, name, date, amount, currency, payment_ids | bill_id, due_on}.';
 
 COMMENT ON FUNCTION "app"."describe_event"(app.events, jsonb) IS 'An event as an app hears it, {id, name, at, organization_id, ids, count}; null when its person may not know.';
@@ -13415,7 +13662,7 @@ COMMENT ON FUNCTION "app"."find_member"(app.context, text, text) IS 'Returns the
 
 COMMENT ON FUNCTION "app"."find_near_bills"(app.context, text[]) IS 'What would match where words find no bill: {bills, bill_count?}, those with the words in another state, else all. With bill_count, bills has only so many, active and new ones first.';
 
-COMMENT ON FUNCTION "app"."find_near_matches"(app.expense_filter) IS 'Returns suggestions when a filter finds nothing: matches in other months, similar payees and categories, matches in other currencies, and the first day of the books after the period. Returns null when there are none.';
+COMMENT ON FUNCTION "app"."find_near_matches"(app.expense_filter) IS 'Returns suggestions when a filter finds nothing: matches in other months, similar payees and categories, matches in other currencies, and the first day of the books after the period. Lists bills and categories when no name resembles the words; returns null when there are no words either.';
 
 COMMENT ON FUNCTION "app"."find_open_dates_for"(app.context, app.documents, text[]) IS 'Open dates of bills that a document may be for. An amount fits when it is the expected one, or for a bill without a fixed one, at most 40 percent from the usual one.';
 
@@ -13510,6 +13757,8 @@ COMMENT ON FUNCTION "app"."is_party"(app.expenses, uuid) IS 'Whether a member pa
 COMMENT ON FUNCTION "app"."is_plain"(app.expense_filter) IS 'Whether a filter has only days, categories, a currency or a kind, which the index of payments by day contains.';
 
 COMMENT ON FUNCTION "app"."is_relabeling"(jsonb, jsonb) IS 'Whether an update of a payment or expense changes only its note, tags or category, and leaves every monthly total as it was.';
+
+COMMENT ON FUNCTION "app"."is_sentence"(text) IS 'Whether a text for a category is a request, such as "put it under food please", and not the name of one.';
 
 COMMENT ON FUNCTION "app"."is_write"(text) IS 'Whether a tool changes the books: a stable function cannot; an unknown name counts as a write.';
 
@@ -13625,13 +13874,15 @@ COMMENT ON FUNCTION "app"."month_name"(date) IS 'Returns the month of a day as Y
 
 COMMENT ON FUNCTION "app"."most_document_bytes"(text) IS 'How many bytes of documents an organization may keep, by its plan.';
 
-COMMENT ON FUNCTION "app"."named_period"(text, date) IS 'Returns the period that a word such as last_month means on a day. this_ and last_ mean whole weeks, months, quarters or years; last_30_days and the like end on that day.';
+COMMENT ON FUNCTION "app"."named_period"(text, date) IS 'Returns the period that a word such as last_month means on a day. this_, last_ and next_ mean whole weeks, months, quarters or years; last_30_days and the like end on that day.';
 
 COMMENT ON FUNCTION "app"."names_member"(text[], text) IS 'Whether a statement''s text is the name of a person, who has these words in their address.';
 
 COMMENT ON FUNCTION "app"."names_resemble"(text, text, text, text) IS 'Whether two records share a word of their names or payees: enough to ask, unlike app.names_agree.';
 
 COMMENT ON FUNCTION "app"."narrow_mails"(jsonb, text, jsonb) IS 'Returns the value of a preference; of mails, only those of the members that a change concerns.';
+
+COMMENT ON FUNCTION "app"."negate_amounts"(jsonb) IS 'Amounts [{currency, minor}] with the other sign.';
 
 COMMENT ON FUNCTION "app"."next_attempt"(integer, timestamp with time zone) IS 'When a mail or an event is sent again after so many attempts: exponential backoff, up to half a day.';
 
@@ -13827,13 +14078,15 @@ COMMENT ON FUNCTION "app"."update_payments"(app.context, text[], jsonb) IS 'Upda
 
 COMMENT ON FUNCTION "app"."update_settings"(app.context, jsonb) IS 'Tool update_settings. Returns data {settings, category?, budgets?, payee_rules?, revalued?, layouts?}.';
 
-COMMENT ON FUNCTION "app"."usual_amount"(text, bigint, text) IS 'A bill''s best known cost: its amount, else the latest known one in its currency, else null.';
+COMMENT ON FUNCTION "app"."usual_amount"(text, bigint, text) IS 'The best estimate of a bill''s cost: its amount, else the latest known one in its currency, else null.';
 
 COMMENT ON FUNCTION "app"."value_in_base"(text, bigint, text, date, bigint, text) IS 'Returns the value of a payment in the base currency at the rate of its day. All value columns of app.payments come from this function.';
 
 COMMENT ON FUNCTION "app"."visible_records"(text, text[]) IS 'What the person of the request''s claims may hear of the things that an event is about.';
 
 COMMENT ON FUNCTION "app"."warn_of_assignee"(app.expenses) IS 'A warning when a bill in a private category is assigned to a member who does not see it and so gets no mail.';
+
+COMMENT ON FUNCTION "app"."warn_of_balances"(jsonb) IS 'A warning with the balances that a deletion changes, before and after it. before: those of app.describe_balances, or null when nothing shared is deleted.';
 
 COMMENT ON FUNCTION "app"."warn_of_borders"(app.expense_filter, app.period, app.period) IS 'Returns a warning about bills that were paid in one of two compared periods and due outside it, up to a week apart.';
 
@@ -13851,13 +14104,13 @@ COMMENT ON FUNCTION "app"."warn_of_pending"(boolean, text, date) IS 'Returns a w
 
 COMMENT ON FUNCTION "app"."warn_of_refunds"(app.context, jsonb) IS 'Warnings about logged refunds of nothing in the books, refunds that look like an open reimbursement, and those named after another member.';
 
-COMMENT ON FUNCTION "app"."warn_of_reimbursed"(text[]) IS 'A warning that these expenses, as far as they were just paid back, count as paid back in full.';
+COMMENT ON FUNCTION "app"."warn_of_reimbursed"(text[]) IS 'Warns that these expenses, if this call marked them as reimbursed, count as reimbursed in full.';
 
 COMMENT ON FUNCTION "app"."warn_of_resemblance"(app.context, jsonb, boolean) IS 'Warnings about logged items that have the name of a bill, or its amount and payee, or the amount and day of a record that another member made or that has a similar name.';
 
 COMMENT ON FUNCTION "app"."warn_of_share"(app.expenses) IS 'A warning about the limits of a share.';
 
-COMMENT ON FUNCTION "app"."warn_of_twin"(app.context, app.expenses) IS 'A warning about the first other bill with a new bill''s name, or one that app.find_duplicates reports for its payee.';
+COMMENT ON FUNCTION "app"."warn_of_twin"(app.context, app.expenses) IS 'A warning about the first other bill with a new bill''s name, one that app.find_duplicates reports for its payee, or one of the same amount and rhythm due within three days, unless their payees or categories differ.';
 
 COMMENT ON FUNCTION "app"."warn_of_unfound"(app.context, jsonb) IS 'Returns warnings about payments that the filter could not compare.';
 
@@ -13963,6 +14216,8 @@ COMMENT ON FUNCTION "public"."keep_event_subscription"(text, text, text, text, j
 
 COMMENT ON FUNCTION "public"."may_sign_up"(text, timestamp with time zone) IS 'Where sign-up needs an invitation, whether somebody with this address may have an account and organizations: {"may"}, true with an open invitation, for members, and while there is no organization at all.';
 
+COMMENT ON FUNCTION "public"."note_sign_in"(uuid, text, timestamp with time zone) IS 'Stores the address that the person signed in with if it changed: {"onboarded": whether they have been through onboarding, "leaving": true while their account is being deleted}.';
+
 COMMENT ON FUNCTION "public"."open_connection"(uuid, text, text, jsonb, timestamp with time zone) IS 'The connect page''s data about a bill: app.judge_connection, and when it is open "link" as it is now, or null, and "link_id", for which the credential is to be sealed. quotas: what trying a credential draws on.';
 
 COMMENT ON FUNCTION "public"."open_consent"(text, uuid, timestamp with time zone, jsonb) IS 'What an authorization request of a registered client is judged by: {"client","approved","narrowed","onboarded","plans_enabled","organizations"}.';
@@ -13979,9 +14234,9 @@ COMMENT ON FUNCTION "public"."pay_due_date"(uuid, text, text, date, text, text, 
 
 COMMENT ON FUNCTION "public"."poll_events"(text, text, text, jsonb, integer, timestamp with time zone) IS 'The next events of a name for an app, after a place or from now on: {outcome, events (app.describe_event), has_more, place, truncated: older ones are gone}, or a refusal of app.authenticate.';
 
-COMMENT ON FUNCTION "public"."read_activity"(uuid, text, jsonb, text, timestamp with time zone) IS 'Returns a page of the activity of one of a person''s organizations, the first when null: {outcome: found | unknown, organizations, organization, country, timezone, state, may_write, changes, next, reads?, people?, apps?, events?}.';
+COMMENT ON FUNCTION "public"."read_activity"(uuid, text, jsonb, text, timestamp with time zone) IS 'Returns a page of the activity of the given organization, or of the person''s first one if null: {outcome: found | unknown, organizations, organization, country, timezone, state, may_write, changes, next, reads?, people?, apps?, events?}.';
 
-COMMENT ON FUNCTION "public"."read_books"(uuid, text, date, text, text, text, timestamp with time zone) IS 'Returns one of a person''s organizations at a glance, the first when null: {outcome: found | unknown, organizations, organization, base_currency, country, today, month, state, may_write, may_export, bills?, spending?, balances?, documents?, expenses, paid?}. bills, spending, balances, documents and expenses are the envelopes of list_bills, summarize_spending, get_context, list_documents and list_expenses.';
+COMMENT ON FUNCTION "public"."read_books"(uuid, text, date, text, text, text, timestamp with time zone) IS 'Returns the given organization at a glance, or the person''s first one if null: {outcome: found | unknown, organizations, organization, base_currency, country, today, month, state, may_write, may_export, bills?, spending?, balances?, documents?, expenses, paid?}. bills, spending, balances, documents and expenses are the envelopes of list_bills, summarize_spending, get_context, list_documents and list_expenses.';
 
 COMMENT ON FUNCTION "public"."read_calendar"(text, jsonb, timestamp with time zone) IS 'Returns the calendar for the SHA-256 (hex) of an address''s token, read as its owner under row-level security: {outcome: ok | unknown | limited, calendar?, retry_after?}. Each read checks membership, suspension and plan, and fails like an unknown token without them. limits: {"caller": quotas of wrong tokens, "feed": {"at_most","seconds"}}.';
 
@@ -14235,6 +14490,10 @@ REVOKE ALL ON FUNCTION "app"."is_relabeling"(jsonb, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."is_relabeling"(jsonb, jsonb) TO "authenticated", "postgres", "service_role";
 
+REVOKE ALL ON FUNCTION "app"."is_sentence"(text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."is_sentence"(text) TO "authenticated", "postgres", "service_role";
+
 REVOKE ALL ON FUNCTION "app"."judge_import"(app.context, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."judge_import"(app.context, jsonb) TO "authenticated", "postgres", "service_role";
@@ -14278,6 +14537,10 @@ GRANT EXECUTE ON FUNCTION "app"."names_member"(text[], text) TO "authenticated",
 REVOKE ALL ON FUNCTION "app"."names_resemble"(text, text, text, text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."names_resemble"(text, text, text, text) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."negate_amounts"(jsonb) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."negate_amounts"(jsonb) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."next_attempt"(integer, timestamp with time zone) FROM PUBLIC;
 
@@ -14326,6 +14589,10 @@ GRANT EXECUTE ON FUNCTION "app"."sum_reimbursed"(app.context, app.expense_filter
 REVOKE ALL ON FUNCTION "app"."visible_records"(text, text[]) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "app"."visible_records"(text, text[]) TO "authenticated", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "app"."warn_of_balances"(jsonb) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "app"."warn_of_balances"(jsonb) TO "authenticated", "postgres", "service_role";
 
 REVOKE ALL ON FUNCTION "app"."warn_of_budgets"(app.context, jsonb) FROM PUBLIC;
 
