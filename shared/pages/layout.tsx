@@ -28,6 +28,8 @@ export interface PageOptions {
   tabs?: Tabs | undefined;
   /** An optional inline script; the page works without it. */
   script?: string;
+  /** Lets the script send requests to this site. */
+  asks?: boolean;
   /** The description for search engines and previews; without it the page is noindex. */
   preview?: { description: string; url: string };
   /** Uses two columns where there is room. */
@@ -122,6 +124,7 @@ export async function renderPage(
     "default-src 'none'",
     `style-src 'nonce-${nonce}'`,
     ...(page.script ? [`script-src 'nonce-${nonce}'`] : []),
+    ...(page.asks ? ["connect-src 'self'"] : []),
     "img-src data:",
     `form-action ${["'self'", ...formAction].join(" ")}`,
     "frame-ancestors 'none'",

@@ -100,7 +100,7 @@ export interface Preview {
   totals: Record<string, string>;
   /** For rows that can be read; otherwise empty. */
   period: { from?: string; to?: string };
-  sample: { date: string; name: string; amount: string; currency: string; is_refund?: true }[];
+  sample: { date: string; name: string; payee?: string; amount: string; currency: string; is_refund?: true }[];
 }
 
 /** Why a file that was read has no preview: the closed months of its rows, or none of them can be read. */

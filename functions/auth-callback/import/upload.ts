@@ -10,7 +10,7 @@ import { isFileForm, readFileForm } from "../../../shared/http/file_form.ts";
 import { readForm, refuseOtherSites, requireFormToken } from "../../../shared/http/form_post.ts";
 import { keepFile, type Kept, workThrough } from "../../../shared/import/import_work.ts";
 import { MAX_UPLOAD_BYTES, readUpload } from "../../../shared/import/read_upload.ts";
-import { type Handler, type PageDeps, signedIn } from "../page_guards.ts";
+import { type Form, type Handler, type PageDeps, signedIn } from "../page_guards.ts";
 import { renderRefusal } from "./refusal_page.tsx";
 import { type Found, openImport, refusalOf } from "./steps.ts";
 import { renderUpload } from "./upload_page.tsx";
@@ -21,6 +21,8 @@ export const MAX_SENT_BYTES = 25 * 1024 * 1024;
 const MAX_FILES = 20;
 /** Well below the timeouts of the platform and the front doors. */
 export const WORK_MS = 20_000;
+/** For pages that show the progress by themselves (field `brief`): short, but several times as long as reading a file. */
+const BRIEF_MS = 5_000;
 
 export const showUpload = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
@@ -74,7 +76,7 @@ async function receive(c: AppContext, deps: PageDeps, found: Found): Promise<Res
     },
     deps.clock,
   );
-  if (!("problem" in kept)) return await work(c, deps, found, kept);
+  if (!("problem" in kept)) return await work(c, deps, found, { form: fields, kept });
   const refusal = refusalOf(kept.problem);
   return refusal
     ? await renderRefusal(c, deps, { user, refusal })
@@ -84,14 +86,19 @@ async function receive(c: AppContext, deps: PageDeps, found: Found): Promise<Res
 async function goOn(c: AppContext, deps: PageDeps, found: Found): Promise<Response> {
   const form = await readForm(c, deps.config);
   await requireFormToken(deps.config, { form, userId: found.user.id, at: deps.clock() });
-  return await work(c, deps, found);
+  return await work(c, deps, found, { form });
 }
 
 /**
  * The page shows the outcome from the database, because it may be reloaded and an assistant may continue the import.
  */
-async function work(c: AppContext, { clock }: PageDeps, { opened, step }: Found, kept?: Kept): Promise<Response> {
-  const deadline = new Date(clock().getTime() + WORK_MS);
+async function work(
+  c: AppContext,
+  { clock }: PageDeps,
+  { opened, step }: Found,
+  { form, kept }: { form: Form; kept?: Kept },
+): Promise<Response> {
+  const deadline = new Date(clock().getTime() + (form.has("brief") ? BRIEF_MS : WORK_MS));
   await workThrough(step, { importId: opened.import_id, clock, deadline, kept });
   return c.redirect(c.req.path, 303);
 }

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The upload form. Browsers accept files dropped on its input, so it needs no script. */
+/** The upload form. Browsers accept files dropped on its input, so only its progress needs a script. */
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import { Buttons, Name, Notice } from "../../../shared/pages/components.tsx";
@@ -7,6 +7,7 @@ import { renderPage } from "../../../shared/pages/layout.tsx";
 import type { RefusalFacts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import type { PageDeps } from "../page_guards.ts";
+import { PROGRESS_SCRIPT } from "./progress_script.ts";
 import type { Found } from "./steps.ts";
 
 /**
@@ -43,6 +44,8 @@ export async function renderUpload(
     title: words.title,
     config,
     user,
+    script: PROGRESS_SCRIPT,
+    asks: true,
     status: failure ? 400 : 200,
     children: (
       <>
@@ -55,7 +58,15 @@ export async function renderUpload(
             </Notice>
           )
           : <p class="lead">{words.lead(<Name>{organization.name}</Name>)}</p>}
-        <form method="post" action={c.req.path} enctype="multipart/form-data" class="stack">
+        <form
+          method="post"
+          action={c.req.path}
+          enctype="multipart/form-data"
+          class="stack"
+          data-sending={words.sending}
+          data-reading={words.reading}
+          data-broken={words.broken}
+        >
           <input type="hidden" name="form_token" value={formToken} />
           <div class="field">
             <label for="file">{words.label}</label>
@@ -70,6 +81,10 @@ export async function renderUpload(
               required
               aria-describedby="file-reason file-takes"
             />
+          </div>
+          <div>
+            <p id="sent" role="status"></p>
+            <progress value="0" max="1" aria-labelledby="sent" hidden />
           </div>
           <Buttons>
             <button class="primary" type="submit">{words.submit}</button>

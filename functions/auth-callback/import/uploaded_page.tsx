@@ -7,6 +7,7 @@ import { Buttons, DateText, Facts, Name, Notice } from "../../../shared/pages/co
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import type { Reader } from "../../../shared/words/reader.ts";
 import type { PageDeps } from "../page_guards.ts";
+import { PROGRESS_SCRIPT } from "./progress_script.ts";
 import { type Found, type Preview, previewOf } from "./steps.ts";
 
 export async function renderUploaded(c: AppContext, deps: PageDeps, found: Found): Promise<Response> {
@@ -23,6 +24,7 @@ export async function renderUploaded(c: AppContext, deps: PageDeps, found: Found
     title,
     config: deps.config,
     user: found.user,
+    ...(isUnderWay && { script: PROGRESS_SCRIPT, asks: true }),
     children: (
       <>
         <h1>{title}</h1>
@@ -66,8 +68,9 @@ async function underWay(c: AppContext, { config, clock }: PageDeps, { user, open
     <>
       <p id="progress">{words.uploaded.progress(format.percent(Math.floor(100 * done / Math.max(total, 1))))}</p>
       <progress value={done} max={Math.max(total, 1)} aria-labelledby="progress" />
-      <form method="post" action={c.req.path}>
+      <form method="post" action={c.req.path} data-goes-on>
         <input type="hidden" name="form_token" value={formToken} />
+        <p>{words.uploaded.orHere}</p>
         <Buttons>
           <button class="primary" type="submit">{words.uploaded.goOn}</button>
         </Buttons>
@@ -112,11 +115,17 @@ function WhatWasRead({ found, preview, reader: { words: { uploaded: words }, for
         <section>
           <h2>{words.first}</h2>
           <ul class="rows">
-            {sample.map(({ name, date, amount, currency, is_refund }) => (
+            {sample.map(({ name, payee, date, amount, currency, is_refund }) => (
               <li class="row entry">
                 <div>
                   <Name>{name}</Name>
                   <p class="muted small">
+                    {payee && payee !== name && (
+                      <>
+                        <Name>{payee}</Name>
+                        {" · "}
+                      </>
+                    )}
                     <DateText at={date} format={format} />
                     {is_refund && <>{" · "}{words.refund}</>}
                   </p>

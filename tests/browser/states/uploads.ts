@@ -32,7 +32,14 @@ const read: Preview = {
   period: { from: "2026-10-01", to: "2026-10-31" },
   sample: [
     { date: "2026-10-01", name: "LIDL SAGT DANKE 4411", amount: "23.80", currency: "EUR" },
-    { date: "2026-10-02", name: "Deutsche Bahn", amount: "49.00", currency: "EUR", is_refund: true },
+    {
+      date: "2026-10-02",
+      name: "Ticket Berlin",
+      payee: "Deutsche Bahn",
+      amount: "49.00",
+      currency: "EUR",
+      is_refund: true,
+    },
     { date: "2026-10-02", name: "Rent", amount: "1200.00", currency: "EUR" },
   ],
 };

@@ -18,7 +18,7 @@ export const frontPage = {
       rows: [
         { name: "Housing", amount: "€620.00", value: 620 },
         { name: "Groceries", amount: "€414.35", value: 414.35 },
-        { name: "Restaurants", amount: "€151.35", value: 151.35 },
+        { name: "Food", amount: "€151.35", value: 151.35 },
         { name: "Transport", amount: "€98.40", value: 98.4 },
       ],
     },

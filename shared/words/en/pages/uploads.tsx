@@ -23,6 +23,9 @@ export const upload = {
   kept:
     "Your assistant never gets the file itself, only what was read from it. We delete a statement within a day and keep invoices and receipts with your books.",
   submit: "Upload",
+  sending: "Uploading…",
+  reading: "Uploaded. Reading it now…",
+  broken: "It couldn’t be sent. Press Upload to try again.",
 };
 
 /** Why a file was not taken. */
@@ -41,8 +44,9 @@ export const uploaded = {
   say: "Go back to your assistant and say: “It’s uploaded.”",
   another: "To send another file, ask your assistant for a new link.",
   /** @param part "40%" */
-  progress: (part: string): string =>
-    `${part} read and compared with your books. Your assistant continues from there, or you can continue here.`,
+  progress: (part: string): string => `${part} read and compared with your books.`,
+  /** Where scripts don’t continue by themselves. */
+  orHere: "Your assistant continues from there, or you can continue here.",
   asksFirst: "Your assistant has a question about it before it can be read.",
   noneReadable: "None of its rows can be read. Ask your assistant why.",
   allClosed: (first: string, last: string): string =>
