@@ -57,7 +57,11 @@ export function faultsOf() {
     if (ratio < 4.5) faults.push(`contrast ${ratio.toFixed(2)}: ${text.textContent.slice(0, 40)}`);
   }
 
-  for (const control of document.querySelectorAll("input:not([type=hidden]), select, button, a.button, summary")) {
+  for (
+    const control of document.querySelectorAll(
+      "input:not([type=hidden]), select, button, a.button, summary, header a:not(.skip)",
+    )
+  ) {
     if (!isShown(control) || control.matches(":disabled")) continue;
     const name = control.getAttribute("aria-label") ??
       (control.labels?.[0] ?? control).textContent?.trim();
