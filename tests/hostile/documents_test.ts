@@ -113,6 +113,41 @@ const HOSTILE: Record<string, { bytes: () => Uint8Array; problem?: string }> = {
   },
 };
 
+const HEAD = "From: a@example.com\r\nDate: Mon, 2 Nov 2026 08:00:00 +0100\r\nSubject: x\r\nMIME-Version: 1.0\r\n";
+const part = (i: number) => `Content-Type: multipart/mixed; boundary=b${i}\r\n\r\n--b${i}\r\n`;
+/** Within a mail the same file is opened by nothing. */
+const MAILS: Record<string, () => Uint8Array> = {
+  "parts in parts": () => new TextEncoder().encode(HEAD + Array.from({ length: 5_000 }, (_, i) => part(i)).join("")),
+  "many parts": () => upload(`${HEAD}${part(1)}`, "Content-Type: application/pdf\r\n\r\nx\r\n--b1\r\n"),
+  "an endless header": () => upload(HEAD, "X-A: b\r\n"),
+  "an endless folded header": () => upload(`${HEAD}X-A: b\r\n`, " c\r\n"),
+  "an endless text": () => upload(`${HEAD}\r\n`, "Total amount: 1.00 EUR\r\n"),
+  "an endless line": () => upload(`${HEAD}\r\n`, "Total amount: 1.00 "),
+  "endless HTML": () => upload(`${HEAD}Content-Type: text/html\r\n\r\n`, "<td>1.00&euro;<script>"),
+  "quoted-printable": () => upload(`${HEAD}Content-Transfer-Encoding: quoted-printable\r\n\r\n`, "=C3=A9=\r\n"),
+  "mails in mails": () => upload(HEAD, "Content-Type: message/rfc822\r\n\r\n"),
+  "a zip bomb": () =>
+    new TextEncoder().encode(
+      `${HEAD}${part(1)}Content-Type: application/zip\r\nContent-Disposition: attachment; filename=a.zip\r\n` +
+        `Content-Transfer-Encoding: base64\r\n\r\n${btoa("PK\x03\x04".padEnd(1_000_000, "0"))}\r\n--b1--`,
+    ),
+};
+
+for (const [name, bytes] of Object.entries(MAILS)) {
+  Deno.test(`hostile document: a mail with ${name}`, async () => {
+    const file = bytes();
+    assert(file.length <= MAX_DOCUMENT_BYTES, `${file.length} bytes`);
+    const memory = process.memoryUsage.rss();
+    const since = process.cpuUsage();
+    const documents = await readDocument(file, { name: "a.eml", type: "" });
+    const { user, system } = process.cpuUsage(since);
+    assert(isInTime((user + system) / 1000, MOST_MS, "cpu"), `${(user + system) / 1000} ms`);
+    const grown = (process.memoryUsage.rss() - memory) / 1_000_000;
+    assert(grown < MOST_MB, `${grown} MB`);
+    assert(documents.length <= 20);
+  });
+}
+
 for (const [name, { bytes, problem }] of Object.entries(HOSTILE)) {
   Deno.test(`hostile document: ${name}`, async () => {
     const file = bytes();

@@ -8,6 +8,11 @@ import { textOfHtml } from "./html_text.ts";
 export const MOST_ATTACHMENTS = 20;
 const LIMITS = { maxNestingDepth: 20, maxRfc822NestingDepth: 5, maxHeadersSize: 256 * 1024 };
 
+/** Outside of base64, since the library needs 2 s for a megabyte of it, and 20 s for one of mails in mails. */
+const MOST_TEXT = 500_000;
+const MOST_FORWARDED = 10;
+const BASE64 = /^[A-Za-z\d+/=]{40,100}$/;
+
 /** Logos of signatures and pictures that count readers. */
 const SMALLEST_PICTURE = 10_000;
 /** What mail programs add: invitations, visiting cards, signatures, delivery reports. */
@@ -26,6 +31,7 @@ export interface ReadMail {
 
 /** Never runs or shows its HTML, which is only stripped to its words. */
 export async function readMail(bytes: Uint8Array): Promise<ReadMail> {
+  if (isTooMuch(bytes)) return { text: "" };
   const mail = await PostalMime.parse(bytes, LIMITS).catch(() => undefined);
   if (!mail || mail.attachments.length > 5 * MOST_ATTACHMENTS) return { text: "" };
   const attached = mail.attachments.filter((one) => isDocument(one, mail)).map((one, i) => ({
@@ -35,6 +41,19 @@ export async function readMail(bytes: Uint8Array): Promise<ReadMail> {
   }));
   const text = mail.text?.trim() ? mail.text : textOfHtml(mail.html ?? "");
   return attached.length > MOST_ATTACHMENTS ? { text } : { attached, text };
+}
+
+function isTooMuch(bytes: Uint8Array): boolean {
+  let size = 0;
+  let forwarded = 0;
+  for (const line of new TextDecoder("windows-1252").decode(bytes).split("\n")) {
+    const plain = line.trimEnd();
+    if (BASE64.test(plain)) continue;
+    size += line.length + 1;
+    if (plain.length < 1000 && /message\/rfc822/i.test(plain)) forwarded++;
+    if (size > MOST_TEXT || forwarded > MOST_FORWARDED) return true;
+  }
+  return false;
 }
 
 const bytesOf = ({ content }: Attachment): Uint8Array =>

@@ -9,12 +9,12 @@ import type { Line } from "./lines.ts";
 import { findTotals } from "./totals.ts";
 import { isoOf, plainText } from "./values.ts";
 
-/** Of a document; the rest of a long one are lists. */
-const MOST_LINES = 20_000;
+/** Of a document: a longer one is a list, and its last lines may say something else than its first. */
+const MOST_LINES = 5_000;
 
 /** @param lines of all pages, from top to bottom. */
-export function readText(all: Line[], format: "pdf" | "mail"): DocumentFacts {
-  const lines = all.slice(0, MOST_LINES);
+export function readText(lines: Line[], format: "pdf" | "mail"): DocumentFacts {
+  if (lines.length > MOST_LINES) return { kind: "other", format, questions: [] };
   const found = findLabels(lines);
   const by = (label: Label) => found.filter((one) => one.label === label);
   const order = orderOf(lines, found);

@@ -5,7 +5,11 @@ import { isKnownCurrency, readCurrency } from "../../import/money_text.ts";
 
 /** One letter for each, in lower case and without an accent, so that places stay the same. */
 export const plainText = (text: string): string =>
-  Array.from(text, (letter) => letter.normalize("NFD")[0]!.toLowerCase().slice(0, 1).padEnd(letter.length)).join("");
+  /^[ -~]*$/.test(text)
+    ? text.toLowerCase()
+    : Array.from(text, (letter) => letter.normalize("NFD")[0]!.toLowerCase().slice(0, 1).padEnd(letter.length)).join(
+      "",
+    );
 
 const DAY =
   /^(?:\d{4}-\d{2}-\d{2}|\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2})|\d{1,2}(?:st|nd|rd|th|er|\.)? ?(?:de )?\p{L}{3,12}\.?,? (?:de |del )?\d{4}|\p{L}{3,12}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4})(?![\d./-]*\d)/iu;

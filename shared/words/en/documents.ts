@@ -63,5 +63,5 @@ export const documentRefusals = {
   "invalid_argument.document_archive": (): string =>
     "This is an archive or an office document, which isn’t opened here. Unpack it, or save it as PDF, and upload that.",
   "invalid_argument.document_mail_complex": ({ most }: { most: number }): string =>
-    `This mail has more than ${most} attachments, or mails within mails. Save the invoices from it, and upload those.`,
+    `This mail has more than ${most} attachments, many mails within it, or a very long text. Save the invoices from it, and upload those.`,
 };

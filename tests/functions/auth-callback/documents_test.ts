@@ -1,6 +1,8 @@
 /** Documents on the pages: uploaded with a link, told one by one, answered and downloaded. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { ublInvoice } from "../../fixtures/ubl_invoice.ts";
+import { writeMail } from "../../_support/documents/mail.ts";
+import { writePdf } from "../../_support/documents/pdf.ts";
 import { type Browser, formsOf } from "./harness.ts";
 import { csv, linkFor, send, type Uploader, uploader, type UploadTest, uploadTest } from "./upload_harness.ts";
 
@@ -209,4 +211,47 @@ uploadTest("the books show what belongs to nothing yet, and open the upload page
     await (await mira.browser.get(pressed.headers.get("location")!)).text(),
     'type="file"',
   );
+});
+
+uploadTest("PDFs, pictures and mails are kept and served as downloads, and say what was read", async (test) => {
+  const { mira } = test;
+  const file = (content: string | Uint8Array, name: string) =>
+    new File([new Uint8Array(typeof content === "string" ? new TextEncoder().encode(content) : content)], name);
+  const { invoice } = await power(test);
+  const photo = Uint8Array.of(0xff, 0xd8, 0xff, 0xe0, 1);
+  const html = await (await sendAll(mira.browser, await linkFor(test, mira), [
+    file(writePdf([[]], { attachments: [{ name: "factur-x.xml", content: invoice }] }), "power.pdf"),
+    file(photo, "receipt.exe"),
+    file(
+      writeMail({
+        parts: [{ type: "text/xml", name: "../inner.xml", content: ublInvoice({ payee: "Bakery", number: "B1" }) }],
+      }),
+      "mail.eml",
+    ),
+    file(writePdf([[]], { catalog: "/OpenAction<</S/JavaScript>>" }), "script.pdf"),
+    file(writePdf([[]], { trailer: "/Encrypt 1 0 R" }), "locked.pdf"),
+  ])).text();
+  const told = text(html);
+  for (
+    const said of [
+      "3 documents came in",
+      "power.pdf From Stadtwerke München GmbH",
+      "Belongs to Power",
+      "receipt.exe Belongs to Nothing could be read from it.",
+      "inner.xml From Bakery",
+      "script.pdf This PDF contains a script or a program",
+      "locked.pdf This PDF is protected by a password. Open it, print it into a new PDF",
+    ]
+  ) assertStringIncludes(told, said);
+  const paths = [...html.matchAll(/href="(\/account\/documents\/doc_[0-9a-z]+)"/g)].map(([, path]) => path!);
+  const served = await Promise.all(paths.map((path) => mira.browser.get(`${path}/file`)));
+  assertEquals(
+    served.map(({ headers }) => [headers.get("content-type"), headers.get("content-disposition")!.split(";")[0]]),
+    [["application/pdf", "attachment"], ["image/jpeg", "attachment"], ["application/xml", "attachment"]],
+  );
+  assertEquals(
+    served.map(({ headers }) => headers.get("content-security-policy")),
+    Array(3).fill("sandbox; default-src 'none'"),
+  );
+  assertEquals(new Uint8Array(await served[1]!.arrayBuffer()), photo);
 });
