@@ -239,7 +239,8 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
 
   "names rows that are cash or money for a member, and counts them": async (books, database) => {
     const named = async (csv: string, more: Json = {}) => {
-      const { data, warnings } = await send(books, { csv, mapping: { negative_is_expense: true }, ...more });
+      const mapping = { negative_is_expense: true };
+      const { data, warnings } = await send(books, { csv, mapping, account: "Bank", ...more });
       return [data.preview.rows_ok, ...warnings.map(({ message }: Json) => message)];
     };
     const ben = await books.join();
