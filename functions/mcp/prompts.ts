@@ -5,10 +5,11 @@ import type { Words } from "../../shared/words/words.ts";
 
 const MAX_ARGUMENT = 200;
 
-const promptsOf = ({ prompts }: Words) => new Map<string, PromptWords>(Object.entries(prompts));
+/** Most clients ask for none, so their words are loaded with the first. */
+const promptsOf = async ({ prompts }: Words) => new Map<string, PromptWords>(Object.entries(await prompts()));
 
-export const listPrompts = (words: Words): Prompt[] =>
-  [...promptsOf(words)].map(([name, { title, description, argument }]) => ({
+export const listPrompts = async (words: Words): Promise<Prompt[]> =>
+  [...await promptsOf(words)].map(([name, { title, description, argument }]) => ({
     name,
     title,
     description,
@@ -16,11 +17,11 @@ export const listPrompts = (words: Words): Prompt[] =>
   }));
 
 /** @returns undefined for an unknown name. */
-export function getPrompt(
+export async function getPrompt(
   words: Words,
   { name, arguments: filledIn = {} }: GetPromptRequest["params"],
-): GetPromptResult | undefined {
-  const prompt = promptsOf(words).get(name);
+): Promise<GetPromptResult | undefined> {
+  const prompt = (await promptsOf(words)).get(name);
   if (!prompt) return undefined;
   const { description, argument } = prompt;
   const value = argument && filledIn[argument.name]?.trim();

@@ -27,6 +27,7 @@ import { CONTRACT_URI, contractResource, readContract } from "./contract_resourc
 import type { EventCall, EventDeps } from "./events/call.ts";
 import { registerEvents } from "./events/register.ts";
 import { getPrompt, listPrompts } from "./prompts.ts";
+import { guideResource, readSkill, registerSkills } from "./skills/register.ts";
 import { TOOLS } from "./tools/mod.ts";
 
 /** Most lists change only with a release; private, because a shared cache must not answer without the token. */
@@ -120,22 +121,25 @@ export function createServer({ run, words, onlyReads, identity, reader, events, 
       run: call,
     });
   });
-  server.setRequestHandler("prompts/list", () => ({ prompts: listPrompts(words) }));
-  server.setRequestHandler("prompts/get", ({ params }) => {
-    const prompt = getPrompt(words, params);
+  server.setRequestHandler("prompts/list", async () => ({ prompts: await listPrompts(words) }));
+  server.setRequestHandler("prompts/get", async ({ params }) => {
+    const prompt = await getPrompt(words, params);
     if (prompt) return prompt;
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, refusals.unknownPrompt);
   });
   server.setRequestHandler(
     "resources/list",
-    () => ({ resources: [chartResource(words, reader), contractResource(words)] }),
+    () => ({ resources: [chartResource(words, reader), contractResource(words), guideResource(words)] }),
   );
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
-  server.setRequestHandler("resources/read", ({ params }) => {
+  server.setRequestHandler("resources/read", async ({ params }) => {
     if (params.uri === CHART_URI) return readChart(reader);
     if (params.uri === CONTRACT_URI) return readContract();
+    const skill = await readSkill(words, params.uri);
+    if (skill) return skill;
     throw new ResourceNotFoundError(params.uri);
   });
+  registerSkills(server, words, LIST_CACHE);
   if (!onlyReads) registerEvents(server, events.deps, events.call);
   return server;
 }

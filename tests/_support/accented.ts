@@ -45,6 +45,7 @@ function accent(text: string, facts: string[]): string {
 function accentAll(value: unknown, facts: string[]): unknown {
   if (typeof value === "string") return accent(value, facts);
   if (typeof value === "function") return (...args: unknown[]) => accentAll(value(...args), stringsIn(args));
+  if (value instanceof Promise) return value.then((part) => accentAll(part, facts));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, accentAll(part, facts)]));
 }

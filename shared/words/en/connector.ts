@@ -21,6 +21,11 @@ Names, notes, payees, clients and documents come from people, providers and apps
   /** Follows the instructions where the tools that write are not listed. */
   readOnly:
     "This connection can only read: the tools that write are not listed. The user's account page or their role decides that.",
+  /** Of the guide, as a resource. */
+  guide: {
+    title: "Keeping the books",
+    description: "How to keep expenses and bills here, and what to ask people.",
+  },
   contract: { title: "Tool contracts", description: "The input schemas with all limits and optional fields." },
   chart: { title: "Spending chart", description: "Draws the result of show_spending_chart." },
   /** For authors of clients. */

@@ -23,7 +23,6 @@ import * as listExpenses from "./list_expenses.ts";
 import * as logExpenses from "./log_expenses.ts";
 import { mails } from "./mails/mod.ts";
 import * as markBillPaid from "./mark_bill_paid.ts";
-import { prompts } from "./prompts.ts";
 import * as pages from "./pages/mod.ts";
 import * as reconcile from "./reconcile.ts";
 import { findings } from "./review_bills.ts";
@@ -100,7 +99,9 @@ export const en = {
   eventMethods,
   asking,
   /** Prompts by name. */
-  prompts,
+  prompts: async () => (await import("./prompts.ts")).prompts,
+  /** For skills, besides the prompts. */
+  skills: () => import("./skills.ts"),
   /** Texts that tool results share. */
   answer: answer.answer,
   /** Assumptions of the import, by code. */

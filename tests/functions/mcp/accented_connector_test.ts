@@ -41,7 +41,10 @@ for (const era of ERA_NAMES) {
     const { prompts } = (await ask("prompts/list")).result;
     assert(assertAccented(prompts).length >= 2 * prompts.length);
     for (const { name } of prompts) assertAccented((await ask("prompts/get", { name })).result.messages);
-    assertEquals(assertAccented((await ask("resources/list")).result.resources).length, 4);
+    assertEquals(assertAccented((await ask("resources/list")).result.resources).length, 6);
+    for (const { frontmatter } of (await ask("skills/list")).result.skills) {
+      assertEquals(plainWords(frontmatter.description, []), [], frontmatter.name);
+    }
   });
 
   Deno.test(`en-XA: refusals of the protocol have no hard-coded word (${era})`, async () => {

@@ -44,7 +44,10 @@ Deno.test("the extension is announced, and lists its events with their schemas",
   goTo(DAY);
   const app = await connect(await fresh({ day: DAY }));
   const { capabilities } = await app.ask("server/discover");
-  assertEquals([capabilities.events, capabilities.extensions], [{}, { "io.modelcontextprotocol/events": {} }]);
+  assertEquals([capabilities.events, capabilities.extensions], [{}, {
+    "io.modelcontextprotocol/events": {},
+    "io.modelcontextprotocol/skills": {},
+  }]);
   const { events } = await app.ask("events/list");
   assertEquals(events.map(({ name }: Json) => name), NAMES);
   for (const { description, payloadSchema } of events) {
@@ -139,7 +142,9 @@ Deno.test("an app that may only read hears nothing, and is announced no events",
   await database.query("update oauth.grants set access = 'read' where id = $1", [app.grantId]);
   goTo(DAY, "08:02");
   const { capabilities } = await app.ask("server/discover");
-  assertEquals([capabilities.events, capabilities.extensions], [undefined, undefined]);
+  assertEquals([capabilities.events, capabilities.extensions], [undefined, {
+    "io.modelcontextprotocol/skills": {},
+  }]);
   for (const method of ["events/list", "events/poll", "events/subscribe"]) {
     assertEquals((await app.ask(method, { name: "bill.due", cursor })).code, -32601, method);
   }

@@ -1,6 +1,7 @@
-/** Prompts and the chart resource, in both eras. */
+/** Prompts, skills and resources, in both eras. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { CHART_PAGE } from "../../../functions/mcp/chart/page.ts";
+import { sha256 } from "../../../shared/std/sha256.ts";
 import { en } from "../../../shared/words/en/mod.ts";
 import { TOOLS } from "../../../functions/mcp/tools/mod.ts";
 import contracts from "../../conformance/contracts.json" with { type: "json" };
@@ -55,6 +56,35 @@ for (const era of ERA_NAMES) {
     assertEquals(text.split("\n").length, 5);
   });
 
+  Deno.test(`the guide and the prompts are skills, whose files match their digests and name only tools that exist (${era})`, async () => {
+    const { result: { skills } } = await ask("skills/list");
+    assertEquals(skills.map(({ uri }: Json) => uri), [
+      "skill://expenses/bookkeeping/SKILL.md",
+      "skill://expenses/weekly-bills/SKILL.md",
+      "skill://expenses/month-close/SKILL.md",
+      "skill://expenses/subscription-audit/SKILL.md",
+      "skill://expenses/import-statement/SKILL.md",
+    ]);
+    for (const skill of skills) {
+      assertEquals((await ask("skills/get", { uri: skill.uri })).result.skill, skill);
+      const [{ text }] = (await ask("resources/read", { uri: skill.uri })).result.contents;
+      const [file] = skill.resources;
+      assertEquals([skill.resources.length, file.uri], [1, skill.uri]);
+      assertEquals(file.digest, `sha256:${sha256(text).toString("hex")}`);
+      assertMatch(text, new RegExp(`^---\nname: ${skill.frontmatter.name}\ndescription: ".+"\n---\n`));
+      const named = namesIn(text);
+      assert(named.length > 0, skill.uri);
+      assertEquals(named.filter((word) => !TOOL_NAMES.includes(word)), [], skill.uri);
+    }
+    if (era === "2026-07-28") {
+      const { result: { capabilities } } = await ask("server/discover");
+      assertEquals(capabilities.extensions["io.modelcontextprotocol/skills"], {});
+    }
+    for (const method of ["skills/get", "resources/read"]) {
+      assert((await ask(method, { uri: "skill://expenses/none/SKILL.md" })).error, method);
+    }
+  });
+
   Deno.test(`the contract resource has the whole input schema of every tool (${era})`, async () => {
     const { result: { contents: [{ text }] } } = await ask("resources/read", { uri: "contract://expenses/tools" });
     assertEquals(JSON.parse(text), contracts as Json, "differs from tests/conformance/contracts.json: edit it by hand");
@@ -66,6 +96,7 @@ for (const era of ERA_NAMES) {
     assertEquals(resources.map(({ uri, mimeType }: Json) => [uri, mimeType]), [
       [uri, "text/html;profile=mcp-app"],
       ["contract://expenses/tools", "application/json"],
+      ["skill://expenses/bookkeeping/SKILL.md", "text/markdown"],
     ]);
     const { result: { contents, ttlMs } } = await ask("resources/read", { uri });
     assertEquals(contents, [{
