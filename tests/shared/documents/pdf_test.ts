@@ -52,6 +52,7 @@ const REFUSED: [problem: string, why: string, bytes: () => Uint8Array][] = [
   ["active", "a script at opening", () => writePdf(PAGE, { catalog: "/OpenAction<</S/JavaScript/JS(app.alert(1))>>" })],
   ["active", "a script under another spelling", () => writePdf(PAGE, { catalog: "/OpenAction<</S/Java#53cript>>" })],
   ["active", "a script in a packed object", () => writePdf(PAGE, { isPacked: true, objects: ["<</S/JavaScript>>"] })],
+  ["active", "a script that is not named one", () => writePdf(PAGE, { catalog: "/AA<</O<</JS(x)>>>>" })],
   ["active", "a program to start", () => writePdf(PAGE, { objects: ["<</S/Launch/F(cmd.exe)>>"] })],
   [
     "active",
