@@ -9,7 +9,6 @@ import { groupOf } from "../../../shared/documents/invoice/settle.ts";
 import { CII, UBL } from "../../../shared/documents/invoice/syntax.ts";
 import { isArchive, isMail, isWinmail, typeOf } from "../../../shared/documents/file_type.ts";
 import { textOfHtml } from "../../../shared/documents/mail/html_text.ts";
-import { readMail } from "../../../shared/documents/mail/read_mail.ts";
 import { Budget } from "../../../shared/documents/pdf/budget.ts";
 import { readAttachments } from "../../../shared/documents/pdf/contents.ts";
 import { PdfFile } from "../../../shared/documents/pdf/file.ts";
@@ -78,15 +77,10 @@ const texts: Record<string, Run> = {
   "readText() of a total": (text) => readText(typedLines(`Total amount: ${text}\nInvoice number: ${text}`), "mail"),
 };
 
-const MAIL = "From: a@example.com\nDate: Mon, 2 Nov 2026 08:00:00 +0100\nSubject: x\nMIME-Version: 1.0\n";
-
 const PAGE = { dict: new Map([["Contents", new Ref(1)]]), resources: new Map(), turns: 0 };
 const pageFile = (content: string) => new PdfFile(bytes(`%PDF-1.7 1 0 obj<<>>stream\n${content}`), new Budget());
 
 const mails: Record<string, Run> = {
-  "readDocument() of a mail": (text) => read("a.eml")(`${MAIL}\n${text}`),
-  "readDocument() of a mail's header": (text) => read("a.eml")(`${MAIL}X-A: ${text}`),
-  "readMail() of HTML": (text) => readMail(bytes(`${MAIL}Content-Type: text/html\n\n<td>${text}`)),
   "textOfHtml()": (text) => textOfHtml(text),
 };
 
