@@ -122,6 +122,7 @@ const MAILS: Record<string, () => Uint8Array> = {
   "an endless header": () => upload(HEAD, "X-A: b\r\n"),
   "an endless folded header": () => upload(`${HEAD}X-A: b\r\n`, " c\r\n"),
   "an endless text": () => upload(`${HEAD}\r\n`, "Total amount: 1.00 EUR\r\n"),
+  "endless empty lines": () => new TextEncoder().encode(`${HEAD}\r\n${"\n".repeat(499_000)}`),
   "an endless line": () => upload(`${HEAD}\r\n`, "Total amount: 1.00 "),
   "endless HTML": () => upload(`${HEAD}Content-Type: text/html\r\n\r\n`, "<td>1.00&euro;<script>"),
   "quoted-printable": () => upload(`${HEAD}Content-Transfer-Encoding: quoted-printable\r\n\r\n`, "=C3=A9=\r\n"),
