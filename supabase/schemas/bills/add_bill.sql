@@ -3,7 +3,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   other app.expenses;
   facts jsonb;
-  code text := 'same_name';
+  found_by text := 'name';
   near_days constant int := 3;
 begin
   select * into other
@@ -18,7 +18,7 @@ begin
     from app.find_duplicates(context, bill.match_key) as f
     cross join lateral (select e.* from app.expenses as e where e.id = f.finding ->> 'other_bill_id' offset 0) as e
     where f.finding ->> 'bill_id' = bill.id;
-    code := 'same_name.of_payee';
+    found_by := 'payee';
   end if;
   if other.id is null then
     -- One cost under two names: "Miete" beside "Rent", "Electricity" beside "Power".
@@ -32,14 +32,15 @@ begin
       and app.scheduled_on(e, app.schedule_index(e, bill.tracked_from - near_days)) <= bill.tracked_from + near_days
     order by e.recorded_seq
     limit 1;
-    code := 'same_name.of_cost';
+    found_by := 'cost';
   end if;
   facts := jsonb_build_object(
     'name', other.name, 'amount', app.format_amount(other.amount_minor, other.currency), 'currency', other.currency,
     'schedule', app.describe_schedule(other), 'id', other.id
   );
   return case when other.id is null then '[]' else jsonb_build_array(app.warning(
-    code, facts || case code when 'same_name' then '{}' else jsonb_build_object('new_name', bill.name) end
+    case found_by when 'name' then 'same_name' when 'payee' then 'same_name.of_payee' else 'same_name.of_cost' end,
+    facts || case found_by when 'name' then '{}' else jsonb_build_object('new_name', bill.name) end
   )) end;
 end
 $$;

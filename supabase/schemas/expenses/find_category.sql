@@ -28,10 +28,9 @@ language plpgsql stable set search_path = '' as $$
 declare
   most constant int := 40;
   suggestions constant text[] := app.suggest_categories(name);
-  code constant text := case when is_private is not true and app.is_sentence(name) then 'category_not_found.sentence'
-    else 'category_not_found' end;
 begin
-  perform app.fail(code, jsonb_build_object(
+  perform app.fail(case when is_private is not true and app.is_sentence(name) then 'category_not_found.sentence'
+    else 'category_not_found' end, jsonb_build_object(
     'name', name, 'is_private', is_private,
     -- The argument or tool that can create the category, if the caller may create one here.
     'make_by',
@@ -43,7 +42,7 @@ begin
         select c.name from app.categories as c where c.archived_at is null order by lower(c.name) limit most
       ))
       else '{}' end
-  ), field);
+    ), field);
 end
 $$;
 comment on function app.fail_without_category is

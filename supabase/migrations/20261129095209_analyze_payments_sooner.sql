@@ -3408,10 +3408,9 @@ AS $function$
 declare
   most constant int := 40;
   suggestions constant text[] := app.suggest_categories(name);
-  code constant text := case when is_private is not true and app.is_sentence(name) then 'category_not_found.sentence'
-    else 'category_not_found' end;
 begin
-  perform app.fail(code, jsonb_build_object(
+  perform app.fail(case when is_private is not true and app.is_sentence(name) then 'category_not_found.sentence'
+    else 'category_not_found' end, jsonb_build_object(
     'name', name, 'is_private', is_private,
     -- The argument or tool that can create the category, if the caller may create one here.
     'make_by',
@@ -3423,7 +3422,7 @@ begin
         select c.name from app.categories as c where c.archived_at is null order by lower(c.name) limit most
       ))
       else '{}' end
-  ), field);
+    ), field);
 end
 $function$;
 
@@ -10753,7 +10752,7 @@ AS $function$
 declare
   other app.expenses;
   facts jsonb;
-  code text := 'same_name';
+  found_by text := 'name';
   near_days constant int := 3;
 begin
   select * into other
@@ -10768,7 +10767,7 @@ begin
     from app.find_duplicates(context, bill.match_key) as f
     cross join lateral (select e.* from app.expenses as e where e.id = f.finding ->> 'other_bill_id' offset 0) as e
     where f.finding ->> 'bill_id' = bill.id;
-    code := 'same_name.of_payee';
+    found_by := 'payee';
   end if;
   if other.id is null then
     -- One cost under two names: "Miete" beside "Rent", "Electricity" beside "Power".
@@ -10782,14 +10781,15 @@ begin
       and app.scheduled_on(e, app.schedule_index(e, bill.tracked_from - near_days)) <= bill.tracked_from + near_days
     order by e.recorded_seq
     limit 1;
-    code := 'same_name.of_cost';
+    found_by := 'cost';
   end if;
   facts := jsonb_build_object(
     'name', other.name, 'amount', app.format_amount(other.amount_minor, other.currency), 'currency', other.currency,
     'schedule', app.describe_schedule(other), 'id', other.id
   );
   return case when other.id is null then '[]' else jsonb_build_array(app.warning(
-    code, facts || case code when 'same_name' then '{}' else jsonb_build_object('new_name', bill.name) end
+    case found_by when 'name' then 'same_name' when 'payee' then 'same_name.of_payee' else 'same_name.of_cost' end,
+    facts || case found_by when 'name' then '{}' else jsonb_build_object('new_name', bill.name) end
   )) end;
 end
 $function$;
