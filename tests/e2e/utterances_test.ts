@@ -101,6 +101,7 @@ Deno.test("at most 3 % of the first calls of an utterance are refused", () => {
 
 Deno.test("habits of small models are understood, or refused with a hint that works", () => {
   // The review has three more, which no tool hears: arguments that are null or a text, and an unknown tool.
+  assertEquals(habits.filter(({ calls }) => calls.at(-1)?.refused).map(({ id }) => id), [], "end in a refusal");
   const understood = habits.filter(({ calls }) => calls.every(({ refused }) => !refused));
   assert((habits.length === 171 && understood.length >= 150) || Deno.env.get("ONLY"), `${understood.length}`);
 });
