@@ -253,13 +253,10 @@ function understandAmount(value: unknown, note: Note): unknown {
 }
 
 function moneyWithCurrency(value: unknown): { amount: string; currency: string } | undefined {
-  const [, digits, word] = typeof value === "string" ? /^([\d.,]{1,20}) ?(\p{L}{3,20})$/u.exec(value.trim()) ?? [] : [];
+  if (typeof value !== "string") return undefined;
+  const [, digits, word] = /^([\d.,]{1,20}) ?(\p{L}{3,20})$/u.exec(value.trim()) ?? [];
   const named = word && currencyNamed(word);
-  const money = named
-    ? { ...readMoney(digits!)!, currency: named }
-    : typeof value === "string"
-    ? readMoney(value)
-    : undefined;
+  const money = named ? { ...readMoney(digits!)!, currency: named } : readMoney(value);
   if (!money?.currency || money.isNegative || !/^[A-Z]{3}$/.test(money.currency)) return undefined;
   const amount = decimalOf(money.digits);
   return amount === undefined ? undefined : { amount, currency: money.currency };
