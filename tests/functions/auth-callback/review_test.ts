@@ -87,6 +87,15 @@ Deno.test("the database keeps no code, and every wrong code is refused the same 
   assertEquals(pages.provider.requests, []);
 });
 
+Deno.test("a code gives no session of an address that belongs to another account by now", async () => {
+  const { pages, access } = await start();
+  pages.provider.users.set(EMAIL, { id: crypto.randomUUID(), email: EMAIL });
+  const { browser, status, page } = await enter(pages, access.code);
+  assertEquals(status, 400);
+  assertStringIncludes(page, "This code isn’t valid, or it has expired.");
+  assertEquals((await browser.get("/account")).status, 303, "nobody is signed in");
+});
+
 Deno.test("codes are limited by caller", async () => {
   await start();
   const pages = createPages(over(database), {
