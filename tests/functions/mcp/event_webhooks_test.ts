@@ -170,6 +170,30 @@ Deno.test("a run that is killed between sending and noting sends again with the 
   assertEquals(t.hook.received.map(({ id }) => id), [first.event.id]);
 });
 
+Deno.test("a run that settles late, after another has sent on, changes nothing", async () => {
+  const t = await subscribed();
+  await t.emit();
+  t.goTo(DAY, "07:01");
+  await t.emit({ name: "Gas" });
+  t.goTo(DAY, "07:03");
+  const slow = await database.asService<Json>("claim_event", { at: at(DAY, "07:03") });
+  t.goTo(DAY, "07:05");
+  await t.deliver();
+  const ids = t.hook.received.map(({ id }) => id);
+  assertEquals(ids.length, 2);
+  for (const isDone of [true, false]) {
+    await database.asService("settle_event", {
+      subscription_id: slow.subscription_id,
+      place: { at: slow.event.at, id: slow.event.id },
+      is_done: isDone,
+      at: at(DAY, "07:06"),
+    });
+    t.goTo(DAY, "09:00");
+    await t.deliver();
+    assertEquals(t.hook.received.map(({ id }) => id), ids);
+  }
+});
+
 /** What takes a member's right to hear of the owner's bill in the category Payroll. */
 const ENDINGS: Record<string, (owner: Books, member: Books, grantId: string) => Promise<unknown>> = {
   "the grant was revoked": (_, { userId }, grantId) =>

@@ -109,6 +109,22 @@ Deno.test("proposals are heard by those who may see them, while they wait and wh
   assertEquals(await Promise.all(heard.map((one) => one())), [decided, decided, {}]);
 });
 
+Deno.test("a waiting proposal is not heard any more once it was decided, and a reminder by its person's apps only", async () => {
+  const owner = await fresh({ day: DAY });
+  const member = await owner.join();
+  goTo(DAY, "07:00");
+  const [owners, members] = await Promise.all([owner, member].map(async (one) => listen(await connect(one))));
+  await setRules(database, owner, [{ over: "200", currency: "EUR" }]);
+  const id = await proposes(member, "log_expenses", draft("900"));
+  await decide(database, owner, id, "refuse");
+  const bill = await addBill(owner, "Water", "2026-11-12");
+  await run(at(DAY));
+  goTo("2026-11-10", "14:00");
+  const { "digest.sent": _, ...heard } = await owners!();
+  assertEquals(heard, { "bill.due": [bill], "proposal.decided": [id] });
+  assertEquals(await members!(), { "proposal.decided": [id] }, "a member sees the bill, but was not reminded");
+});
+
 Deno.test("a statement with questions is heard by the person who uploaded it", async () => {
   const books = await fresh({ day: DAY });
   const other = await books.join();
