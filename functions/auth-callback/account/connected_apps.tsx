@@ -103,7 +103,7 @@ export function AppFacts({ app, heading, change, timezone, words, format }: {
       </p>
       <p>
         {words.access[app.role_writes ? app.access : "viewer"]}
-        {change && <>· {change}</>}
+        {change && <>{" · "}{change}</>}
       </p>
       <p class="muted small">
         {words.connected(

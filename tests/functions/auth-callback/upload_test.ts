@@ -10,7 +10,9 @@ uploadTest("an uploaded file is read, and the page shows the result", async (tes
   const { mira } = test;
   const path = await linkFor(test, mira);
   const form = await (await mira.browser.get(path)).text();
-  for (const said of ["It goes to", "Up to 10 MB a file", "50,000 rows", "camt.052"]) assertStringIncludes(text(form), said);
+  for (const said of ["It goes to", "Up to 10 MB a file", "50,000 rows", "camt.052"]) {
+    assertStringIncludes(text(form), said);
+  }
 
   const sent = await mira.browser.upload(form, csv());
   assertEquals([sent.status, sent.headers.get("location")], [303, path]);
