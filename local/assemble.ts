@@ -1,5 +1,5 @@
 /** The functions in this process, with OpenTelemetry where the environment turns it on. */
-import type { Environment } from "../shared/config.ts";
+import type { Config, Environment } from "../shared/config.ts";
 import type { Deps } from "../shared/deps.ts";
 import { createLog } from "../shared/log.ts";
 import { createDenoNetwork } from "../shared/net/deno_network.ts";
@@ -7,6 +7,17 @@ import { createGuardedFetch } from "../shared/net/guarded_fetch.ts";
 import { refusedHosts } from "../shared/net/guarded_url.ts";
 import type { FunctionsHandler } from "./functions.ts";
 import { openTelemetry } from "./telemetry.ts";
+
+/** Settings that every stack needs. */
+export const NEEDED: readonly (keyof Config)[] = [
+  "siteUrl",
+  "supabaseUrl",
+  "publishableKey",
+  "serviceRoleKey",
+  "codeSecrets",
+  "cronSecrets",
+  "credentialsKeys",
+];
 
 /** @param writeLine receives the log; standard error without it. */
 export async function assembleFunctions(

@@ -8,7 +8,7 @@ import { type Config, ConfigError, type Environment, readConfig } from "../share
 import { createDatabase } from "../shared/db/client.ts";
 import { STRICT_TRANSPORT_SECURITY } from "../shared/http/transport_security.ts";
 import { createLog, describeError } from "../shared/log.ts";
-import { assembleFunctions } from "./assemble.ts";
+import { assembleFunctions, NEEDED } from "./assemble.ts";
 import { startDataServiceWorker } from "./data_service/client.ts";
 import { FUNCTION_SETTINGS } from "./deploy/settings.ts";
 import { isForwarded } from "./forwarded.ts";
@@ -19,19 +19,6 @@ import { type Answer, listen } from "./http_server.ts";
 import { provideRates } from "./rates/first_rates.ts";
 
 const GRACE_MS = 10_000;
-
-const NEEDED: (keyof Config)[] = [
-  "siteUrl",
-  "supabaseUrl",
-  "publishableKey",
-  "serviceRoleKey",
-  "codeSecrets",
-  "cronSecrets",
-  "frontDoorSecrets",
-  "credentialsKeys",
-  "mailUrl",
-  "mailFrom",
-];
 
 /**
  * @throws {ConfigError} with all problems of the environment, {Deno.errors.AddrInUse} for the port, and the database's
@@ -100,7 +87,7 @@ function readSettings(
       // Names this service in tokens and in the vault, the same for all instances; it is reached within the process.
       SUPABASE_URL: env.NEXT_PUBLIC_SITE_URL,
       SUPABASE_PUBLISHABLE_KEY: own.publishableKey,
-    }, NEEDED);
+    }, [...NEEDED, "frontDoorSecrets", "mailUrl", "mailFrom"]);
     if (problems.length === 0) return config;
   } catch (thrown) {
     if (!(thrown instanceof ConfigError)) throw thrown;

@@ -3,10 +3,10 @@
  * the mailbox and the clock on another. It prints nothing and never exits the process.
  */
 import { withMailedAddress } from "../functions/auth-callback/sign_in/mailed_address.ts";
-import { type Config, ConfigError, readConfig } from "../shared/config.ts";
+import { ConfigError, readConfig } from "../shared/config.ts";
 import { createDatabase, type Database } from "../shared/db/client.ts";
 import { createLog } from "../shared/log.ts";
-import { assembleFunctions } from "./assemble.ts";
+import { assembleFunctions, NEEDED } from "./assemble.ts";
 import { movableClock } from "./clock.ts";
 import { openDataFolder } from "./data_folder.ts";
 import { startDataServiceWorker } from "./data_service/client.ts";
@@ -152,15 +152,5 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
 }
 
 const START_CALL_MS = 60_000;
-
-const NEEDED: (keyof Config)[] = [
-  "siteUrl",
-  "supabaseUrl",
-  "publishableKey",
-  "serviceRoleKey",
-  "codeSecrets",
-  "cronSecrets",
-  "credentialsKeys",
-];
 
 const first = (list: string) => list.split(",")[0]!.trim();

@@ -73,7 +73,7 @@ export const booksPath = (organizationId?: string): string =>
 /** The page that takes a statement, or documents. */
 export const importPath = (importId: string): string => `/account/import/${importId}`;
 
-/** What was read from a document, for people who see it. */
+/** The page of a document, for people who may see it. */
 export const documentPath = (documentId: string): string => `/account/documents/${documentId}`;
 
 /** What one connected app may do. */

@@ -58,8 +58,7 @@ export function createAuthCallbackApp(deps: Deps, providers?: Registry, language
   const undo = page(() => import("./activity/undo.ts"));
   const upload = page(() => import("./import/upload.ts"));
   const document = page(() => import("./documents/document.tsx"));
-  const disconnect = page(() => import("./account/disconnect.tsx"));
-  const access = page(() => import("./account/app_access.tsx"));
+  const connectedApp = page(() => import("./account/connected_app.tsx"));
   const connection = page(() => import("./account/providers/connect.ts"));
   const removal = page(() => import("./account/providers/remove.tsx"));
   const addressChange = page(() => import("./account/address/change.tsx"));
@@ -105,8 +104,8 @@ export function createAuthCallbackApp(deps: Deps, providers?: Registry, language
   app.get("/account/import/:id", upload("showUpload")).post(upload("postUpload"));
   app.get("/account/documents/:id", document("showDocument")).post(document("postDocument"));
   app.get("/account/documents/:id/file", document("getDocumentFile"));
-  app.get("/account/access", access("showAccess")).post(access("postAccess"));
-  app.get("/account/disconnect", disconnect("showDisconnect")).post(disconnect("postDisconnect"));
+  app.get("/account/access", connectedApp("showAccess")).post(connectedApp("postAccess"));
+  app.get("/account/disconnect", connectedApp("showDisconnect")).post(connectedApp("postDisconnect"));
   app.get("/account/providers/connect", connection("showConnect")).post(connection("postConnect"));
   app.get("/account/providers/connected", connection("showConnected"));
   app.get("/account/providers/remove", removal("showRemove")).post(removal("postRemove"));

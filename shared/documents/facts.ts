@@ -37,7 +37,7 @@ export const DocumentFacts = z.object({
   net: z.optional(Amount),
   taxes: z.optional(z.array(Tax)),
   gross: z.optional(Amount),
-  /** What is left to pay after prepayments and rounding; may be zero or, after overpayment, negative. */
+  /** The amount due after prepayments and rounding; zero if paid, negative if overpaid. */
   payable: z.optional(Amount),
   /** Without spaces, with a valid checksum. */
   iban: z.optional(z.string()),

@@ -80,7 +80,7 @@ export async function checkPages(
   const look = async (who: string, what: string, response: Response): Promise<string> => {
     const text = `${JSON.stringify([...response.headers])}\n${await textOf(response)}`;
     seen.push(`${who} ${what.split("?")[0]} ${response.status}`);
-    // Whoever has the link of an invitation got its mail.
+    // The holder of an invitation's link received its mail.
     const isMailed = who === "a stranger" && what.includes(second.invitationToken);
     const leaks = isMailed ? [] : leaksIn(text, tenants, what);
     if (leaks.length > 0) findings.push(`${who}: ${what} shows ${leaks.join(", ")}`);

@@ -17,7 +17,7 @@ interface Invoice {
 const base64 = (text: string) => btoa(text);
 let files = 0;
 
-/** Adds a document as the upload page does, and answers what became of it. */
+/** Adds a document as the upload page does. @returns its description. */
 async function add(books: Books, invoice: Invoice, content = `file ${++files}`): Promise<Json> {
   const { document } = await books.ok("attach_document", {
     step: "keep",

@@ -158,7 +158,7 @@ Deno.test(
       const holds = done / MEASURE_SECONDS;
       print(`it holds ${holds.toFixed(0)} requests a second`);
 
-      // Of TIMES as much, what is accepted is answered within 2 s, and the rest is told to come again.
+      // At TIMES the load, accepted requests are answered within 2 s, and the others get 503.
       {
         const tallies = await press(
           world,

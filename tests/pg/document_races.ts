@@ -34,7 +34,7 @@ Deno.test("the same file sent eight times at once by two people is one document"
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, n) => keep(n % 2 ? owner : manager, "same", "1")),
     );
-    // A call that waits for two seconds is told to come again.
+    // After two seconds of waiting, a call answers `busy`.
     assert(answers.every(({ ok, error }) => ok || error.code === "busy"), JSON.stringify(answers));
     const ids = new Set(answers.filter(({ ok }) => ok).map(({ data }) => data.document.id));
     assertEquals(ids.size, 1);

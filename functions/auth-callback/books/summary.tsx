@@ -56,7 +56,7 @@ function sumsOf(dates: readonly DueDate[]): Sums {
   return sums;
 }
 
-/** The tool's total, which includes what is overdue. */
+/** The tool's total, including overdue bills. */
 function Due(
   { bills: { data: { totals }, totals_by_currency: sums, warnings }, dates, until, reader }: Part & Dues,
 ) {

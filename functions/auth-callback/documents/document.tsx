@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** One document: what was read, where it belongs, and its file. */
+/** The page of one document, its questions and its file. */
 import { Buffer } from "node:buffer";
 import * as z from "zod/mini";
 import { ShownDocument } from "../../../shared/documents/shown.ts";

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** What was read from a document, where it belongs, and the question about that. */
+/** A document's facts, its record, and the form that chooses the record. */
 import type { Child } from "hono/jsx";
 import type { ShownDocument } from "../../../shared/documents/shown.ts";
 import { Buttons, DateText, Facts, Name, Notice } from "../../../shared/pages/components.tsx";

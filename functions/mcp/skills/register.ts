@@ -36,7 +36,7 @@ export const guideResource = ({ connector }: Words): Resource => ({
   mimeType: MIME_TYPE,
 });
 
-/** @returns undefined for what is no skill's file. */
+/** @returns undefined unless a skill has this file. */
 export async function readSkill(words: Words, uri: string): Promise<ReadResourceResult | undefined> {
   const found = uri.startsWith(BASE) && (await load(words)).get(uri);
   return found ? { contents: [{ uri, mimeType: MIME_TYPE, text: found.text }] } : undefined;

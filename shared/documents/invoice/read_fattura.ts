@@ -74,7 +74,7 @@ function factsOf(body: Element, { parts, days }: { parts: Part[]; days: string[]
   };
 }
 
-/** The group of what has a rate or, without one, a reason. */
+/** Groups by tax rate and, for untaxed parts, by the reason. */
 const groupAt = (element: Element) => groupOf(textAt(element, "Natura") || "S", textAt(element, "AliquotaIVA")) ?? "";
 
 function lineOf(line: Element): Part {
@@ -129,7 +129,7 @@ function amountsOf(
 }
 
 const write = (number: Decimal) => roundTo(number, number.scale);
-/** What cannot be read stays so. */
+/** "?" if one of the numbers is unreadable. */
 const sum = (texts: string[]) => {
   const numbers = texts.map(parseDecimal);
   return numbers.every((one) => one !== undefined) ? write(numbers.reduce(add, ZERO)) : "?";

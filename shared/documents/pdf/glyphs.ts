@@ -25,7 +25,7 @@ const MARKS: Record<string, string> = {
 };
 const ACCENTED = new RegExp(`^([A-Za-z])(${Object.keys(MARKS).join("|")})$`);
 
-/** What cannot be read. */
+/** Stands for an unreadable letter. */
 export const LOST = "\ufffd";
 
 /** @returns the letter of a glyph's name (Adobe Glyph List), LOST when it is not known. */

@@ -36,7 +36,7 @@ const PLAIN = /[^()\\]*/y;
 const OCTAL = /[0-7]{1,3}/y;
 const KEYWORDS: Record<string, null | boolean> = { null: null, true: true, false: false };
 
-/** Damage ends no reading: what cannot be read is null. */
+/** Damage does not end the reading: an unreadable value is null. */
 export class ValueReader {
   /** @param text one byte a letter. */
   constructor(readonly text: string, readonly budget: Budget, public at = 0) {}

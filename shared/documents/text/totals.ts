@@ -113,7 +113,7 @@ const largestIn = (lines: Line[]): bigint =>
     0n,
   );
 
-/** @returns the code; or what was found, when it is not one. */
+/** @returns the code, or the text found in its place. */
 function currencyOf(amounts: Amount[], lines: Line[]): string | string[] {
   const own = new Set(amounts.flatMap(({ currency }) => currency ?? []));
   const all = new Set(lines.flat().flatMap(({ text }) => amountsIn(text)).flatMap(({ currency }) => currency ?? []));

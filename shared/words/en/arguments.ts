@@ -13,7 +13,7 @@ interface Category {
   details?: { suggestions?: readonly string[]; categories?: readonly string[] };
 }
 
-/** A category that people name so as to hide what is in it. */
+/** Names of categories whose expenses a person wants to hide. */
 const PRIVATE =
   /^(private|secret|hidden|confidential|privat|geheim|vertraulich|privé|confidentiel|privado|secreto|privato|segreto)$/i;
 

@@ -1,4 +1,4 @@
-/** What is unclear about a document, and why a file is not kept. */
+/** Doubts about a document, and reasons to refuse a file. */
 
 /** By check of `shared/documents/invoice/settle.ts`. */
 const CHECKS: Record<string, string> = {

@@ -22,7 +22,7 @@ const payer = ({ paid_on, by, is_automatic, parts }: Omit<Paid, keyof Money>): s
     is_automatic ? "automatically" : `by ${by ?? "a former member"}`
   } on ${paid_on}`;
 
-/** How to correct what was recorded for a date. */
+/** How to correct the payments of a date. */
 const correcting = (due_on: string, { parts }: Paid): string =>
   parts
     ? `To correct the recorded payments, reopen that date (update_bill with occurrence {"due_on": "${due_on}", "action": "reopen"}) and pay it ` +

@@ -1,4 +1,4 @@
-/** What an app began, kept or was given before its person let it only read: nothing of it writes any more. */
+/** After a person narrows an app to reading, its uploads, proposals and links from before write nothing. */
 import { assert, assertEquals, assertObjectMatch } from "@std/assert";
 import { keepFile, type Step, workThrough } from "../../../shared/import/import_work.ts";
 import { decide, noon, readProposal, setRules } from "../../_support/approvals.ts";

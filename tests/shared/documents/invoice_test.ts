@@ -11,7 +11,7 @@ const { totals } = SIMPLE;
 const [line] = SIMPLE.lines;
 const [tax] = SIMPLE.taxes;
 
-/** What is wrong, by the name of the check that finds it. */
+/** Faults, by the name of the check that finds each. */
 const WRONG: [check: string, invoice: Partial<Invoice>][] = [
   ["line", { lines: [{ ...line!, quantity: "5" }] }],
   ["line", { lines: [{ ...line!, allowance: "1.00" }] }],

@@ -1,4 +1,4 @@
-/** Every sample of tests/fixtures/documents is read as its expected file says: what is not in it is not a fact. */
+/** Every sample of tests/fixtures/documents gives exactly the facts in its expected file. */
 import { assertEquals } from "@std/assert";
 import type { ReadDocument } from "../../../shared/documents/facts.ts";
 import { readDocument } from "../../../shared/documents/read_document.ts";

@@ -1,4 +1,4 @@
-/** `attach_document` and `list_documents`: what is unclear about a document, in words. */
+/** Words for the doubts about a document (`attach_document`, `list_documents`). */
 import * as z from "zod/mini";
 import { presenter } from "../../../../shared/connector/tool.ts";
 import { findWords } from "../../../../shared/words/codes.ts";
