@@ -85,7 +85,11 @@ accountTest(
     const address = `/account/access?grant=${grant}`;
     const page = await (await browser.get(address)).text();
     assertStringIncludes(page, "What may <bdi>Claude</bdi> do?");
+    assertMatch(page, /<input[^>]*value="write"[^>]* checked/);
     const form_token = formsOf(page).find(({ html }) => html.includes('name="access"'))!.fields.form_token!;
+    for (const path of ["/account/access?grant=1", "/account/disconnect?grant=1", "/account/disconnect"]) {
+      assertEquals((await browser.post(path, { form_token, access: "read" })).status, 400, path);
+    }
     const saved = await browser.post(address, { form_token, access: "read" });
     assertEquals([saved.status, saved.headers.get("location")], [303, "/account?done=access_read"]);
     assertStringIncludes(await (await browser.get("/account?done=access_read")).text(), "May only read");
