@@ -89,7 +89,7 @@ declare
     then array[concat_ws(':', document.expense_id, document.occurrence_id)]
     else array(select app.match_key_of(m) from unnest(app.match_document(context, document)) as m) end;
 begin
-  -- Whoever takes it off a record keeps it; nobody else would see it.
+  -- The person who detaches it becomes its adder, because nobody else would see it.
   update app.documents as d
   set expense_id = null, occurrence_id = null, declined = d.declined || refused,
     added_by = case when d.expense_id is null then d.added_by else context.actor_id end
@@ -174,5 +174,5 @@ begin
 end
 $$;
 comment on function app.attach_document is
-  'Tool attach_document. Without arguments, data {upload}, a link. With a document, files it where it certainly '
-  'belongs or as to says, and returns data {document}. Only our own code passes a step.';
+  'Tool attach_document. Without arguments, data {upload}, a link. With a document, files it under the record in to, '
+  'or else under its certain match, and returns data {document}. Only our own code passes a step.';

@@ -1,4 +1,4 @@
--- Which record of the books a document belongs to. Certain is only what has the payee's name, the amount and the date;
+-- Matches a document to a record of the books. A match is certain if payee, amount and date agree;
 -- anything less is a question, and without a candidate it is something new.
 
 create type app.document_match as (

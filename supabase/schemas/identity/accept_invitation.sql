@@ -69,7 +69,7 @@ begin
 end
 $$;
 comment on function public.read_invitation is
-  'The data of the page behind an invitation''s link, for a signed-in person, or with null for whoever got the mail: '
+  'The data of the page behind an invitation''s link, for a signed-in person, or with null for the mail''s reader: '
   '{"outcome":"open","organization_id","organization_name","inviter","role","expires_at","address","onboarded"}, the '
   'same with outcome already_member, leaving, used, withdrawn, expired or plan, '
   '{"outcome":"for_another","masked_address"}, or {"outcome":"unknown"}.';

@@ -1802,7 +1802,7 @@ declare
     then array[concat_ws(':', document.expense_id, document.occurrence_id)]
     else array(select app.match_key_of(m) from unnest(app.match_document(context, document)) as m) end;
 begin
-  -- Whoever takes it off a record keeps it; nobody else would see it.
+  -- The person who detaches it becomes its adder, because nobody else would see it.
   update app.documents as d
   set expense_id = null, occurrence_id = null, declined = d.declined || refused,
     added_by = case when d.expense_id is null then d.added_by else context.actor_id end
@@ -11571,7 +11571,7 @@ begin
     where g.organization_id = review.organization_id and g.revoked_at is null;
     update identity.organizations as o set deletes_at = review.over_at + app.kept_for('deleted_organizations')
     where o.id = review.organization_id;
-    -- The reviewer and the invented member. Whoever the reviewer invited keeps an account of their own.
+    -- The reviewer and the invented member. People the reviewer invited keep their accounts.
     update identity.profiles as p set deletes_at = review.over_at + app.kept_for('deleted_accounts')
     from identity.memberships as m
     where m.organization_id = review.organization_id and m.user_id = p.user_id and p.deletes_at is null
@@ -13452,7 +13452,7 @@ COMMENT ON FUNCTION "app"."ask_of_own_accounts"(app.context, app.import_batches,
 
 COMMENT ON FUNCTION "app"."assign_pairs"(app.match_pair[]) IS 'Returns the chosen pairs, with each row and each entry used once.';
 
-COMMENT ON FUNCTION "app"."attach_document"(app.context, jsonb) IS 'Tool attach_document. Without arguments, data {upload}, a link. With a document, files it where it certainly belongs or as to says, and returns data {document}. Only our own code passes a step.';
+COMMENT ON FUNCTION "app"."attach_document"(app.context, jsonb) IS 'Tool attach_document. Without arguments, data {upload}, a link. With a document, files it under the record in to, or else under its certain match, and returns data {document}. Only our own code passes a step.';
 
 COMMENT ON FUNCTION "app"."average_spending"(app.context, app.period, text[], numeric, integer) IS 'Returns the average per month, week or day, whichever groups the answer, from the first payment until today: {per, amount, of, since}. of is the number of units, with a decimal. Returns null when the answer isn''t grouped by time.';
 
@@ -14244,7 +14244,7 @@ COMMENT ON FUNCTION "public"."read_deletion"(uuid) IS 'The data of the pages tha
 
 COMMENT ON FUNCTION "public"."read_export"(uuid, text, text, jsonb, date, date, timestamp with time zone) IS 'Returns a page of an export, read as the person under row-level security: {outcome: ok | refused, page?}. Each page checks the rights again. Works on every plan.';
 
-COMMENT ON FUNCTION "public"."read_invitation"(text, uuid, text, timestamp with time zone) IS 'The data of the page behind an invitation''s link, for a signed-in person, or with null for whoever got the mail: {"outcome":"open","organization_id","organization_name","inviter","role","expires_at","address","onboarded"}, the same with outcome already_member, leaving, used, withdrawn, expired or plan, {"outcome":"for_another","masked_address"}, or {"outcome":"unknown"}.';
+COMMENT ON FUNCTION "public"."read_invitation"(text, uuid, text, timestamp with time zone) IS 'The data of the page behind an invitation''s link, for a signed-in person, or with null for the mail''s reader: {"outcome":"open","organization_id","organization_name","inviter","role","expires_at","address","onboarded"}, the same with outcome already_member, leaving, used, withdrawn, expired or plan, {"outcome":"for_another","masked_address"}, or {"outcome":"unknown"}.';
 
 COMMENT ON FUNCTION "public"."redeem_authorization_code"(uuid, timestamp with time zone, text, text, uuid, text, text, text, text, timestamp with time zone, jsonb, text) IS 'Spends a code that passed every check of its contents, and stores the grant and its first tokens: outcome redeemed, unknown_client, not_a_member, burnt, or replayed, which ends the grant that the code was first redeemed for.';
 
