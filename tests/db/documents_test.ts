@@ -108,6 +108,12 @@ testBooks("a document", {}, {
     assertEquals((await ana.ok("attach_document", { document_id: bought.id })).document.filed.id, results[0].id);
   },
 
+  "with an amount but no payee is new, and one that says nothing is unread": async (ana) => {
+    const states = [];
+    for (const said of [{ gross: "12.00" }, { payee: "Bakery" }, {}]) states.push((await add(ana, said)).state);
+    assertEquals(states, ["new", "new", "unread"]);
+  },
+
   "with the same content is the same document, and the same invoice joins the first": async (ana) => {
     const { bill } = await ana.ok("add_bill", power());
     const first = await add(ana, POWER, "same");

@@ -66,7 +66,7 @@ begin
     'added_on', (document.created_at at time zone context.timezone)::date,
     'added_by', app.member_name(document.added_by),
     'state', case when document.expense_id is not null then 'filed' when matches <> '{}' then 'question'
-      when document.facts ? 'payee' then 'new' else 'unread' end,
+      when document.facts ?| array['payee', 'gross', 'payable'] then 'new' else 'unread' end,
     'read', document.facts - '{format,questions,taxes,period,net,payee_tax_id,customer_number}'::text[],
     'doubts', nullif(document.facts -> 'questions', '[]'),
     'filed', (
