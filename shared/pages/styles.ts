@@ -68,6 +68,13 @@ pre { margin: 0; white-space: pre-wrap; }
 section { margin-top: 2.75rem; }
 section > h2 { padding-bottom: .625rem; border-bottom: 1px solid var(--line); margin-bottom: 1rem; }
 
+.indexed > nav { padding-block: .75rem; border-block: 1px solid var(--line); }
+.indexed > nav ul { columns: 9rem; margin: 0; }
+.indexed > nav a { display: block; padding-block: .1875rem; color: var(--muted); text-decoration: none; }
+.indexed > nav a:hover { color: var(--ink); text-decoration: underline; }
+.indexed > nav li { padding: 0; break-inside: avoid; }
+.indexed section { scroll-margin-top: 1.25rem; }
+
 form { margin: 0; }
 .stack > * + * { margin-top: 1.5rem; }
 .field > label, .field > .label, legend { display: block; font-weight: 600; padding: 0; }
@@ -224,6 +231,10 @@ section > .asked { margin-bottom: 1.75rem; }
   .tabbed:not(.wide) .page .column > * { max-width: 41.5rem; }
   .two { display: grid; grid-template: auto 1fr / 3fr 2fr; column-gap: 4rem; }
   .two > * { min-width: 0; }
+  .tabbed .page .column > .indexed { display: grid; grid-template-columns: 12rem minmax(0, 41.5rem); column-gap: 4rem; align-items: start; max-width: none; }
+  .indexed > nav { position: sticky; top: 1.25rem; border: 0; padding: 0; }
+  .indexed > nav ul { columns: auto; }
+  .indexed > div > section:first-child { margin-top: 0; }
   .two > div { grid-area: 1 / 2 / span 2; }
 }
 @media (max-width: 26rem) {

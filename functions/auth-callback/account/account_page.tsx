@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The account page: frequent tasks first, deletion last. */
+/** The account page: an index, frequent tasks first, deletion last. */
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
@@ -50,6 +50,13 @@ const DONE = {
 } as const;
 export type Done = keyof typeof DONE;
 
+/** A section and its entry in the index. */
+interface Part {
+  id: string;
+  title: string;
+  content: Child;
+}
+
 interface AccountView {
   user: SignedInUser;
   account: Account;
@@ -74,6 +81,95 @@ export async function renderAccount(
   const connectorUrl = createUrls(config).resource;
   const wanted = c.req.query("organization");
   const organization = account.organizations.find(({ id }) => id === wanted) ?? account.organizations[0];
+  const parts: Part[] = [
+    isNew(account.first_steps) && {
+      id: "start",
+      title: words.firstSteps.title,
+      content: <FirstSteps steps={account.first_steps} connectorUrl={connectorUrl} words={words} />,
+    },
+    {
+      id: "organizations",
+      title: words.account[account.plans_enabled ? "organizations" : "organizationsOnly"],
+      content: (
+        <Organizations
+          organizations={account.organizations}
+          isSold={account.plans_enabled}
+          token={token}
+          words={words}
+          format={format}
+        />
+      ),
+    },
+    // The first step shows the address too.
+    (account.connected_apps.length > 0 || account.first_steps.app) && {
+      id: "apps",
+      title: words.account.apps,
+      content: (
+        <ConnectedApps
+          apps={account.connected_apps}
+          timezone={account.profile.timezone}
+          connectorUrl={connectorUrl}
+          token={token}
+          words={catalog}
+          format={format}
+        />
+      ),
+    },
+    {
+      id: "providers",
+      title: words.account.providers,
+      content: (
+        <ProviderLinks
+          links={account.provider_links}
+          connectable={account.connectable_bills}
+          providers={deps.providers}
+          token={token}
+          words={words.providerLinks}
+          format={format}
+        />
+      ),
+    },
+    {
+      id: "reminders",
+      title: words.account.reminders,
+      content: (
+        <>
+          <OrganizationMails organizations={account.organizations} token={token} words={words.reminders} />
+          <ReminderForm
+            profile={account.profile}
+            organizations={account.organizations}
+            token={token}
+            words={words.reminders}
+            unchosen={words.frame.choose}
+          />
+        </>
+      ),
+    },
+    {
+      id: "calendar",
+      title: words.account.calendars,
+      content: (
+        <Calendars
+          organizations={account.organizations}
+          token={token}
+          words={words.calendars}
+          format={format}
+        />
+      ),
+    },
+    {
+      id: "you",
+      title: words.person.title,
+      content: (
+        <Person email={user.email} profile={account.profile} token={token} words={words.person} format={format} />
+      ),
+    },
+    {
+      id: "delete",
+      title: words.endings.title,
+      content: <Endings organizations={account.organizations} words={words.endings} />,
+    },
+  ].filter((part) => part !== false);
   return renderPage(c, {
     title: words.account.title,
     config,
@@ -90,75 +186,26 @@ export async function renderAccount(
         )}
         <h1>{words.account.title}</h1>
         <GrantAlerts alerts={account.grant_alerts} token={token} words={words.alerts} format={format} />
-        {isNew(account.first_steps) && (
-          <Section title={words.firstSteps.title}>
-            <FirstSteps steps={account.first_steps} connectorUrl={connectorUrl} words={words} />
-          </Section>
-        )}
-        <Section title={words.account[account.plans_enabled ? "organizations" : "organizationsOnly"]}>
-          <Organizations
-            organizations={account.organizations}
-            isSold={account.plans_enabled}
-            token={token}
-            words={words}
-            format={format}
-          />
-        </Section>
-        {/* The first step shows the address too. */}
-        {(account.connected_apps.length > 0 || account.first_steps.app) && (
-          <Section title={words.account.apps}>
-            <ConnectedApps
-              apps={account.connected_apps}
-              timezone={account.profile.timezone}
-              connectorUrl={connectorUrl}
-              token={token}
-              words={catalog}
-              format={format}
-            />
-          </Section>
-        )}
-        <Section title={words.account.providers}>
-          <ProviderLinks
-            links={account.provider_links}
-            connectable={account.connectable_bills}
-            providers={deps.providers}
-            token={token}
-            words={words.providerLinks}
-            format={format}
-          />
-        </Section>
-        <Section title={words.account.reminders}>
-          <OrganizationMails organizations={account.organizations} token={token} words={words.reminders} />
-          <ReminderForm
-            profile={account.profile}
-            organizations={account.organizations}
-            token={token}
-            words={words.reminders}
-            unchosen={words.frame.choose}
-          />
-        </Section>
-        <Section title={words.account.calendars}>
-          <Calendars
-            organizations={account.organizations}
-            token={token}
-            words={words.calendars}
-            format={format}
-          />
-        </Section>
-        <Section title={words.person.title}>
-          <Person email={user.email} profile={account.profile} token={token} words={words.person} format={format} />
-        </Section>
-        <Section title={words.endings.title}>
-          <Endings organizations={account.organizations} words={words.endings} />
-        </Section>
+        <div class="indexed">
+          <nav aria-label={words.account.index}>
+            <ul class="bare">
+              {parts.map(({ id, title }) => (
+                <li>
+                  <a href={`#${id}`}>{title}</a>
+                </li>
+              ))}
+            </ul>
+          </nav>
+          <div>
+            {parts.map(({ id, title, content }) => (
+              <section id={id}>
+                <h2>{title}</h2>
+                {content}
+              </section>
+            ))}
+          </div>
+        </div>
       </>
     ),
   });
 }
-
-const Section = ({ title, children }: { title: string; children: Child }) => (
-  <section>
-    <h2>{title}</h2>
-    {children}
-  </section>
-);

@@ -17,6 +17,14 @@ accountTest("POST /account changes the country and nothing else", async (pages, 
   assertEquals((await browser.submit(page, 'value="country"', { country: "XX" })).status, 400);
 });
 
+accountTest("GET /account lists its sections in an index, each once and in order", async (pages, database) => {
+  const { browser } = await onboarded(pages, database);
+  const html = await (await browser.get("/account")).text();
+  const ids = [...html.matchAll(/<section id="([^"]+)"/g)].map(([, id]) => id);
+  assertEquals([...html.matchAll(/<a href="#(?!main")([^"]+)"/g)].map(([, id]) => id), ids);
+  assertEquals(ids, ["start", "organizations", "providers", "reminders", "calendar", "you", "delete"]);
+});
+
 accountTest("a person cannot disconnect another person's app or rename their organization", async (pages, database) => {
   const mira = await onboarded(pages, database);
   const grant = await connectApp(database, { userId: mira.id, name: "Claude" });

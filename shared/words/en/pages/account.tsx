@@ -4,6 +4,8 @@ import type { Child } from "hono/jsx";
 
 export const account = {
   title: "Your account",
+  /** The accessible name of the list of sections. */
+  index: "Sections of your account",
   organizations: "Organization and plan",
   /** Where there are no plans. */
   organizationsOnly: "Organization",
@@ -39,7 +41,7 @@ export const account = {
 };
 
 export const person = {
-  title: "You",
+  title: "Sign-in and country",
   address: "Sign-in address",
   changeAddress: "Change address",
   country: "Country",
