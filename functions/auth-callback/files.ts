@@ -5,7 +5,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import { ICON_FILES } from "../../shared/pages/icon_files.ts";
 
-/** Their names hold a hash of their bytes, so they never change. Clients show them on their own pages. */
+/** Their names contain a hash of their bytes, so their content never changes. Clients show them on their own pages. */
 const ICON_HEADERS = {
   "cache-control": "public, max-age=31536000, immutable",
   "access-control-allow-origin": "*",
@@ -19,7 +19,7 @@ export function getIcon(c: AppContext): Response {
   return c.body(Buffer.from(icon.base64, "base64"), 200, { ...ICON_HEADERS, "content-type": icon.type });
 }
 
-/** Nothing is there until the operator sets `OPENAI_APPS_CHALLENGE`. */
+/** Not found until the operator sets `OPENAI_APPS_CHALLENGE`. */
 export const getChallenge = ({ openaiAppsChallenge: token }: Config) => (c: AppContext): Response => {
   if (!token) throw new AppError("not_found", "no domain is being verified");
   return c.text(token, 200, { "cache-control": "no-store" });

@@ -3,12 +3,12 @@ import type { Registry } from "../../shared/providers/registry.ts";
 import { keep } from "../../shared/std/keep.ts";
 import type { Handler, OpenPageDeps, PageDeps } from "./page_guards.ts";
 
-/** Names of a module's exports that make handlers. */
+/** Names of a module's exports that create handlers. */
 type HandlerOf<Module> = {
   [Name in keyof Module]: Module[Name] extends (deps: PageDeps) => Handler ? Name : never;
 }[keyof Module];
 
-/** Makes handlers from modules that are loaded at the first request for their page. @param providers for tests. */
+/** Creates handlers from modules that are loaded at the first request for their page. @param providers for tests */
 export function pageLoader(open: OpenPageDeps, providers?: Registry) {
   const complete = keep(async (): Promise<PageDeps> => {
     (await import("../../shared/oauth/known_makers.ts")).knowCallbacks(open.config.knownApps);

@@ -12,10 +12,10 @@ import type { RunLimits } from "./run.ts";
 
 const PATH = "/api/cron/provider-sync";
 
-/** The platform ends a call after 60 s: no link is started after 50, and every query is aborted by 58. */
+/** The platform ends a call after 60 s, so no link is started after 50 s, and every query is aborted by 58 s. */
 const LIMITS: RunLimits = { workMs: 50_000, endMs: 58_000, linkMs: 10_000, concurrency: 6 };
 
-/** @param options for tests: their own providers, and less time. */
+/** @param options for tests: other providers and shorter limits */
 export function createCronProviderSyncApp(
   deps: Deps,
   { registry, limits = {} }: { registry?: Registry; limits?: Partial<RunLimits> } = {},

@@ -27,7 +27,7 @@ export interface RunLimits {
   workMs: number;
   /** When the last query is aborted. */
   endMs: number;
-  /** Time limit of a month of a link. */
+  /** Time limit of one link's month. */
   linkMs: number;
   /** How many links are queried in parallel. */
   concurrency: number;
@@ -44,10 +44,10 @@ export interface RunAnswer {
   errors: Problem[];
 }
 
-/** Number of months by the answer's `status`. */
+/** Counts months by the answer's `status`. */
 type Tally = Record<string, number>;
 
-/** Six seconds in all. */
+/** Six seconds in total. */
 const CLAIM_ATTEMPTS = 4;
 
 /**
@@ -69,7 +69,7 @@ export async function runProviderSync(
   let resealed = 0;
 
   const count = async () => counts = await store.countLinks({ period, again, before: startedAt, at: clock() });
-  /** Leased links with further months. The database also knows the rest. */
+  /** Leased links with further months. The database knows the others. */
   const backlog: ClaimedLink[] = [];
   let isAllClaimed = false;
   /** Retries, so that a database restart does not lose the day's only run. */

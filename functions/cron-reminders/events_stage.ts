@@ -1,6 +1,6 @@
 /**
- * Sends events to apps. Each is claimed under a lease before and settled after, as mails are: the events of a killed
- * run are sent again with the same ids, and a receiver that fails delays only its own.
+ * Sends events to apps. Like mails, each event is claimed under a lease before sending and settled afterwards. The
+ * events of a killed run are sent again with the same ids, and a failing receiver delays only its own.
  */
 import { openCredential } from "../../shared/credentials/envelope.ts";
 import { type ClaimedEvent, createEventDeliveryStore } from "../../shared/db/event_delivery_store.ts";
@@ -12,9 +12,9 @@ import type { Stage } from "./stage.ts";
 
 type SendingDeps = Pick<Deps, "config" | "database" | "clock" | "log" | "guardedFetch">;
 
-/** Receivers served at the same time, so that one without an answer keeps only a tenth of the run waiting. */
+/** The number of receivers served at the same time, so that an unresponsive one holds up only a tenth of the run. */
 const AT_ONCE = 10;
-/** Gone, and too large: the same event would be refused again (SEP-3415). */
+/** Gone or too large: the receiver would refuse the same event again (SEP-3415). */
 const FINAL = [410, 413];
 
 /** @throws as the database calls do. */
@@ -35,7 +35,7 @@ export async function sendEvents(deps: SendingDeps, { remainingMs }: Stage): Pro
   return counts;
 }
 
-/** `refused` for good. */
+/** Permanently `refused`. */
 async function send(
   { config, guardedFetch, clock, log }: SendingDeps,
   { subscription_id: subscriptionId, url, secret: sealed, event }: ClaimedEvent,

@@ -1,5 +1,5 @@
 /**
- * Creates digests, then claims, sends and settles them in batches. A run that dies leaves a lease that expires: the
+ * Creates digests, then claims, sends and settles them in batches. A killed run leaves a lease that expires, and the
  * next run sends the same batch with the same content and key.
  */
 import type { ClaimedBatch, Cursor } from "../../shared/db/reminders_store.ts";
@@ -32,8 +32,8 @@ interface Sent {
 }
 
 /**
- * @throws {AppError} `internal` when mail is not configured (digests wait then), or whatever kept all mails from being
- *   sent.
+ * @throws {AppError} `internal` when mail is not configured (digests wait then), or the error that kept all mails from
+ *   being sent
  */
 export async function sendReminders(job: Job, stage: Stage, fail: Fail): Promise<Sent> {
   const failure = await collect(job, stage);

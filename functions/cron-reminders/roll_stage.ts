@@ -50,7 +50,8 @@ async function rollPages(
         round.advanced += advanced;
         const now = performance.now();
         if (passedOver > 0 && now < until) {
-          // Another run may hold them and not have committed their next dates; their reminders must wait for that.
+          // Another run may hold them without having committed their next dates, and their reminders must wait for
+          // that.
           waiting.push({ page, notBefore: now + retries.pauseMs, until: Math.min(until, now + retries.ms) });
           continue;
         }

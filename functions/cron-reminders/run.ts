@@ -30,7 +30,9 @@ export interface RunAnswer {
 export interface RunLimits {
   /** How long new work is started. */
   workMs: number;
-  /** Only rolls bills and records automatic payments: totals must have them soon after midnight, mails wait for 08:00. */
+  /**
+   * Only rolls bills and records automatic payments: totals need them soon after midnight, while mails wait for 08:00.
+   */
   rollsOnly?: boolean;
   /** Only sends events to apps, which are waiting for them. */
   sendsEventsOnly?: boolean;
@@ -43,10 +45,10 @@ function stopwatch(): () => number {
   return () => performance.now() - startedAt;
 }
 
-/** Rolling comes before sending, and must leave it this share of the time. */
+/** Rolling comes before sending, and must leave this share of the time for it. */
 const SENDING_TIME_SHARE = 0.5;
 const PROPOSALS_TIME_SHARE = 0.6;
-/** Mails convert by today's rates, and don't wait longer for them. */
+/** Mails convert at today's rates, but don't wait longer for them. */
 const RATES_TIME_SHARE = 0.75;
 const KEPT_FOR_PAST_RATES_MS = 5_000;
 

@@ -4,7 +4,7 @@ import type { RemindersStore } from "../../shared/db/reminders_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import type { Problems } from "../../shared/jobs/problems.ts";
 
-/** Only the stage of events fetches URLs that others chose. */
+/** Only the events stage fetches URLs that other people chose. */
 export type JobDeps = Omit<Deps, "guardedFetch">;
 
 export interface Job extends JobDeps {

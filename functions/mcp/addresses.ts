@@ -1,6 +1,6 @@
 /**
  * Adds absolute URLs to results. The database does not know our addresses: it names the page, and this module builds
- * the URL from configuration.
+ * the URL from the configuration.
  */
 import type { Envelope } from "../../shared/connector/result.ts";
 import type { Download } from "../../shared/export/download_token.ts";
@@ -9,30 +9,30 @@ import { localInstant } from "../../shared/iso_day.ts";
 export interface Addresses {
   /** The page that connects a bill to its provider. */
   connectUrl: string;
-  /** Where to change an organization's plan. */
+  /** The page that changes an organization's plan. */
   plansUrl: (organizationId?: string) => string;
-  /** Where people are invited and removed. */
+  /** The page that invites and removes people. */
   membersUrl: (organizationId: string) => string;
-  /** Where the books are exported, with a file for a tax adviser. */
+  /** The page that exports the books, with a file for a tax adviser. */
   exportsUrl: (organizationId: string) => string;
-  /** Where a person decides whether an app may write. */
+  /** The page where a person decides whether an app may write. */
   accessUrl: (grantId: string) => string;
-  /** Where the owner of an organization that is being deleted can stop that. */
+  /** The page where the owner of an organization can cancel its deletion. */
   deletionUrl: (organizationId: string) => string;
   /** The page of a proposal. */
   proposalUrl: (proposalId: string) => string;
   /** The page that takes the file of an import. */
   uploadUrl: (importId: string) => string;
-  /** Where a person opens a document. */
+  /** The page of a document. */
   documentUrl: (documentId: string) => string;
-  /** Where to download a file of expenses, and until when. */
+  /** The URL of a file of expenses and its expiry. */
   fileUrl: (download: Download) => Promise<{ csv_url: string; expires_at: string }>;
 }
 
 /**
  * Adds `connect_url` to a bill without a provider, `csv_url` to a file that is too long for an answer, `upload.url` to
- * an import that needs its file, `url` to a document, `upgrade_url` to a refusal because of the plan, the page of a pending proposal, and
- * the pages of members, plan and export to the answers that lead there.
+ * an import that needs its file, `url` to a document, `upgrade_url` to a refusal because of the plan, the page of a
+ * pending proposal, and the pages of members, plan and export to the answers that refer to them.
  */
 export async function withAddresses(
   envelope: Envelope,

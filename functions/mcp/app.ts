@@ -73,7 +73,7 @@ export function createMcpApp(deps: Deps, { registry, words = wordsOf("en") }: Op
       events: { ...deps, resource: urls.resource, words },
     };
     app.use(paths.endpoint, refuseForeignOrigins(words));
-    // The first caller with a token loads the SDK and the tools; the answer "sign in" needs neither.
+    // The first caller with a token loads the SDK and the tools; the sign-in challenge needs neither.
     app.get(paths.endpoint, async (c) => {
       const caller = await callerOf(c, connector);
       return (await import("./card.ts")).getCard(c, connector, caller);

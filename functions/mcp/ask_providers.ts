@@ -10,7 +10,7 @@ import { outsidePlace } from "../../shared/http/place.ts";
 import { type Answer, createAsk, isAboutOneMonth, type PendingLink } from "../../shared/providers/ask.ts";
 import { PROVIDERS, type Registry } from "../../shared/providers/registry.ts";
 
-/** The limit for all months of a link, because a person is waiting. */
+/** The limit for all months of a link; a person is waiting. */
 const DEADLINE_MS = 10_000;
 
 export function createAskProviders(deps: Deps, registry: Registry = PROVIDERS): FollowUpServices["askProviders"] {

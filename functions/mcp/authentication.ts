@@ -92,8 +92,8 @@ function unauthorized({ address, words }: Connector, error?: ChallengeError): Ap
 }
 
 /**
- * RFC 6750 §3.1: a client may ask the person again, who then sees the choice, or show the address where the same
- * connection is allowed to write.
+ * RFC 6750 §3.1: a client may ask the person again, who then sees the choice, or show the address where the person can
+ * allow the connection to write.
  */
 function narrowedResponse(
   { grant_id, organization }: NarrowedWrite,
@@ -110,7 +110,7 @@ function narrowedResponse(
   });
 }
 
-/** 403 as for a plan: signing in again wouldn't help. */
+/** 403 as for a missing plan: signing in again wouldn't help. */
 function deletingResponse(
   { deletes_on, organization }: Extract<Refusal, { outcome: "organization_deleting" }>,
   { address, deletionUrl, words }: Connector,

@@ -1,5 +1,5 @@
 /**
- * The MCP server of one request: what it lists and how a tool call reaches us. The SDK handles both protocol eras; we
+ * The MCP server of one request: its lists, and the way a tool call reaches us. The SDK handles both protocol eras. We
  * use its low-level server, which shows the contracts unchanged and passes no exception on to clients.
  */
 import {
@@ -34,14 +34,14 @@ import { TOOLS } from "./tools/mod.ts";
 const LIST_CACHE = { ttlMs: 3_600_000, cacheScope: "private" } as const;
 
 const OPTIONS: ServerOptions = {
-  // A client that is promised change notifications holds a stream open, which would tie up a worker for nothing.
+  // A client that expects change notifications holds a stream open, which would tie up a worker for nothing.
   capabilities: {
     tools: { listChanged: false },
     prompts: { listChanged: false },
     resources: { listChanged: false },
   },
   cacheHints: {
-    // These depend on what the person allows, which may change at any time.
+    // These depend on the person's permission, which may change at any time.
     "server/discover": { ...LIST_CACHE, ttlMs: 60_000 },
     "tools/list": { ...LIST_CACHE, ttlMs: 60_000 },
     "prompts/list": LIST_CACHE,
@@ -73,7 +73,10 @@ const listTools = ({ tools }: Words, onlyReads: boolean) =>
     annotations: { title: tools[listed.name].title, ...listed.annotations },
   })) as ListToolsResult["tools"];
 
-/** Clients of the newer era say so with each request. Those of the older one can't be asked, for lack of sessions. */
+/**
+ * Clients of the newer era state it with each request. Clients of the older one can't be asked, because there are no
+ * sessions.
+ */
 function showsForms(envelope: Record<string, unknown> = {}): boolean {
   if (!(PROTOCOL_VERSION_META_KEY in envelope)) return false;
   const declared = envelope[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;

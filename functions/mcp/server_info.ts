@@ -10,8 +10,8 @@ export const serverInfo = ({ connector }: Words): Implementation => ({
 });
 
 /**
- * What a client reads once. The revision 2026-07-28 repeats the server's identity in every result, so the links are
- * only in the answers to these methods.
+ * Information that a client reads once. The revision 2026-07-28 repeats the server's identity in every result, so only
+ * the answers to these methods contain the links.
  */
 export const INTRODUCTIONS: readonly unknown[] = ["initialize", "server/discover"];
 

@@ -20,7 +20,7 @@ export interface ToolCall {
   run: RunTool;
   /**
    * Whether the caller may receive the result of `run`; queries the database only if the tool's SQL has not decided.
-   * @throws {AppError} what kept the tool from running, unless it is a failure of the tool itself.
+   * @throws {AppError} the reason that the tool did not run, unless the tool itself failed
    */
   verdict(): Promise<Authentication | ToolRun>;
   /** The verdict with which the first progress was reported. From then on the answer can only be a stream. */
@@ -37,7 +37,7 @@ interface Begun {
 interface Options {
   caller: Bearer;
   requestId: string;
-  /** Adds to the log line of the request. */
+  /** Adds fields to the request's log line. */
   note(fields: LogFields): void;
   /** An earlier verdict on the caller. */
   known?: Authentication | undefined;
@@ -50,7 +50,7 @@ export function createToolCall(
   { caller, requestId, note, known, isStreamed }: Options,
 ): ToolCall {
   const { store, log, clock, words } = connector;
-  // For internal failures, the caller only learns what to quote in a report.
+  // For internal failures, the caller learns only the id to quote in a report.
   const internal: FactEnvelope = {
     ok: false,
     error: { code: "internal", params: { details: { request_id: requestId } } },
@@ -59,7 +59,7 @@ export function createToolCall(
   let failure: AppError | undefined;
   let called: Tool | undefined;
   let begun: ToolRun | undefined;
-  /** The rest of the same request; undefined also when the caller was refused meanwhile. */
+  /** The rest of the same request; undefined also when the caller has lost access meanwhile. */
   async function followUp(
     tool: Tool,
     sent: Arguments,
@@ -128,7 +128,7 @@ export function createToolCall(
   };
 }
 
-/** What commits an import has the form that `tools/list` shows, for clients that hold their model to that. */
+/** `commit_with` has the form that `tools/list` declares, for clients that enforce it on their model. */
 function listCommit({ data, error, ...envelope }: Envelope, schema: JsonSchema): Envelope {
   const listed = <Facts extends Record<string, unknown> | undefined>(facts: Facts): Facts =>
     facts?.commit_with ? { ...facts, commit_with: listedArguments(facts.commit_with as Arguments, schema) } : facts;
@@ -139,7 +139,7 @@ function listCommit({ data, error, ...envelope }: Envelope, schema: JsonSchema):
   };
 }
 
-/** A write that reached no SQL, because of its arguments, is refused like one that did. */
+/** A write that reached no SQL because of its arguments gets the same refusal as one that did. */
 function refuseNarrowed(caller: Authentication, tool: Tool | undefined): Authentication | NarrowedWrite {
   if (caller.outcome !== "ok" || caller.barred_by !== "grant" || tool?.listed.annotations.readOnlyHint !== false) {
     return caller;
@@ -147,9 +147,9 @@ function refuseNarrowed(caller: Authentication, tool: Tool | undefined): Authent
   return { outcome: "insufficient_scope", grant_id: caller.grant_id!, organization: caller.organization };
 }
 
-/** An error names its request, for reports, outside of the text that a model reads. */
+/** The request id for reports, outside the text that a model reads. */
 const nameRequest = (result: ToolResult, requestId: string): ToolResult =>
   result.isError ? { ...result, _meta: { request_id: requestId } } : result;
 
-/** Ends a tool's work when its caller is refused halfway; the verdict says why. */
+/** Ends a tool's work when its caller loses access halfway; the verdict says why. */
 class RefusedMeanwhile extends Error {}

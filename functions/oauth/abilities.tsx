@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** What the person lets the app do: the part of the consent page that asks whether it may write. */
+/** The part of the consent page that asks whether the app may write. */
 import type { Child } from "hono/jsx";
 import type { ConsentOrganization } from "../../shared/db/oauth_store.ts";
 import type { Access } from "../../shared/oauth/access.ts";
@@ -9,12 +9,12 @@ import type { Words } from "../../shared/words/words.ts";
 interface AbilitiesView {
   organizations: readonly ConsentOrganization[];
   access: Access;
-  /** Where the browser goes after the choice. */
+  /** The path to open after the choice. */
   destination: Child;
   words: Words["pages"]["consent"];
 }
 
-/** What it may do, by the person's roles in the selectable organizations. */
+/** The app's abilities, by the person's roles in the selectable organizations. */
 export function Abilities({ organizations, access, destination, words }: AbilitiesView) {
   const roles = organizations.filter(({ has_connector }) => has_connector).map(({ role }) => role);
   const decides = organizations.some(({ has_connector, may_decide }) => has_connector && may_decide);
@@ -76,7 +76,7 @@ export function Abilities({ organizations, access, destination, words }: Abiliti
           <li>{alsoDo.see}</li>
           <li>{alsoDo.assign}</li>
           <li>{alsoDo.update}</li>
-          {/* The tool update_settings lets only owners change those settings. */}
+          {/* Only owners can change those settings with update_settings. */}
           <li>{roles.includes("owner") ? alsoDo.own : alsoDo.mails}</li>
         </ul>
       </details>
@@ -84,7 +84,7 @@ export function Abilities({ organizations, access, destination, words }: Abiliti
   );
 }
 
-/** On a square of 24, drawn in the color of the text. */
+/** Drawn on a square of 24 in the text's color. */
 const ICONS = {
   eye: "M2 12s4-6.5 10-6.5S22 12 22 12s-4 6.5-10 6.5S2 12 2 12zM12 9.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5z",
   pen: "M4 20v-4L15 5l4 4L8 20z",
@@ -96,7 +96,7 @@ const ICONS = {
   leave: "M14 5h5v5M19 5l-9 9M17 14v5H5V7h5",
 };
 
-/** A short line after its icon; a label takes no list. */
+/** A short line after its icon; a label must not contain a list. */
 function Line({ as: Element = "span", icon, children }: {
   as?: "li" | "span";
   icon: keyof typeof ICONS;

@@ -25,9 +25,9 @@ export interface ConsentPage {
   organizations: readonly ConsentOrganization[];
   /** Whether the operator has plans. */
   hasPlans: boolean;
-  /** Whether the person lets this app only read somewhere. */
+  /** Whether the person limits this app to reading in some organization. */
   isNarrowed: boolean;
-  /** What to preselect: so that no app widens itself by asking again, a choice to read stays. */
+  /** The preselected access: a choice to read stays, so that no app gains access by asking again. */
   access: Access;
   user: SignedInUser;
   /** The signed request that this page asks about. */
@@ -123,7 +123,7 @@ interface PlanNeededView {
   words: ConsentWords;
 }
 
-/** Why nothing can be allowed. */
+/** Why the person can allow nothing. */
 const PlanNeeded = ({ organization: { name, trial_ended_at }, words: { nothingToConnect: words } }: PlanNeededView) => (
   <Notice kind="warning">
     <p>{(trial_ended_at ? words.trialEnded : words.needsPlan)(<Name>{name}</Name>)}</p>
@@ -140,7 +140,7 @@ const ToPlan = (
   </a>
 );
 
-/** @param place.plans their names; undefined where there are no plans. */
+/** @param place.plans the plans' names; undefined without plans */
 function choiceOf(
   { organization_id, name, plan, role, has_connector }: ConsentOrganization,
   { words, plans, urls }: {

@@ -26,7 +26,7 @@ export async function documentQuotas(
   { c, clientId }: DocumentRequest,
 ): Promise<{ documentQuotas: Quota[]; knownQuotas: Quota[] }> {
   if (isPublishedDocument(clientId)) {
-    // Not counted by caller: once read, the document serves everybody for minutes.
+    // Not counted by caller, because one read serves everybody for minutes.
     const own = await quotasFor(config, [["client_document_published", clientId]]);
     return { documentQuotas: own, knownQuotas: own };
   }

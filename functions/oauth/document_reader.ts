@@ -1,6 +1,6 @@
 /**
- * Reads and validates clients' metadata documents. Concurrent reads of a document share one fetch, and a failed one is
- * not retried for a moment; both per process. Successes are not cached here.
+ * Reads and validates clients' metadata documents. Concurrent reads of a document share one fetch, and a failed fetch
+ * is not retried for a moment; both apply per process. Successes are not cached here.
  */
 import type { Clock } from "../../shared/clock.ts";
 import type { GuardedFetch } from "../../shared/net/guarded_fetch.ts";

@@ -1,6 +1,6 @@
 /**
- * Finds the client of a request, and the person's organizations. Registered clients are in the database; clients with a
- * metadata document too while the stored copy is fresh, otherwise it is fetched, within the limits.
+ * Finds the client of a request, and the person's organizations. The database has registered clients, and a copy of
+ * each metadata document. A stale copy is fetched again, within the limits.
  */
 import type { OpenedConsent, OpenedDocumentConsent, StoredClient } from "../../shared/db/oauth_store.ts";
 import type { AppContext } from "../../shared/http/app.ts";

@@ -40,7 +40,7 @@ export function createPaymentWebhookApp({ config, database, clock, log }: Deps):
     const bodyHash = sha256(new Uint8Array(body)).toString("hex");
     const verdict = await store.applyPaymentEvent(event, { bodyHash, eventId: eventIdOf(c), at: clock() });
     note(c, verdict);
-    // Only a person can fix these.
+    // Retries cannot fix these; a person must.
     if (verdict.reason) log.error("payment_event", { request_id: c.get("requestId"), ...verdict });
     return c.json({ status: verdict.outcome }, 200, { "cache-control": "no-store" });
   });

@@ -2,7 +2,7 @@
 import { productionDeps } from "../../shared/production_deps.ts";
 import { createPaymentWebhookApp } from "./app.ts";
 
-// Without its secret it still starts and answers 503 with a log line, so that the provider keeps undelivered events.
+// Without its secret it still starts and returns 503 with a log line, so that the provider retries its events later.
 Deno.serve(
   createPaymentWebhookApp(productionDeps("payment-webhook", ["siteUrl", "supabaseUrl", "serviceRoleKey"])).fetch,
 );

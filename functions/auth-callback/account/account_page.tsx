@@ -175,7 +175,7 @@ export async function renderAccount(
     config,
     user,
     tabs: organization && tabsIn(account, organization, "account"),
-    // The address of the connector is shown until an app uses it.
+    // Shows the connector's address until an app uses it.
     ...(account.connected_apps.length === 0 && { script: COPY_SCRIPT }),
     children: (
       <>

@@ -89,7 +89,7 @@ export function AppFacts({ app, heading, change, timezone, words, format }: {
   app: ConnectedApp;
   /** The app's name as a heading, at the page's level. */
   heading: Child;
-  /** The link to change what it may do. */
+  /** The link to change the app's access. */
   change?: Child;
   timezone: string;
   words: AppWords;

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The provider connections of variable bills: their state, and what the owner can do with them. */
+/** The provider connections of variable bills: their state and the owner's actions. */
 import type { Child } from "hono/jsx";
 import type { Account, AccountProviderLink } from "../../../shared/db/identity_store.ts";
 import { Name, Row } from "../../../shared/pages/components.tsx";
@@ -57,7 +57,7 @@ export function ProviderLinks({ links, connectable, providers, token, words, for
               </>
             )}
           </p>
-          {/* Apart from what pauses it. */}
+          {/* Kept apart from the button that pauses it. */}
           {link.role === "owner" && (
             <p class="small">
               <a class="quiet danger" href={removePath(link.id)} aria-label={words.removeFrom(link.bill)}>

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Where an app has events sent, with the button that stops them, and the one that allows them again. */
+/** The addresses to which an app's events go, with buttons to stop and to allow them. */
 import type { Child } from "hono/jsx";
 import type { ConnectedApp } from "../../../shared/db/connected_app.ts";
 import { DateText } from "../../../shared/pages/components.tsx";
@@ -44,5 +44,5 @@ export function Subscriptions({ app, appName, token, words, events, format }: Su
   );
 }
 
-/** Paths of webhooks can hold secrets. */
+/** A webhook's path can contain a secret. */
 const hostsOf = ({ subscriptions }: ConnectedApp) => [...Map.groupBy(subscriptions, ({ url }) => new URL(url).host)];

@@ -29,7 +29,7 @@ export interface RuleProblems {
   roles?: string;
 }
 
-/** Only for currencies of similar value; elsewhere an amount would be a guess. */
+/** Only for currencies of similar value, because any other default would be a guess. */
 const SUGGESTED_OVER: Readonly<Record<string, string>> = { EUR: "200", USD: "200", GBP: "200", CHF: "200" };
 
 /** Default values while there are no rules. */
@@ -51,7 +51,7 @@ export const emptyRule: TypedRule = {
   problems: {},
 };
 
-/** @param asked.tools that a rule can name. */
+/** @param asked.tools the tools that a rule can name. */
 export function readRule(
   form: Form,
   { tools, currency, words }: {

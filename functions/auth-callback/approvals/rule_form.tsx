@@ -9,7 +9,7 @@ interface RuleFormView {
   typed: TypedRule;
   /** The page's address. */
   here: string;
-  /** Of the limit. */
+  /** The limit's currency. */
   currency: string;
   token: Child;
   reader: Reader;

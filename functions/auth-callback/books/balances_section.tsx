@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Debts from shared costs; only the assistant settles them. */
+/** Debts from shared costs. Only the assistant can settle them. */
 import type { Balance, Glance } from "../../../shared/books/glance.ts";
 import { Name, Row } from "../../../shared/pages/components.tsx";
 import type { Part } from "./part.ts";

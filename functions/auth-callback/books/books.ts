@@ -1,4 +1,4 @@
-/** The books at a glance. Its only changes of the books are paying a due date and undoing that. */
+/** The books at a glance. Its only writes are paying a due date and undoing that payment. */
 import { cleanLine } from "../../../shared/clean_text.ts";
 import type { FactEnvelope } from "../../../shared/connector/result.ts";
 import { AppError } from "../../../shared/errors.ts";
@@ -37,7 +37,7 @@ export const showBooks = (deps: PageDeps): Handler =>
       if (organizationId === undefined) return await renderNoBooks(c, deps, user);
       throw noPage();
     }
-    // A cursor of an earlier version, or an invented one.
+    // A cursor of an earlier version, or a forged one.
     if (!found.expenses.ok) return c.redirect(booksPath(found.organization.id), 303);
     return await renderBooks(c, deps, { user, glance: found, query, cursor, news: newsOf(c.req.query("news")) });
   });

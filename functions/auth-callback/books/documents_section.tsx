@@ -1,11 +1,11 @@
 /** @jsxImportSource hono/jsx */
-/** Documents that belong to nothing yet, and the way to upload more. */
+/** Documents without a record, and the link to upload more. */
 import type { Glance } from "../../../shared/books/glance.ts";
 import { DateText, Name, Row } from "../../../shared/pages/components.tsx";
 import { documentPath } from "../../../shared/urls.ts";
 import type { Part } from "./part.ts";
 
-/** As many as a page of the books needs; the assistant lists the rest. */
+/** The maximum on this page; the assistant lists the rest. */
 const SHOWN = 5;
 
 export function DocumentsSection(

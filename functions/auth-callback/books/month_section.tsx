@@ -11,7 +11,7 @@ import type { Part } from "./part.ts";
 export function MonthSection({ spending: { data }, ...part }: Part & { spending: NonNullable<Glance["spending"]> }) {
   const { glance, reader: { words: { books: words }, catalog, format } } = part;
   const { total, budgets, unconverted } = data;
-  // A category of the month before only has no bar.
+  // A category with spending only in the month before has no bar.
   const rows = data.rows.filter(({ count }) => count > 0);
   const notConverted = unconverted?.map(({ amount, currency }) => format.money(amount, currency)).join(" · ");
   const alone = notConverted ? words.withoutRate(notConverted, total.currency) : words.nothingSpent;

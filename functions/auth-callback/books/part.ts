@@ -6,7 +6,7 @@ export interface Part {
   glance: Glance;
   /** The reader's address. */
   me: string;
-  /** For forms. */
+  /** The token of forms. */
   token: string;
   reader: Reader;
 }

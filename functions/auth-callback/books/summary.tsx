@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Where the books stand, in four numbers: overdue, due, spent and budgets. */
+/** The state of the books in four numbers: overdue, due, spent and budgets. */
 import type { Child } from "hono/jsx";
 import { addAmounts } from "../../../shared/amounts.ts";
 import { type DueDate, type Glance, lacksAmounts, type Sums } from "../../../shared/books/glance.ts";

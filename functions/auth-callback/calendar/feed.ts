@@ -1,6 +1,6 @@
 /**
- * Due dates for a person's calendar app. The address is the only credential that apps support, so it can only read, and
- * only while its person may.
+ * Due dates for a person's calendar app. Apps support no credential but the address, so it can only read, and only
+ * while its person may.
  */
 import type { CalendarFacts } from "../../../shared/calendar/facts.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
@@ -31,7 +31,7 @@ function asFile(c: AppContext, { config }: PageDeps, facts: CalendarFacts): Resp
   return c.body(writeCalendar(facts, { words: words.calendarFeed, format, language, host }), 200, {
     "content-type": "text/calendar; charset=utf-8",
     "content-disposition": 'attachment; filename="bills.ics"',
-    // Only the app caches it, and revalidates each time.
+    // Only the app may cache it, and it must revalidate each time.
     "cache-control": "private, no-cache",
     "vary": "accept-language",
     "referrer-policy": "no-referrer",

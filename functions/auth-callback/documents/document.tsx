@@ -18,7 +18,7 @@ import { Alerts, Choose, ReadFacts } from "./document_facts.tsx";
 
 const ID = /^doc_[0-9a-z]{8,32}$/;
 const TARGET = /^(?:none|(?:exp|bill)_[0-9a-z]{8,32})$/;
-/** Enough for people, and none of them ends a header or a quoted text. */
+/** Enough characters for people; none of them can end a header or a quoted text. */
 const UNSAFE = /[^\w .()+-]/g;
 
 const File = z.object({ name: z.string(), type: z.string(), content: z.string() });
@@ -86,7 +86,7 @@ export const postDocument = (deps: PageDeps): Handler =>
     return c.redirect(proposal ? proposalPath(proposal) : `${path}?news=refused`, 303);
   });
 
-/** Never shown inside of our pages: a file from others is downloaded, and the browser must not guess its type. */
+/** Never shown inside our pages: an untrusted file is downloaded, and the browser must not guess its type. */
 export const getDocumentFile = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
     const answer = await deps.documents.open({ userId: user.id, documentId: idOf(c), at: deps.clock() }, true);

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** A document's facts, its record, and the form that chooses the record. */
+/** A document's facts and record, and the form that assigns it to a record. */
 import type { Child } from "hono/jsx";
 import type { ShownDocument } from "../../../shared/documents/shown.ts";
 import { Buttons, DateText, Facts, Name, Notice } from "../../../shared/pages/components.tsx";
@@ -12,7 +12,7 @@ interface Part {
   reader: Reader;
 }
 
-/** A changed account comes first: it may be a fraud. */
+/** A changed account comes first, because it may be fraud. */
 export function Alerts({ document: { iban_was: was, read, doubts = [] }, reader: { words } }: Part) {
   return (
     <>
@@ -53,7 +53,7 @@ export function ReadFacts({ document: { read, filed, state }, reader: { words: {
   return <Facts facts={facts.filter(([, value]) => value)} />;
 }
 
-/** @param token of the form. */
+/** @param token of the form */
 export function Choose({ document: { id, state, candidates = [] }, reader, token }: Part & { token: string }) {
   const { words: { documents: words }, format } = reader;
   if (state === "new" || state === "unread") return null;

@@ -1,4 +1,4 @@
-/** Reads uploaded documents, stores each once, and attaches it where it certainly belongs. */
+/** Reads uploaded documents, stores each once, and attaches it if the match is certain. */
 import { Buffer } from "node:buffer";
 import { cleanLine } from "../../../shared/clean_text.ts";
 import type { FactEnvelope } from "../../../shared/connector/result.ts";
@@ -11,7 +11,7 @@ import type { SignedInUser } from "../../../shared/http/session.ts";
 import type { RefusalFacts } from "../../../shared/words/message.ts";
 import type { PageDeps } from "../page_guards.ts";
 
-/** Not a document at all, as opposed to one that cannot be read. */
+/** The file is not a document at all, as opposed to an unreadable one. */
 const OTHER_KINDS = [
   "invalid_argument.document_empty",
   "invalid_argument.document_unknown_kind",
@@ -25,7 +25,7 @@ export interface ReadFile {
 
 export type Taken = { name: string } & ({ document: ShownDocument } | { refusal: RefusalFacts });
 
-/** One after the other: reading takes memory. */
+/** One at a time: reading takes memory. */
 export async function readDocuments(files: readonly SentFile[]): Promise<ReadFile[]> {
   const read: ReadFile[] = [];
   for (const { name, type, bytes } of files) {
@@ -67,7 +67,7 @@ async function take(
   });
   if (!kept.ok) return { name, refusal: kept.error! };
   const document = documentOf(kept);
-  // An approval may be needed to set a bill's amount; the document is kept either way.
+  // Setting a bill's amount may need approval; the document is kept either way.
   const attached = await attach({ document_id: document.id });
   return { name, document: attached.ok ? documentOf(attached) : document };
 }

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** What became of each uploaded file. */
+/** The result of each uploaded file. */
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";

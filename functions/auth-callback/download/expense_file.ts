@@ -15,7 +15,7 @@ export const getExpenseFile = (deps: PageDeps): Handler =>
     if (download?.userId !== user.id) {
       throw new AppError("forbidden", "not their link, or too late", { says: ({ fileLinkOver }) => fileLinkOver });
     }
-    // Before the first byte, so that a refusal is a page.
+    // Checked before the first byte, so that a refusal is a page.
     const first = await readPart(deps, { ...download, at });
     const { uncategorized } = c.get("reader").words.fileLabels;
     return c.body(stream(deps, { ...download, at }, { first, uncategorized }), 200, {

@@ -67,7 +67,7 @@ function sendEverything(c: AppContext, deps: PageDeps, exporting: Exporting): Re
 async function sendPayments(c: AppContext, deps: PageDeps, exporting: Exporting, form: Form): Promise<Response> {
   const period = readPeriod(form, exporting.organization.today);
   const { uncategorized } = c.get("reader").words.fileLabels;
-  // Before the first byte, so that a refusal is a page.
+  // Checked before the first byte, so that a refusal is a page.
   const first = await readPage(deps, exporting, { part: "payments", after: null, period });
   if (first.rows.length === 0) return await renderExport(c, deps, { ...exporting, empty: period });
   // Record the export only now, because an empty period exports nothing.

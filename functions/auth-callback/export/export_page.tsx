@@ -22,7 +22,7 @@ export async function renderExport(
   c: AppContext,
   { config, clock }: PageDeps,
   { user, organizationId, organization, empty }: Exporting & {
-    /** The period that was asked for, if it has no payments. */
+    /** The requested period, if it has no payments. */
     empty?: Period;
   },
 ): Promise<Response> {

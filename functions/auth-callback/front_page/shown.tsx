@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The chart and the reminder mail with example figures, in the theme of the page and without a file to load. */
+/** The chart and the reminder mail with example figures, in the page's theme and without external files. */
 import { Bar } from "../../../shared/pages/components.tsx";
 import type { Words } from "../../../shared/words/words.ts";
 

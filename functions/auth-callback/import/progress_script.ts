@@ -1,6 +1,6 @@
 /**
- * Shows the progress of an upload and of the work on its file, and goes on with that work, without a new page. Without
- * scripts the same forms lead from page to page.
+ * Shows the progress of an upload and its processing, and continues the processing without a new page. Without scripts,
+ * the same forms lead from page to page.
  */
 export const PROGRESS_SCRIPT = `{
 const RETRY_MS = 5000;

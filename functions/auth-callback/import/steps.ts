@@ -20,7 +20,7 @@ export interface OpenImport {
 }
 
 /**
- * Why an import can't be shown: another person's, no access to the books any more, or a link that already took its
+ * Why an import can't be shown: it is another person's, the reader lost access to the books, or its link already took a
  * file.
  */
 export type UploadRefusal = "unknown" | "refused" | "used";
@@ -87,7 +87,7 @@ interface Effect {
 export interface Preview {
   rows_ok: number;
   rows_bad_count: number;
-  /** Rows that are in the books already. */
+  /** Rows that the books already contain. */
   duplicates_count: number;
   /** Other writes: paid dates, corrected estimates, and expenses removed as transfers. */
   pays?: Effect[];
@@ -95,15 +95,15 @@ export interface Preview {
   removes?: Effect[];
   left_out: { kind: LeftOut | "other_half"; count: number }[];
   questions: unknown[];
-  /** When there are more than are listed. */
+  /** Set when there are more than the listed ones. */
   questions_count?: number;
   totals: Record<string, string>;
-  /** For rows that can be read; otherwise empty. */
+  /** Counts readable rows; otherwise empty. */
   period: { from?: string; to?: string };
   sample: { date: string; name: string; payee?: string; amount: string; currency: string; is_refund?: true }[];
 }
 
-/** Why a file that was read has no preview: the closed months of its rows, or none of them can be read. */
+/** Why a readable file has no preview: all its rows are in closed months, or none of them is readable. */
 export type NoPreview = { closed?: { month: string; to: string } };
 
 export async function previewOf({ step }: Found): Promise<Preview | NoPreview> {

@@ -1,7 +1,7 @@
 /**
- * The upload page, `/account/import/<import_id>`, from a link that `import_expenses` or `attach_document` returned: it
- * takes a bank's statement or any number of documents. Session,
- * membership, plan and the import's owner are checked before the file is read, and no model ever gets the file.
+ * The upload page, `/account/import/<import_id>`, from a link that `import_expenses` or `attach_document` returned. It
+ * takes a bank statement or any number of documents. Session, membership, plan and the import's owner are checked
+ * before the file is read, and no model ever gets the file.
  */
 import { cleanText } from "../../../shared/clean_text.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
@@ -16,12 +16,15 @@ import { type Found, openImport, refusalOf } from "./steps.ts";
 import { renderUpload } from "./upload_page.tsx";
 import { renderUploaded } from "./uploaded_page.tsx";
 
-/** Of all files of one form: several times this is in memory at once. */
+/** The total of all files in one form, which is in memory several times at once. */
 export const MAX_SENT_BYTES = 25 * 1024 * 1024;
 const MAX_FILES = 20;
 /** Well below the timeouts of the platform and the front doors. */
 export const WORK_MS = 20_000;
-/** For pages that show the progress by themselves (field `brief`): short, but several times as long as reading a file. */
+/**
+ * For pages that show the progress themselves (field `brief`): short, but several times as long as reading a file
+ * takes.
+ */
 const BRIEF_MS = 5_000;
 
 export const showUpload = (deps: PageDeps): Handler =>
@@ -32,7 +35,7 @@ export const showUpload = (deps: PageDeps): Handler =>
     return await render(c, deps, found);
   });
 
-/** The file; or a form without one, to go on with a file that was sent before. */
+/** Takes the file, or a form without one to continue with an earlier file. */
 export const postUpload = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
     refuseOtherSites(c, deps.config);
@@ -55,7 +58,7 @@ async function receive(c: AppContext, deps: PageDeps, found: Found): Promise<Res
   if (!file) return await renderUpload(c, deps, { ...found, failure: { code: "no_file" } });
   const { readDocuments, takeDocuments } = await import("../documents/take_documents.ts");
   const read = await readDocuments(files);
-  // A file that is no document is a statement, which comes by itself.
+  // A file that is not a document is a statement, which must be the only file.
   if (files.length > 1 || read[0]!.isDocument) {
     const results = await takeDocuments(deps, { user, organizationId: found.organization.id, read });
     const { renderTaken } = await import("../documents/taken_page.tsx");
@@ -63,7 +66,7 @@ async function receive(c: AppContext, deps: PageDeps, found: Found): Promise<Res
   }
   const upload = readUpload(file.bytes, file.name);
   if ("code" in upload) return await renderUpload(c, deps, { ...found, failure: upload });
-  // As in tool calls: hidden characters must not reach the books or a model.
+  // As in tool calls, hidden characters must not reach the books or a model.
   const text = cleanText(upload.text);
   const kept = await keepFile(
     step,

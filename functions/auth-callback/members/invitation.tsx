@@ -1,8 +1,8 @@
 /** @jsxImportSource hono/jsx */
 /**
- * The page behind an invitation's link. It shows inviter, invited address and organization, also to visitors
- * without an account. Accepting requires a form, since mail scanners follow links. Other signed-in people see only the
- * beginning of the invited address.
+ * The page behind an invitation's link. It shows the inviter, the invited address and the organization, even to
+ * visitors without an account. Accepting requires a form, since mail scanners follow links. Other signed-in people see
+ * only the beginning of the invited address.
  */
 import type { InvitationEnd, ShownInvitation } from "../../../shared/db/members_store.ts";
 import { AppError } from "../../../shared/errors.ts";
@@ -68,8 +68,8 @@ async function read(c: AppContext, { members, clock }: PageDeps, user: SignedInU
 }
 
 /**
- * The secret of the link reached the invited mailbox, as that of a sign-in link does, so it makes the account of that
- * address. It signs nobody in who has one: an invitation lives for days and may be forwarded.
+ * Like a sign-in link, the secret proves access to the invited mailbox, so it may create the account of that address.
+ * It never signs in an existing account, because an invitation is valid for days and may be forwarded.
  */
 async function acceptSignedOut(c: AppContext, deps: PageDeps): Promise<Response> {
   const form = await readVisitorForm(c, deps.config);
@@ -225,7 +225,7 @@ async function renderForAnother(
   });
 }
 
-/** @param why `unknown` also for a replaced link. */
+/** @param why `unknown` also for a replaced link */
 async function refuse(
   c: AppContext,
   { config }: PageDeps,

@@ -20,7 +20,7 @@ export interface OnboardingView {
   currencies: readonly string[];
   values: Onboarding;
   problems: Problems;
-  /** The values are guesses that the browser may improve. */
+  /** The values are guesses; the browser may know better ones. */
   isFresh: boolean;
 }
 

@@ -15,7 +15,7 @@ import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_gua
 
 interface Values {
   name: string;
-  /** The country's when absent. */
+  /** The country's currency when absent. */
   baseCurrency?: string | undefined;
 }
 type Problems = { name?: string; base_currency?: string };
@@ -57,7 +57,7 @@ async function render(
   const at = clock();
   const here = c.req.path + new URL(c.req.url).search;
   const asked = await members.readNewOrganization({ userId: user.id, at });
-  // Not back to this page, which would redirect a suspended person in a loop.
+  // Without a path back to this page, which would redirect a suspended person in a loop.
   if (!asked) return c.redirect("/onboarding", 303);
   const reader = livingIn(c, asked.country);
   const { newOrganization: words, frame } = reader.words;

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
- * The privacy policy and the terms: what the service stores and how long, and who processes it by the settings. Without
- * `OPERATOR_NAME`, `OPERATOR_CONTACT` and `OPERATOR_COUNTRY` they say that they are templates.
+ * The privacy policy and the terms: stored data, its retention, and its processors according to the settings. Without
+ * `OPERATOR_NAME`, `OPERATOR_CONTACT` and `OPERATOR_COUNTRY` they identify themselves as templates.
  */
 import type { Child } from "hono/jsx";
 import { type Config, hasOperator } from "../../../shared/config.ts";
@@ -95,7 +95,7 @@ function operatorOf({ operatorName, operatorContact, operatorCountry }: Config, 
   };
 }
 
-/** @param keep "14 days", as {@link RETENTION} has it. */
+/** @param keep a period such as "14 days", from {@link RETENTION} */
 function keptFor(keep: string, { days, hours }: PolicyWords): string {
   const [count, unit] = keep.split(" ");
   return unit!.startsWith("hour") ? hours(Number(count)) : days(Number(count));
@@ -113,7 +113,7 @@ function processorsOf(config: Config, words: PolicyWords): string[] {
   ];
 }
 
-/** Undefined on one server whose host no setting names. */
+/** Undefined on one server whose settings name no host. */
 function hostOf({ siteUrl, supabaseUrl, operatorHosting }: Config): string | undefined {
   if (supabaseUrl === siteUrl) return operatorHosting;
   const { hostname } = new URL(supabaseUrl);

@@ -10,10 +10,10 @@ export interface Country {
   currency: string;
 }
 
-// The package includes a withdrawn code and a user-assigned one.
+// The package includes a withdrawn code and a user-assigned one; leave both out.
 const NOT_ISO_3166_1 = ["AN", "XK"];
 
-/** All of ISO 3166-1. */
+/** All countries of ISO 3166-1. */
 export const COUNTRIES: readonly Country[] = Object.entries(countryToCurrency)
   .filter(([code]) => !NOT_ISO_3166_1.includes(code))
   .map(([code, currency]) => ({ code, currency }));

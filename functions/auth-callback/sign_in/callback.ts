@@ -96,7 +96,7 @@ async function exchangeCode(
   return await continueAfterSignIn(c, deps, { user: data.user, next: nextOf(c) });
 }
 
-/** Always 400: whatever is wrong with the link, the person has to start again, with `next` kept. */
+/** Always 400: after any problem with the link, the person has to start again, with `next` kept. */
 function fail(c: AppContext, { config, log }: OpenPageDeps, failure: CallbackFailure): Promise<Response> {
   log.info("sign_in_failed", { request_id: c.get("requestId"), reason: failure });
   const { reasons, unchanged, again } = c.get("reader").words.signInFailures;

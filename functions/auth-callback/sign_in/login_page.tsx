@@ -148,7 +148,7 @@ export async function renderSent(
   });
 }
 
-/** Only a page opened on the embedded stack's own machine links to its mailbox. */
+/** Links to the mailbox only on a page that the embedded stack's own machine opened. */
 const localUrlFor = (c: AppContext, { localUrl }: Pick<Config, "localUrl">): string | undefined =>
   c.req.header(DIRECT_HEADER) ? localUrl : undefined;
 

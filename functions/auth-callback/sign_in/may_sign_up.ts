@@ -1,6 +1,6 @@
 /**
- * `SIGN_UP=invited`: who has no account needs an invitation. The sign-in mail creates no account for others, and an
- * account that came about in another way, such as by another service, gets no organization.
+ * `SIGN_UP=invited`: a person without an account needs an invitation. For everybody else, the sign-in mail creates no
+ * account, and an account from another source, such as another sign-in service, gets no organization.
  */
 import { AppError } from "../../../shared/errors.ts";
 import type { OpenPageDeps } from "../page_guards.ts";
@@ -11,7 +11,7 @@ export async function maySignUp({ config, store, clock }: SignUpDeps, email: str
   return config.signUp !== "invited" || (await store.maySignUp({ email, at: clock() })).may;
 }
 
-/** @throws {AppError} `forbidden` for somebody who may not have an organization of their own. */
+/** @throws {AppError} `forbidden` for a person who may not create an organization */
 export async function refuseUninvited(deps: SignUpDeps, { email }: { email: string }): Promise<void> {
   if (await maySignUp(deps, email)) return;
   throw new AppError("forbidden", "sign-up needs an invitation", { says: ({ onlyInvited }) => onlyInvited });

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
  * Sign-in of a directory's reviewer, who has a code instead of a mailbox. The page exists only while `REVIEW_SIGN_IN`
- * is on; the database decides whom a code signs in, where, and for how long (identity.reviewers).
+ * is on; the database decides about the person, the organization and the lifetime of a code (identity.reviewers).
  */
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
@@ -16,7 +16,7 @@ import { sha256 } from "../../../shared/std/sha256.ts";
 import type { Handler, PageDeps } from "../page_guards.ts";
 import { continueAfterSignIn } from "./after_sign_in.ts";
 
-/** As `deno task operate reviewer` writes them: 26 letters and digits of base 32, in groups. */
+/** The format of `deno task operate reviewer`: 26 letters and digits of base 32, in groups. */
 const CODE = /^[A-Z2-7]{26}$/;
 
 export const showReview = (deps: PageDeps): Handler => async (c) => {
@@ -35,7 +35,7 @@ export const postReview = (deps: PageDeps): Handler => async (c) => {
   if (opened.outcome !== "open") return await renderReview(c, deps, words.refused);
   const answer = await signInWithoutMail(c, deps, { email: opened.email, type: "magiclink" });
   if (!answer || answer.error || answer.data.user?.id !== opened.user_id) {
-    // Nobody receives a session that was not asked for.
+    // Starts no session that the person did not request.
     c.set("cookies", []);
     return await renderReview(c, deps, words.refused);
   }

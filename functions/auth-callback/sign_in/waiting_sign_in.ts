@@ -1,6 +1,6 @@
 /**
- * The pending sign-in of a browser: the mailed address, and an id that typed codes are counted by. Kept in a cookie, so
- * that the page survives a reload and no address is in a URL; signed, so that nobody can fake a pending sign-in.
+ * The pending sign-in of a browser: the mailed address, and an id for counting typed codes. A cookie holds it, so that
+ * the page survives a reload and no URL contains the address. It is signed, so that nobody can fake a pending sign-in.
  */
 import { parse, serialize } from "hono/utils/cookie";
 import type { AppContext } from "../../../shared/http/app.ts";
@@ -8,7 +8,7 @@ import { readToken, signToken } from "../../../shared/signed_token.ts";
 import type { OpenPageDeps } from "../page_guards.ts";
 
 const LABEL = "sign-in/v1";
-/** Same as the mailed link and code. */
+/** The same lifetime as the mailed link and code. */
 const LIFETIME_SECONDS = 3600;
 
 export interface WaitingSignIn {

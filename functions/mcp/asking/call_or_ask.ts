@@ -1,7 +1,7 @@
 /**
- * Asks the person in the client's own form what a tool would otherwise have the model ask, and calls the tool again
- * with the answers. Nothing is kept between the two requests: what was asked travels through the client, signed for ten
- * minutes, and only for the same grant (a person, an organization and an app), tool and arguments.
+ * Asks the person in the client's own form where a tool would otherwise have the model ask, and calls the tool again
+ * with the answers. The server keeps no state between the two requests: the questions travel through the client, signed
+ * for ten minutes and bound to the grant (a person, an organization and an app), the tool and the arguments.
  */
 import {
   type CallToolResult,
@@ -19,20 +19,20 @@ import { answered, Asked, formOf } from "./form.ts";
 
 const LABEL = "elicitation";
 const LIFETIME_MS = 10 * 60_000;
-/** Of the only form that a result has. */
+/** The key of a result's only form. */
 const KEY = "answers";
 
 export interface AskingDeps {
   secrets: readonly string[];
   clock: Clock;
-  /** Of the caller, if their access has not ended. */
+  /** The caller's grant, if their access has not ended. */
   grantId(): Promise<string | undefined>;
 }
 
 interface Call {
   tool: string;
   arguments: unknown;
-  /** Of a repeated request. */
+  /** The state and answers of a repeated request. */
   state: string | undefined;
   responses: Record<string, unknown> | undefined;
   run(args: unknown): Promise<CallToolResult>;
@@ -40,7 +40,7 @@ interface Call {
 
 const Response = z.object({ action: z.string(), content: z.optional(z.record(z.string(), z.unknown())) });
 
-/** @throws {ProtocolError} for a state or answers that are not those of this call. */
+/** @throws {ProtocolError} for a state or answers of another call */
 export async function callOrAsk(
   { secrets, clock, grantId }: AskingDeps,
   words: Words,
@@ -70,14 +70,14 @@ export async function callOrAsk(
     });
   }
   const response = Response.safeParse(responses?.[KEY]);
-  // A person who declines is asked by the assistant.
+  // If the person declines, the assistant asks.
   if (!response.success || response.data.action !== "accept") return await run(args);
   const complete = answered((args ?? {}) as Arguments, Asked.parse(claims.asked), response.data.content ?? {});
   if (!complete) throw new ProtocolError(ProtocolErrorCode.InvalidParams, words.asking.badAnswers);
   return await run(complete);
 }
 
-/** JSON with the keys of objects in order: a client may repeat its arguments in another. */
+/** JSON with sorted keys, because a client may repeat its arguments in another order. */
 const canonical = (value: unknown): string =>
   JSON.stringify(
     value,

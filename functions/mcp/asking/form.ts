@@ -1,9 +1,9 @@
-/** Forms for people: which of several bills is meant, and the questions of a statement. */
+/** Forms for people: the choice among several bills, and the questions of a statement. */
 import * as z from "zod/mini";
 import type { Arguments } from "../../../shared/connector/tool.ts";
 import type { Words } from "../../../shared/words/words.ts";
 
-/** More questions are left to the assistant, which asks them in groups. */
+/** The assistant asks further questions in groups. */
 const MOST_FIELDS = 20;
 
 const Candidate = z.object({
@@ -41,7 +41,7 @@ const Preview = z.object({
   }),
 });
 
-/** What a form asks for, and where its answers go. Travels through the client, signed. */
+/** The questions of a form, and the arguments that its answers set. Travels through the client, signed. */
 export const Asked = z.union([
   z.object({ kind: z.literal("bill"), options: z.object({ bill_id: z.array(z.string()) }) }),
   z.object({ kind: z.literal("import"), import_id: z.string(), options: z.record(z.string(), z.array(Option)) }),
@@ -61,7 +61,7 @@ export interface Form {
   asked: Asked;
 }
 
-/** @param result as the model would get it. @returns undefined where it asks nothing that a form can ask. */
+/** @param result as the model would get it @returns undefined for a result without a question for a form */
 export function formOf(result: unknown, { asking }: Words): Form | undefined {
   const ambiguous = Ambiguous.safeParse(result);
   if (ambiguous.success) {
@@ -100,7 +100,7 @@ const titled = (title: (candidate: Candidate) => string) => (candidate: Candidat
   title: title(candidate),
 });
 
-/** The arguments with a person's answers; undefined when an answer is none of the options. */
+/** The arguments with a person's answers; undefined if an answer is not one of the options. */
 export function answered(args: Arguments, asked: Asked, content: Record<string, unknown>): Arguments | undefined {
   const options = asked.options as Record<string, (string | boolean)[]>;
   const answers = Object.entries(content).map(([id, answer]) => ({
@@ -109,7 +109,7 @@ export function answered(args: Arguments, asked: Asked, content: Record<string, 
   }));
   if (answers.some(({ answer }) => answer === undefined)) return undefined;
   const said = Object.fromEntries(answers.map(({ id, answer }) => [id, answer]));
-  // A name that is not exactly the bill's need not match it.
+  // An inexact name might not match the chosen bill.
   if (asked.kind === "bill") return "bill_id" in said ? { ...without(args, "bill_name"), ...said } : undefined;
   return { import_id: asked.import_id, ...(answers.length > 0 && { answers: said }) };
 }

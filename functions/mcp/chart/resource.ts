@@ -7,7 +7,7 @@ import { CHART_URI } from "./uri.ts";
 /** The MIME type of MCP Apps pages. */
 const MIME_TYPE = "text/html;profile=mcp-app";
 
-/** Where the page is read. */
+/** The URI of the page. */
 export interface ChartReader {
   siteUrl: string;
   /** The connector's address, as the person gave it to the host. */
@@ -36,8 +36,8 @@ const meta = (reader: ChartReader) => ({
 });
 
 /**
- * The origin of the page's sandbox. Each host defines its own format and refuses another's, so a host that is neither
- * of these two gets none and chooses itself.
+ * The origin of the page's sandbox. Each host defines its own format and rejects another's, so any other host gets none
+ * and chooses one itself.
  */
 function domainFor({ siteUrl, resource, userAgent = "" }: ChartReader): { domain?: string } {
   if (userAgent.startsWith("openai-mcp")) return { domain: siteUrl };

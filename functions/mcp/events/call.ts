@@ -1,4 +1,4 @@
-/** A call of a method of the events extension: its parameters, its caller, and the service's parts. */
+/** A call of a method of the events extension: its parameters, its caller, and the service's dependencies. */
 import * as z from "zod/mini";
 import type { Deps } from "../../../shared/deps.ts";
 import type { Words } from "../../../shared/words/words.ts";
@@ -8,7 +8,7 @@ export interface EventDeps extends Pick<Deps, "config" | "database" | "clock" | 
   words: Words;
 }
 
-/** A caller whose token was checked. */
+/** A caller with a verified token. */
 export interface EventCall {
   tokenHash: string;
 }

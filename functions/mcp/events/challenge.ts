@@ -3,7 +3,7 @@ import { parseJson } from "../../../shared/parse_json.ts";
 import { type Post, postEvent } from "../../../shared/events/post_event.ts";
 import type { GuardedFetch } from "../../../shared/net/guarded_fetch.ts";
 
-/** @returns why it failed, as the extension names it; undefined for a receiver that repeated the text. */
+/** @returns the reason for a failure, in the extension's terms; undefined if the receiver repeated the text */
 export async function challenge(
   fetch: GuardedFetch,
   receiver: Omit<Post, "id" | "body">,

@@ -1,4 +1,4 @@
-/** Answers the methods of the events extension. Loaded by the first of them: most clients know no events. */
+/** Answers the methods of the events extension. Loaded at the first call, because most clients know no events. */
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { createEventStore } from "../../../shared/db/event_store.ts";
 import { sealCredential } from "../../../shared/credentials/envelope.ts";
@@ -12,7 +12,7 @@ import { challenge } from "./challenge.ts";
 const NEXT_POLL_MS = 300_000;
 const MOST_EVENTS = 50;
 const HOUR_MS = 3_600_000;
-/** How long a subscription lives unless the app renews it. */
+/** A subscription's lifetime unless the app renews it. */
 const LIFETIME_MS = { least: HOUR_MS, usual: 24 * HOUR_MS, most: 7 * 24 * HOUR_MS };
 const LONGEST_URL = 2048;
 
@@ -44,7 +44,7 @@ export function createEventMethods({ config, database, guardedFetch, resource, c
     return url;
   }
 
-  /** The database decides again after the challenge. */
+  /** The database checks again after the challenge. */
   function allowed<Answer extends { outcome: string }>(answer: Answer) {
     if (answer.outcome === "stopped") throw new ProtocolError(FORBIDDEN, refusals.stopped);
     if (answer.outcome === "too_many") {
@@ -104,7 +104,7 @@ export function createEventMethods({ config, database, guardedFetch, resource, c
 
 const invalid = (message: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 
-/** The caller was let in before, so this is a race with the end of their access; the next request says why. */
+/** The caller had access before, so it ended meanwhile; the next request returns the reason. */
 function settled<Answer extends { outcome: string }>(answer: Answer): Extract<Answer, { outcome: "ok" }> {
   if (answer.outcome !== "ok") throw new ProtocolError(FORBIDDEN, "Access ended.");
   return answer as Extract<Answer, { outcome: "ok" }>;

@@ -10,7 +10,7 @@ import * as z from "zod/mini";
 import { describeError } from "../../../shared/log.ts";
 import { type EventCall, type EventDeps, EventParams } from "./call.ts";
 
-/** As the extension names itself, and as ChatGPT reads it. */
+/** The extension's own name, which ChatGPT reads too. */
 const CAPABILITIES = {
   events: {},
   extensions: { "io.modelcontextprotocol/events": {} },

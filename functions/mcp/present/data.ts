@@ -7,7 +7,7 @@ import { answer as syncedBills } from "../tools/sync_bill_amounts/answer.ts";
 
 export const PRESENTERS: ReadonlyMap<string, Presenter> = new Map([
   ...TOOLS.flatMap(({ listed, answer }) => answer ? [[listed.name as string, answer] as const] : []),
-  // The second call of `sync_bill_amounts`, whose answer replaces that of the first.
+  // The second call of `sync_bill_amounts`; its answer replaces the first one's.
   ["store_bill_amounts", syncedBills],
 ]);
 

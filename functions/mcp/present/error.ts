@@ -79,7 +79,7 @@ function explain({ code, params = {}, field }: RefusalFacts, words: Words): Omit
   };
 }
 
-/** One of several problems with the arguments, all of the same code. */
+/** One of several problems with the arguments, all with the same code. */
 function presentProblem(problem: RefusalFacts, words: Words): Omit<ToolError, "retryable" | "code"> {
   const { code: _, ...told } = explain(problem, words);
   return told;

@@ -5,13 +5,13 @@ import { BASE, GUIDE_URI } from "./uris.ts";
 
 interface Served {
   skill: Skill;
-  /** Of its only file, Markdown with a YAML head. */
+  /** The content of its only file, Markdown with YAML front matter. */
   text: string;
 }
 
 const built = new WeakMap<Words, Promise<Map<string, Served>>>();
 
-/** By the address of their file, the guide first. */
+/** Keyed by the URI of their file, the guide first. */
 export function skillsOf(words: Words): Promise<Map<string, Served>> {
   let skills = built.get(words);
   if (!skills) built.set(words, skills = build(words));
@@ -32,7 +32,7 @@ async function build(words: Words): Promise<Map<string, Served>> {
 
 async function serve(uri: string, { description, text }: { description: string; text: string }): Promise<Served> {
   const path = uri.slice("skill://".length, -"/SKILL.md".length);
-  // A JSON string is one of YAML too.
+  // A JSON string is also a YAML string.
   const head = `---\nname: ${path.split("/").at(-1)}\ndescription: ${JSON.stringify(description)}\n---\n`;
   const file = `${head}\n${text}`;
   return { skill: await skillEntry(path, { "SKILL.md": file }), text: file };

@@ -1,12 +1,12 @@
 /**
- * Which account changes to which address, added to the mailed links and signed by us, since only the identity provider
- * can read their token. It only fills the confirm page and grants nothing.
+ * The old and new address of a change. We sign them and add them to the mailed links, because only the identity
+ * provider can read their token. They only fill the confirm page and grant nothing.
  */
 import type { Config } from "../../../../shared/config.ts";
 import { readToken, signToken } from "../../../../shared/signed_token.ts";
 
 const LABEL = "changed-address/v1";
-/** Same as the links. */
+/** The same lifetime as the links. */
 const LIFETIME_MS = 3600_000;
 
 export interface Addresses {
@@ -16,7 +16,7 @@ export interface Addresses {
 
 type Keys = Pick<Config, "codeSecrets">;
 
-/** The target of the links; it has a query, which the mail template appends to. */
+/** The target of the links. It has a query, because the mail template appends to it. */
 export async function confirmationUrl(
   { codeSecrets, siteUrl }: Keys & Pick<Config, "siteUrl">,
   { from, to }: Addresses,

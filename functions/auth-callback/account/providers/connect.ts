@@ -113,7 +113,7 @@ function typedAgain({ fields }: Provider, credential: Credential, { problems }: 
   );
 }
 
-/** One more than the tabs a person may have open for the same bill, since each of them can win the race once. */
+/** One more than the number of tabs that a person may have open for the same bill, since each can win the race once. */
 const MAX_ATTEMPTS = 5;
 
 /** @returns why it could not be stored. */

@@ -8,7 +8,7 @@ export interface Point {
   overdue?: true;
   /** The amount is not known yet. */
   estimate?: true;
-  /** For a bill that is due daily: number of due dates, and the last one. */
+  /** For a bill that is due daily: the number of due dates, and the last one. */
   dates?: number;
   to?: string;
   /** The step is incomplete: the period covers only a part of it, or it is still running. */

@@ -10,7 +10,7 @@ export interface Format {
   step(key: string, length: "short" | "long"): string;
   /** "8%" of 8. */
   percent(whole: number): string;
-  /** The used part of a budget, as words need it. */
+  /** The used part of a budget, in the form that words need. */
   used(budget: Budget): Used;
 }
 

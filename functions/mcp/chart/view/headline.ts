@@ -6,7 +6,7 @@ import type { Chart } from "./data.ts";
 interface Headline {
   number: string;
   rest: string;
-  /** Empty when there is nothing to compare with. */
+  /** Empty without a comparison. */
   compared: string;
 }
 
@@ -49,7 +49,7 @@ function compare({ compared }: Chart, { words, format }: Omit<Drawing, "width">)
   });
 }
 
-/** Notes on columns: incomplete steps, and separate scales of several categories. */
+/** Notes on columns: incomplete steps, and separate scales for several categories. */
 export function columnNotes({ chart, series, unit = "day" }: Chart, words: ChartPageWords): string[] {
   const count = series[0]?.points.filter(({ partial }) => partial).length ?? 0;
   return [

@@ -18,7 +18,7 @@ export const presentDocument = ({ doubts, ...document }: z.infer<typeof Document
   ...(document.iban_was && { alert: words.documents.ibanAlert }),
 });
 
-/** What does not add up in a document. */
+/** The amounts that do not add up in a document. */
 export const presentDoubts = (doubts: readonly z.infer<typeof Said>[], { documents, answer }: Words): string[] =>
   doubts.map(({ code, params }) => findWords(documents.doubts, code, answer.unknownText)(params ?? {}));
 

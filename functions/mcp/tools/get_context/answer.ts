@@ -54,7 +54,7 @@ const presentContext = (
     recent_changes: recent_changes.map(({ facts, effects = [], effects_count = 0, is_page, ...change }) => ({
       ...change,
       by: presentActor(change, words),
-      // A client may have any name, so pages are not reported as a client.
+      // A client may have any name, including "page", so pages are not reported as a client.
       ...(is_page && { via: words.labels.site }),
       summary: presentChange({ tool: change.tool, facts }, words),
       ...(effects.length > 0 &&
@@ -63,7 +63,7 @@ const presentContext = (
   }),
 });
 
-/** Who made a change: the service itself, a member, or a former member. */
+/** The author of a change: the service itself, a member, or a former member. */
 const presentActor = ({ tool, by }: Omit<z.infer<typeof RecentChange>, "facts">, { labels }: Words): string =>
   by ?? (tool === "autopay" || tool === "provider_sync" ? labels.automatic : labels.formerMember);
 

@@ -1,4 +1,6 @@
-/** The contract of `import_expenses`; the file is read here, `app.import_expenses` imports its rows in steps. */
+/**
+ * The contract of `import_expenses`; this module reads the file, and `app.import_expenses` imports its rows in steps.
+ */
 import type { ArgumentError } from "../../../../shared/connector/argument_error.ts";
 import {
   amount,
@@ -139,7 +141,7 @@ function readText({ csv, mapping, answers, ...given }: Arguments, sent: Argument
   const whole = { ...rest, step: "all", file: csv, mapping: said };
   const warnings = encoding === "damaged" ? [{ code: "encoding" }] : [];
   if ("code" in read) {
-    // The account may have learned the answer.
+    // The account may have remembered the answer.
     const asked = describeAsked(read, warnings);
     return asked ? { ok: true, value: { ...whole, row_count: 0, read: asked } } : refuse(read);
   }

@@ -5,7 +5,7 @@ import type { FollowUp } from "../../../../shared/connector/tool.ts";
 import type { RefusalFacts } from "../../../../shared/words/message.ts";
 import { workThrough } from "../../../../shared/import/import_work.ts";
 
-/** Clients give up after a minute, or less. */
+/** Clients give up after a minute or less. */
 const WORKS_FOR_MS = 20_000;
 
 /** Keeps a file that waits for an answer, so that the answer needs only its id. */
@@ -29,7 +29,7 @@ export const workOn: FollowUp = async (first, { callTool, clock, progress, signa
     const { phase, done, total } = work;
     return { ...first, data: { import: { import_id: importId, state: phase, done, total } } };
   }
-  // The answers are stored by now, and the expected totals were those of another preview.
+  // The answers are stored by now, and the expected totals belonged to another preview.
   const { on_duplicate } = sent;
   return await callTool("import_expenses", { import_id: importId, ...(on_duplicate ? { on_duplicate } : {}) });
 };

@@ -37,7 +37,7 @@ export type Spent = z.infer<typeof Spent>;
 
 export const Upcoming = z.object({
   chart: z.literal("upcoming_bills"),
-  /** Of one bill, one date or several. */
+  /** Covers one bill, one date or several. */
   lines: z.array(z.object({
     bill_id: z.string(),
     label: z.string(),
@@ -106,8 +106,8 @@ export function barSeries(
 }
 
 /**
- * The available amount including carry-over, the used percentage, which is absent when nothing was available, and the
- * day of a budget that was set after the period.
+ * The available amount including carry-over; the used percentage, absent when nothing was available; and the day on
+ * which a budget was set after the period.
  */
 export const limitOf = ({ amount, carried, used_percent, set_on }: Budget): Limit => ({
   amount: carried ? addAmounts(amount, carried) : amount,

@@ -9,7 +9,7 @@ export const showSpendingChart = defineTool({
   annotations: READ,
   inputSchema: object({
     chart: oneOf(["by_category", "over_time", "category_over_time", "upcoming_bills"], { default: "by_category" }),
-    // Without one, spending is of this month and bills are of the next 30 days.
+    // Without a period, spending covers this month, and bills the next 30 days.
     period: oneOf(["this_month", "last_month", "this_quarter", "this_year", "last_30_days", "last_12_months"]),
     from: date(),
     to: date(),

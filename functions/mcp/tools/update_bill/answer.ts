@@ -5,7 +5,7 @@ import { Schedule, Shared, ShareNote } from "../../../../shared/words/facts.ts";
 import { Bill, presentBill } from "../../present/bill.ts";
 import { nameShared } from "../../present/shared.ts";
 
-/** `before` has only what changed. */
+/** `before` contains only changed fields. */
 const UpdatedBill = z.object({
   bill: Bill,
   before: z.object({
@@ -20,7 +20,7 @@ export const answer = presenter(
   ({ bill, before: { schedule, share_note, ...before }, ...data }, words) => {
     const shown = presentBill(bill, words);
     const schedule_text = schedule && words.schedule(schedule);
-    // Counted from another date, it may be the same in words.
+    // A schedule counted from another date may read the same in words.
     const isOther = schedule_text && schedule_text !== shown.schedule_text;
     return {
       ...data,

@@ -98,7 +98,7 @@ export const updateBill = defineTool({
   answer,
 });
 
-/** A pause with an end needs no status besides. */
+/** A pause with an end needs no status. */
 function refine({ set, ...value }: Arguments): ParsedArguments {
   const { status, ...fields } = (set ?? {}) as Arguments;
   if (!set || !value.pause_until || status !== "paused") {

@@ -5,7 +5,7 @@ import { Shared } from "../../../../shared/words/facts.ts";
 import type { Words } from "../../../../shared/words/words.ts";
 import { nameShared } from "../../present/shared.ts";
 
-/** Only what changed. */
+/** Contains only changed fields. */
 const Fields = z.object({ category: z.optional(z.string()), shared: z.optional(Shared) });
 type Fields = z.infer<typeof Fields>;
 
