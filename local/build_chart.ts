@@ -15,7 +15,7 @@ export const CHART_MODULE = new URL("page.ts", CHART);
 export async function buildChart(): Promise<string> {
   const script = await bundle(fileURLToPath(new URL("view/main.ts", CHART)));
   const style = await bundle(fileURLToPath(new URL("view/page.css", CHART)));
-  // The page can't load or send anything, whatever the host allows; inline code must match the build.
+  // The page can't load or send anything, whatever the host allows; the hash of inline code must match the build.
   const policy = `default-src 'none'; script-src '${await hashOf(script)}'; style-src '${await hashOf(style)}'`;
   const html = [
     `<!doctype html><html lang="en"><head><meta charset="utf-8">`,

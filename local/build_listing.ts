@@ -1,6 +1,6 @@
 /**
- * `deno task build`: writes the files that directories of connectors take (docs/listing.md) from the tools, so that a
- * submission says what the connector does. A test rebuilds and compares them.
+ * `deno task build`: writes the submission files of connector directories (docs/listing.md) from the tools, so that a
+ * submission matches the connector. A test rebuilds and compares them.
  */
 import { serverInfo } from "../functions/mcp/server_info.ts";
 import { TOOLS } from "../functions/mcp/tools/mod.ts";

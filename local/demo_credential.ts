@@ -16,7 +16,7 @@ const DEMO = {
   linkId: "lnk_demo00000001",
 };
 
-/** Does nothing if the link has a credential that opens, was removed, or was replaced. */
+/** Does nothing if the link has a readable credential, was removed, or was replaced. */
 export async function storeDemoCredential(
   database: Database,
   { keys, at }: { keys: readonly string[]; at: Date },

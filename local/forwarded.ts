@@ -5,7 +5,7 @@ const ADDED = ["forwarded", "via", "x-real-ip", "x-client-ip", "true-client-ip"]
 const ADDED_PREFIXES = ["x-forwarded", "x-original", "cf-", "fly-", "fastly-", "x-envoy-", "x-azure-", "x-appengine-"];
 
 /**
- * Whether a header shows a hop before us. Without one, nothing is proven: a hop may add nothing, and it may rewrite
+ * Whether a header shows a hop before us. The absence of headers proves nothing: a hop may add none, and it may rewrite
  * `Host`.
  */
 export const isForwarded = (headers: Headers): boolean =>

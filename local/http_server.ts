@@ -13,7 +13,7 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** Streams may never end by themselves, but the stack must end when told to. */
+/** Streams may never end by themselves, but the stack must stop on request. */
 const GRACE_MS = 1500;
 
 /**

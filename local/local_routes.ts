@@ -1,8 +1,8 @@
 /**
  * The mailbox, the clock and the stand-ins of the outside world: routes of the embedded stack only. They show sign-in
  * mails, so they have a loopback port of their own, which no proxy of the site reaches, and a path that cannot be
- * guessed. A forwarded request is refused. `Host` can only get a request refused (DNS rebinding), never accepted: a
- * proxy rewrites it.
+ * guessed. A forwarded request is refused. `Host` can only cause a refusal (DNS rebinding), never an acceptance,
+ * because a proxy may rewrite it.
  */
 import { Hono } from "hono";
 import { isLoopback } from "../shared/net/loopback.ts";
@@ -19,7 +19,7 @@ export interface LocalOptions {
   siteUrl: string;
   mail: Pick<MailSink, "list" | "clear">;
   clock: MovableClock;
-  /** A new sign-in link for the demo user, with a query; undefined without demo data. */
+  /** Creates a sign-in link for the demo user, with a query; undefined without demo data. */
   demoLink?: () => Promise<string>;
 }
 
@@ -69,7 +69,7 @@ function createPages({ base, siteUrl, mail, clock, demoLink }: LocalOptions): Ho
   return app;
 }
 
-/** Another site may have made a browser send it, or a proxy forwarded it. */
+/** Another site may have made a browser send the request, or a proxy forwarded it. */
 function isFromElsewhere({ headers, method, url }: Request): boolean {
   const origin = headers.get("origin");
   const isForeign = origin !== null && !(URL.canParse(origin) && isLoopback(new URL(origin).hostname));

@@ -1,6 +1,6 @@
 /**
- * Logs to a file while a person looks at the terminal, so that the welcome message stays visible. Failures of ours are
- * shown as well.
+ * Logs to a file while a person looks at the terminal, so that the welcome message stays visible. Our own failures also
+ * appear on the terminal.
  */
 
 /** @returns a function that writes one line; overwrites the file of an earlier run. */

@@ -1,6 +1,6 @@
 /**
- * The database that an operator's command changes, as its owner; no request can. A stack's folder has to be named: a
- * deployment's settings must never change the books beside them.
+ * The database that an operator's command changes, as its owner; no request can. A stack's folder has to be named,
+ * because a command with a deployment's settings must never change a local stack's books.
  */
 import { PGlite } from "@electric-sql/pglite";
 import { ENV_FILE_OPTION, fail, taskCommand } from "./command_line.ts";
@@ -21,7 +21,9 @@ export interface OperatorPlace {
   "env-file": string;
 }
 
-/** @returns the result of the work, and where it was done, in words. Ends the program on an expected problem. */
+/**
+ * @returns the result of the work, and a description of the changed database. Ends the program on an expected problem.
+ */
 export async function changeDatabase<Result>(
   { data, "env-file": envPath }: OperatorPlace,
   { work, usage, explain }: {

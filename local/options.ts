@@ -17,11 +17,11 @@ export interface StartOptions {
   demo: boolean;
   schedules: boolean;
   json: boolean;
-  /** Run for real use; of the other options only `port` and `schedules` count. */
+  /** Run for real use; only the options `port` and `schedules` also apply. */
   production: boolean;
 }
 
-/** Not that of `supabase start` (54321), so that both run side by side. */
+/** Differs from the port of `supabase start` (54321), so that both run side by side. */
 const DEFAULT_PORT = "7400";
 
 export const USAGE = `${taskCommand("start")} [options]

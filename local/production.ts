@@ -1,6 +1,6 @@
 /**
- * The service for real use on one server (docs/self-hosting.md): settings from the environment, a given PostgreSQL,
- * behind a proxy on the same machine that ends TLS. Only the front door is reachable: no database API, no identity
+ * The service for real use on one server (docs/self-hosting.md): settings from the environment, an existing PostgreSQL,
+ * and a proxy on the same machine that terminates TLS. Only the front door is reachable: no database API, no identity
  * provider, no mailbox, clock or demo data. Several instances may share a database.
  */
 import { systemClock } from "../shared/clock.ts";
@@ -110,12 +110,12 @@ export function createProductionRouter(
   const frontDoor = createFrontDoor({ functionsUrl: FUNCTIONS_ORIGIN, secret: frontDoorSecret, fetch: functions });
   return async (request, client) => {
     const { pathname, search } = new URL(request.url);
-    // The scheduler's calls. The proxy marks all others.
+    // A call of the scheduler; the proxy marks all others.
     if (pathname.startsWith("/functions/v1/cron-") && !isForwarded(request.headers)) {
       const target = FUNCTIONS_ORIGIN + pathname.slice("/functions/v1".length) + search;
       return await forward(request, { target, client, fetch: functions });
     }
-    // The proxy writes the last entry; a visitor can invent the others.
+    // The proxy writes the last entry; a visitor can forge the others.
     const visitor = request.headers.get("x-forwarded-for")?.split(",").at(-1)?.trim();
     const response = await frontDoor(request, { address: visitor || client.address });
     if (siteUrl.startsWith("https:")) response.headers.set("strict-transport-security", STRICT_TRANSPORT_SECURITY);

@@ -1,4 +1,4 @@
-/** Routes the single port: the front door, and what Supabase serves at the same address in production. */
+/** Routes the single port: the front door, and the Supabase services that share its address in production. */
 import { FRONT_DOOR_HEADER, METHODS } from "../shared/routes.ts";
 import { createFrontDoor } from "./front_door/front_door.ts";
 import { refuseMethod } from "./front_door/methods.ts";

@@ -5,7 +5,7 @@ import type { RunningStack } from "./running_stack.ts";
 type StackAddress = Pick<RunningStack, "site_url" | "mail_url">;
 
 export interface SignInOptions {
-  /** Path to end at; the login page's default when absent. */
+  /** The path where it ends; the login page's default when absent. */
   next?: string;
   /** Fields of the onboarding page to override. */
   onboarding?: Record<string, string>;

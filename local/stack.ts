@@ -51,7 +51,7 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
   const secrets = await readSecrets(folder, env);
   const writeLine = options.json ? undefined : openLogFile(folder.path("stack.log"));
   const log = createLog(writeLine);
-  // Before anything slow, so that a port in use is reported immediately, and a free one is known.
+  // Done before anything slow, so that a port in use is reported immediately, and a free port is known.
   const server = listen(options.port, log);
   const supabaseUrl = server.url;
   const siteUrl = options.siteUrl ?? supabaseUrl;

@@ -1,6 +1,6 @@
 /**
- * The embedded stack's stand-ins for real services, and their lifetime: the banner lists the active ones, and the
- * functions get their settings from here.
+ * The embedded stack's stand-ins for real services: the banner lists the active ones, and the functions get their
+ * settings from here.
  */
 import type { Environment } from "../shared/config.ts";
 import { providersFixtureBases } from "./fixtures/providers/app.ts";
@@ -13,7 +13,7 @@ export interface StackFacts {
   db: string;
   /** Base URL of the local port; none when the site is public. */
   localUrl?: string | undefined;
-  /** Whether only the snapshot converts values. */
+  /** Whether all values come from the snapshot. */
   demoRates: boolean;
   /** Whether the snapshot is used because no source answered. */
   lacksRates?: boolean;
@@ -95,7 +95,7 @@ export const activeStandIns = (stack: StackFacts): StandIn[] =>
 export const standInSettings = (stack: StackFacts): Environment =>
   Object.assign({}, ...KNOWN.filter(({ isActive }) => isActive(stack)).map(({ settings }) => settings?.(stack)));
 
-/** `off` stays off; outside overrides are merged over ours. */
+/** `off` stays off; overrides from outside are merged over ours. */
 function withOwnLimits(given: string | undefined): string {
   if (given === "off") return given;
   return JSON.stringify({ ...OWN_LIMITS, ...(given?.startsWith("{") && JSON.parse(given)) });

@@ -67,7 +67,7 @@ export function openTelemetry(env: Record<string, string>): Telemetry | undefine
   };
 }
 
-/** The route, never the path: paths hold ids, and secrets. */
+/** The route, never the path, because paths contain ids and secrets. */
 const routeOf = (path: string) => findRoute(path)?.path ?? "unknown";
 
 function traceDatabase(tracer: Tracer, database: Database): Database {

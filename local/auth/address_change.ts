@@ -1,6 +1,6 @@
 /**
- * Changes of a sign-in address, confirmed at both addresses (`double_confirm_changes`), as Supabase Auth 2.190 does it:
- * the first link that is used answers with a message, the second one changes the address and starts a session.
+ * Changes of a sign-in address, confirmed at both addresses (`double_confirm_changes`), as in Supabase Auth 2.190: the
+ * first used link answers with a message, the second one changes the address and starts a session.
  */
 import type { Session } from "../database/sql.ts";
 import { newToken } from "./one_time_tokens.ts";

@@ -1,4 +1,4 @@
-/** What our pages ask of the identity provider (shared/http/session.ts); in production it answers nothing else. */
+/** The pages' requests to the identity provider (shared/http/session.ts); in production it answers nothing else. */
 const ASKED = [
   "POST /otp",
   "POST /verify",
@@ -12,7 +12,7 @@ const ASKED = [
 export async function isAskedByPages(request: Request, { searchParams }: URL, path: string): Promise<boolean> {
   if (!ASKED.includes(`${request.method} ${path}`)) return false;
   if (path === "/token") return ["pkce", "refresh_token"].includes(searchParams.get("grant_type") ?? "");
-  // A password would open nothing, but only the address can be changed.
+  // The pages change only the address; a password would open nothing.
   if (request.method === "PUT") return !("password" in await request.clone().json().catch(() => ({})));
   return true;
 }

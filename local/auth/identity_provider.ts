@@ -30,7 +30,7 @@ export interface IdentityProviderOptions
   extends Pick<DataServiceSettings, "siteUrl" | "publicUrl" | "jwtSecret" | "publishableKey" | "secretKey"> {
   database: SqlDatabase;
   settings: AuthSettings;
-  /** Whether it answers what the functions ask and refuses everything else: passwords, sign-up, administration. */
+  /** Whether it answers only the functions' requests and refuses passwords, sign-up and administration. */
   isHardened?: boolean;
   sendMail(mail: { to: string; subject: string; html: string }): Promise<void>;
   /** lite's response to a request. */
@@ -183,7 +183,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
       });
     }
     if (await isBanned(database, { id: confirmed.userId })) return userBanned();
-    // lite starts the session, by a token of its own.
+    // lite starts the session, with a token of its own.
     const token = crypto.randomUUID();
     await database.query("update auth.users set recovery_token = $2, recovery_sent_at = now() where id = $1", [
       confirmed.userId,
@@ -241,7 +241,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
       : Response.json(finished.answer, { status: response.status });
   }
 
-  // Unknown places are silently replaced, as the real one does.
+  // Like the real one, it silently replaces unknown redirect addresses.
   function allowedRedirect(place: string | null): string {
     const isOurs = place && URL.canParse(place) && new URL(place).origin === options.siteUrl;
     return isOurs ? place : options.siteUrl;

@@ -36,7 +36,7 @@ export const ADDRESS = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 export const tokenHash = (email: string, digits: string) =>
   createHash("sha224").update(email.toLowerCase() + digits).digest("hex");
 
-/** @param isPkce whether the link is exchanged with a verifier, which its hash's prefix tells. */
+/** @param isPkce whether the link is exchanged with a verifier, as its hash's prefix shows */
 export function newToken(settings: AuthSettings, email: string, isPkce: boolean): { digits: string; hash: string } {
   const digits = String(randomInt(10 ** settings.otpLength)).padStart(settings.otpLength, "0");
   return { digits, hash: (isPkce ? "pkce_" : "") + tokenHash(email, digits) };

@@ -1,4 +1,4 @@
-/** Signing out everywhere else (`POST /logout?scope=others`), which lite does not know. */
+/** Signing out everywhere else (`POST /logout?scope=others`), which lite does not support. */
 import { decode } from "hono/jwt";
 import type { SqlDatabase } from "../database/sql.ts";
 

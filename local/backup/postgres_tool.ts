@@ -18,7 +18,7 @@ export async function run(
   { env = {}, from }: { env?: Record<string, string>; from?: ReadableStream<Uint8Array<ArrayBuffer>> } = {},
 ): Promise<string> {
   const child = start(program, args, { env, isFed: from !== undefined });
-  // The exit code reveals which of the two ended first.
+  // The exit code shows which of the two ended first.
   const fed = from?.pipeTo(child.stdin).catch(() => {});
   const [{ success }, stdout, stderr] = await Promise.all([
     child.status,

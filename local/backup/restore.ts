@@ -44,7 +44,7 @@ export async function restore({ target, env }: Server, path: string): Promise<Co
   await run("psql", [
     ...PSQL,
     "--single-transaction",
-    // The rows are consistent: skip foreign keys and triggers.
+    // The rows are consistent, so skip foreign keys and triggers.
     "--command=set session_replication_role = replica",
     `--command=${EMPTY}`,
     "--file=-",

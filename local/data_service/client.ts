@@ -8,7 +8,7 @@ const RESTART_PAUSE_MS = 500;
  * With its own database, the service ends when that does. With an external server it is restarted on the same port:
  * postgres.js throws an uncatchable error when a connection is lost at the wrong moment
  * (https://github.com/porsager/postgres/issues/1208).
- * @param onDeath is called when it dies later for good.
+ * @param onDeath is called when it later ends permanently
  * @throws {Error} with the message of the failed start.
  */
 export async function startDataServiceWorker(

@@ -1,5 +1,5 @@
 /**
- * The database and what Supabase serves around it: `/rest/v1`, `/auth/v1`, scheduled jobs and queued requests. Runs in
+ * The database and the Supabase services around it: `/rest/v1`, `/auth/v1`, scheduled jobs and queued requests. Runs in
  * a Worker, since PGlite blocks its thread while a statement runs.
  */
 import { describeError, type Log } from "../../shared/log.ts";

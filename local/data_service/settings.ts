@@ -13,18 +13,18 @@ export interface DataServiceSettings {
   publishableKey: string;
   secretKey: string;
   cronSecret: string;
-  /** Where sign-in mails are sent: as `MAIL_URL`. */
+  /** The destination of sign-in mails, in the form of `MAIL_URL`. */
   mailUrl: string;
   mailFrom: string;
-  /** Whether a checkout exists, so plans are sold. */
+  /** Whether there is a checkout, which means that the operator sells plans. */
   sellsPlans: boolean;
   /** Load supabase/seed.sql into a database without users. */
   demo: boolean;
   /** Run the jobs in `cron.job`. */
   schedules: boolean;
-  /** For real use: the identity provider answers the functions only, and other instances may use the same database. */
+  /** For real use: the identity provider answers only the functions, and other instances may use the same database. */
   production?: {
-    /** Where this process takes the calls of jobs, in place of `publicUrl`. */
+    /** Where this process receives the calls of jobs, instead of at `publicUrl`. */
     jobsUrl: string;
   };
 }

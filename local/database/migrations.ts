@@ -42,7 +42,7 @@ export async function applyMigrations(database: SqlDatabase, migrations: readonl
   );
   const applied = new Map(rows.map(({ version, statements }) => [version, statements]));
   for (const { version, name, sql } of migrations) {
-    // The Supabase CLI records statement by statement; only migrations applied here can be compared.
+    // The Supabase CLI records single statements, so only migrations applied here can be compared.
     const statements = applied.get(version) ?? [];
     if (statements.length === 1 && statements[0] !== sql) {
       throw new MigrationError(

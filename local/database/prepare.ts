@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { applyMigrations, type Migration } from "./migrations.ts";
 import type { SqlDatabase } from "./sql.ts";
 
-/** Scripts besides the migrations, by file name. */
+/** Scripts other than migrations, by file name. */
 export async function readBootstrap(): Promise<Record<string, string>> {
   const names = ["bootstrap", "auth", "cron", "net", "vault"];
   const read = (name: string) => Deno.readTextFile(new URL(`${name}.sql`, import.meta.url));
@@ -61,7 +61,7 @@ export async function prepareOnce(
 const isLackOfRights = (thrown: unknown): thrown is Error & { code: string } =>
   thrown instanceof Error && "code" in thrown && thrown.code === "42501";
 
-/** Whether a Supabase server created the database: then its roles, schema auth and extensions are used unchanged. */
+/** Whether a Supabase server created the database; its roles, schema auth and extensions then stay unchanged. */
 async function isProvided(database: SqlDatabase): Promise<boolean> {
   const [row] = await database.query<{ provided: boolean }>(
     "select to_regrole('supabase_admin') is not null as provided",

@@ -24,7 +24,7 @@ export interface Cli {
 interface CliSettings {
   root: string;
   say(line: string): void;
-  /** Everything that must not be printed. */
+  /** All values that must not be printed. */
   secrets(): Iterable<string>;
 }
 

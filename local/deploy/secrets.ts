@@ -87,7 +87,7 @@ function refuseReplaced(
   }
 }
 
-/** Possible earlier values of a list: any of its entries, in any order. */
+/** Possible earlier values of a list: each of its entries, alone or in any order. */
 function arrangements(entries: readonly string[]): string[] {
   if (entries.length > 4) return entries.slice();
   const lists = (rest: readonly string[]): string[][] =>

@@ -33,8 +33,8 @@ interface AuthConfig {
 }
 
 /**
- * Paths of the settings in which the project differs, including enabled sign-in services that aren't listed. Secrets
- * and mail texts aren't compared.
+ * Paths of the settings that differ in the project, including enabled sign-in services that aren't listed. Secrets and
+ * mail texts aren't compared.
  */
 export async function diffAuthConfig(
   { cli, project }: Pick<Deployment, "cli" | "project">,

@@ -9,7 +9,7 @@ export interface Deployment {
   project: string;
   /** The public address of the site, an origin. */
   siteUrl: string;
-  /** The settings, by name; a step adds the keys that it makes. */
+  /** The settings by name; a step adds the keys that it generates. */
   values: Map<string, string>;
   envPath: string;
   /** The checkout. */

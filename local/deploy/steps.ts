@@ -54,7 +54,7 @@ interface Migration {
   remote: string;
 }
 
-/** Whether the database has all migrations of this checkout. It may also have later ones. */
+/** Whether the database has all migrations of this checkout. It may have later ones too. */
 function isOnlyNewer(migrations: readonly Migration[]): boolean {
   const last = Math.max(...migrations.map(({ local }) => Number(local)));
   return migrations.every(({ local, remote }) => remote !== "" && (local !== "" || Number(remote) > last));
@@ -87,7 +87,7 @@ export const vault: Step = {
 
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
-/** Turns plans on once there is a checkout, unless the operator decided otherwise. */
+/** Turns plans on once there is a checkout, unless the operator has turned them off. */
 export const plans: Step = {
   title: "Plans",
   async run(deployment) {

@@ -14,7 +14,7 @@ import {
 } from "../../shared/routes.ts";
 
 export interface Place {
-  /** Host name of the site; Caddy serves plain http only where it starts with `http://`. */
+  /** Host name of the site; Caddy serves plain http only if it starts with `http://`. */
   host: string;
   /** Base URL of the functions, without a trailing slash. */
   functionsUrl: string;
@@ -30,7 +30,7 @@ const TOO_LARGE = "That’s too long. Shorten it and try again.";
 
 export function caddyConfig({ host, functionsUrl, secret }: Place): string {
   const { origin, pathname } = new URL(functionsUrl);
-  // The caller's address, whatever trusted_proxies says: the functions trust the first entry.
+  // The caller's address, regardless of trusted_proxies: the functions trust the first entry.
   const caller = `        header_up Host {upstream_hostport}
         header_up X-Forwarded-For {remote_host}
         header_up -CF-Connecting-IP

@@ -1,8 +1,8 @@
 /**
  * Runs the jobs in `cron.job` like pg_cron: five-field UTC schedules or "N seconds", one run of a job at a time, each
- * recorded in `cron.job_run_details`. Of several processes on one database, one runs a job that is due. It follows the
- * stack's clock, so moving the clock decides what is due next; like pg_cron it does not catch up on runs skipped by a
- * jump.
+ * recorded in `cron.job_run_details`. If several processes share a database, one of them runs a due job. It follows the
+ * stack's clock, so moving the clock changes the next due times; like pg_cron, it does not catch up on runs skipped by
+ * a jump.
  */
 import { Cron } from "croner";
 import type { Clock } from "../../shared/clock.ts";
@@ -27,7 +27,7 @@ export interface CronWorker {
 /** Longer delays overflow setTimeout. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
-/** @param isReal whether the clock is unmoved: a moved one may come to the same due time again. */
+/** @param isReal whether the clock is unmoved: a moved one may reach the same due time again */
 export async function startCron(
   database: SqlDatabase,
   { clock, log, isReal = () => true }: { clock: Clock; log: Log; isReal?: () => boolean },
@@ -85,7 +85,7 @@ export function nextRun(schedule: string, now: Date): Date | null {
   return new Cron(schedule.replace("$", "L"), { timezone: "UTC", mode: "5-part", paused: true }).nextRun(now);
 }
 
-/** @param claim the due time; when another process has recorded it, this one runs nothing. */
+/** @param claim the due time; if another process has recorded it, this one runs nothing */
 async function run(
   database: SqlDatabase,
   job: Job,

@@ -19,7 +19,7 @@ export interface NetWorker {
 
 const BATCH = 20;
 
-/** @param addressOf where a request to a URL really goes. */
+/** @param addressOf maps a URL to the real destination of its request */
 export async function startNet(
   database: SqlDatabase,
   { log, addressOf = (url) => url }: { log: Log; addressOf?: (url: string) => string },

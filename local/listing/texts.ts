@@ -1,4 +1,4 @@
-/** What the forms of the directories ask for besides what the connector says about itself. */
+/** Texts for the directories' forms that the connector itself does not state. */
 
 /** Stands for the operator's host in the files. */
 export const SITE = "https://expenses.example.com";

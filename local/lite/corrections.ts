@@ -1,6 +1,6 @@
 /**
  * Corrections that let `@supabase/lite` 0.10.0 stand in for PostgREST and the identity provider. Each correction has a
- * test in `tests/local/` that fails when an upgrade no longer needs it, or changes what it relies on.
+ * test in `tests/local/` that fails when an upgrade makes it unnecessary or breaks its assumptions.
  *
  * 1. PGlite has one connection, which lite shares among requests without a lock: `serial_driver.ts`.
  * 2. At the first request lite grants ALL on the tables of every schema with row level security: `keepGrants` below.

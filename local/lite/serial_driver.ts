@@ -1,6 +1,6 @@
 /**
  * A Kysely driver for PGlite in which every lease of the connection is one PGlite transaction. lite's own driver sends
- * BEGIN, SET ROLE and COMMIT of concurrent requests down one connection without a lock, so requests run with each
+ * BEGIN, SET ROLE and COMMIT of concurrent requests down one connection without a lock, so requests would run with each
  * other's role and rows.
  */
 import type { PGlite, Transaction } from "@electric-sql/pglite";

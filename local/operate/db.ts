@@ -1,6 +1,6 @@
 /**
- * `deno task operate db`: opens psql, or a small prompt where it is missing, on the books of a stack as their owner. The
- * embedded database has one connection, so that stack has to be stopped first.
+ * `deno task operate db`: opens psql, or a small prompt if psql is missing, on the books of a stack as their owner. The
+ * embedded database has one connection, so its stack has to be stopped first.
  */
 import { DATA_OPTION, print, readCommandLine, taskCommand } from "../command_line.ts";
 import { postgresDatabase } from "../database/postgres.ts";
@@ -46,7 +46,7 @@ async function runPsql(url: string): Promise<boolean> {
 
 /**
  * Runs a statement once a line outside of `$$` ends with a semicolon, and prints its rows as lines of JSON.
- * @returns how many statements of a script failed.
+ * @returns the number of failed statements of a script.
  */
 async function prompt(database: SqlDatabase): Promise<number> {
   const isPerson = Deno.stdin.isTerminal();

@@ -49,7 +49,7 @@ async function fetchRates(deps: JobDeps, at: Date): Promise<boolean> {
   });
   const { refreshed } = await refreshRates(job, within(LONGEST_MS));
   if (refreshed) {
-    // The daily job does the rest if the stack stops before.
+    // If the stack stops earlier, the daily job does the rest.
     ratePastDays(job, within(PAST_DAYS_MS)).catch((thrown) =>
       deps.log.error("rates_not_read", { error: describeError(thrown) })
     );

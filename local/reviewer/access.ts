@@ -2,7 +2,7 @@
 import { sha256 } from "../../shared/std/sha256.ts";
 import type { SqlDatabase } from "../database/sql.ts";
 
-/** As long as the database allows (identity.reviewers). */
+/** The maximum that the database allows (identity.reviewers). */
 export const LONGEST_DAYS = 60;
 
 const SEED = new URL("../../supabase/seed.sql", import.meta.url);
@@ -80,8 +80,8 @@ export async function createReviewer(
 }
 
 /**
- * Ends it at once, and has the purge delete the organization and its people after the usual grace.
- * @throws {ReviewerError} when the address is no reviewer's.
+ * Ends it at once; the purge deletes the organization and its people after the usual grace period.
+ * @throws {ReviewerError} when the address does not belong to a reviewer.
  */
 export async function revokeReviewer(database: SqlDatabase, email: string, at: Date): Promise<void> {
   await database.transaction(async (session) => {

@@ -2,7 +2,7 @@
 import type { Slug } from "../../shared/routes.ts";
 
 export interface Line {
-  /** A `note` is worth knowing but not a fault. */
+  /** A `note` is information, not a fault. */
   kind: "wrong" | "note";
   text: string;
 }

@@ -1,4 +1,4 @@
-/** What only the deployment's secrets show: vault, jobs, the front door's secret, clocks, mail, sign-in settings. */
+/** Checks that need the deployment's secrets: vault, jobs, the front door's secret, clocks, mail, sign-in settings. */
 import type { ScheduleProblem } from "../../shared/jobs/schedule_health.ts";
 import { type Check, describe, type Line, note, wrong } from "./check.ts";
 
@@ -10,7 +10,7 @@ interface JobsHealth {
   front_door: keyof typeof FRONT_DOOR;
 }
 
-/** Tokens live for minutes; more than this between two clocks ends some of them early. */
+/** Tokens live for minutes; a larger difference between two clocks ends some of them early. */
 const MAX_SKEW_MS = 30_000;
 
 const PROBLEMS: Partial<Record<ScheduleProblem["code"], string>> = {
@@ -97,7 +97,7 @@ export const mail: Check = async function* (site) {
   else if (answer.status !== 401) yield wrong(`Mail: /api/health/mail answers ${describe(answer)}`);
 };
 
-/** What a difference means; the first pattern that matches a path decides. */
+/** The meaning of a difference; the first matching pattern decides. */
 const MEANINGS: readonly [RegExp, string][] = [
   [/^auth\.site_url$/, "Site URL is another address, so that links in mails lead elsewhere"],
   [/^auth\.additional_redirect_urls$/, "the redirect list allows other addresses"],
@@ -115,7 +115,10 @@ const MEANINGS: readonly [RegExp, string][] = [
   [/./, "other settings differ"],
 ];
 
-/** Compares the settings of Supabase Auth with this checkout's. The platform shows them only with a token. */
+/**
+ * Compares the settings of Supabase Auth with this checkout's. The platform shows them only to a holder of an access
+ * token.
+ */
 export const signInSettings: Check = async function* (site) {
   if (site.signInDifferences) yield* judgeSettings(await site.signInDifferences());
   else yield note("The settings of Supabase Auth weren't checked: name the project with --project");

@@ -1,4 +1,4 @@
-/** What anybody can see of a deployment: that requests and answers pass unchanged between clients and functions. */
+/** Public checks of a deployment: requests and answers must pass unchanged between clients and functions. */
 import { PAGE_POLICY_HEADER, ROUTES, type Slug } from "../../shared/routes.ts";
 import { SCHEMA_VERSION } from "../../shared/schema_version.ts";
 import { wordsOf } from "../../shared/words/words.ts";
@@ -14,7 +14,9 @@ const PROBES: Record<Slug, readonly [method: string, path: string]> = {
   "cron-provider-sync": ["GET", "/api/cron/provider-sync"],
 };
 
-/** The functions that respond themselves, told by a request id; the platform's gateway answers for all others. */
+/**
+ * The functions that respond themselves, recognizable by a request id; the platform's gateway answers for all others.
+ */
 export async function askFunctions(site: Site): Promise<{ answering: Slug[]; lines: Line[] }> {
   const answering: Slug[] = [];
   const lines: Line[] = [];
@@ -98,7 +100,7 @@ export const connector: Check = async function* (site) {
   if (first) yield* judgeResource(site, first.answer, `${site.url}/api/mcp`);
   yield* challenges(site, "/api/mcp", `${site.url}/api/mcp`);
   if (!site.functionsUrl) return;
-  // Clients may be given the function's own address too.
+  // Clients may use the function's own address too.
   const direct = `${site.functionsUrl}/mcp`;
   yield* challenges(site, direct, direct);
   yield* judgeResource(site, await site.ask(`${direct}/.well-known/oauth-protected-resource`), direct);
@@ -205,7 +207,7 @@ export const unknownAddresses: Check = async function* (site) {
   }
 };
 
-/** The migrations, and a secret without which the payment provider stops sending after a day. */
+/** The migrations, and the webhook's secret, without which the payment provider stops sending after a day. */
 export const refusals: Check = async function* (site) {
   if (site.slugs.includes("oauth")) {
     const body = new URLSearchParams({

@@ -1,4 +1,4 @@
-/** All checks of a deployment, ordered so that one fault explains the next. */
+/** All checks of a deployment, ordered so that the first fault explains later ones. */
 import type { Slug } from "../../shared/routes.ts";
 import { type Check, type Line, note, type Site, wrong } from "./check.ts";
 import { mail, schedule, signInSettings } from "./inside.ts";
@@ -20,7 +20,7 @@ const CHECKS: readonly (readonly [Check, Slug?])[] = [
   [outside.preflights],
 ];
 
-/** Runs every check and yields a line per finding; changes nothing, and sends a mail where an address is given. */
+/** Runs every check and yields a line per finding; changes nothing, and sends a mail only if an address is given. */
 export async function* checkDeployment(site: Site): AsyncIterable<Line> {
   try {
     const { answering, lines } = await outside.askFunctions(site);

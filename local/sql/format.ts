@@ -1,7 +1,7 @@
 /**
  * Formats SQL files, including function bodies. Like gofmt it keeps line breaks and controls the rest: lower case,
- * spaces, indentation of closing parentheses, blank lines. Only the layout changes: the tokens before and after are
- * compared.
+ * spaces, indentation of closing parentheses, blank lines. It compares the tokens before and after, so only the layout
+ * changes.
  */
 import { meaningOf, type Token, tokensOf } from "./tokens.ts";
 
@@ -68,7 +68,7 @@ function needsSpace(before: Token, token: Token): boolean {
 
 const isSymbol = ({ kind, text }: Token, of: string) => kind === "symbol" && of.includes(text);
 
-/** Numbers of the lines that have to be broken by hand. */
+/** Numbers of the lines that a person has to break. */
 export function tooWide(formatted: string): number[] {
   return formatted.split("\n").flatMap((line, index) => line.length > WIDTH ? [index + 1] : []);
 }

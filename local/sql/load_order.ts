@@ -1,6 +1,6 @@
 /**
- * The order in which PostgreSQL can run the schema files: each after the files that create what it needs. Bodies in
- * plpgsql need only the types of their variables, because PostgreSQL reads the rest at the first call.
+ * The order in which PostgreSQL can run the schema files: each after the files that create its dependencies. Bodies in
+ * plpgsql need only the types of their variables, because PostgreSQL resolves the rest at the first call.
  */
 
 export interface SchemaFile {

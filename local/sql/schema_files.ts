@@ -1,4 +1,4 @@
-/** The source of the database: `supabase/schemas`, in an order in which it can be run. */
+/** The source of the database: `supabase/schemas`, in an order that PostgreSQL can run. */
 import { inLoadOrder, type SchemaFile } from "./load_order.ts";
 
 export type { SchemaFile };
