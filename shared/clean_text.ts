@@ -13,7 +13,7 @@ const PILED_SELECTORS = /([\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\ufe00-\ufe0f\u{e0
 /** Most texts have no other characters, and testing is several times faster than replacing. */
 const PLAIN = /^[\t\n\r -~]*$/;
 
-/** Multi-line text. */
+/** Text of several lines. */
 export const cleanText = (text: string): string =>
   PLAIN.test(text)
     ? text

@@ -20,7 +20,7 @@ export interface Config {
   cronSecrets: readonly string[];
   /** Authenticates the front door's client-IP header. When empty, the header is ignored. */
   frontDoorSecrets: readonly string[];
-  /** When empty, the webhook answers 503. */
+  /** When empty, the webhook returns 503. */
   paymentWebhookSecrets: readonly string[];
   /** Base64 AES-256 master keys of provider credentials; the first encrypts, all decrypt. */
   credentialsKeys: readonly string[];
@@ -38,19 +38,19 @@ export interface Config {
   knownApps: readonly (readonly [app: string, callback: string])[];
   /** Whether directories' reviewers may sign in with codes (`deno task operate reviewer`). */
   reviewSignIn: boolean;
-  /** What proves to OpenAI that this domain is ours. */
+  /** Proves to OpenAI that this domain is ours. */
   openaiAppsChallenge?: string;
-  /** Who operates the service, how to reach them, and whose law applies: for the privacy page and the terms. */
+  /** The operator's name, contact and country, for the privacy page and the terms. */
   operatorName?: string;
   operatorContact?: string;
   operatorCountry?: string;
-  /** Who hosts the server of a service that runs on one server, for the privacy page. */
+  /** The host of a service that runs on one server, for the privacy page. */
   operatorHosting?: string;
   supportUrl?: string;
   privacyUrl?: string;
   termsUrl?: string;
   pricingUrl?: string;
-  /** Where a plan is bought, a template: `{organization_id}` and `{plan}` stand for whose and which. */
+  /** The template of the checkout's address; `{organization_id}` and `{plan}` are filled in. */
   checkoutUrl?: string;
   /** Templates of the same kind for the payment provider's pages; `{organization_id}` is optional in them. */
   invoicesUrl?: string;
@@ -58,9 +58,11 @@ export interface Config {
   /** The plans' prices as text: "€4 a month". */
   proPrice?: string;
   teamPrice?: string;
-  /** Of the embedded stack only: where its mailbox is. Pages link to it when the request comes from the same machine. */
+  /**
+   * Only on the embedded stack: the mailbox's address. Pages link to it when the request comes from the same machine.
+   */
   localUrl?: string;
-  /** Of the embedded stack only: whom "Sign in as …" on the login page signs in. */
+  /** Only on the embedded stack: the person that "Sign in as …" on the login page signs in. */
   demoEmail?: string;
 }
 
@@ -172,7 +174,7 @@ export function readConfig(env: Environment, needs: readonly ConfigName[]): Conf
   return Object.freeze(config);
 }
 
-/** Whether the privacy page and the terms name everything that they need. */
+/** Whether the privacy page and the terms have all the names that they need. */
 export const hasOperator = (
   { operatorName, operatorContact, operatorCountry }: Pick<
     Config,
@@ -215,8 +217,8 @@ function originUrl(value: string): string | undefined {
 const loopbackUrl = (value: string) =>
   URL.canParse(value) && new URL(value).protocol === "http:" && isLoopback(new URL(value).hostname) ? value : undefined;
 
-// Inside `supabase start` this is http://kong:8000, so plain http is allowed. Of what we publish, only the function
-// address is built from it.
+// Inside `supabase start` this is http://kong:8000, so plain http is allowed. Of our published addresses, only the
+// function's is built from it.
 function platformUrl(value: string): string | undefined {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   return url && /^https?:$/.test(url.protocol) ? value.replace(/\/+$/, "") : undefined;

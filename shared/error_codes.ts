@@ -1,4 +1,4 @@
-/** The codes of the errors that a function may answer with, and the HTTP status of each. */
+/** The error codes that a function may return, and the HTTP status of each. */
 export const STATUS = {
   invalid_request: 400,
   unauthorized: 401,

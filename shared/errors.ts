@@ -1,5 +1,5 @@
 /**
- * The errors a function may answer with: one class, a closed set of codes, one status each. Internal detail goes into
+ * The errors that a function may return: one class, a closed set of codes, one status each. Internal detail goes into
  * `cause` and reaches only the log; `message` is for programs and the log. Pages show `says`, or else the catalog's
  * text for the code.
  */
@@ -7,7 +7,7 @@ import { type ErrorCode, type ErrorStatus, STATUS } from "./error_codes.ts";
 import type { OrganizationState } from "./organization_state.ts";
 import type { Words } from "./words/words.ts";
 
-/** An expected failure. Anything else that is thrown is answered as `internal`. */
+/** An expected failure. Any other thrown value becomes `internal`. */
 export class AppError extends Error {
   override readonly name = "AppError";
 
@@ -19,7 +19,7 @@ export class AppError extends Error {
       headers?: Record<string, string>;
       /** The message for people, in their language. */
       says?: (failures: Words["pages"]["failures"]) => string;
-      /** The organization that takes no changes: pages say why, and who can change that. */
+      /** The organization that rejects changes: pages explain why, and name a person who can help. */
       unchangeable?: { id: string; state: OrganizationState };
     } = {},
   ) {

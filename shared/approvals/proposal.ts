@@ -12,7 +12,7 @@ export type WritingRole = z.infer<typeof WritingRole>;
 export const Approver = z.enum(["manager", "owner"]);
 export type Approver = z.infer<typeof Approver>;
 
-/** What needs approval: writes by a tool and roles, beyond an amount or a number of records if there are limits. */
+/** A rule about approvals: writes by a tool and by roles, beyond an amount or a number of records if it has limits. */
 export const NewRule = z.object({
   /** Null for every tool that writes. */
   tool: z.nullable(z.string()),
@@ -44,7 +44,7 @@ export type ApprovalPolicy = z.infer<typeof ApprovalPolicy>;
 
 export const ProposalState = z.enum(["pending", "approved", "refused", "withdrawn", "expired", "stale"]);
 
-/** Why a write waits. */
+/** Why a write waits for approval. */
 export const Reason = z.discriminatedUnion("reason", [
   z.object({ reason: z.literal("any"), approver: Approver }),
   z.object({ reason: z.literal("records"), limit: z.number(), records: z.number(), approver: Approver }),
@@ -56,7 +56,7 @@ export const Reason = z.discriminatedUnion("reason", [
     total: z.string(),
     approver: Approver,
   }),
-  /** What cannot be converted exceeds every limit. */
+  /** An amount that cannot be converted exceeds every limit. */
   z.object({
     reason: z.literal("unconvertible"),
     limit: z.string(),
@@ -76,21 +76,21 @@ export const Proposal = z.object({
   hash: z.string(),
   state: ProposalState,
   tool: z.string(),
-  /** Of the change that it would be. */
+  /** The id of the change that it would make. */
   facts: Told,
-  /** Only the first ones. */
+  /** Only the first effects. */
   effects: z.array(EffectFacts),
   effects_count: z.number(),
   reasons: z.array(Reason),
   /** Their address; null once they have left. */
   proposer: z.nullable(z.string()),
   is_mine: z.boolean(),
-  /** The app that asked; null for a page. */
+  /** The app that proposed it; null for a page. */
   client_name: z.nullable(z.string()),
   created_at: z.string(),
   expires_at: z.string(),
   approver: Approver,
-  /** Who can decide, by address. */
+  /** The people who can decide, by address. */
   asked: z.array(z.string()),
   may_decide: z.boolean(),
   may_withdraw: z.boolean(),
@@ -128,12 +128,12 @@ export const Decided = outcome(
   {
     change_id: z.optional(z.string()),
     problem: z.optional(RefusalFacts),
-    /** When it was decided before. */
+    /** The time of the earlier decision. */
     state: z.optional(ProposalState),
   },
 );
 
-/** How many expenses a proposal is about, when it is about nothing else that is known. */
+/** The number of expenses in a proposal that contains nothing else. */
 export function expensesIn(
   { effects, effects_count }: Partial<Pick<Proposal, "effects">> & Pick<Proposal, "effects_count">,
 ): number | undefined {

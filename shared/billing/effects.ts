@@ -1,4 +1,4 @@
-/** What each kind of payment event means for its subscription. Kinds not listed have no effect. */
+/** The effect of each kind of payment event on its subscription. Kinds not listed have no effect. */
 
 export type SubscriptionStatus = "active" | "past_due" | "canceled";
 

@@ -11,7 +11,7 @@ export interface PaymentEvent {
   rank: number;
   subscriptionId: string | null;
   providerPlanId: string | null;
-  /** `org_…` from the notes, which anybody who can edit the notes has written. */
+  /** `org_…` from the notes, which anybody who can edit the subscription can write. */
   organizationId: string | null;
   occurredAt: Date | null;
   periodEndsAt: Date | null;

@@ -16,7 +16,7 @@ export function importSecrets(secrets: readonly string[]): Promise<CryptoKey[]> 
   );
 }
 
-/** Whether one of the keys made the signature. Tries every key, so that timing does not reveal which one matched. */
+/** Whether one of the keys made the signature. Tries every key, so that timing does not reveal the matching one. */
 export async function isSigned(
   body: BufferSource,
   { signature, keys }: { signature: string; keys: readonly CryptoKey[] },

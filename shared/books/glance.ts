@@ -43,7 +43,7 @@ export const DueBill = z.object({
 export type DueBill = z.infer<typeof DueBill>;
 
 export const SpendingRow = z.object({
-  /** One name, or why it is missing. */
+  /** One name, or the reason why it is missing. */
   group: z.tuple([Group]),
   amount: z.string(),
   count: z.number(),
@@ -135,7 +135,7 @@ export const Glance = outcome(["found"], {
       total: z.object({
         amount: z.string(),
         currency: z.string(),
-        /** From the month before, until the same day of a running month; absent when that was nothing. */
+        /** From the month before, up to the same day if the month is still running; absent when it had no spending. */
         change_percent: z.optional(z.nullable(z.number())),
       }),
       budgets: z.optional(z.nullable(z.array(Budget))),
@@ -147,7 +147,7 @@ export const Glance = outcome(["found"], {
   balances: z.nullable(
     z.object({ data: z.object({ user: z.object({ email: z.string() }), balances: z.array(Balance) }) }),
   ),
-  /** Documents that belong to no record; an answer of the version before has none. */
+  /** Documents without a record; absent in the previous version's answer. */
   documents: z.optional(
     z.nullable(z.object({ data: z.object({ documents: z.array(ShownDocument), count: z.number() }) })),
   ),

@@ -10,9 +10,9 @@ export const DueDate = z.object({
   /** How many dates of the bill fall on that day: more than one only by a weekend rule. */
   dates: z.number(),
   autopay: z.boolean(),
-  /** When the bill or the date was changed last. */
+  /** When the bill or the date last changed. */
   changed_at: z.string(),
-  /** A decimal string, with its currency; absent when amounts are off or it is not known. */
+  /** A decimal string with its currency; absent when amounts are off or the amount is unknown. */
   amount: z.optional(z.string()),
   currency: z.optional(z.string()),
   is_estimate: z.optional(z.boolean()),
@@ -23,7 +23,7 @@ export const CalendarFacts = z.object({
   organization: z.string(),
   /** Of the reader: ISO 3166-1 alpha-2. */
   country: z.string(),
-  /** Whether there are more dates within the year. */
+  /** Whether the year has more dates. */
   is_cut: z.boolean(),
   /** By day. */
   dates: z.array(DueDate),

@@ -14,7 +14,7 @@ const REFRESH_SECONDS = 4 * 3600;
 interface Reading {
   words: Words["pages"]["calendarFeed"];
   format: Pick<Format, "money" | "date">;
-  /** BCP 47, of the words. */
+  /** BCP 47, the language of the words. */
   language: string;
   /** Host name of the site; makes the ids of events ours. */
   host: string;
@@ -27,7 +27,7 @@ export function writeCalendar(facts: CalendarFacts, { words, format, language, h
     prodId: { company: host, product: "bills", language: language.toUpperCase() },
     method: ICalCalendarMethod.PUBLISH,
     name: escapeText(words.name(cleanLine(facts.organization))),
-    // An app that shows nothing after a day must not make a person think that nothing is due.
+    // An app that shows nothing after a day must not suggest that no bill is due.
     ...(facts.is_cut && last && {
       description: escapeText(words.cut(format.date(last.due_on, { style: "day", today: "" }))),
     }),
@@ -40,7 +40,7 @@ export function writeCalendar(facts: CalendarFacts, { words, format, language, h
       allDay: true,
       summary: summaryOf(due, { words, format }),
       stamp: new Date(due.changed_at),
-      // Owing money makes nobody busy.
+      // A due date must not mark a person as busy.
       transparency: ICalEventTransparency.TRANSPARENT,
     });
   }

@@ -12,5 +12,5 @@ export const calendarToken = (secret: string): string => `${PREFIX}${secret}`;
 /** The file name in a calendar's address, after `/calendar/`. */
 export const calendarFile = (token: string): string => `${token}.ics`;
 
-/** The token in a file name; undefined when it cannot be one of ours. */
+/** The token in a file name; undefined when we cannot have issued it. */
 export const tokenOfFile = (file: string): string | undefined => FILE.exec(file)?.[1];

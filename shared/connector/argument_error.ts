@@ -19,7 +19,7 @@ type Issue = z.core.$ZodIssue;
 /** How many problems one answer lists. */
 const MAX_PROBLEMS = 10;
 
-/** @param issues at least one, in schema order; @param schema the schema the arguments were checked against. */
+/** @param issues at least one, in schema order @param schema the schema that the arguments were checked against */
 export function explainIssues(issues: readonly Issue[], schema: JsonSchema): ArgumentError {
   const problems = issues.slice(0, MAX_PROBLEMS).map((issue) => explain(issue, schema));
   const [first] = problems as [ArgumentError];

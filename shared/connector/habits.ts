@@ -1,9 +1,9 @@
 /**
- * Names and values that models send in place of the contract's, as data. `understand.ts` applies an entry only if the
+ * Names and values that models send instead of the contract's, as data. `understand.ts` applies an entry only if the
  * contract has the field or choice and the call does not contain it already.
  */
 
-/** Field names by the contract's name. A name means the first field that the tool has and the call lacks. */
+/** Field names by the contract's name. A name stands for the first field that the tool has and the call lacks. */
 const FIELDS: Record<string, string> = {
   payee: "merchant vendor store shop seller supplier recipient company",
   name: "title label description item_name expense_name bill_title",
@@ -91,7 +91,7 @@ for (const [choice, values] of Object.entries(CHOICES)) {
 /** The choices that a value may stand for. @param plain lower case, without spaces, hyphens and underscores */
 export const choicesFor = (plain: string): readonly string[] => MEANT.get(plain) ?? [];
 
-/** Rhythms that the contract writes as a frequency and a number. Bimonthly is missing: it has two meanings. */
+/** Frequencies that the contract writes as a unit and a number. Bimonthly is missing: it has two meanings. */
 export const RHYTHMS: Record<string, { frequency: string; every: number }> = {
   quarterly: { frequency: "monthly", every: 3 },
   everyquarter: { frequency: "monthly", every: 3 },
@@ -103,7 +103,7 @@ export const RHYTHMS: Record<string, { frequency: string; every: number }> = {
   everytwoweeks: { frequency: "weekly", every: 2 },
 };
 
-/** Words for days near today, and for the person who speaks, in the languages that people mix into English calls. */
+/** Words for days near today and for the speaker, in the languages that people mix into English calls. */
 export const DAYS: Record<string, string> = Object.fromEntries(
   Object.entries({
     today: "now heute hoy oggi aujourd'hui hoje vandaag dzisiaj",

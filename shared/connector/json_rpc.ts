@@ -43,7 +43,7 @@ export interface Message {
   wantsProgress: boolean;
 }
 
-/** Every event repeats the token; the SDKs use a number, and nobody needs more than this. */
+/** Every event repeats the token; the SDKs use a number, so longer tokens are not needed. */
 const MAX_PROGRESS_TOKEN = 256;
 
 /** @param value a parsed body of any shape. */

@@ -6,8 +6,8 @@
 import { type JsonSchema, LISTED_AS, LISTED_IN } from "./schema.ts";
 
 /**
- * Accepted fields that the contract resource describes: for clients that retry and synchronize, or that an answer asks
- * for by name when they are needed.
+ * Accepted fields that only the contract resource describes: for clients that retry and synchronize, or that an answer
+ * requests by name.
  */
 const UNLISTED = new Set([
   "idempotency_key",
@@ -21,7 +21,7 @@ const UNLISTED = new Set([
   "reason",
 ]);
 
-/** @param isBare whether another tool describes the fields. */
+/** @param isBare whether another tool describes the fields */
 export function listedSchema(schema: JsonSchema, isBare = false): JsonSchema {
   if (schema[LISTED_AS]) return listedSchema(schema[LISTED_AS], isBare);
   const { type, enum: options, properties, items, required = [], [LISTED_IN]: elsewhere } = schema;

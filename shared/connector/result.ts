@@ -1,6 +1,6 @@
 /**
- * A tool's result: the envelope that the SQL function built, as structured content and as text. The text is for
- * hosts that show or count it, so it is cut to a limit; the structured content is always complete.
+ * A tool's result: the envelope that the SQL function built, as structured content and as text. The text is for hosts
+ * that show or count it, so it has a size limit; the structured content is always complete.
  */
 import * as z from "zod/mini";
 import { Told } from "../words/facts.ts";

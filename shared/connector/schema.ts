@@ -14,7 +14,7 @@ export interface JsonSchema {
   anyOf?: JsonSchema[];
   /** Another schema that `tools/list` shows instead. */
   [LISTED_AS]?: JsonSchema;
-  /** The tool whose listing describes the fields, except for the own ones, and alone lists those in `without`. */
+  /** The tool whose listing describes the fields, except for the own ones, and which alone lists those in `without`. */
   [LISTED_IN]?: { tool: string; own: readonly string[]; without: readonly string[] };
   [keyword: string]: unknown;
 }
@@ -27,7 +27,7 @@ export const PATTERNS = {
   date: "^(today|yesterday|tomorrow|\\d{4}-\\d{2}-\\d{2})$",
   amount: "^\\d{1,12}(\\.\\d{1,4})?$",
   currency: "^[A-Z]{3}$",
-  /** RFC 5545 section 3.3.10, `bywdaylist`, as far as every month has one. */
+  /** RFC 5545 section 3.3.10, `bywdaylist`, limited to weekdays that every month has. */
   monthWeekday: "^(-1|[1-4])(MO|TU|WE|TH|FR|SA|SU)$",
   /** Periods besides the listed ones; `from` and `to` take them as a beginning and an end. */
   period:
@@ -95,7 +95,7 @@ export const currency = formed(PATTERNS.currency);
 
 export const inCurrency = currency("Converts totals.");
 
-/** The amount that the bank charged for a foreign one. @param more what an empty one means */
+/** The amount that the bank charged for a foreign one. @param more the meaning of an empty amount */
 export const charged = (more = ""): JsonSchema =>
   object({ amount: amount(), currency: currency() }, more ? [] : ["amount"], {
     description: `What the bank charged for a foreign amount.${more}`,
@@ -120,7 +120,7 @@ export const ids = (...prefixes: string[]): JsonSchema =>
 export const name = (more: JsonSchema = {}): JsonSchema => ({ type: "string", minLength: 1, maxLength: 120, ...more });
 export const payee = text(120);
 export const note = text(2000);
-/** A link, which an empty text removes where a note can be emptied too. */
+/** A link; an empty text removes it in tools in which it removes a note. */
 export const url = text(2000, { pattern: PATTERNS.url, description: "Receipt or order." });
 export const category = (description?: string): JsonSchema => text(60, description ? { description } : {});
 export const inferredCategory = category("Omit: inferred.");
@@ -200,7 +200,7 @@ export const barePaymentFilter: Record<string, JsonSchema> = Object.fromEntries(
   ]),
 );
 
-/** Rarely named when records are changed; list_expenses lists them. */
+/** Rarely used when records are changed; list_expenses describes them. */
 const RARE_IN_CHANGES = ["not_categories", "recorded_by", "kind", "reimbursement"];
 
 /** The same filter in tools that change the matches; list_expenses describes its fields. */

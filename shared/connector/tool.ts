@@ -46,18 +46,18 @@ export const REVERSE = annotations(false, true, false);
 export interface FollowUpServices extends WorkOptions {
   /**
    * Queries the providers of all links in parallel, one month of a link after the other, and returns their answers in
-   * order; never throws for a provider's failure. Null for a month that was not asked for.
+   * order; never throws for a provider's failure. Null for a month that was not requested.
    */
   askProviders(months: readonly PendingLink[], options: WorkOptions): Promise<(Answer | null)[]>;
   /**
-   * Runs a tool as the same caller, by a name or arguments that clients cannot send; a part of the same request, so not
-   * counted again.
+   * Runs a tool as the same caller, under a name or with arguments that clients cannot send. It is a part of the same
+   * request, so it is not counted again.
    */
   callTool(tool: string, args: Arguments): Promise<FactEnvelope>;
   clock: Clock;
 }
 
-/** Reports the progress of long work to its client, and tells the work that the client has gone. */
+/** Reports the progress of long work to the client, and notices that the client has gone. */
 export interface WorkOptions {
   /** Present if the client asked for progress. Drops reports that do not exceed the last one. */
   progress?: (reached: Progress) => void;
@@ -77,7 +77,7 @@ export const MESSAGE_BYTES = 65_536;
 
 /** Puts a tool's data into words: labels for missing names, sentences and files. */
 export interface Presenter {
-  /** What it needs of the tool's data; tests check the database's answers with it. */
+  /** The schema of the tool's data; tests check the database's answers with it. */
   schema: mini.ZodMiniType;
   present(data: Told, words: Words): Told;
 }
@@ -99,7 +99,7 @@ export interface ToolContract {
   /** A tool without one returns its facts unchanged. */
   answer?: Presenter;
   followUp?: FollowUp;
-  /** Whether a call may take the database longer than others do. */
+  /** Whether a call may take the database longer than other calls. */
   isLong?(args: Arguments): boolean;
   /** Size of a message with the longest call the contract allows, where it exceeds `MESSAGE_BYTES`. */
   maxBytes?: number;
@@ -109,7 +109,7 @@ export interface ToolContract {
   repair?(input: Arguments): Arguments;
   /**
    * Turns validated arguments into the SQL function's, or reports a violation that the schema cannot express. @param
-   * sent the arguments as received. @param at now.
+   * sent the arguments as received @param at the current time
    */
   refine?(value: Arguments, sent: Arguments, at?: Date): ParsedArguments;
 }
@@ -133,7 +133,7 @@ export type ParsedArguments = { ok: true; value: Arguments; understood?: string[
 
 export interface Tool {
   listed: ListedTool;
-  /** Cleans and validates arguments and fills in defaults; never throws. @param at now, where it matters. */
+  /** Cleans and validates arguments and fills in defaults; never throws. @param at the current time, if it matters */
   parse(input: unknown, at?: Date): ParsedArguments;
   maxBytes: number;
   answer?: Presenter;
@@ -141,7 +141,7 @@ export interface Tool {
   isLong?(args: Arguments): boolean;
 }
 
-/** Compiles the schema at the first call, because most instances see few of the tools. */
+/** Compiles the schema at the first call, because most instances run few of the tools. */
 export function defineTool(
   { data, isList = false, answer, followUp, isLong, maxBytes = MESSAGE_BYTES, meta, repair, refine, ...contract }:
     ToolContract,
@@ -176,8 +176,8 @@ export function defineTool(
 }
 
 /**
- * Days without a year, weekdays and other periods are not offered, but understood: the database knows which day it is
- * for the owner.
+ * Days without a year, weekdays and other periods are understood but not listed: the database knows the owner's current
+ * day.
  */
 const withRelativeDays = (schema: JsonSchema): JsonSchema =>
   JSON.parse(JSON.stringify(schema), (key, value) => {
@@ -205,7 +205,7 @@ function limitUnknownFields(input: unknown, { properties = {} }: JsonSchema): un
   return Object.fromEntries([...known, ...unknown].map((name) => [name, (input as Arguments)[name]]));
 }
 
-/** Deliberately loose: a client that validates must accept errors, and results with fields added later. */
+/** Deliberately loose: a client that validates must accept errors, and results with fields that are added later. */
 function envelopeSchema(data: ToolContract["data"], isList: boolean): JsonSchema {
   const properties = (types: Record<string, string>): Record<string, JsonSchema> =>
     Object.fromEntries(Object.entries(types).map(([key, type]) => [key, { type }]));

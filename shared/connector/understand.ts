@@ -1,9 +1,9 @@
 /**
  * Reads arguments as the caller meant them if only one meaning is possible: `eur`, `"14,50"`, `20`, `"1 Nov"`, one
  * value for a list. Follows the contract's schema and leaves undescribed fields alone. Ambiguous values stay unchanged,
- * and the validator refuses them with a hint. Models send all of these, and even an error with a good hint costs a call;
- * the one place makes all tools and fields behave alike. The database resolves a day without a year, because only it
- * knows the person's day. Takes time linear in the size of the arguments.
+ * and the validator refuses them with a hint. Models send all of these, and even an error with a good hint costs a
+ * call. Doing this in one place makes all tools and fields behave alike. The database resolves a day without a year,
+ * because only it knows the person's day. Takes time linear in the size of the arguments.
  */
 import { readDate, readYearlessDay, toIsoDate } from "../import/date_text.ts";
 import { decimalSignOf, isCode, readCurrency, readMoney, toDecimal } from "../import/money_text.ts";
@@ -37,7 +37,7 @@ export function understand(value: unknown, schema: JsonSchema | undefined, note:
     case "string":
       return understandText(Array.isArray(value) && value.length === 1 ? value[0] : value, schema!, note);
     default:
-      // Clients see an answer that may be a text or yes or no as a text.
+      // Clients treat an answer that may be a text or a boolean as a text.
       return schema?.anyOf?.some(({ type }) => type === "boolean") ? understandBoolean(value) : value;
   }
 }
@@ -58,7 +58,7 @@ function understandBoolean(value: unknown): unknown {
   return word === "false" || word === "no" || word === "0" || word === 0 ? false : value;
 }
 
-/** Whether null could mean two things in an object: to empty the field, or not to touch it. */
+/** Whether null is ambiguous in an object: it could empty the field or leave it alone. */
 export const isChange = (schema: JsonSchema | undefined): boolean => schema?.minProperties !== undefined;
 
 const ISO_DAY = /^\d{4}-\d{2}-\d{2}$/;
@@ -93,7 +93,7 @@ function understandFields(given: Fields, schema: JsonSchema, note: Note): Fields
   }
   if (currency) read.set("currency", currency);
   const [from, to] = [read.get("from"), read.get("to")].map(String);
-  // A period has one beginning, in whatever order its days were sent.
+  // A period has one beginning, so the order of its days does not matter.
   if (properties.from?.pattern === PATTERNS.date && ISO_DAY.test(from!) && ISO_DAY.test(to!) && from! > to!) {
     note(`from ${from}, to ${to}`, `from ${to}, to ${from}`);
     read.set("from", to).set("to", from);
@@ -118,7 +118,7 @@ function liftNestedFields(sent: Fields, properties: Record<string, JsonSchema>, 
 
 /**
  * Moves fields into the object or list that they belong to: `{ name, amount }` without `items`, `{ note }` without
- * `set`. If several places fit, the change gets them; a place that the call contains already stays unchanged.
+ * `set`. If several places fit, the change gets them. A place that the call already contains stays unchanged.
  */
 function nestFlatFields(sent: Fields, { properties = {}, required = [] }: JsonSchema, note: Note): Fields {
   const isKnown = (key: string, value: unknown, fields = properties) =>
@@ -182,14 +182,14 @@ const agrees = (given: unknown, currency: string) =>
   given === undefined || given === null || given === "" || understandCurrency(given) === currency;
 
 function understandList(value: unknown, { items, maxItems }: JsonSchema, note: Note): unknown {
-  // Such a list is refused, however its items read.
+  // Refuses the list even if its items are readable.
   if (Array.isArray(value) && value.length > Number(maxItems ?? Infinity)) return value;
   if (Array.isArray(value)) return refundsAmong(value, items, note).map((item) => understand(item, items, note));
   if (isObject(value)) return items?.type === "object" ? [understand(value, items, note)] : value;
   if (value === null || value === undefined || items?.type === "object") return value;
   if (typeof value !== "string") return [understand(value, items, note)];
   if (items?.enum && plainChoice(value) === "all") return [...items.enum];
-  // A text of its own may contain a comma.
+  // A text in the list may contain a comma.
   const isShort = items?.enum || (items?.type === "string" && !items.pattern && Number(items.maxLength) <= 40);
   const parts = isShort ? value.split(",", (items.enum?.length ?? 10) + 1).map((part) => part.trim()) : [value];
   return parts.map((part) => understand(part, items, note));
@@ -262,7 +262,7 @@ function moneyWithCurrency(value: unknown): { amount: string; currency: string }
   return amount === undefined ? undefined : { amount, currency: money.currency };
 }
 
-/** Undefined where the point or comma may stand for thousands or decimals. */
+/** Undefined if the point or comma may separate thousands or decimals. */
 function decimalOf(digits: string): string | undefined {
   const sign = decimalSignOf(digits);
   return sign || !/[.,]/.test(digits) ? toDecimal(digits, sign ?? ".") : undefined;
@@ -289,7 +289,7 @@ function understandDate(value: unknown, note: Note): unknown {
   return meant ?? value;
 }
 
-/** The days a text may stand for: none, one, or two where day and month could be swapped. */
+/** The days that a text may mean: none, one, or two if day and month could be swapped. */
 export function possibleDays(sent: string): string[] {
   const date = readDate(sent);
   // Two digits could be a year or a day.

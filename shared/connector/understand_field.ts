@@ -1,6 +1,6 @@
 /**
- * Fields that models write in another form: a month as a period, a rhythm as a frequency, a name as an id.
- * Each reader returns the fields that the value stands for, or undefined for a value in the contract's form.
+ * Fields that models write in another form: a month as a period, a frequency as one word, a name as an id. Each reader
+ * returns the fields that the value stands for, or undefined for a value in the contract's form.
  */
 import { readMonth } from "../import/date_text.ts";
 import { DAYS, periodNamed, RHYTHMS, SPEAKER, weekdayNamed } from "./habits.ts";
@@ -11,7 +11,7 @@ export type Fields = Record<string, unknown>;
 export interface FieldReading {
   value: unknown;
   schema: JsonSchema | undefined;
-  /** Whether the contract has these fields, and the call does not. */
+  /** Whether the contract has these fields and the call lacks them. */
   isFree(...names: string[]): boolean;
 }
 
@@ -31,7 +31,7 @@ const endOfPeriod = (name: string): Reader => ({ value }) => {
   return period && period !== value ? { [name]: period } : undefined;
 };
 
-/** A word for the person who speaks. */
+/** A word for the speaker. */
 const speaker = (name: string): Reader => ({ value }) =>
   SPEAKER.has(String(value).toLowerCase()) ? { [name]: "me" } : undefined;
 
@@ -100,7 +100,7 @@ const READERS: Record<string, Reader> = {
     return month && MONTH.test(month) && lastDayOf(month) === value ? { closed_through: month } : undefined;
   },
   timezone: ({ value }) => {
-    // Zones of the database itself, although they name no city.
+    // Zones that the database knows although they name no city.
     const abbreviated =
       { cet: "Europe/Brussels", eet: "Europe/Athens", wet: "Europe/Lisbon" }[String(value).toLowerCase()];
     if (abbreviated) return { timezone: abbreviated };
@@ -108,7 +108,7 @@ const READERS: Record<string, Reader> = {
     const zones = zonesByCity().get(city) ?? [];
     return zones.length === 1 ? { timezone: zones[0] } : undefined;
   },
-  // The refusal of income handles this.
+  // The check for income refuses these.
   type: ({ value, schema, isFree }) => {
     if (schema || value !== "expense" && value !== "refund") return undefined;
     return value === "expense" ? {} : isFree("is_refund") ? { is_refund: true } : undefined;
@@ -149,7 +149,7 @@ const READERS: Record<string, Reader> = {
       : undefined,
 };
 
-/** The fields that a value stands for; undefined when it needs no reading. */
+/** The fields that a value stands for; undefined for a value in the contract's form. */
 export const readField = (name: string, reading: FieldReading): Fields | undefined =>
   Object.hasOwn(READERS, name) ? READERS[name]!(reading) : undefined;
 

@@ -86,7 +86,7 @@ async function deriveKey(masterKey: string, linkId: string): Promise<CryptoKey> 
   );
 }
 
-/** What an envelope says it was sealed with. */
+/** The id of the key that sealed an envelope. */
 export const keyIdOf = async (masterKey: string): Promise<string> =>
   Buffer.from(await crypto.subtle.digest("SHA-256", decode(masterKey))).toString("hex").slice(0, 8);
 

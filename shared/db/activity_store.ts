@@ -7,7 +7,7 @@ import { OrganizationState } from "../organization_state.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
-/** A change of the books; of an emptied one only who made it, when and with what. */
+/** A change of the books; after its contents are purged, only author, time and tool. */
 export const Activity = z.object({
   id: z.string(),
   at: z.string(),
@@ -56,7 +56,7 @@ export const SecurityEvent = z.object({
 });
 export type SecurityEvent = z.infer<typeof SecurityEvent>;
 
-/** Which changes; every part is optional. Days are YYYY-MM-DD where the person lives. */
+/** A filter of changes; every part is optional. Days are YYYY-MM-DD in the person's time zone. */
 export interface ActivityFilter {
   id?: string;
   by?: string;
@@ -96,7 +96,7 @@ export const ANSWERS = {
 export function createActivityStore(database: Database) {
   const ask = asking(database, ANSWERS);
   return {
-    /** @param asked.organizationId the person's first if undefined. */
+    /** @param asked.organizationId the person's first organization if undefined */
     read: (
       { userId, organizationId, filter, before, at }: {
         userId: string;

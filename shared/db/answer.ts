@@ -4,16 +4,19 @@ import { AppError } from "../errors.ts";
 import { OrganizationState } from "../organization_state.ts";
 import type { CallOptions, Database } from "./client.ts";
 
-/** As `identity.refuse_change` answers it; any call that changes something may. */
+/** The answer of `identity.refuse_change`, which any call that changes something may return. */
 const Unchangeable = z.object({ outcome: z.literal("no_changes"), id: z.string(), state: OrganizationState });
 
-/** What each function answers. Keys that it does not list are dropped: the database may be newer than the functions. */
+/**
+ * The answer of each function. Keys that are not listed are dropped, because the database may be newer than the
+ * functions.
+ */
 export type Answers = Record<string, z.ZodMiniType>;
 
 /**
  * @returns a function that calls the database and throws, beside what `Database.call` throws, `forbidden` when the
- *   organization takes no changes, and `unavailable` for an answer without the function's schema: never a refusal, which
- *   could end somebody's session.
+ *   organization takes no changes, and `unavailable` for an answer that does not match the function's schema. It is
+ *   never a refusal, which could end somebody's session.
  */
 export const asking =
   <Known extends Answers>(database: Database, answers: Known) =>
@@ -27,7 +30,7 @@ export const asking =
     if (success) return data as z.infer<Known[Name]>;
     const unchangeable = Unchangeable.safeParse(answer);
     if (unchangeable.success) throw takesNoChanges(unchangeable.data);
-    // Only where it differs: the rest is user data.
+    // Only the paths that differ, because the rest is user data.
     const [{ code, path }] = error.issues as [z.core.$ZodIssue];
     throw new AppError("unavailable", "We couldn't reach our database.", {
       says: ({ databaseDown }) => databaseDown,

@@ -13,7 +13,7 @@ const Verdict = outcome(["applied", "duplicate", "stale", "ignored", "parked"], 
    * lose.
    */
   no_effect: z.optional(z.literal("never_active")),
-  /** Why the event is parked; `other_organization` when its notes name another one than the one it is bound to. */
+  /** Why the event is parked; `other_organization` when its notes name an organization other than its own. */
   reason: z.optional(
     z.enum(["incomplete", "dated_ahead", "unknown_organization", "unknown_plan", "other_organization"]),
   ),
@@ -29,9 +29,9 @@ export function createBillingStore(database: Database) {
   return {
     /**
      * Takes one verified event, in one transaction.
-     * @param delivery `bodyHash` is the hex SHA-256 of the body, which tells a duplicate; `eventId` the provider's own,
-     *   kept as a note.
-     * @throws what `Database.call` throws, and for an answer that is none; the event may then be sent again and counts
+     * @param delivery `bodyHash` is the hex SHA-256 of the body, which identifies a duplicate; `eventId` is the
+     *   provider's own, kept for reference.
+     * @throws what `Database.call` throws, also for a malformed answer; the event may then be sent again and counts
      *   once.
      */
     applyPaymentEvent(

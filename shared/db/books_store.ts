@@ -7,13 +7,13 @@ import { createPageToolStore, PageToolRun } from "./page_tool_store.ts";
 
 export interface Asked {
   userId: string;
-  /** The person's first when undefined. */
+  /** The person's first organization when undefined. */
   organizationId: string | undefined;
   /** A day of the month to show; the current one when undefined. */
   month: string | undefined;
   query: string | undefined;
   cursor: string | undefined;
-  /** A change set of the person's own, which names the paid date. */
+  /** A change set of the person's own that contains the paid date. */
   paid: string | undefined;
   at: Date;
 }
@@ -25,7 +25,7 @@ export interface Press {
   dueOn: string;
   /** The amount that the page showed; null when none was known. */
   shown: string | null;
-  /** What to pay where none was known. */
+  /** The amount to pay if none was known. */
   amount: string | null;
   key: string;
   at: Date;

@@ -5,7 +5,7 @@ import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 import { type Allowance, Limited, type Quota } from "./quota.ts";
 
-/** Quotas of wrong tokens by caller, and of reads by calendar; the latter absent when limits are off. */
+/** Quotas of wrong tokens by caller, and of reads by calendar; the latter is absent when limits are off. */
 export interface CalendarLimits {
   caller: readonly Quota[];
   feed?: Allowance;
@@ -26,11 +26,14 @@ export const ANSWERS = {
 export function createCalendarStore(database: Database) {
   const ask = asking(database, ANSWERS);
   return {
-    /** `unknown` for every token that may not read: never issued, ended, suspended, without a plan for it. */
+    /**
+     * `unknown` for every token that may not read: never issued, revoked, of a suspended person, or without a plan that
+     * includes the calendar.
+     */
     read: ({ tokenHash, limits, at }: { tokenHash: string; limits: CalendarLimits; at: Date }) =>
       ask("read_calendar", { token_hash: tokenHash, limits, at }),
 
-    /** Ends the address before, if there is one. */
+    /** Revokes the earlier address, if there is one. */
     create: ({ userId, organizationId, tokenHash, at }: Owner & { tokenHash: string }) =>
       ask("create_calendar", { user_id: userId, organization_id: organizationId, token_hash: tokenHash, at }),
 

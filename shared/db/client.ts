@@ -11,8 +11,8 @@ import { REQUEST_ID_HEADER } from "../routes.ts";
 export interface Database {
   /**
    * Runs `public.<name>(args)` in one transaction and returns its result.
-   * @param options `deadlineMs` for callers that have a deadline of their own; `isRead` for a call that changes nothing,
-   *   where its name does not say so.
+   * @param options `deadlineMs` for callers with their own deadline; `isRead` for a call that only reads although its
+   *   name does not show it.
    * @throws {AppError} `unavailable` when the database is unreachable or overloaded, `internal` for anything else.
    */
   call(name: string, args: Record<string, unknown>, options?: CallOptions): Promise<unknown>;
@@ -25,9 +25,9 @@ export interface CallOptions {
 
 /** Longer than any statement may take (statement_timeout 8 s), so that the database times out first. */
 const TIMEOUT_MS = 10_000;
-/** They change nothing but counts of requests. */
+/** These functions change nothing but request counters. */
 const READS = /^(read|list|find)_|^(ping|authenticate_bearer)$/;
-/** The server ended the connection: of pooled ones that died together, each costs one call. */
+/** The server ended the connection. Of pooled connections that died together, each costs one call. */
 const CONNECTION_ENDED = "57P01";
 
 /** @param url base of the platform's APIs; @param key privileged key. */
@@ -80,7 +80,7 @@ export function createDatabase(
       const call = client.rpc(name, args).abortSignal(abort.signal);
       for (const [header, value] of requestHeaders()) call.setHeader(header, value);
       const { data, error, status } = await call;
-      // The package takes a 404 without a body for a 204, which no function with a result answers.
+      // The package mistakes a 404 without a body for a 204, which no function with a result returns.
       return error ? { status, error } : { data: status === 204 ? undefined : data };
     } finally {
       cancel();
@@ -88,26 +88,32 @@ export function createDatabase(
   }
 }
 
-/** What JSON.stringify escapes in no other case: half of a character, which PostgreSQL refuses, and NUL. */
+/**
+ * The only cases in which JSON.stringify escapes with \u: half of a character, which PostgreSQL refuses, and control
+ * characters such as NUL.
+ */
 const HALF = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
 const NUL = /(?<!\\)(?:\\\\)*\\u0000/;
 
-/** As PostgreSQL calls it. */
+/** The code that PostgreSQL uses. */
 const HAS_NUL = "22P05";
 
-/** JSON that PostgreSQL can store, whatever text was cut where; null with NUL in it, which no text may have. */
+/**
+ * JSON that PostgreSQL can store, even if a text was cut within a character; null if it contains NUL, which no text may
+ * have.
+ */
 function storable(body: string): string | null {
   if (!/\\u(?:d|0000)/.test(body)) return body;
   return NUL.test(body) ? null : body.replace(HALF, "$1\ufffd");
 }
 
-/** For the database's log (app.request_name), and for the API's, which keeps few headers. */
+/** For the database's log (app.request_name) and the API's log, which keeps few headers. */
 function requestHeaders(): [name: string, value: string][] {
   const id = currentRequest()?.id;
   return id ? [[REQUEST_ID_HEADER, id], ["x-client-info", `expenses request ${id}`]] : [];
 }
 
-/** What PostgREST says of an error; `message` alone where something before it answered. */
+/** PostgREST's description of an error; only `message` if something before PostgREST answered. */
 interface DatabaseError {
   code?: string;
   message?: string;
@@ -120,7 +126,7 @@ type Answer = { data: unknown } | { status: number; error: DatabaseError };
 // and a migration or schema reload is probably under way.
 const TEMPORARY = /^(08|53|57|55P03|40|42883$|PGRST00|PGRST202$)/;
 
-/** What PostgreSQL and PostgREST call an error; a gateway before them has other codes, or none. */
+/** Error codes of PostgreSQL and PostgREST; a gateway before them uses other codes or none. */
 const DATABASE_CODE = /^(?:[0-9A-Z]{5}|PGRST\w+)$/;
 
 function isTemporary(status: number, code = ""): boolean {

@@ -1,4 +1,4 @@
-/** What the account page knows of a connected app: a row a grant. */
+/** A connected app on the account page: one row per grant. */
 import * as z from "zod/mini";
 import { Access } from "../oauth/access.ts";
 
@@ -14,11 +14,11 @@ export const ConnectedApp = z.object({
   access: Access,
   /** Whether the person's role may write there. */
   role_writes: z.boolean(),
-  /** The latest change that it made and that is still kept. */
+  /** The latest change that it made and that the database still has. */
   last_change: z.nullable(z.object({ tool: z.string(), at: z.string() })),
   /** False after the person stopped its events. */
   may_subscribe: z.boolean(),
-  /** Where it has events sent, a row an event; none has expired. */
+  /** The destinations of its events, one row per event; expired ones are left out. */
   subscriptions: z.array(z.object({ url: z.string(), name: z.string(), expires_at: z.string() })),
 });
 export type ConnectedApp = z.infer<typeof ConnectedApp>;

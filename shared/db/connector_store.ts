@@ -20,7 +20,7 @@ export const Refusal = either(
     plan: z.string(),
     required_plan: z.string(),
     organization: Organization,
-    /** Their address, for anybody else. */
+    /** The owner's address, for everybody else. */
     owner: z.optional(z.nullable(z.string())),
   }),
   /** Its owner is deleting it; `deletes_on` is a date in UTC. */
@@ -28,7 +28,7 @@ export const Refusal = either(
 );
 export type Refusal = z.infer<typeof Refusal>;
 
-/** A write of an app that its person lets read only. */
+/** A write by an app that its person limits to reading. */
 const NarrowedWrite = outcome(["insufficient_scope"], { grant_id: z.string(), organization: Organization });
 export type NarrowedWrite = z.infer<typeof NarrowedWrite>;
 
@@ -36,7 +36,7 @@ export const Authentication = either(
   outcome(["ok"], {
     organization: Organization,
     grant_id: z.optional(z.string()),
-    /** What keeps the caller from writing. */
+    /** Why the caller may not write. */
     barred_by: z.optional(z.enum(["role", "grant"])),
     first_use_in_hour: z.optional(z.literal(true)),
   }),
@@ -51,7 +51,9 @@ export const ToolRun = either(
 );
 export type ToolRun = z.infer<typeof ToolRun>;
 
-/** Which limits a request counts against: the caller's quotas when the token is unknown, else its grant's allowance. */
+/**
+ * The limits that a request counts against: the caller's quotas when the token is unknown, else its grant's allowance.
+ */
 export interface ConnectorLimits {
   caller: readonly Quota[];
   read: Allowance;
@@ -69,8 +71,8 @@ export interface Bearer {
 export interface ConnectorStore {
   authenticate(bearer: Bearer): Promise<Authentication>;
   /**
-   * Resolves the token, then runs the tool as its user, in one transaction; a failing tool writes nothing. One that is
-   * long may take a minute; one that only reads may run twice.
+   * Resolves the token, then runs the tool as its user, in one transaction; a failing tool writes nothing. A long tool
+   * may take a minute; a tool that only reads may run twice.
    */
   callTool(call: Bearer & { tool: string; arguments: Arguments; isLong?: boolean; isRead?: boolean }): Promise<ToolRun>;
   /** Records that the token's client is in use; requested by `first_use_in_hour`. */

@@ -24,7 +24,7 @@ export const ANSWERS = {
 export function createCredentialStore(database: Database) {
   const ask = asking(database, ANSWERS);
   return {
-    /** By link id. Links that have none, or have ended, are left out. */
+    /** By link id. Links without a credential, or that have ended, are left out. */
     readCredentials: async (linkIds: readonly string[]): Promise<ReadonlyMap<string, Envelope>> => {
       const rows = await ask("read_provider_credentials", { link_ids: linkIds });
       return new Map(rows.map(({ link_id, envelope }) => [link_id, envelope]));
@@ -38,9 +38,7 @@ export function createCredentialStore(database: Database) {
       return rows.map(({ link_id: linkId, envelope }) => ({ linkId, envelope }));
     },
 
-    /**
-     * Stores the same credential under the current key; `changed` when the envelope that was read has been replaced.
-     */
+    /** Stores the same credential under the current key; `changed` when another envelope has replaced it meanwhile. */
     resealCredential: (
       { linkId, replaced, envelope, at }: { linkId: string; replaced: Envelope; envelope: Envelope; at: Date },
     ) => ask("reseal_provider_credential", { link_id: linkId, replaced, envelope, at }),

@@ -1,4 +1,4 @@
-/** Database calls of the pages that delete an organization or an account, or take that back. */
+/** Database calls of the pages that delete an organization or an account, or cancel the deletion. */
 import * as z from "zod/mini";
 import { either, outcome } from "../outcome.ts";
 import { asking } from "./answer.ts";
@@ -8,11 +8,11 @@ export const DeletableOrganization = z.object({
   id: z.string(),
   name: z.string(),
   is_owner: z.boolean(),
-  /** While it is being deleted: when that is final. */
+  /** While it is being deleted: the time when the deletion becomes final. */
   deletes_at: z.nullable(z.string()),
   /** Whether a paid plan is running. */
   is_paid: z.boolean(),
-  /** How many people besides the reader belong to it. */
+  /** The number of members besides the reader. */
   members: z.number(),
   may_delete: z.boolean(),
 });
@@ -51,14 +51,14 @@ export function createDeletionStore(database: Database) {
   return {
     read: (userId: string) => ask("read_deletion", { user_id: userId }),
 
-    /** `members` are the addresses of everybody else in it. @param asked.name as the owner typed it. */
+    /** `members` are the addresses of all other members. @param asked.name as the owner typed it */
     deleteOrganization: ({ userId, organizationId, name, at }: OfOrganization & { name: string }) =>
       ask("delete_organization", { user_id: userId, organization_id: organizationId, name, at }),
 
     keepOrganization: ({ userId, organizationId, at }: OfOrganization) =>
       ask("keep_organization", { user_id: userId, organization_id: organizationId, at }),
 
-    /** `owner`: they still own an organization that stays. @param asked.email their sign-in address. */
+    /** `owner`: they still own an organization that stays. @param asked.email their sign-in address */
     deleteAccount: ({ userId, email, at }: Person & { email: string }) =>
       ask("delete_account", { user_id: userId, email, at }),
 

@@ -19,7 +19,7 @@ export interface OpenedDocument {
 export interface AttachStep {
   userId: string;
   organizationId: string;
-  /** Of `app.attach_document`. */
+  /** The answer of `app.attach_document`. */
   arguments: Arguments;
   at: Date;
 }
@@ -28,7 +28,7 @@ export type DocumentStore = ReturnType<typeof createDocumentStore>;
 
 /** Every method throws what `Database.call` throws. */
 export const createDocumentStore = (database: Database) => ({
-  /** @param content whether the bytes are asked for. */
+  /** @param content whether to return the bytes */
   open: ({ userId, documentId, at }: OpenedDocument, content = false) =>
     asking(database, ANSWERS)("open_document", {
       user_id: userId,

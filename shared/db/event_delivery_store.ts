@@ -7,7 +7,7 @@ import type { Database } from "./client.ts";
 const ClaimedEvent = z.object({
   subscription_id: z.string(),
   url: z.string(),
-  /** Sealed. */
+  /** The secret of the webhook, sealed. */
   secret: z.unknown(),
   event: HeardEvent,
 });

@@ -1,4 +1,4 @@
-/** Events that apps hear, as an app's token reads them. */
+/** Events for apps, as an app's token may read them. */
 import * as z from "zod/mini";
 import type { Envelope } from "../credentials/envelope.ts";
 import { HeardEvent, Place } from "../events/occurrence.ts";
@@ -21,7 +21,7 @@ export const ANSWERS = {
   drop_event_subscription: either(outcome(["ok", "unknown"]), Refusal),
 };
 
-/** What a subscription is known by, besides its grant. */
+/** The key of a subscription, besides its grant. */
 interface Subscription {
   tokenHash: string;
   name: string;

@@ -31,11 +31,11 @@ export type ExportStore = ReturnType<typeof createExportStore>;
 export function createExportStore(database: Database) {
   const ask = asking(database, ANSWERS);
   return {
-    /** Whether the person may export; with `wanted`, that they do goes to the audit trail. */
+    /** Whether the person may export; with `wanted`, the audit trail records that they export. */
     open: ({ userId, organizationId, wanted, at }: Reader & { wanted?: "everything" | "payments" }) =>
       ask("open_export", { user_id: userId, organization_id: organizationId, wanted: wanted ?? null, at }),
 
-    /** A page of one part; `refused` when they may not any more. */
+    /** A page of one part; `refused` when the person has lost the right. */
     readPage: (
       { userId, organizationId, part, after, period, at }: Reader & {
         part: Part | typeof FILES;

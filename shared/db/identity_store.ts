@@ -18,7 +18,7 @@ export interface Onboarding {
   reminder_email: string;
 }
 
-/** Which bills a person gets mails of: theirs (all for the owner, else those assigned to them), all, or none. */
+/** The bills that a person gets mail about: theirs (all for the owner, else those assigned to them), all, or none. */
 export const Mails = z.enum(["mine", "all", "none"]);
 export type Mails = z.infer<typeof Mails>;
 
@@ -46,9 +46,9 @@ export const AccountOrganization = z.object({
   role: Role,
   /** The role's rights beyond reading. */
   rights: z.array(Right),
-  /** The members to ask about actions beyond the role's rights. */
+  /** The members to ask for actions beyond the role's rights. */
   owner_email: z.string(),
-  /** While it is being deleted: when that is final. */
+  /** While it is being deleted: the time when the deletion becomes final. */
   deletes_at: z.nullable(z.string()),
   base_currency: z.string(),
   mails: Mails,
@@ -64,18 +64,18 @@ export const AccountOrganization = z.object({
   /** The plan of another, past-due subscription that still applies because it includes more or lasts longer. */
   second_plan: z.nullable(Plan),
   second_grace_ends_at: z.nullable(z.string()),
-  /** Until when it is paid for, or was, if the plan has ended. Null without a subscription. */
+  /** The end of the paid period, in the past if the plan has ended. Null without a subscription. */
   period_ends_at: z.nullable(z.string()),
   /** Features that the current plan does not include. */
   features_off: z.array(Feature),
   /** Proposals that the reader can decide. */
   proposals_waiting: z.number(),
-  /** The reader's own; its address is not kept. Null when there is none. */
+  /** The reader's own calendar, without its address. Null when there is none. */
   calendar: z.nullable(z.object({ show_amounts: z.boolean(), created_at: z.string() })),
 });
 export type AccountOrganization = z.infer<typeof AccountOrganization>;
 
-/** A connection that was ended because a code or token was used twice, so it may have been stolen. */
+/** A connection that ended because a code or token was used twice, so it may have been stolen. */
 export const GrantAlert = z.object({
   grant_id: z.string(),
   client_name: z.string(),
@@ -117,11 +117,11 @@ export const Account = z.object({
     reminder_email_confirmed: z.boolean(),
     /** An address that permanently rejected our mail; cleared when the settings are saved. */
     refused_email: z.nullable(z.string()),
-    /** While the account is being deleted: when that is final. */
+    /** While the account is being deleted: the time when the deletion becomes final. */
     deletes_at: z.nullable(z.string()),
   }),
   organizations: z.array(AccountOrganization),
-  /** Off unless the operator sells plans: then everybody has everything. */
+  /** Off unless the operator sells plans; then everybody has all features. */
   plans_enabled: z.boolean(),
   /** The features of each plan; a plan without features is absent. */
   plan_features: z.partialRecord(Plan, z.array(Feature)),
@@ -155,7 +155,7 @@ export interface Reminders {
   email_enabled: boolean;
 }
 
-/** A part of a file of expenses, as list_expenses answers it. */
+/** A part of a file of expenses, in the form of list_expenses. */
 export const ExpenseFilePart = z.object({
   ok: z.boolean(),
   data: z.object({ csv: z.array(ExpenseLine) }),
@@ -218,20 +218,20 @@ export function createIdentityStore(database: Database) {
         at: attempt.at,
       }),
 
-    /** Whom a reviewer's code signs in. */
+    /** The person that a reviewer's code signs in. */
     openReview: ({ codeHash, at }: { codeHash: string; at: Date }) => ask("open_review", { code_hash: codeHash, at }),
 
-    /** Whether an address has an open invitation or a member's account, or nobody has an organization yet. */
+    /** Whether an address has an open invitation or a member's account, or there is no organization yet. */
     maySignUp: ({ email, at }: { email: string; at: Date }) => ask("may_sign_up", { email, at }),
 
     /**
-     * Stores the address the identity provider has now, and returns whether the person has been through onboarding, and
+     * Stores the identity provider's current address, and returns whether the person has completed onboarding and
      * whether their account is being deleted.
      */
     noteSignIn: ({ userId, email, at }: Person & { email: string }) =>
       ask("note_sign_in", { user_id: userId, email, at }),
 
-    /** A part of a file of expenses, read as the person; `refused` when they may not any more. */
+    /** A part of a file of expenses, read as the person; `refused` when they have lost the right. */
     readExpenseFile: (
       { userId, organizationId, filter, cursor, at }: Person & {
         organizationId: string;
@@ -279,7 +279,7 @@ export function createIdentityStore(database: Database) {
     dismissGrantAlerts: ({ userId, until, at }: Person & { until: Date }) =>
       ask("dismiss_grant_alerts", { user_id: userId, until, at }),
 
-    /** `unconfirmed` is the new reminder address when it has to be confirmed before use. */
+    /** `unconfirmed` is the new reminder address if it still needs confirmation. */
     updateReminders: ({ userId, at, ...values }: Reminders & Person) =>
       ask("update_reminders", { user_id: userId, ...values, at }),
 

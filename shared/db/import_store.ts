@@ -13,7 +13,7 @@ export interface ImportStep {
   at: Date;
 }
 
-/** Of one step: how long all of them may take, the page says. */
+/** The limit for one step; the page sets the limit for all of them. */
 const STEP_MS = 10_000;
 
 export const ANSWERS = { open_upload: either(PageToolRun, outcome(["unknown"])) };
@@ -22,7 +22,7 @@ export type ImportStore = ReturnType<typeof createImportStore>;
 
 /** Every method throws what `Database.call` throws. */
 export const createImportStore = (database: Database) => ({
-  /** Step `open`, by which the import's organization becomes known; `unknown` unless it is theirs. */
+  /** Step `open`, which returns the import's organization; `unknown` unless the import is theirs. */
   open: ({ userId, importId, at }: { userId: string; importId: string; at: Date }) =>
     asking(database, ANSWERS)("open_upload", { user_id: userId, import_id: importId, at: at.toISOString() }),
 

@@ -1,4 +1,4 @@
-/** Mails about proposals and removals that wait to be sent: claimed by one sender each, and settled. */
+/** Mails about proposals and removals: claimed by one sender each, and settled. */
 import * as z from "zod/mini";
 import { ClaimedMail } from "../mail/claimed_mail.ts";
 import { asking } from "./answer.ts";
@@ -15,7 +15,7 @@ export function createMailStore(database: Database) {
   return {
     /**
      * Mails that nobody else is sending right now, until the lease ends.
-     * @param asked.about the id of a proposal or an organization; all if undefined.
+     * @param asked.about the id of a proposal or an organization; all mails if undefined.
      */
     claim: ({ about, atMost, at }: { about?: string | undefined; atMost: number; at: Date }) =>
       ask("claim_mails", { about: about ?? null, at_most: atMost, at }),

@@ -8,7 +8,7 @@ import { Role } from "../roles.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
-/** What somebody can be invited as, or made. */
+/** A role that an invitation or a change can assign. */
 export const GivenRole = z.enum(["manager", "member", "viewer"]);
 export type GivenRole = z.infer<typeof GivenRole>;
 
@@ -47,7 +47,7 @@ export const Members = z.object({
   members: z.array(Member),
   /** Empty without the right to invite. */
   invitations: z.array(OpenInvitation),
-  /** One that the reader has to confirm, or proposed. */
+  /** A hand-over that the reader has to confirm, or that they proposed. */
   handover: z.nullable(z.object({
     id: z.string(),
     from: z.string(),
@@ -58,7 +58,7 @@ export const Members = z.object({
 });
 export type Members = z.infer<typeof Members>;
 
-/** What removing a member ends (counts), and what stays. */
+/** The consequences of removing a member: counts of what ends, and what stays. */
 export const Removal = z.object({
   organization_name: z.string(),
   email: z.string(),
@@ -67,7 +67,7 @@ export const Removal = z.object({
   timezone: z.string(),
   /** Their debts and claims from shared costs, which stay. */
   balances: z.array(OwnBalance),
-  /** Their proposals that wait for approval, which are withdrawn. */
+  /** Their pending proposals, which are withdrawn. */
   waiting: z.array(
     z.pick(Proposal, { id: true, tool: true, facts: true, effects: true, effects_count: true, created_at: true }),
   ),
@@ -75,11 +75,11 @@ export const Removal = z.object({
   assigned: z.number(),
   apps: z.number(),
   has_calendar: z.boolean(),
-  /** Their imports that were not added to the books yet. */
+  /** Their uncommitted imports. */
   imports: z.number(),
   /** The organization's provider connections, which stay. */
   links: z.number(),
-  /** Fetched amounts that wait for somebody's decision, which stay. */
+  /** Fetched amounts that wait for a decision, which stay. */
   proposals: z.number(),
   /** Their open invitations. */
   invitations: z.number(),
@@ -99,9 +99,9 @@ export const ShownInvitation = outcome(["open", ...ENDS], {
   inviter: z.string(),
   role: GivenRole,
   expires_at: z.string(),
-  /** The invited one. */
+  /** The invited address. */
   address: z.string(),
-  /** Whether the reader, or who has the invited address, has been through onboarding. */
+  /** Whether the reader, or the holder of the invited address, has completed onboarding. */
   onboarded: z.boolean(),
 });
 export type ShownInvitation = z.infer<typeof ShownInvitation>;
@@ -170,7 +170,7 @@ export function createMembersStore(database: Database) {
     read: ({ userId, organizationId, at }: InOrganization) =>
       ask("read_members", { user_id: userId, organization_id: organizationId, at }),
 
-    /** Again for the same address, the link before stops working. */
+    /** A second invitation of an address invalidates the first link. */
     invite: (asked: InOrganization & WithLink & { address: string; role: GivenRole }) =>
       ask("invite_member", {
         user_id: asked.userId,
@@ -188,7 +188,7 @@ export function createMembersStore(database: Database) {
       ask("withdraw_invitation", { user_id: userId, invitation_id: invitationId, at }),
 
     /** @param asked.email the address they signed in with. */
-    /** @param user null if the recipient is not signed in yet. */
+    /** @param user null if the recipient is not signed in yet */
     readInvitation: ({ user, tokenHash, at }: WithLink & { user: { id: string; email: string } | null; at: Date }) =>
       ask("read_invitation", { token_hash: tokenHash, user_id: user?.id ?? null, email: user?.email ?? null, at }),
 
@@ -204,7 +204,7 @@ export function createMembersStore(database: Database) {
     /** Null when they may not remove that member. */
     readRemoval: (asked: OfMember) => ask("read_removal", ofMember(asked)),
 
-    /** Also for leaving. */
+    /** Used for leaving, too. */
     remove: (asked: OfMember) => ask("remove_member", ofMember(asked)),
 
     proposeOwner: (asked: OfMember) =>
@@ -213,7 +213,7 @@ export function createMembersStore(database: Database) {
         ofMember(asked),
       ),
 
-    /** Withdraws or declines. */
+    /** Withdraws or declines a hand-over. */
     endHandover: ({ userId, organizationId, handoverId, at }: InOrganization & { handoverId: string }) =>
       ask("end_handover", { user_id: userId, organization_id: organizationId, handover_id: handoverId, at }),
 

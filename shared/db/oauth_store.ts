@@ -34,7 +34,7 @@ export const OpenedConsent = z.object({
   client: z.nullable(StoredClient),
   /** Redirect URIs the person has already approved for this client; empty when nobody is signed in. */
   approved: z.array(z.string()),
-  /** Whether the person lets this client only read somewhere; the schema before knows no such apps. */
+  /** Whether the person lets this client only read in some organization; absent in the previous schema. */
   narrowed: z._default(z.boolean(), false),
   /** False when nobody is signed in, and for people who have not chosen their country yet. */
   onboarded: z.boolean(),
@@ -77,7 +77,7 @@ export const Revocation = either(
   outcome(["unknown_client", "unknown_token"]),
 );
 
-/** The client and the person that consent is requested for. */
+/** The client and the person whose consent is requested. */
 interface Asked {
   clientId: string;
   userId: string | null;
@@ -100,7 +100,7 @@ export const ANSWERS = {
   ping: z.object({ schema: z.number() }),
 };
 
-/** Absent for full access, because the functions of the schema before know no other. */
+/** Absent for full access, because the previous schema's functions don't have this argument. */
 const narrowedTo = (access: Access) => access === "read" ? { access } : {};
 
 /** Every method throws what `Database.call` throws, `unavailable` on a malformed answer, and `rate_limited`. */
@@ -134,7 +134,7 @@ export function createOAuthStore(database: Database) {
         { client_id: clientId, at, limits },
       ),
 
-    /** @param userId null when nobody is signed in. */
+    /** @param userId null when nobody is signed in */
     openConsent: ({ clientId, userId, quotas, at }: Asked & { quotas: readonly Quota[] }) =>
       call("open_consent", { client_id: clientId, user_id: userId, at, quotas }),
 

@@ -1,4 +1,4 @@
-/** Runs tools for a page's signed-in person, with the rights of their assistant (`public.run_page_tool`). */
+/** Runs tools for a page's signed-in person, with the same rights as their assistant (`public.run_page_tool`). */
 import * as z from "zod/mini";
 import { either, outcome } from "../outcome.ts";
 import { FactEnvelope } from "../connector/result.ts";
@@ -14,7 +14,7 @@ export interface PageTool {
   at: Date;
 }
 
-/** `refused`: no member any more, or a write without a plan that includes it. */
+/** `refused`: the person is no longer a member, or the plan does not include the write. */
 export const PageToolRun = either(outcome(["ok"], { result: FactEnvelope }), outcome(["refused"]));
 export type PageToolRun = z.infer<typeof PageToolRun>;
 
@@ -22,7 +22,7 @@ export const ANSWERS = { run_page_tool: PageToolRun };
 
 /** @throws what `Database.call` throws. */
 export const createPageToolStore = (database: Database) => ({
-  /** @param deadlineMs of this call alone. */
+  /** @param deadlineMs for this call only */
   run: ({ userId, organizationId, tool, arguments: args, at }: PageTool, deadlineMs?: number) =>
     asking(database, ANSWERS)("run_page_tool", {
       user_id: userId,

@@ -11,7 +11,7 @@ export const ConnectableBill = z.object({
   bill: z.string(),
   organization: z.string(),
   organization_id: z.string(),
-  /** Who may connect it. */
+  /** The person who may connect it. */
   owner_email: z.string(),
 });
 
@@ -53,7 +53,7 @@ export const ANSWERS = {
 export function createProviderLinkStore(database: Database) {
   const ask = asking(database, ANSWERS);
   return {
-    /** @param asked.quotas drawn for trying a credential; empty when only looking. */
+    /** @param asked.quotas drawn for trying a credential; empty for only looking */
     openConnection: (asked: Asked & { providerKey: string | null; quotas: readonly Quota[] }) =>
       ask("open_connection", {
         user_id: asked.userId,

@@ -8,7 +8,7 @@ import type { Database } from "./client.ts";
 
 export const ClaimedLink = z.extend(z.omit(AskedLink, { period: true }), {
   lease_token: z.string(),
-  /** The months to ask for, in this order; at least one. */
+  /** The months to request, in this order; at least one. */
   periods: z.tuple([z.string()], z.string()),
 });
 export type ClaimedLink = z.infer<typeof ClaimedLink>;

@@ -9,7 +9,7 @@ export interface Quota {
   at_most: number;
   /** The window; an emptied bucket refills evenly over it. */
   seconds: number;
-  /** A shared bucket; this one then holds at most a fraction of its rest. */
+  /** Takes at most a fraction of what remains in a shared bucket. */
   share_of?: Quota;
 }
 
@@ -19,7 +19,7 @@ export interface ClientRoom {
   caller: string | null;
   /** How many are stored in total. */
   at_most: number;
-  /** How long a client keeps its place, even against others of the same caller. */
+  /** How long a client keeps its slot, even against other clients of the same caller. */
   seconds: number;
 }
 
@@ -39,7 +39,7 @@ export interface ClientLimits {
   grant?: Allowance | undefined;
 }
 
-/** @returns the answer, unless it is `limited`. @throws {AppError} `rate_limited`, with the time to wait. */
+/** @returns the answer, unless it is `limited`. @throws {AppError} `rate_limited`, with the seconds to wait */
 export function withinLimits<Answer extends object>(answer: Answer | Limited): Exclude<Answer, Limited> {
   if (!("outcome" in answer && answer.outcome === "limited")) return answer as Exclude<Answer, Limited>;
   const { retry_after: seconds } = answer as Limited;

@@ -75,7 +75,7 @@ export function createRemindersStore(database: Database) {
     /** Null when nothing is pending. */
     claimReminders: ({ size, at }: { size: number; at: Date }) => ask("claim_reminders", { size, at }),
 
-    /** @param isLast releases the lease; mails not settled by then wait until `retryAt`. */
+    /** @param isLast releases the lease; mails not settled by then wait until `retryAt` */
     settleReminders: (
       { batch, results, isLast, retryAt, at }: {
         batch: ClaimedBatch;
@@ -102,17 +102,17 @@ export function createRemindersStore(database: Database) {
     storeRates: ({ source, publishedOn, perEuro, days = {} }: StoredSet, at: Date) =>
       ask("store_rates", { source, published_on: publishedOn, per_euro: perEuro, days, at }),
 
-    /** Past days whose rates the books need, those that were asked for least first. */
+    /** Past days whose rates the books need; days with the fewest attempts come first. */
     findDaysToRate: ({ at, size }: { at: Date; size: number }) => ask("find_days_to_rate", { at, size }),
 
-    /** The rates that hold on a day. */
+    /** The rates that apply on a day. */
     readRatesOfDay: (day: string) => ask("read_rates_of_day", { day }),
 
-    /** Notes that the sources were asked; a day is settled when all of them answered, or after the last attempt. */
+    /** Notes the attempt; a day is settled when all sources answered, or after the last attempt. */
     settleDay: ({ day, isAnswered, at }: { day: string; isAnswered: boolean; at: Date }) =>
       ask("settle_day", { day, is_answered: isAnswered, at }),
 
-    /** Gives a page of payments that wait for a rate the value that they have by now. */
+    /** Values a page of payments that wait for a rate. */
     settleValues: ({ after, size }: { after: Cursor; size: number }) => ask("settle_values", { after, size }),
   };
 }

@@ -1,4 +1,4 @@
-/** Numbers that prove themselves: IBAN (ISO 13616), creditor references (ISO 11649) and Swiss QR references. */
+/** Numbers with check digits: IBAN (ISO 13616), creditor references (ISO 11649) and Swiss QR references. */
 
 /** The length of an IBAN by country. */
 const LENGTHS = new Map(

@@ -1,4 +1,4 @@
-/** What a document says about a payment. What it does not say, or not with certainty, is absent. */
+/** A document's facts about a payment. Facts that it does not state with certainty are absent. */
 import * as z from "zod/mini";
 import { type RefusalFacts, Said } from "../words/message.ts";
 
@@ -16,22 +16,22 @@ const Tax = z.object({
 
 export const DocumentFacts = z.object({
   kind: z.enum(["invoice", "credit_note", "receipt", "reminder", "other"]),
-  /** Where the facts come from; "image": nothing was read. */
+  /** The source of the facts; "image": nothing was read. */
   format: z.enum(["ubl", "cii", "fatturapa", "pdf", "mail", "image"]),
-  /** Who sells, under the registered name. */
+  /** The seller, under the registered name. */
   payee: z.optional(z.string()),
   payee_tax_id: z.optional(z.string()),
-  /** What the payee calls its customer. */
+  /** The payee's id for its customer. */
   customer_number: z.optional(z.string()),
   number: z.optional(z.string()),
   issued_on: z.optional(Day),
   due_on: z.optional(Day),
-  /** Of the delivery or service, both days included. */
+  /** The period of delivery or service, both days included. */
   period: z.optional(z.object({ from: z.optional(Day), to: z.optional(Day) })),
   /** ISO 4217. */
   currency: z.optional(z.string()),
   /**
-   * The amounts of a credit note are positive: what the payee owes. Amounts that do not add up to the cent are absent,
+   * The amounts of a credit note are positive: the payee owes them. Amounts that do not add up to the cent are absent,
    * and a question says so.
    */
   net: z.optional(Amount),
@@ -54,7 +54,7 @@ export interface ReadDocument {
   /** The media type by its content, whatever its name says. */
   type: string;
   bytes: Uint8Array;
-  /** Either what it says, or why it is refused. */
+  /** The facts, or the reason of a refusal. */
   facts?: DocumentFacts;
   refusal?: RefusalFacts;
 }

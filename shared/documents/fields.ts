@@ -1,4 +1,4 @@
-/** Single fields of a document, cleaned; absent when they are not what they should be. */
+/** Single fields of a document, cleaned; a malformed field is absent. */
 import { cleanLine } from "../clean_text.ts";
 import { cut, shorten } from "../import/shorten.ts";
 import { isDay } from "../iso_day.ts";
@@ -10,7 +10,7 @@ const LONGEST_NUMBER = 60;
 export const nameOf = (text: string | undefined): string | undefined =>
   text ? shorten(cleanLine(cut(text, 500)), LONGEST_NAME) || undefined : undefined;
 
-/** A number, which is no number any more once it is cut. */
+/** A number; a shortened number would be wrong, so a long one is absent. */
 export function numberOf(text: string | undefined): string | undefined {
   if (!text || text.length > 2 * LONGEST_NUMBER) return undefined;
   const number = cleanLine(text);
@@ -33,7 +33,7 @@ export const only = <Value>(values: Value[]): Value | undefined => values.length
 
 export const unique = (values: string[]): string[] => [...new Set(values)];
 
-/** The fields that are there. */
+/** Only the fields that have a value. */
 export const present = <Fields extends Record<string, unknown>>(fields: Fields) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [Name in keyof Fields]?: Exclude<Fields[Name], undefined>;

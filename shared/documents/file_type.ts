@@ -1,4 +1,4 @@
-/** What a file is by its first bytes, whatever its name says. */
+/** The type of a file by its first bytes, whatever its name says. */
 
 /** Some bytes may come before a PDF's header. */
 const PDF_START = 1024;
@@ -19,13 +19,13 @@ export function typeOf(bytes: Uint8Array): "application/pdf" | "image/jpeg" | "i
 /** Outlook's own format (TNEF), which only Outlook reads. */
 export const isWinmail = (bytes: Uint8Array): boolean => letters(bytes, 0, 4) === "\x78\x9f\x3e\x22";
 
-/** ZIP, and what office programs write. */
+/** ZIP, which office programs also write. */
 export const isArchive = (bytes: Uint8Array): boolean => letters(bytes, 0, 4) === "PK\x03\x04";
 
 const MAIL_START = 32_768;
 const FIELD = /^(?:[!-9;-~]{1,80}:|[ \t]|$)/;
 
-/** Whether its first lines are header fields of a mail, and among them some that every mail has. */
+/** Whether its first lines are header fields of a mail, including some that every mail has. */
 export function isMail(bytes: Uint8Array): boolean {
   const lines = letters(bytes, 0, MAIL_START).split(/\r?\n/);
   if (lines[0]!.startsWith("From ")) lines.shift();

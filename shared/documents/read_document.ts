@@ -1,4 +1,4 @@
-/** Reads what a file says about payments: bytes in, facts out. Recognizes a file by its content, not by its name. */
+/** Reads a file's facts about payments: bytes in, facts out. Recognizes a file by its content, not its name. */
 import { decodeFile } from "../import/decode_file.ts";
 import type { RefusalFacts } from "../words/message.ts";
 import type { ReadDocument } from "./facts.ts";
@@ -7,9 +7,9 @@ import { isArchive, isMail, isWinmail, typeOf } from "./file_type.ts";
 export const MAX_DOCUMENT_BYTES = 10 * 1024 * 1024;
 
 /**
- * @param file.name as its computer calls it. @param file.type the media type that its sender claims.
- * @param depth of mails around it.
- * @returns one document for each file, or of a mail for each of its attachments, or else its own text.
+ * @param file.name as the sender calls it @param file.type the media type that the sender claims
+ * @param depth the number of mails around it
+ * @returns one document; for a mail, one per attachment or, without attachments, its own text
  */
 export async function readDocument(
   bytes: Uint8Array,
@@ -29,7 +29,7 @@ export async function readDocument(
   if (known) return [{ ...own, type: known, facts: { kind: "other", format: "image", questions: [] } }];
   if (isWinmail(bytes)) return [{ ...own, refusal: refuse("winmail") }];
   if (isMail(bytes)) return await mailed(own, depth);
-  // On its own it may be a statement in a workbook.
+  // Alone, it may be a statement in a workbook.
   if (depth > 0 && isArchive(bytes)) return [{ ...own, refusal: refuse("archive") }];
   const { text } = decodeFile(bytes);
   if (text.trimStart().startsWith("<")) {

@@ -1,7 +1,7 @@
-/** An event that an app may hear, and how clients receive it, by polling and by webhook. */
+/** An event for an app, and its form in polling and webhooks. */
 import * as z from "zod/mini";
 
-/** A place in the order of events. */
+/** A position in the order of events. */
 export const Place = z.object({ at: z.string(), id: z.string() });
 export type Place = z.infer<typeof Place>;
 
@@ -10,7 +10,7 @@ export const HeardEvent = z.object({
   name: z.string(),
   at: z.string(),
   organization_id: z.string(),
-  /** At most 100 of those that it is about. */
+  /** The first 100 records of the event. */
   ids: z.array(z.string()),
   count: z.number(),
 });
@@ -26,7 +26,7 @@ export const occurrenceOf = ({ id, name, at, organization_id, ids, count }: Hear
 
 export const cursorOf = ({ at, id }: Place): string => `${at}~${id}`;
 
-/** Undefined when it is none of ours. */
+/** Undefined for an unknown event. */
 export function placeOf(cursor: string): Place | undefined {
   const [, at, id] =
     /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?[+-]\d\d:\d\d)~((?:evt_[0-9a-z]{1,40})?)$/.exec(cursor) ?? [];

@@ -1,14 +1,14 @@
-/** Posts to an app's webhook, signed as Standard Webhooks 1.0.0 says. */
+/** Posts to an app's webhook, signed according to Standard Webhooks 1.0.0. */
 import { Buffer } from "node:buffer";
 import type { GuardedAnswer, GuardedFetch } from "../net/guarded_fetch.ts";
 import { hmacSha256 } from "../std/sha256.ts";
 
 const DEADLINE_MS = 5_000;
-/** Of an answer, whose content matters only for a challenge. */
+/** The limit for an answer, whose content matters only for a challenge. */
 const MAX_BYTES = 4096;
 
 export interface Post {
-  /** The same whenever the same event is sent. */
+  /** The same for each attempt of an event. */
   id: string;
   subscriptionId: string;
   url: string;
@@ -18,7 +18,7 @@ export interface Post {
   at: Date;
 }
 
-/** @throws for a malformed secret (see {@link keyOf}), never for the receiver's failures. */
+/** @throws for a malformed secret (see {@link keyOf}), never for the receiver's failures */
 export async function postEvent(
   fetch: GuardedFetch,
   { id, subscriptionId, url, secret, body, at }: Post,

@@ -13,7 +13,7 @@ const WHAT = {
   ...{ tags: "texts", note: "text?", url: "text?" },
 } as const satisfies Columns;
 
-/** In the order in which they are in the archive; each is a part of `public.read_export`. */
+/** In the order of the archive; each is a part of `public.read_export`. */
 export const BOOKS = {
   settings: {
     ...{ id: "text", name: "text", base_currency: "text", timezone: "text", closed_through: "day?" },
@@ -87,5 +87,5 @@ export const BOOKS = {
 export type Part = keyof typeof BOOKS;
 export const PARTS = Object.keys(BOOKS) as Part[];
 
-/** The bytes of documents, one document a page: `{id, name, content in base64}`. */
+/** The bytes of documents, one document per page: `{id, name, content in base64}`. */
 export const FILES = "document_files";

@@ -11,9 +11,9 @@ import type { ZipMember } from "./zip_stream.ts";
 
 export const BookPage = z.object({
   rows: z.custom<Record<string, unknown>[]>(Array.isArray),
-  /** The key that the next page comes after; null on the last page. */
+  /** The key before the next page; null on the last page. */
   next: z.unknown(),
-  /** Id of the latest change that the reader may see; null without any. */
+  /** The id of the latest change that the reader may see; null without any. */
   latest_change: z.nullable(z.string()),
 });
 export type BookPage = z.infer<typeof BookPage>;
@@ -58,7 +58,7 @@ export async function* booksArchive(archive: Archive): AsyncGenerator<ZipMember,
   do {
     const { rows: [file], next } = await archive.readPage(FILES, after);
     if (file) {
-      // Names repeat, and may hold what other systems refuse.
+      // Names repeat, and may contain characters that other systems refuse.
       const name = `documents/${file.id}-${String(file.name).replace(/[^\w.-]+/g, "_")}`;
       yield { name, parts: [Buffer.from(String(file.content), "base64")] };
     }
@@ -66,7 +66,7 @@ export async function* booksArchive(archive: Archive): AsyncGenerator<ZipMember,
   } while (after !== null);
   const manifest = {
     ...{ organization, started_at: madeAt, finished_at: clock().toISOString() },
-    // The latest change differs: somebody wrote during the export.
+    // The latest change differs, so somebody wrote during the export.
     changed_meanwhile: seen.size > 1,
     rows,
   };

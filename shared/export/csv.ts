@@ -6,7 +6,7 @@ export function writeCsv(
   rows: readonly Record<string, unknown>[],
   hasHeader = true,
 ): string {
-  // Line by line: a list of all cells keeps the collector busier than the text itself.
+  // Line by line, because a list of all cells costs the garbage collector more than the text itself.
   let text = hasHeader ? `${columns.join(",")}\r\n` : "";
   for (const row of rows) {
     text += `${columns.map((column) => field(String(row[column] ?? ""), column)).join(",")}\r\n`;

@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import { writeCsv } from "./csv.ts";
 
-/** A row of `list_expenses`, of which these fields are written in another way. */
+/** A row of `list_expenses`; the file writes these fields in another way. */
 export const ExpenseLine = z.looseObject({
   kind: z.string(),
   category: z.optional(z.string()),
@@ -19,7 +19,10 @@ const COLUMNS = [
   ..."reimbursement,reimbursed_by,reimbursed_on,split_id,base_amount,bill_id,is_estimate,paid_by".split(","),
 ];
 
-/** @param options.uncategorized the label of a missing category; @param options.hasHeader false for what follows. */
+/**
+ * @param options.uncategorized the label of a missing category @param options.hasHeader false for all parts but the
+ *   first
+ */
 export function writeExpenses(
   rows: readonly ExpenseLine[],
   { uncategorized, hasHeader = true }: { uncategorized: string; hasHeader?: boolean },

@@ -1,8 +1,9 @@
 /**
  * Sheds load before it overwhelms an instance: a fixed number of requests run at once, some wait a moment, and the rest
- * get 503 with `Retry-After` immediately. With free places, this costs two comparisons. Without, organizations take
- * turns, so that no organization, client or address takes the places of the others. A request holds a place only while
- * it works: its body is read before, and waiting for others gives the place back (place.ts).
+ * get 503 with `Retry-After` immediately. With free places, this costs two comparisons. Without free places,
+ * organizations take turns, so that no organization, client or address takes the places of the others. A request holds
+ * a place only while it works: its body is read before it takes one, and it gives the place back while it waits for
+ * another party (place.ts).
  */
 import type { MiddlewareHandler } from "hono";
 import { systemTimer, type Timer } from "../clock.ts";
@@ -28,11 +29,11 @@ interface Limits extends FairQueueLimits {
  * be answered within two. Bodies being read take about 100 MB at most.
  */
 const LIMITS: Limits = { places: 24, unproven: 24, waiting: 160, waitMs: 1_200, short: 256, long: 8 };
-/** Tokens whose organization is remembered, the newest. */
+/** The number of remembered tokens with their organization; the newest stay. */
 const MOST_KNOWN = 5_000;
 
 interface Options {
-  /** `unproven`: where requests carry tokens, those whose token is not known get only some of the places. */
+  /** `unproven`: if requests carry tokens, those with an unknown token get only some of the places. */
   limits?: Partial<Limits>;
   timer?: Timer;
   /** For bodies that the handler may read only after it has checked their sender. */
@@ -46,7 +47,7 @@ export function admission(
 ): MiddlewareHandler<AppEnv> {
   const limits = { ...LIMITS, ...given };
   const queue = new FairQueue(limits, timer);
-  /** Organizations by the hash of a token that was found good: anybody can invent tokens. */
+  /** Organizations by the hash of a verified token, because anybody can invent tokens. */
   const known = new Map<string, string>();
   // Most instances never need it.
   const identify = keep(async (): Promise<Identify> => {
@@ -60,7 +61,7 @@ export function admission(
 
   /** @returns the place's kind. */
   async function enter(headers: Headers): Promise<Kind> {
-    // With free places, requests are not told apart.
+    // With free places, there is no need to tell requests apart.
     if (queue.tryEnter("unproven")) return "unproven";
     const { whose, isProven } = (await identify())(headers);
     const kind = isProven ? "proven" : "unproven";

@@ -61,7 +61,7 @@ export function createApp(
     c.set("logged", {});
     const request: CurrentRequest = { id: requestId };
     await withRequest(request, next);
-    // A file is read as fast as its reader takes it.
+    // A file is read at its reader's speed.
     request.databaseMs = undefined;
     // In place: a copy of the response would turn its text into a stream.
     const { headers } = c.res;

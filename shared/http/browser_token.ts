@@ -29,8 +29,8 @@ export async function createBrowserToken(c: AppContext, config: Keys): Promise<s
 }
 
 /**
- * @param isVouchedFor the browser itself says that the form is ours. Two tabs opened at the same moment both set the
- * cookie and one of them loses; its form is still accepted.
+ * @param isVouchedFor whether the browser itself vouches for the form. Two tabs opened at the same moment both set the
+ *   cookie and one of them loses; its form is still accepted.
  * @throws {AppError} `forbidden` without the cookie, or when the form was shown in another browser.
  */
 export async function requireBrowserToken(

@@ -1,6 +1,6 @@
 /**
  * Limits how many bodies are read at once, because reading takes memory but no place. When there are too many, the
- * sender with the most loses its oldest. A body that arrives in one piece is read before that can happen.
+ * sender with the most bodies loses its oldest. A body that arrives in one piece is read before that can happen.
  */
 
 /** The caller according to the request's headers. */
@@ -22,10 +22,12 @@ export class Crowd {
   /** The oldest comes first. */
   readonly #senders = new Set<Sender>();
 
-  /** @param identify called only when there are too many. */
+  /** @param identify called only when there are too many */
   constructor(private readonly most: number, private readonly identify: () => Promise<Identify>) {}
 
-  /** @param turnAway called if this sender has to leave before its body is read. @returns what ends its stay. */
+  /**
+   * @param turnAway called if this sender has to leave before its body is read @returns a function that ends its stay
+   */
   async enter(headers: Headers, turnAway: () => void): Promise<() => void> {
     if (this.#senders.size >= this.most) {
       const identify = await this.identify();

@@ -14,7 +14,7 @@ export interface FileForm {
 }
 
 export interface SentFile {
-  /** As its computer calls it, without its folder. */
+  /** The name on the sender's computer, without its folder. */
   name: string;
   /** The media type that the browser claims. */
   type: string;
@@ -50,7 +50,7 @@ export async function readFileForm(
   for (const [name, value] of form) {
     if (typeof value === "string") {
       if (!fields.has(name)) fields.set(name, cleanLine(value));
-      // Without a choice browsers send a file that has neither name nor content.
+      // If no file is chosen, browsers send one without name and content.
     } else if (value.name || value.size > 0) files.push(value);
   }
   if (files.length > maxFiles || files.some(({ size }) => size > maxFileBytes)) throw tooLarge();

@@ -51,15 +51,15 @@ const LIMITS = {
   /** Uses of a mailed link or another service's code per hour: each works once, and retries follow outages. */
   login_link_secret: { atMost: 10, seconds: 3600 },
   /**
-   * Codes and links together, by caller. The identity provider takes 30 at once from an address, and ours is
-   * everybody's: so sixty an hour, as twenty every twenty minutes.
+   * Codes and links together, by caller. The identity provider allows a burst of 30 per address, and all callers share
+   * ours; hence sixty an hour, as twenty every twenty minutes.
    */
   sign_in_ip: { atMost: 20, seconds: 1200 },
-  /** Refreshes with one token per hour: of tabs that are opened together, and of reloads in an outage. */
+  /** Refreshes with one token per hour: tabs that open together, and reloads during an outage. */
   session_refresh_secret: { atMost: 60, seconds: 3600 },
   /**
-   * Session refreshes, by caller: one an hour per active person, and fewer than the identity provider's burst of 30 for
-   * everybody.
+   * Session refreshes, by caller: one an hour per active person, and fewer than the identity provider's shared burst of
+   * 30.
    */
   session_refresh_ip: { atMost: 20, seconds: 60 },
   /** Mails to a reminder address that its owner has not confirmed. */
@@ -78,20 +78,18 @@ const LIMITS = {
   /** Organizations that a person creates per hour. */
   organization_person: { atMost: 10, seconds: 3600 },
   organization_ip: { atMost: 60, seconds: 3600 },
-  /** Files sent to be imported per hour: each is read whole. */
+  /** Uploaded statements per hour, because each is read whole. */
   import_upload_person: { atMost: 30, seconds: 3600 },
   import_upload_ip: { atMost: 120, seconds: 3600 },
-  /** Exports per hour: each reads the books. */
+  /** Exports per hour, because each reads the books. */
   export_person: { atMost: 20, seconds: 3600 },
   export_ip: { atMost: 80, seconds: 3600 },
-  /**
-   * Calendar addresses that we never issued, or ended, by caller: apps of many people share the hosted ones' callers.
-   */
+  /** Unknown or revoked calendar addresses, by caller: apps of many people share the hosted ones' callers. */
   wrong_calendar: { atMost: 60, seconds: 3600 },
   /** Reads of one calendar: apps ask a few times a day, and people press refresh. */
   calendar_feed: { atMost: 60, seconds: 3600 },
   /**
-   * Fetches of metadata documents (functions/oauth/document_quotas.ts picks which apply): by caller and by host; then
+   * Fetches of metadata documents (functions/oauth/document_quotas.ts selects the limits): by caller and by host; then
    * in total, with separate totals for connected clients, for each maker's host, and for each well-known document.
    */
   client_document_ip: { atMost: 10, seconds: 60 },
@@ -128,12 +126,12 @@ export async function quotasFor(
   return (await Promise.all(quotas)).flat();
 }
 
-/** How many of its /64s an IPv6 /48 counts as at most. */
+/** The maximum number of /64s that an IPv6 /48 counts as. */
 const MAX_SUBNETS = 8;
 
 /**
  * The draws of the caller of this request: its own and, for IPv6, its network's.
- * @param share_of a bucket all callers share, of which each gets a part.
+ * @param share_of a bucket that all callers share, of which each gets a part
  */
 export async function callerQuotas(
   config: LimitConfig,
@@ -197,10 +195,10 @@ export const isOverridden = ({ rateLimits }: Pick<Config, "rateLimits">, name: L
 const keyOf = async ({ codeSecrets }: LimitConfig, name: LimitName, subject: string) =>
   `${name}:${await keyedHash(codeSecrets, name, subject)}`;
 
-/** @param retryAfter seconds, from the database. @param says the message for a person. */
+/** @param retryAfter seconds, from the database @param says the message for a person */
 export const tooMany = (retryAfter: number, says: NonNullable<AppError["options"]["says"]>): AppError =>
   new AppError("rate_limited", "too many attempts", { headers: { "retry-after": String(retryAfter) }, says });
 
-/** For a person who tried too often. @param retryAfter seconds. */
+/** For a person who tried too often. @param retryAfter seconds */
 export const tooManyAttempts = (retryAfter: number): AppError =>
   tooMany(retryAfter, ({ tooManyAttempts }) => tooManyAttempts(retryAfter));

@@ -6,10 +6,10 @@ import type { Config } from "../config.ts";
 import { REQUEST_ID_HEADER } from "../routes.ts";
 import { isFromFrontDoor } from "./front_door.ts";
 
-/** A UUID, with or without its hyphens: what our front door and Caddy make. */
+/** A UUID, with or without its hyphens, as our front door and Caddy create it. */
 const FORM = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/;
 
-/** The front door's id, or a new one: a visitor could choose the same for many requests, and hide theirs in the log. */
+/** The front door's id, or a new one: a visitor could reuse one id for many requests to hide them in the log. */
 export function requestIdOf(headers: Headers, config: Pick<Config, "frontDoorSecrets">): string {
   const given = headers.get(REQUEST_ID_HEADER);
   const isTaken = given !== null && FORM.test(given) && isFromFrontDoor(headers, config);

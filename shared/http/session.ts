@@ -99,7 +99,7 @@ export async function signOutEverywhere(c: AppContext, deps: SessionDeps): Promi
 }
 
 function forgetSession(c: AppContext, deps: SessionDeps): void {
-  // The session, its chunks, the verifiers of pending sign-ins, and whatever a refresh has set in this request.
+  // The session, its chunks, the verifiers of pending sign-ins, and the cookies that a refresh has set in this request.
   const own = new RegExp(`^${sessionCookie(deps.config)}([.=-]|$)`);
   c.set("cookies", c.get("cookies").filter((cookie) => !own.test(cookie)));
   const ours = Object.keys(parse(c.req.header("cookie") ?? "")).filter((cookie) => own.test(cookie));
@@ -107,9 +107,9 @@ function forgetSession(c: AppContext, deps: SessionDeps): void {
 }
 
 /**
- * Signs somebody in without a mail: a one-time token that the privileged key gets from the identity provider. The caller
- * has checked who it is.
- * @param who.type `invite` only makes an account, and returns undefined for an address that has one.
+ * Signs somebody in without a mail: a one-time token that the privileged key gets from the identity provider. The
+ * caller has identified the person.
+ * @param who.type `invite` only creates an account, and returns undefined if the address has one.
  * @throws {AppError} `unavailable`, `rate_limited`.
  */
 export async function signInWithoutMail(
@@ -179,7 +179,7 @@ export async function askIdentityProvider<
       setAll: (list) =>
         list.forEach(({ name, value, options }) => changes.push({ name, value, maxAge: options.maxAge })),
     },
-    // The client retries a failed refresh for 25 s; the signal ends a hung request with ours.
+    // The client retries a failed refresh for 25 s; the signal ends a hung request at our own deadline.
     global: {
       fetch: async (input, init) => {
         const { body } = (init ?? {}) as { body?: unknown };
@@ -189,7 +189,7 @@ export async function askIdentityProvider<
             await (claimed ??= claimAttempt(c, deps, attempt));
           } catch (error) {
             refusal = error;
-            // The only answer that the client neither repeats nor mistakes for the end of a valid session.
+            // The only answer that the client neither retries nor mistakes for the end of a valid session.
             return Response.json({}, { status: 429 });
           }
         }
@@ -204,7 +204,7 @@ export async function askIdentityProvider<
 
   const answer = await Promise.race([ask(auth), expired(deadline)]);
   const status = answer?.error ? answer.error.status ?? 0 : 200;
-  // The platform's gateway refuses our own key without a code of the identity provider: nobody can sign in then.
+  // The platform's gateway rejects our own key without a code of the identity provider; then nobody can sign in.
   const isOurKey = status === 401 && !answer?.error?.code;
   if (!answer || status === 0 || status >= 500 || isOurKey) {
     throw new AppError("unavailable", "the identity provider does not answer", {
@@ -220,7 +220,7 @@ export async function askIdentityProvider<
 
 /**
  * The attempt behind a request, if the identity provider limits it by address. All requests come from the functions'
- * addresses, so one person could use up everybody's limit. Sign-in counts typed codes where it accepts them.
+ * addresses, so one person could use up everybody's limit. The sign-in page counts typed codes itself.
  */
 function attemptOf({ pathname, searchParams }: URL, body: unknown): Attempt | undefined {
   if (!/\/auth\/v1\/(token|verify)$/.test(pathname)) return undefined;

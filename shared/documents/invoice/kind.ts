@@ -12,8 +12,8 @@ const turn = (amount: string | undefined) =>
   amount === undefined || /^[0.]+$/.test(amount) ? amount : amount.startsWith("-") ? amount.slice(1) : `-${amount}`;
 
 /**
- * An invoice of a negative total is a credit note. A credit note of a negative total is either a mistake in its sign or
- * asks for money: its amounts are left out.
+ * An invoice with a negative total is a credit note. A credit note with a negative total either has a wrong sign or
+ * asks for money, so its amounts are left out.
  */
 export function withSign(facts: DocumentFacts): DocumentFacts {
   const { net, taxes, gross, payable, ...others } = facts;

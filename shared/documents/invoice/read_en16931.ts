@@ -8,7 +8,7 @@ import { kindOf, withSign } from "./kind.ts";
 import { groupOf, MOST_ELEMENTS, type Part, settle, type Written } from "./settle.ts";
 import type { Syntax } from "./syntax.ts";
 
-/** @returns undefined when the text is no such document. */
+/** @returns undefined when the text is not such a document */
 export function readEn16931(text: string, syntax: Syntax): DocumentFacts | undefined {
   const parts: Part[] = [];
   const currencies = new Set<string>();
@@ -59,13 +59,13 @@ export function readEn16931(text: string, syntax: Syntax): DocumentFacts | undef
 
 interface Context {
   syntax: Syntax;
-  /** Collects those of all amounts. */
+  /** Collects the currencies of all amounts. */
   currencies: Set<string>;
 }
 
 const currencyAt = ({ attributes }: Element) => attributeOf(attributes, "currencyID");
 
-/** The amount at a path: of several, all, which is no number. */
+/** The amount at a path; several amounts are joined, which makes them unreadable. */
 function amountAt(element: Element, path: string, currencies: Set<string>): string | undefined {
   const found = allAt(element, path);
   for (const one of found) currencies.add(currencyAt(one) ?? "");
@@ -81,7 +81,7 @@ function amountsOf(
     const amount = amountAt(root, path, currencies);
     if (amount !== undefined) totals[name] = amount;
   }
-  // Tax may be said once more in the currency in which it is declared.
+  // The total of tax may appear a second time, in the currency of the tax declaration.
   const isOwn = (element: Element | undefined) => [undefined, currency].includes(element && currencyAt(element));
   const tax = allAt(root, syntax.tax).filter(isOwn).map(({ text }) => text);
   if (tax.length > 0) totals.tax = tax.join(" ");

@@ -1,4 +1,4 @@
-/** Proves the amounts of an e-invoice: they are facts only if they add up to the cent. */
+/** Proves the amounts of an e-invoice: they count only if they add up to the cent. */
 import { decimalsOf } from "../../import/units.ts";
 import { add, type Decimal, multiply, parseDecimal, roundTo, shift, subtract, ZERO } from "../../providers/decimal.ts";
 import type { Said } from "../../words/message.ts";
@@ -8,9 +8,9 @@ import type { DocumentFacts } from "../facts.ts";
 export interface Part {
   kind: "line" | "allowance" | "charge";
   amount: string;
-  /** Tax category and rate; absent where the format does not say. */
+  /** Tax category and rate; absent if the format lacks them. */
   group?: string;
-  /** What the amount of a line is made from, where the line says. */
+  /** The factors of a line's amount, if the line has them. */
   product?: { quantity: string; price: string; per: string; charges: string[]; allowances: string[] };
 }
 
@@ -21,17 +21,17 @@ export interface WrittenTax {
   tax: string;
 }
 
-/** Of a document in memory, lines apart. */
+/** Allowances and charges of the document, without those of lines. */
 export const MOST_ELEMENTS = 50_000;
 
-/** Amounts as written. Totals that a format computes rather than says are absent. */
+/** Amounts as written. Totals that a format computes instead of stating are absent. */
 export interface Written {
   currency: string;
   parts: Part[];
-  /** Profiles for accounting alone have none. */
+  /** Absent in profiles for accounting alone. */
   hasLines: boolean;
   taxes: WrittenTax[];
-  /** Without them the others prove nothing. */
+  /** Without lines, the other amounts prove nothing. */
   required: ("taxes" | "net" | "gross" | "payable")[];
   totals: Partial<
     Record<"lines" | "allowances" | "charges" | "net" | "tax" | "gross" | "prepaid" | "rounding" | "payable", string>
@@ -51,7 +51,7 @@ class Unproven extends Error {
   }
 }
 
-/** @returns the amounts, or a question and none of them. */
+/** @returns the amounts, or only a question */
 export function settle(written: Written): { amounts: Amounts; question?: Said } {
   try {
     return { amounts: prove(written) };
@@ -161,7 +161,7 @@ function byRate(taxes: Tax[]): Tax[] {
 /** Without trailing zeros. */
 const plainRate = (rate: Decimal): string => roundTo(rate, rate.scale).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
 
-/** The group that a tax category and rate make. */
+/** The group of a tax category and rate. */
 export const groupOf = (category: string, rate: string): string | undefined => {
   const number = parseDecimal(rate || "0");
   return category && number ? `${category} ${plainRate(number)}` : undefined;

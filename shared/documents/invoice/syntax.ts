@@ -1,10 +1,10 @@
 /**
- * Where the two syntaxes of EN 16931 write what an invoice says, as paths of elements. Alternatives are separated by
- * "|": versions differ in names.
+ * The places of an invoice's facts in the two syntaxes of EN 16931, as paths of elements. Alternatives are separated by
+ * "|", because versions differ in names.
  */
 export interface Syntax {
   format: "ubl" | "cii";
-  /** What all other paths begin at. */
+  /** The root of all other paths. */
   root: string;
   /** Elements that have other names in older versions. */
   renamed?: ReadonlyMap<string, string>;
@@ -22,7 +22,7 @@ export interface Syntax {
   names: string[];
   taxIds: string;
   customer: string;
-  /** Who is paid instead of the seller. */
+  /** The payee, if it is not the seller. */
   paidTo: string;
   ibans: string;
   references: string;
@@ -30,7 +30,7 @@ export interface Syntax {
   /** The total of tax, perhaps in two currencies. */
   tax: string;
   taxes: { at: string; category: string; rate: string; net: string; tax: string };
-  /** Of allowances and charges, on the invoice and on a line. */
+  /** Allowances and charges, on the invoice and on a line. */
   adjustments: { at: string; isCharge: string; amount: string; category: string; rate: string };
   line: {
     net: string;
@@ -103,7 +103,7 @@ const SUMMATION = "SpecifiedTradeSettlementMonetarySummation";
 const TOTALS = `${SETTLEMENT}/SpecifiedTradeSettlementHeaderMonetarySummation|${SUMMATION}`;
 const AGREEMENT = "SupplyChainTradeTransaction/ApplicableHeaderTradeAgreement";
 
-/** The names that ZUGFeRD 1 has for elements of CII. */
+/** The element names of CII in ZUGFeRD 1. */
 const ZUGFERD_1 = {
   CrossIndustryDocument: "CrossIndustryInvoice",
   SpecifiedExchangedDocumentContext: "ExchangedDocumentContext",

@@ -1,4 +1,7 @@
-/** Reads a mail as it is saved in a file (RFC 5322): its attachments are the documents, or else it is one itself. */
+/**
+ * Reads a mail saved as a file (RFC 5322): its attachments are the documents; without attachments, the mail itself is
+ * one.
+ */
 import PostalMime, { type Attachment, type Email } from "postal-mime";
 import { cleanLine } from "../../clean_text.ts";
 import type { ReadDocument } from "../facts.ts";
@@ -8,7 +11,10 @@ import { textOfHtml } from "./html_text.ts";
 export const MOST_ATTACHMENTS = 20;
 const LIMITS = { maxNestingDepth: 20, maxRfc822NestingDepth: 5, maxHeadersSize: 256 * 1024 };
 
-/** Outside of base64: the library needs 16 µs for a line, however short, and 20 s for a megabyte of mails in mails. */
+/**
+ * Limits lines outside of base64: the library needs 16 µs per line, however short, and 20 s for a megabyte of nested
+ * mails.
+ */
 const MOST_TEXT = 500_000;
 const MOST_LINES = 20_000;
 const MOST_FORWARDED = 10;
@@ -16,7 +22,7 @@ const BASE64 = /^[A-Za-z\d+/=]{40,100}$/;
 
 /** Logos of signatures and pictures that count readers. */
 const SMALLEST_PICTURE = 10_000;
-/** What mail programs add: invitations, visiting cards, signatures, delivery reports. */
+/** Attachments that mail programs add: invitations, visiting cards, signatures, delivery reports. */
 const ADDED = new Set([
   ...["text/calendar", "application/ics", "text/vcard", "text/x-vcard", "text/plain", "text/html"],
   ...["application/pkcs7-signature", "application/x-pkcs7-signature", "application/pgp-signature"],
@@ -24,13 +30,13 @@ const ADDED = new Set([
 ]);
 
 export interface ReadMail {
-  /** What it has attached; undefined when it has too much. */
+  /** The attachments; undefined when there are too many. */
   attached?: Pick<ReadDocument, "name" | "type" | "bytes">[];
-  /** What it says itself. */
+  /** The mail's own text. */
   text: string;
 }
 
-/** Never runs or shows its HTML, which is only stripped to its words. */
+/** Never runs or shows its HTML, but strips it to its words. */
 export async function readMail(bytes: Uint8Array): Promise<ReadMail> {
   if (isTooMuch(bytes)) return { text: "" };
   const mail = await PostalMime.parse(bytes, LIMITS).catch(() => undefined);

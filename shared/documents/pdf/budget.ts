@@ -1,4 +1,4 @@
-/** What reading one PDF may cost: a small file can ask for gigabytes, or for years of work. */
+/** The limits on reading one PDF: a small file can ask for gigabytes, or for years of work. */
 
 export type PdfProblem = "encrypted" | "active" | "complex" | "long" | "broken";
 
@@ -14,12 +14,12 @@ export const MOST_PAGES = 200;
 const MOST_STEPS = 1_000_000;
 const MOST_DECODED_BYTES = 24 * 1024 * 1024;
 
-/** Shared by all that one PDF contains. Every loop over what a file says pays for its rounds. */
+/** Shared by all parts of one PDF. Every loop over the file's data pays for its iterations. */
 export class Budget {
   #steps = MOST_STEPS;
   #bytes = MOST_DECODED_BYTES;
 
-  /** @throws {PdfRefused} when the work was too much. */
+  /** @throws {PdfRefused} when the work exceeds the limit */
   spend(steps = 1): void {
     this.#steps -= steps;
     if (this.#steps < 0) throw new PdfRefused("complex");

@@ -1,10 +1,10 @@
-/** What a PDF carries besides its pages: scripts and programs, for which it is refused, and e-invoices. */
+/** Contents of a PDF besides its pages: scripts and programs, which cause a refusal, and e-invoices. */
 import { decodeFile } from "../../import/decode_file.ts";
 import { PdfRefused } from "./budget.ts";
 import { isStream, type PdfFile } from "./file.ts";
 import { isDict, Name, type Value } from "./values.ts";
 
-/** Keys and names of what a viewer would run. */
+/** Keys and names of contents that a viewer would run. */
 const ACTIVE = new Set(["JavaScript", "JS", "Launch", "RichMedia", "Movie", "3D"]);
 const PROGRAM_NAME =
   /\.(?:exe|com|scr|pif|bat|cmd|ps1|vbs?|vbe|jse?|wsf|hta|msi|jar|lnk|reg|dll|sh|app|dmg|iso|xlsm|docm|pptm)\s*$/i;
@@ -19,8 +19,8 @@ export interface Attachment {
 const MOST_ATTACHMENTS = 20;
 
 /**
- * The attachments that are XML. Others, such as timesheets, are left alone.
- * @throws {PdfRefused} when the file has a script or a program.
+ * The XML attachments. Others, such as timesheets, are left alone.
+ * @throws {PdfRefused} when the file has a script or a program
  */
 export function readAttachments(file: PdfFile): Attachment[] {
   const found = new Map<unknown, Attachment | undefined>();
@@ -62,7 +62,7 @@ function takeFile(file: PdfFile, spec: Map<string, Value>, found: Map<unknown, A
   }
 }
 
-/** A text string (ISO 32000-1, 7.9.2.2): in UTF-16 with a mark, or nearly Latin-1. */
+/** A text string (ISO 32000-1, 7.9.2.2): UTF-16 with a byte-order mark, or nearly Latin-1. */
 function textOf(value: Value): string {
   if (typeof value !== "string") return "";
   if (!value.startsWith("\xfe\xff")) return value;

@@ -1,7 +1,7 @@
 /**
  * Finds the objects of a PDF by reading it from its beginning to its end, as viewers do when its table of contents is
- * damaged. Later ones replace earlier ones, as in a file that was changed. Our own, since unpdf (pdf.js) has no limits:
- * docs/decisions/174-pdf-by-our-own-reader.md.
+ * damaged. Later ones replace earlier ones, as in a file that was changed. We wrote our own, because unpdf (pdf.js) has
+ * no limits: docs/decisions/174-pdf-by-our-own-reader.md.
  */
 import { type Budget, PdfRefused } from "./budget.ts";
 import { toLetters, unfilter } from "./filters.ts";
@@ -19,22 +19,22 @@ export const isStream = (value: unknown): value is Stream =>
 
 const MOST_OBJECTS = 60_000;
 const MOST_HOPS = 8;
-/** An object, or the end of a part with the root of all. */
+/** An object, or the end of a section with the root of all. */
 const STARTS = /(?<![\d.])(\d{1,8})[\0\t\n\f\r ]{1,8}\d{1,5}[\0\t\n\f\r ]{1,8}obj(?![a-z])|\btrailer\b/g;
 const STREAM = /[\0\t\n\f\r ]{0,8}stream(?:\r\n|\n|\r)/y;
 
 export class PdfFile {
   readonly objects = new Map<number, PdfObject>();
-  /** Of the last part of the file. */
+  /** The root of the last section. */
   root: Value | undefined;
   readonly #bytes: Uint8Array;
   readonly #text: string;
   readonly #unpacked = new Map<Stream, Uint8Array | undefined>();
 
-  /** @throws {PdfRefused} when it is encrypted, too complex, or no PDF. */
+  /** @throws {PdfRefused} when it is encrypted, too complex, or not a PDF */
   constructor(bytes: Uint8Array, readonly budget: Budget) {
     this.#bytes = bytes;
-    // Faster than one byte a letter, and as good for structure: it differs in 27 letters that only texts have.
+    // Faster than decoding each byte, and as good for structure: it differs only in 27 letters of texts.
     this.#text = new TextDecoder("windows-1252").decode(bytes);
     const starts = new RegExp(STARTS);
     const reader = new ValueReader(this.#text, budget);
@@ -68,7 +68,7 @@ export class PdfFile {
     this.root = value.get("Root") ?? this.root;
   }
 
-  /** The length may be said wrong, or by an object that comes later: then the end is searched for. */
+  /** The length may be wrong, or in an object that comes later; then the end is searched for. */
   #withStream(dict: Value, at: number): PdfObject {
     STREAM.lastIndex = at;
     if (!isDict(dict) || !STREAM.test(this.#text)) return dict;
@@ -84,7 +84,7 @@ export class PdfFile {
     return { dict, from, to: end < 0 ? this.#text.length : end };
   }
 
-  /** Objects within a stream: their numbers and places first. */
+  /** Objects within a stream: their numbers and offsets come first. */
   #unpackObjects(stream: Stream): void {
     const bytes = this.bytesOf(stream);
     const first = this.get(stream.dict.get("First"));
@@ -102,7 +102,7 @@ export class PdfFile {
     }
   }
 
-  /** What a value refers to; null when that is nothing. A stream within a dictionary is its dictionary. */
+  /** The value behind a reference; null if there is none. A stream within a dictionary counts as its dictionary. */
   resolve(value: Value | undefined): PdfObject {
     let object: PdfObject = value ?? null;
     for (let hop = 0; object instanceof Ref; hop++) {
@@ -137,7 +137,10 @@ export class PdfFile {
     return typeof value === "number" ? value : undefined;
   }
 
-  /** The unpacked content; undefined when it is a picture's, or damaged. Unpacked once, however often it is used. */
+  /**
+   * The unpacked content; undefined for a picture or a damaged stream. Each stream is unpacked once, however often it
+   * is used.
+   */
   bytesOf(stream: Stream): Uint8Array | undefined {
     if (!this.#unpacked.has(stream)) {
       const dict: Dict = new Map();

@@ -1,16 +1,16 @@
-/** Undoes the compression of streams, up to what the budget allows. */
+/** Decompresses streams, within the budget. */
 import { Buffer } from "node:buffer";
 import { Inflate } from "fflate";
 import { type Budget, PdfRefused } from "./budget.ts";
 import { type Dict, isDict, nameIn, type Value } from "./values.ts";
 
-/** Bytes that are unpacked at once; they grow at most about a thousandfold. */
+/** The number of input bytes unpacked at once; they grow at most about a thousandfold. */
 const STEP = 4096;
 const MOST_FILTERS = 3;
 
 const CHUNK = 8192;
 
-/** One byte a letter. On Deno 2.1.4, Buffer needs 400 ms for a megabyte. */
+/** One character per byte. On Deno 2.1.4, Buffer needs 400 ms for a megabyte. */
 export function toLetters(bytes: Uint8Array): string {
   const parts: string[] = [];
   for (let at = 0; at < bytes.length; at += CHUNK) {
@@ -20,8 +20,8 @@ export function toLetters(bytes: Uint8Array): string {
 }
 
 /**
- * @param dict its values, none of them a reference.
- * @returns undefined when its compression is one of pictures, unknown, or damaged.
+ * @param dict its values, none of them a reference
+ * @returns undefined for damaged data, and for a compression of pictures or an unknown one
  */
 export function unfilter(dict: Dict, raw: Uint8Array, budget: Budget): Uint8Array | undefined {
   const filters = listOf(dict.get("Filter") ?? dict.get("F"));
@@ -43,10 +43,10 @@ export function unfilter(dict: Dict, raw: Uint8Array, budget: Budget): Uint8Arra
 const listOf = (value: Value | undefined): Value[] =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
 
-/** As much as is whole: writers often forget the end. */
+/** The complete part, because writers often forget the end. */
 function inflate(bytes: Uint8Array, budget: Budget): Uint8Array {
   const parts: Uint8Array[] = [];
-  // Two bytes of zlib come first, and its checksum last, which nobody checks.
+  // Two bytes of zlib come first, and its checksum, which is ignored, last.
   const inflater = new Inflate((part) => {
     budget.unpack(part.length);
     parts.push(part);
@@ -103,7 +103,7 @@ function asciiHex(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(Buffer.from(digits.length % 2 ? `${digits}0` : digits, "hex"));
 }
 
-/** @returns undefined when it is damaged. */
+/** @returns undefined when the data is damaged */
 function ascii85(bytes: Uint8Array): Uint8Array | undefined {
   const out: number[] = [];
   let group: number[] = [];

@@ -1,13 +1,13 @@
-/** Fonts of a PDF: which letters the bytes of a text stand for, and how wide they are (ISO 32000-1, 9.5 to 9.10). */
+/** Fonts of a PDF: the letters that the bytes of a text stand for, and their widths (ISO 32000-1, 9.5 to 9.10). */
 import { isStream, type PdfFile } from "./file.ts";
 import { toLetters } from "./filters.ts";
 import { letterOfGlyph, LOST, standardWidths, tableOf } from "./glyphs.ts";
 import { type Dict, isDict, nameIn, type Value, ValueReader, Word } from "./values.ts";
 
 export interface Glyph {
-  /** LOST when the font does not say. */
+  /** LOST when the font does not name the letter. */
   letter: string;
-  /** In parts of the font's size. */
+  /** In fractions of the font's size. */
   width: number;
   isSpace: boolean;
 }
@@ -15,7 +15,7 @@ export interface Glyph {
 export type Font = (text: string) => Glyph[];
 
 const MOST_CODES = 65_536;
-/** An entry of a map costs several other steps. */
+/** An entry of a map costs as much as several other steps. */
 const TABLE_STEPS = 4;
 
 export function readFont(file: PdfFile, dict: Dict): Font {
@@ -43,7 +43,7 @@ function simpleFont(file: PdfFile, dict: Dict, table: Map<number, string>): Font
     });
 }
 
-/** A font of its own letters that does not name them is not guessed: its digits may be any. */
+/** A font with its own unnamed letters is not guessed, because its digits may be any. */
 function lettersOf(file: PdfFile, dict: Dict): string[] {
   const encoding = file.get(dict.get("Encoding"));
   const descriptor = file.dictIn(dict.get("FontDescriptor"));
@@ -156,6 +156,6 @@ function takeRanges(file: PdfFile, values: Value[], table: Map<number, string>):
   }
 }
 
-/** The last letter counts on. */
+/** The last character counts up. */
 const plus = (text: string, count: number): string =>
   text.slice(0, -1) + String.fromCharCode(text.charCodeAt(text.length - 1) + count);

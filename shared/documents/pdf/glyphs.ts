@@ -1,4 +1,4 @@
-/** Which letters bytes and glyph names stand for, in fonts without a table of their own. */
+/** The letters that bytes and glyph names stand for, in fonts without a table of their own. */
 
 const ASCII =
   "space exclam quotedbl numbersign dollar percent ampersand quotesingle parenleft parenright asterisk plus comma hyphen " +
@@ -28,7 +28,7 @@ const ACCENTED = new RegExp(`^([A-Za-z])(${Object.keys(MARKS).join("|")})$`);
 /** Stands for an unreadable letter. */
 export const LOST = "\ufffd";
 
-/** @returns the letter of a glyph's name (Adobe Glyph List), LOST when it is not known. */
+/** @returns the letter of a glyph's name (Adobe Glyph List), or LOST for an unknown name */
 export function letterOfGlyph(name: string): string {
   const plain = name.split(".")[0]!;
   const known = NAMED.get(plain);
@@ -43,10 +43,10 @@ const decoded = (encoding: string) => {
   const decoder = new TextDecoder(encoding);
   return Array.from({ length: 256 }, (_, byte) => byte < 32 ? LOST : decoder.decode(Uint8Array.of(byte)));
 };
-/** Adobe's own from 0xa1 on; a space is a letter that payments do not need. */
+/** Adobe's own from 0xa1 on; a space replaces letters that payments do not need. */
 const STANDARD = "¡¢£⁄¥ƒ§¤'“«‹›ﬁﬂ –†‡· ¶•‚„”»…‰ ¿ `´ˆ˜¯˘˙¨ ˚¸ ˝˛ˇ—                Æ ª    ŁØŒº     æ   ı  łøœß";
 
-/** @param name of an encoding of the standard, as in a font. */
+/** @param name of an encoding of the standard, as in a font */
 export function tableOf(name: string | undefined): string[] {
   if (name === "MacRomanEncoding") return decoded("macintosh");
   if (name === "WinAnsiEncoding") return decoded("windows-1252");
@@ -59,7 +59,7 @@ const HELVETICA = "2782783555565568896671913333333895842783332782785565565565565
   "1015667667722722667611778722278500667556833722778667778722667611722667944667667611278278278469556" +
   "333556556500556556278556556222222500222833556556556556333500278556500722500500500334260334584";
 
-/** In thousandths of the size, by byte; of fonts that every viewer has, and that need not say them. */
+/** In thousandths of the size, by byte, for the fonts that every viewer has and that need not include widths. */
 export function standardWidths(font: string): (code: number) => number {
   if (/courier/i.test(font)) return () => 600;
   const scale = /times/i.test(font) ? 0.9 : /bold/i.test(font) ? 1.06 : 1;

@@ -1,4 +1,4 @@
-/** The texts of a page and where they stand (ISO 32000-1, 9.4). Invisible text, and text that is not level, is left out. */
+/** The texts of a page and their positions (ISO 32000-1, 9.4). Invisible and sloped text is left out. */
 import type { Piece } from "../text/lines.ts";
 import { isStream, type PdfFile } from "./file.ts";
 import { toLetters } from "./filters.ts";
@@ -10,13 +10,13 @@ import { type Dict, Name, type Value, ValueReader, Word } from "./values.ts";
 type Matrix = [number, number, number, number, number, number];
 
 const UNIT: Matrix = [1, 0, 0, 1, 0, 0];
-/** Clockwise, by quarters. */
+/** Clockwise, in quarter turns. */
 const TURNS: Matrix[] = [UNIT, [0, -1, 1, 0, 0, 0], [-1, 0, 0, -1, 0, 0], [0, 1, -1, 0, 0, 0]];
 const DEEPEST_FORM = 6;
 const MOST_STATES = 200;
-/** Of one operator. */
+/** The limit for one operator. */
 const MOST_VALUES = 1000;
-/** Of the size, from which on a kerning is a gap. */
+/** The fraction of the size from which a kerning counts as a gap. */
 const GAP = 0.2;
 const INVISIBLE = 3;
 
@@ -138,7 +138,7 @@ class PageReader {
     );
   }
 
-  /** @returns where the next text would begin. */
+  /** @returns the position of the next text */
   #show(shown: Value | undefined, state: State, from: Matrix): Matrix {
     const { font, size, letterGap, wordGap, scale, rise, mode, matrix } = state;
     let along = 0;

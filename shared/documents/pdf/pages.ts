@@ -6,7 +6,7 @@ import { type Dict, isDict, Ref, type Value } from "./values.ts";
 export interface Page {
   dict: Dict;
   resources: Dict;
-  /** Clockwise, in quarters. */
+  /** Clockwise, in quarter turns. */
   turns: number;
 }
 

@@ -1,4 +1,4 @@
-/** Reads a PDF: the e-invoice that it carries, or else what its pages say. */
+/** Reads a PDF: its e-invoice if it has one, else the text of its pages. */
 import type { RefusalFacts } from "../../words/message.ts";
 import type { DocumentFacts } from "../facts.ts";
 import { readXml } from "../invoice/read_xml.ts";
@@ -10,7 +10,7 @@ import { readText } from "../text/read_text.ts";
 import { readPage } from "./page_text.ts";
 import { pagesOf } from "./pages.ts";
 
-/** As Factur-X, ZUGFeRD 1 and XRechnung name the invoice among other attachments. */
+/** The names that Factur-X, ZUGFeRD 1 and XRechnung give to the invoice among other attachments. */
 const NAMES = /^(?:factur-x|zugferd-invoice|xrechnung)\.xml$/i;
 
 export function readPdf(bytes: Uint8Array): { facts: DocumentFacts } | { refusal: RefusalFacts } {

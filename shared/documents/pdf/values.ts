@@ -1,11 +1,11 @@
-/** Reads the values that PDF is made of (ISO 32000-1, 7.2 and 7.3): in files, in object streams and in page contents. */
+/** Reads the values of a PDF (ISO 32000-1, 7.2 and 7.3): in files, in object streams and in page contents. */
 import { type Budget, PdfRefused } from "./budget.ts";
 
 export class Name {
   constructor(readonly name: string) {}
 }
 
-/** Of an object elsewhere in the file. */
+/** A reference to an object elsewhere in the file. */
 export class Ref {
   constructor(readonly number: number) {}
 }
@@ -16,7 +16,7 @@ export class Word {
 }
 
 export type Dict = Map<string, Value>;
-/** Strings hold one byte a letter. */
+/** Strings contain one character per byte. */
 export type Value = null | boolean | number | string | Name | Ref | Word | Value[] | Dict;
 
 const DEEPEST = 40;
@@ -31,17 +31,17 @@ const isRegular = (code: number) => !isSpace(code) && !DELIMITERS.has(code);
 const ESCAPES: Record<string, string> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" };
 const CLOSE_ARRAY = new Word("]");
 const CLOSE_DICT = new Word(">>");
-/** Of a string. */
+/** The longest string. */
 const PLAIN = /[^()\\]*/y;
 const OCTAL = /[0-7]{1,3}/y;
 const KEYWORDS: Record<string, null | boolean> = { null: null, true: true, false: false };
 
-/** Damage does not end the reading: an unreadable value is null. */
+/** Damage does not end the reading; an unreadable value becomes null. */
 export class ValueReader {
-  /** @param text one byte a letter. */
+  /** @param text one character per byte */
   constructor(readonly text: string, readonly budget: Budget, public at = 0) {}
 
-  /** @returns undefined at the end. @throws {PdfRefused} when it is nested too deeply. */
+  /** @returns undefined at the end. @throws {PdfRefused} when it is nested too deeply */
   next(depth = 0): Value | undefined {
     this.budget.spend();
     if (depth > DEEPEST) throw new PdfRefused("complex");
@@ -64,7 +64,7 @@ export class ValueReader {
     if (DELIMITERS.has(letter.charCodeAt(0))) return this.#skip(1, null);
     const word = this.#readWord();
     if (/^[+-]?(\d+\.?\d*|\.\d+)$/.test(word)) return Number(word);
-    // Some writers make two signs, or a sign within a number.
+    // Some writers produce two signs, or a sign within a number.
     if (/^[-+.\d]+$/.test(word)) return Number.parseFloat(word.replace(/^[-+]+/, "-")) || 0;
     return Object.hasOwn(KEYWORDS, word) ? KEYWORDS[word]! : new Word(word);
   }
@@ -98,7 +98,7 @@ export class ValueReader {
       : name;
   }
 
-  /** A reference is two numbers and "R", which only the third tells. */
+  /** A reference is two numbers and "R", so only the third token identifies it. */
   #readUntil(end: Word, depth: number): Value[] {
     const values: Value[] = [];
     for (;;) {
@@ -166,6 +166,6 @@ export class ValueReader {
 
 const refTo = (number: Value): Value => typeof number === "number" ? new Ref(number) : null;
 
-/** Values of a dictionary by kind; undefined when there is another. Never follows a reference. */
+/** Values of a dictionary by kind; undefined for a value of another kind. Never follows a reference. */
 export const isDict = (value: unknown): value is Dict => value instanceof Map;
 export const nameIn = (value: Value | undefined): string | undefined => value instanceof Name ? value.name : undefined;

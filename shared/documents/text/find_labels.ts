@@ -1,4 +1,4 @@
-/** Finds named fields in lines of text, and what stands beside or below the names. */
+/** Finds named fields in lines of text, and the values beside or below the names. */
 import { type Amount, amountsIn, dayAt, type FoundDay, plainText } from "./values.ts";
 import { ASIDES, type Known, type Label, LABELS } from "./labels.ts";
 import type { Cell, Line } from "./lines.ts";
@@ -6,15 +6,15 @@ import type { Cell, Line } from "./lines.ts";
 export interface Found {
   label: Label;
   languages: string[];
-  /** Of the lines. */
+  /** The positions of lines. */
   at: number;
-  /** Of the line's cells. */
+  /** The edges of the line's cells. */
   cell: number;
-  /** The cell's text behind the name. */
+  /** The cell's text after the name. */
   rest: string;
 }
 
-/** A page of a form has some twenty; a list of thousands is no invoice. */
+/** A form has about twenty per page; a list of thousands is not an invoice. */
 const MOST_FOUND = 500;
 
 export function findLabels(lines: Line[]): Found[] {
@@ -36,7 +36,7 @@ function labelOf(plain: string): Known | undefined {
   );
 }
 
-/** The cell below, where it is a column's. */
+/** The cell below, if it belongs to the column. */
 function below(lines: Line[], { at, cell }: Found): Cell | undefined {
   const { x, end } = lines[at]![cell]!;
   return lines[at + 1]?.find((one) => one.x < end && one.end > x);
@@ -57,7 +57,7 @@ function valueOf<Value>(lines: Line[], found: Found, read: (text: string) => Val
 
 export const dayOf = (lines: Line[], found: Found): FoundDay | undefined => valueOf(lines, found, dayAt);
 
-/** A number with a digit; undefined when it may go on behind a space. */
+/** A number with a digit; undefined when it may continue after a space. */
 export const numberOf = (lines: Line[], found: Found): string | undefined =>
   valueOf(lines, found, (text) => {
     if (dayAt(text) || amountsIn(text)[0]?.at === 0) return undefined;
@@ -68,7 +68,7 @@ export const numberOf = (lines: Line[], found: Found): string | undefined =>
 export const nameOf = (lines: Line[], found: Found): string | undefined =>
   valueOf(lines, found, (text) => /\p{L}{2}/u.test(text) && !/\d{3}/.test(text) ? text : undefined);
 
-/** Whether only words that change nothing stand between the name of an amount and the amount. */
+/** Whether only words without effect stand between the name of an amount and the amount. */
 function isAside(text: string): boolean {
   const words = plainText(text).replace(/\d{1,2}(?:[.,]\d{1,2})? ?%/g, " ").split(/[\s:.,()=/*]+/).filter(Boolean);
   return words.every((word) => ASIDES.has(word) || /^[€£$]$/.test(word));
@@ -76,7 +76,7 @@ function isAside(text: string): boolean {
 
 const COLUMNS: Label[] = ["number", "due", "net"];
 
-/** The amounts that a name has: in its line, or below it in a table of single fields. */
+/** The amounts of a name: in its line, or below it in a table of single fields. */
 export function amountsOf(lines: Line[], found: Found, all: readonly Found[]): Amount[] {
   const own = amountsIn(found.rest);
   if (!isAside(found.rest.slice(0, own[0]?.at))) return [];
@@ -91,7 +91,7 @@ export function amountsOf(lines: Line[], found: Found, all: readonly Found[]): A
   const signs = currencyIn(found.rest);
   const amounts = [...own, ...beside].map((one) => signs && !one.currency ? { ...one, currency: signs } : one);
   if (amounts.length > 0) return amounts;
-  // A list's column of totals is below such a name, too.
+  // A list's column of totals may also stand below such a name.
   const isSingle = found.label !== "total" &&
     all.some(({ at, label }) => at === found.at && COLUMNS.includes(label));
   const under = isSingle ? below(lines, found) : undefined;

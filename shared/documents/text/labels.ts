@@ -1,6 +1,6 @@
 /**
- * What invoices call their fields, in German, English, French, Italian, Spanish and Dutch: in lower case and without
- * accents. A longer name goes before a shorter one that it begins with.
+ * The field names on invoices, in German, English, French, Italian, Spanish and Dutch: in lower case and without
+ * accents. A longer name comes before a shorter one that it begins with.
  */
 
 export type Label =
@@ -18,7 +18,7 @@ export type Label =
 
 type Names = Partial<Record<Label, string>>;
 
-/** Separated by "|". "day" and "total" are used when nothing says it better. */
+/** Separated by "|". "day" and "total" apply only without a more specific name. */
 const BY_LANGUAGE: Record<string, Names> = {
   de: {
     number:
@@ -145,7 +145,7 @@ export const LABELS: ReadonlyMap<string, readonly Known[]> = (() => {
   return byStart;
 })();
 
-/** What may stand between the name of an amount and the amount. */
+/** Words that may stand between the name of an amount and the amount. */
 export const ASIDES = new Set(
   ("inkl inklusive incl including inc inclusive ttc iva btw tva mwst ust vat tax taxes gesetzlicher ges brutto gross " +
     "bruto comprise incluido inclusa compresa eur euro euros chf gbp usd in of the der die des de du sie bitte den")
@@ -169,6 +169,6 @@ export const KINDS: ["credit_note" | "reminder" | "receipt" | "invoice", RegExp]
 export const DEBIT =
   /\b(?:lastschrift|sepa-mandat|mandatsreferenz|abgebucht|eingezogen|direct debit|will be debited|prelevement|preleve|addebito|addebitato|domiciliacion|domiciliado|adeudo|automatische incasso|machtiging|afgeschreven)/;
 
-/** Ends or begins the name of a company. */
+/** A word that ends or begins a company's name. */
 export const COMPANY =
   /(?:^|[\s,])(?:GmbH(?: & Co\. KG)?|AG|UG|KG|OHG|e\. ?K\.|e\. ?V\.|SE|Ltd\.?|Limited|LLC|Inc\.?|PLC|plc|S\.?A\.?S\.?|SARL|S\.?A\.?R\.?L\.?|S\.?A\.?|S\.?r\.?l\.?|S\.?p\.?A\.?|S\.?L\.?U?\.?|B\.?V\.?|N\.?V\.?|V\.?O\.?F\.?)$/;

@@ -1,6 +1,6 @@
-/** Puts pieces of text in lines, and lines in cells, as a person sees them. */
+/** Groups pieces of text into lines, and lines into cells, as a person sees them. */
 
-/** A text where it stands, in points from the left and the bottom. */
+/** A text and its position, in points from the left and the bottom. */
 export interface Piece {
   x: number;
   end: number;
@@ -18,7 +18,7 @@ export interface Cell {
 /** From left to right. */
 export type Line = Cell[];
 
-/** Of the size of the letters. */
+/** The size of the letters. */
 const SAME_LINE = 0.4;
 const NEXT_WORD = 0.15;
 const NEXT_CELL = 0.9;

@@ -1,4 +1,6 @@
-/** Reads an invoice from its text: only what a label names, or a place that has one meaning. The rest stays empty. */
+/**
+ * Reads an invoice from its text: only values with a label, or in a place with a single meaning. The rest stays empty.
+ */
 import type { DateOrder } from "../../import/date_text.ts";
 import { readIban, readReference } from "../checksums.ts";
 import type { DocumentFacts } from "../facts.ts";
@@ -9,7 +11,7 @@ import type { Line } from "./lines.ts";
 import { findTotals } from "./totals.ts";
 import { isoOf, plainText } from "./values.ts";
 
-/** Of a document: a longer one is a list, and its last lines may say something else than its first. */
+/** The most lines of a document: a longer one is a list, whose last lines may contradict its first. */
 const MOST_LINES = 5_000;
 
 /** @param lines of all pages, from top to bottom. */
@@ -61,7 +63,7 @@ function kindOf(lines: Line[]): DocumentFacts["kind"] {
 
 const SLASHED = /(?<!\d)(\d{1,2})[/-](\d{1,2})[/-](?:\d{4}|\d{2})(?!\d)/g;
 
-/** Of dates such as 2/11/2026: another one shows it, or all labels are of languages that put the day first. */
+/** Whether dates such as 2/11/2026 put the day first: another date shows it, or all labels are in languages that do. */
 function orderOf(lines: Line[], found: Found[]): DateOrder | undefined {
   const orders = new Set<DateOrder>();
   for (const { text } of lines.flat()) {
@@ -92,8 +94,8 @@ const referencesIn = (line: string): string[] =>
     .flatMap(([text]) => readReference(text) ?? []);
 
 /**
- * Who is paid: under a label; or the company in the small line above the customer's address, which has its own address
- * behind dots or bars. Two that differ are none.
+ * The payee: under a label; or the company in the small line above the customer's address, which has its own address
+ * after dots or bars. Two different payees count as none.
  */
 function payeeOf(lines: Line[], found: Found[]): string | undefined {
   const named = found.flatMap((one) => nameOf(lines, one) ?? []).map((name) => name.trim());

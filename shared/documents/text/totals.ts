@@ -1,4 +1,4 @@
-/** Which of the amounts that a text names is its total. Two that differ and that nothing explains are a question. */
+/** Finds the total among the amounts of a text. Two different, unexplained totals become a question. */
 import type { Said } from "../../words/message.ts";
 import type { DocumentFacts } from "../facts.ts";
 import { amountsOf, type Found } from "./find_labels.ts";
@@ -68,7 +68,7 @@ function lastIsSum(amounts: Amount[]): Amount | undefined {
   return amounts.length > 2 && others === last.minor ? last : undefined;
 }
 
-/** @returns undefined when nothing is certain. */
+/** @returns undefined when no total is certain */
 function settle(values: (label: Label) => bigint[], lines: Line[]): { gross: bigint; payable?: bigint } | undefined {
   const [gross, payable, totals, nets, taxes, paid] = (["gross", "payable", "total", "net", "tax", "paid"] as const)
     .map(values) as [
@@ -90,14 +90,14 @@ function settle(values: (label: Label) => bigint[], lines: Line[]): { gross: big
     if (due === undefined || totals.some((one) => one > due)) return undefined;
     return { gross: due };
   }
-  // A total before tax may be named like one with tax.
+  // A total before tax may have the same name as one with tax.
   if (gross.length > 0 && (tax > 0n && nets.includes(total) || totals.some((one) => one > total))) return undefined;
   if (due === undefined) return { gross: total };
   if (due === total || paid.length === 1 && total - paid[0]! === due) return { gross: total, payable: due };
   return undefined;
 }
 
-/** Merely named "Total", which a list's may be as well: added up from others, or else the largest amount of all. */
+/** Only named "Total", which may also be a list's: the sum of others, or else the largest amount. */
 function onlyTotal(
   totals: bigint[],
   { isProven, isTaxed, largest }: { isProven: (one: bigint) => boolean; isTaxed: boolean; largest: bigint },
@@ -113,7 +113,7 @@ const largestIn = (lines: Line[]): bigint =>
     0n,
   );
 
-/** @returns the code, or the text found in its place. */
+/** @returns the code, or the text found in its place */
 function currencyOf(amounts: Amount[], lines: Line[]): string | string[] {
   const own = new Set(amounts.flatMap(({ currency }) => currency ?? []));
   const all = new Set(lines.flat().flatMap(({ text }) => amountsIn(text)).flatMap(({ currency }) => currency ?? []));

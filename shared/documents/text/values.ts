@@ -3,7 +3,7 @@ import { type DateOrder, readDate, toIsoDate } from "../../import/date_text.ts";
 import { decimalsOf } from "../../import/units.ts";
 import { isKnownCurrency, readCurrency } from "../../import/money_text.ts";
 
-/** One letter for each, in lower case and without an accent, so that places stay the same. */
+/** One character for each, in lower case and without an accent, so that positions stay the same. */
 export const plainText = (text: string): string =>
   /^[ -~]*$/.test(text)
     ? text.toLowerCase()
@@ -33,7 +33,7 @@ export const isoOf = ({ day }: FoundDay, order: DateOrder | undefined): string |
 };
 
 export interface Amount {
-  /** Of the smallest unit, 119.00 as 11900; null when its digits can be read in two ways. */
+  /** In the smallest unit, 119.00 as 11900; null when the number is ambiguous. */
   minor: bigint | null;
   decimals: number;
   currency?: string;
@@ -51,7 +51,9 @@ const AMOUNT = new RegExp(
   "gu",
 );
 
-/** The amounts in a text: those with two decimals, and of currencies without decimals those with a currency. */
+/**
+ * The amounts in a text: numbers with two decimals, and in currencies without decimals only those beside a currency.
+ */
 export function amountsIn(text: string): Amount[] {
   const found: Amount[] = [];
   for (const match of text.matchAll(AMOUNT)) {
@@ -61,7 +63,7 @@ export function amountsIn(text: string): Amount[] {
     const decimals = currency?.length === 3 ? decimalsOf(currency) : 2;
     if (point === undefined && decimals !== 0) continue;
     const group = /[.,]/.exec(whole!)?.[0];
-    // "1.119.00" is none, and a space may separate a quantity from an amount.
+    // "1.119.00" is not an amount, and a space may separate a quantity from an amount.
     const isUnclear = minus !== undefined || group === point && group !== undefined || / /.test(whole!) ||
       decimals === 0 && point !== undefined;
     const digits = whole!.replace(/\D/g, "") + (decimals === 0 ? "" : (cents ?? "").replace(/-+/, "00"));
@@ -76,7 +78,7 @@ export function amountsIn(text: string): Amount[] {
   return found;
 }
 
-/** As facts have it: 119.00. */
+/** The form in facts: 119.00. */
 export function amountText(minor: bigint, decimals: number): string {
   const digits = String(minor).padStart(decimals + 1, "0");
   return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
