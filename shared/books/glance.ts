@@ -35,6 +35,8 @@ export const DueBill = z.object({
   /** Missing when no payer is set; the person who pays becomes the payer. */
   paid_by: z.optional(z.string()),
   shared: z.optional(Sharing),
+  /** Whether a document is attached to the earliest open date. */
+  has_document: z.optional(z.boolean()),
   /** Past dates of automatic payments without an amount: neither paid nor overdue. */
   awaiting_amount: z.optional(z.array(z.string())),
   /** The part in the totals; the amount is absent when unknown. */
@@ -83,6 +85,7 @@ export const ExpenseRow = z.object({
   currency: z.string(),
   kind: z.enum(["one_off", "bill_payment", "refund"]),
   is_estimate: z.optional(z.nullable(z.boolean())),
+  has_document: z.optional(z.nullable(z.boolean())),
   /** The payer and each member's share; a former member is missing. */
   shared: z.optional(z.object({
     paid_by: z.optional(z.string()),

@@ -42,6 +42,7 @@ export const BOOKS = {
     ...{ charged_amount: "decimal?", charged_currency: "text?", base_amount: "decimal?", base_currency: "text" },
     ...{ fx_rate: "decimal?", fx_rate_on: "day?", fx_source: "text?", is_final: "flag", is_estimate: "flag" },
     ...{ reimbursement: "text?", reimbursed_by: "text?", reimbursed_on: "day?", split_id: "text?" },
+    document_ids: "texts",
     ...{ expense_id: "text?", bill_id: "text?", occurrence_id: "text?", paid_by: "text?", shared: "object?" },
     ...{ source: "text", ...STAMPS },
   },

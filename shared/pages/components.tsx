@@ -163,6 +163,14 @@ export function Bar({ amount, most }: { amount: number; most: number }) {
   );
 }
 
+/** Beside a record that has a document. */
+export const Paperclip = ({ label }: { label: string }) => (
+  <svg class="clip" viewBox="0 0 16 16" role="img" aria-label={label}>
+    <title>{label}</title>
+    <path d="M11 5v6a3 3 0 0 1-6 0V4a2 2 0 0 1 4 0v6.5a1 1 0 0 1-2 0V5" />
+  </svg>
+);
+
 interface InstantProps {
   at: string;
   format: PageFormat;

@@ -198,6 +198,7 @@ ul + .facts { margin-top: 1.5rem; }
 .bars > li { display: grid; grid-template-columns: 1fr auto; gap: .125rem 1rem; padding-block: .5rem; }
 .bars > li > :first-child { min-width: 0; overflow-wrap: anywhere; }
 .bars .small { grid-column: 1 / -1; }
+.clip { width: 1em; height: 1em; margin-inline-start: .375rem; vertical-align: -.125em; fill: none; stroke: var(--muted); stroke-width: 1.25; }
 .bars svg { grid-column: 1 / -1; display: block; width: 100%; height: .5rem; background: var(--soft); border-radius: .25rem; fill: var(--accent); }
 .shown { display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); gap: 1.25rem; align-items: start; }
 .shown figure { margin: 0; padding: 1.25rem; border: 1px solid var(--line); border-radius: .5rem; }

@@ -82,6 +82,7 @@ Deno.test("books and statement both total 54.90; the 20-dollar bill matches the 
     bank_only_count: 0,
     books_only_count: 0,
     linked_count: 5,
+    without_document_count: 5,
     balance: { from: "2026-10-02", to: "2026-10-05", opening: "1000.00", closing: "927.16", proven: true },
     totals: { bank: { EUR: "72.84" }, books: { EUR: "72.84" }, difference: { EUR: "0.00" } },
   });
@@ -108,6 +109,7 @@ Deno.test("reconcile names one-sided entries and the difference", async () => {
     ["BAECKEREI KAMPS", "9.95", true],
   ]);
   assertEquals(found.books_only.map(({ name, amount }: Json) => [name, amount]), [["Market", "8.00"]]);
+  assertEquals([found.books_only[0].has_document, found.without_document_count], [undefined, 4]);
   assertEquals(found.totals, {
     bank: { EUR: "72.84" },
     books: { EUR: "53.59" },

@@ -2,7 +2,7 @@
 /** Overdue and upcoming dates, those after a week folded. People who can write can mark each as paid. */
 import type { DatesInWindow, DueDate, Glance } from "../../../shared/books/glance.ts";
 import { daysAfter } from "../../../shared/iso_day.ts";
-import { DateText, Name, Row } from "../../../shared/pages/components.tsx";
+import { DateText, Name, Paperclip, Row } from "../../../shared/pages/components.tsx";
 import type { Part } from "./part.ts";
 import { SharedBill } from "./shared_line.tsx";
 
@@ -57,6 +57,8 @@ function DueRow({ date, until, ...part }: Part & { date: DueDate; until: string 
     <Row action={glance.may_write && <Pay {...part} date={date} />}>
       <p class="title">
         <Name>{bill.name}</Name>
+        {bill.has_document && dueOn === (bill.overdue[0]?.due_on ?? bill.next_due) &&
+          <Paperclip label={words.hasDocument} />}
       </p>
       <p>
         {amount !== undefined

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** The latest expenses with a link to earlier ones, or search results. */
 import type { ExpenseRow } from "../../../shared/books/glance.ts";
-import { DateText, Name, TextField } from "../../../shared/pages/components.tsx";
+import { DateText, Name, Paperclip, TextField } from "../../../shared/pages/components.tsx";
 import { booksPath } from "../../../shared/urls.ts";
 import type { Part } from "./part.ts";
 import { SharedExpense } from "./shared_line.tsx";
@@ -48,7 +48,7 @@ export function ExpensesSection(
 
 function Expense({ row, ...part }: Part & { row: ExpenseRow }) {
   const { reader: { words: { books: words }, format } } = part;
-  const { name, payee, category, kind, is_estimate: isEstimate } = row;
+  const { name, payee, category, kind, is_estimate: isEstimate, has_document: hasDocument } = row;
   return (
     <li class="row entry">
       <div>
@@ -56,6 +56,7 @@ function Expense({ row, ...part }: Part & { row: ExpenseRow }) {
           <Name>{name}</Name>
           {kind === "refund" && ` · ${words.refund}`}
           {isEstimate && ` · ${words.isEstimate}`}
+          {hasDocument && <Paperclip label={words.hasDocument} />}
         </p>
         <p class="muted small">
           <DateText at={row.date} format={format} />

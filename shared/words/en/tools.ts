@@ -5,7 +5,7 @@ export const tools = {
   get_context: {
     title: "Get workspace context",
     description:
-      "Organization, today, categories, plan, role, waiting proposals; on request payees, settings, members, balances (who owes whom) and the log of changes.",
+      "Organization, today, categories, plan, role, waiting proposals; on request payees, settings, members, balances (who owes whom), the log of changes.",
   },
   list_expenses: {
     title: "List expenses",
@@ -18,7 +18,7 @@ export const tools = {
   },
   show_spending_chart: {
     title: "Show spending chart",
-    description: "A chart for the user, or a table in clients without charts.",
+    description: "A chart for the user, or else a table.",
   },
   list_bills: {
     title: "List bills",
@@ -31,12 +31,11 @@ export const tools = {
   },
   list_documents: {
     title: "List documents",
-    description: "Uploaded documents, newest 25 first: what was read and where each is attached.",
+    description: "Documents, newest 25 first: what was read and where each is attached.",
   },
   reconcile: {
     title: "Reconcile",
-    description:
-      "Compares an account's imported statements with the books: rows missing on either side and the difference.",
+    description: "Compares an account's statements with the books: rows missing on either side, and the difference.",
   },
   log_expenses: {
     title: "Log expenses",

@@ -88,7 +88,10 @@ begin
     'id', p.id, 'paid_on', p.paid_on, 'due_on', p.due_on, 'amount', app.format_minor(p.amount_minor, c.exponent),
     'currency', p.currency,
     'base_amount', app.format_amount(p.base_minor, p.base_currency), 'source', p.source, 'is_estimate',
-    nullif(p.is_estimate, false), 'amount_from', p.amount_from, 'note', p.note
+    nullif(p.is_estimate, false), 'amount_from', p.amount_from, 'note', p.note,
+    'has_document', nullif(exists (
+      select from app.documents as d where d.occurrence_id = p.occurrence_id and d.deleted_at is null
+    ), false)
   ) order by p.paid_on desc, p.recorded_seq desc),
     min(p.paid_on) filter (where not p.is_final and p.base_minor is not null)
   into payments, pending_since

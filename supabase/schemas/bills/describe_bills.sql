@@ -27,6 +27,19 @@ create type app.bill_position as (
 comment on type app.bill_position is
   'A bill and its position in the list, by earliest open date, then by recording order; and its part of the due total.';
 
+create or replace function app.has_date_document(bill_id text, day date) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (
+    select from app.documents as d
+    join app.expense_occurrences as o on o.id = d.occurrence_id
+    where d.expense_id = bill_id and d.deleted_at is null and o.due_on = day
+  );
+end
+$$;
+comment on function app.has_date_document is
+  'Whether a document is attached to the date of a bill that is due on a day.';
+
 -- A generic plan per session: each bill is looked up by its id anyway.
 create or replace function app.describe_bills(context app.context, bill_ids text[], within_days int default null,
   due app.bill_position[] default null) returns jsonb
@@ -92,6 +105,7 @@ begin
       'snoozed_until', case when u.snoozed_until > context.today then u.snoozed_until end,
       'overdue', coalesce(overdue.dates, '[]'),
       'awaiting_amount', to_jsonb(awaited.dates),
+      'has_document', nullif(app.has_date_document(b.id, coalesce(overdue.earliest_due, u.due_on)), false),
       'overdue_count', case when overdue.dates_count > max_overdue_shown then overdue.dates_count end,
       'status', as_of.status,
       'paused_until', case when as_of.status = 'paused' then b.paused_until end,

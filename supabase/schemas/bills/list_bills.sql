@@ -83,6 +83,7 @@ declare
   due_within constant date := context.today + within_days;
   until constant date :=
     coalesce(due_within, date_trunc('month', context.today) + interval '1 month' - interval '1 day');
+  has_document constant boolean := filter ->> 'has_document';
   into_currency constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
   default_lead_days constant int := app.default_lead_days(context);
   page_size constant int := coalesce((arguments ->> 'limit')::int, 25);
@@ -186,6 +187,7 @@ begin
     cross join lateral app.this_month(b.id, b.autopay, b.next_due, o.earliest_due, context.today) as this_month
     where (wanted_status is null or b.shown_status = wanted_status or o.earliest_due is not null)
       and (due_within is null or coalesce(o.earliest_due, 'infinity') <= due_within)
+      and (has_document is null or has_document = app.has_date_document(b.id, o.earliest_due))
       and (wanted_state is null or wanted_state = app.bill_state(
         b.shown_status, o.earliest_due, o.next_due, o.is_amount_known, context.today, b.lead_days,
         this_month.is_settled,
@@ -264,7 +266,7 @@ begin
       'due', app.describe_sum(context, page.due_sums, page.estimated_sums, into_currency)
         || jsonb_build_object('until', until)
     -- A total of only the due bills would be mistaken for all bills.
-    ) || case when num_nonnulls(within_days, wanted_state) > 0 then '{}' else jsonb_build_object(
+    ) || case when num_nonnulls(within_days, wanted_state, has_document) > 0 then '{}' else jsonb_build_object(
       'monthly', app.describe_sum(context, page.monthly_sums, page.vague_monthly_sums, into_currency),
       'yearly', app.describe_sum(context, page.yearly_sums, page.vague_yearly_sums, into_currency)
     ) end

@@ -113,7 +113,11 @@ begin
       ) end,
       'tax', app.format_minor(p.tax_minor, c.exponent), 'tax_percent', trim_scale(p.tax_percent),
       'reimbursement', p.reimbursement, 'reimbursed_by', p.reimbursed_by, 'reimbursed_on', p.reimbursed_on,
-      'split_id', app.shown_split_id(p), 'base_amount', app.format_minor(p.base_minor, base.exponent),
+      'split_id', app.shown_split_id(p), 'has_document', nullif(exists (
+        select from app.documents as d
+        where d.expense_id = p.expense_id and d.organization_id = p.organization_id and d.deleted_at is null
+          and d.occurrence_id is not distinct from p.occurrence_id
+      ), false), 'base_amount', app.format_minor(p.base_minor, base.exponent),
       'is_estimate', nullif(p.is_estimate, false),
       -- Blank where several people could have paid and nobody was named.
       'paid_by', case when p.paid_by <> context.actor_id then app.member_name(p.paid_by)

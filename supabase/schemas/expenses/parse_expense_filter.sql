@@ -17,7 +17,8 @@ create type app.expense_filter as (
   reimbursement text,
   own_bounds jsonb,
   borne_by uuid,
-  recorded_by uuid
+  recorded_by uuid,
+  has_document boolean
 );
 comment on type app.expense_filter is
   'A parsed filter. words are patterns for folded text; other text is in lower case. An empty category id means '
@@ -62,6 +63,7 @@ begin
   filter.payee := lower(app.clean_text(arguments ->> 'payee'));
   filter.kind := arguments ->> 'kind';
   filter.reimbursement := arguments ->> 'reimbursement';
+  filter.has_document := arguments ->> 'has_document';
   filter.currency := arguments ->> 'currency';
   filter.amount_currency := coalesce(filter.currency, context.base_currency);
   base_exponent := app.currency_exponent(filter.amount_currency, 'currency');
@@ -99,7 +101,7 @@ begin
   return filter.tags = '{}' and num_nonnulls(
     filter.words, filter.payee, filter.member_id, filter.borne_by, filter.recorded_by, filter.min_minor,
     filter.max_minor,
-    filter.reimbursement
+    filter.reimbursement, filter.has_document
   ) = 0;
 end
 $$;

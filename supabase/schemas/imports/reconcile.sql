@@ -136,6 +136,15 @@ begin
     where not exists (
       select from app.payments as p where p.id = any (l.ids) and l.currency in (p.currency, p.charged_currency)
     ) and l.ids is not null
+  ), undocumented as materialized (
+    select p.id
+    from app.payments as p
+    where p.id in (select unnest(l.ids) from lines as l union all select o.id from loose as o)
+      and not exists (
+        select from app.documents as d
+        where d.expense_id = p.expense_id and d.organization_id = p.organization_id and d.deleted_at is null
+          and d.occurrence_id is not distinct from p.occurrence_id
+      )
   )
   select
     (
@@ -152,13 +161,15 @@ begin
         'id', app.shown_id(b.id), 'date', b.paid_on, 'name', e.name, 'amount',
         app.format_amount(b.minor, b.in_currency),
         'currency', b.in_currency, 'is_refund', case b.direction when 'refund' then true end,
-        'paid_by', case when b.paid_by is distinct from context.actor_id then app.member_name(b.paid_by) end
+        'paid_by', case when b.paid_by is distinct from context.actor_id then app.member_name(b.paid_by) end,
+        'has_document', nullif(b.id not in (select u.id from undocumented as u), false)
       ) order by b.paid_on, b.recorded_seq)
       from (select * from loose as p order by p.paid_on, p.recorded_seq limit most) as b
       cross join lateral (select e.name from app.expenses as e where e.id = b.expense_id offset 0) as e
     ) as books_only,
     (select count(*) from loose) as books_count,
     (select count(*) from lines as l where l.ids is not null) as linked_count,
+    (select count(*) from undocumented) as undocumented_count,
     (
       select jsonb_agg(jsonb_build_object('currency', l.currency, 'minor',
         case l.direction when 'out' then l.amount_minor else -l.amount_minor end))
@@ -179,6 +190,7 @@ begin
     -- The balance includes records that the person may not see.
     'balance', case when identity.sees_everything() then account.balance - 'change_id' end,
     'bank_only_count', found.bank_count, 'books_only_count', found.books_count, 'linked_count', found.linked_count,
+    'without_document_count', found.undocumented_count,
     'totals', jsonb_build_object(
       'bank', app.sum_by_currency(bank), 'books', app.sum_by_currency(books),
       'difference', app.sum_by_currency(bank || app.negate_amounts(books))
@@ -196,5 +208,6 @@ begin
 end
 $$;
 comment on function app.reconcile is
-  'Tool reconcile. Returns data {account, from, to, bank_only, books_only, their counts, linked_count, balance?, '
-  'totals}, and warns when no statement covers the period.';
+  'Tool reconcile. Returns data {account, from, to, bank_only, books_only, their counts, linked_count, '
+  'without_document_count of the payments in either, balance?, totals}, and warns when no statement covers the '
+  'period.';

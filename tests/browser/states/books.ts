@@ -86,6 +86,7 @@ const FULL: Glance = {
         bill("Cloud hosting", {
           id: "bill_000000000005",
           currency: "USD",
+          has_document: true,
           amount: "59.34",
           autopay: true,
           next_due: "2026-12-03",
@@ -151,6 +152,7 @@ const FULL: Glance = {
       rows: [
         row("Lunch", {
           payee: "Café Nero",
+          has_document: true,
           shared: {
             paid_by: EMAIL,
             shares: [{ member: EMAIL, amount: "4.84" }, { member: "ben@example.com", amount: "4.83" }, {

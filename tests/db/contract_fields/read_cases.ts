@@ -32,6 +32,7 @@ export const readCases = (ids: Ids): Cases => ({
   },
   list_expenses: {
     ...PAYMENTS,
+    has_document: between(true, false),
     sort: between("date", "amount"),
     order: between("asc", "desc"),
     limit: between(1, 2),
@@ -72,6 +73,7 @@ export const readCases = (ids: Ids): Cases => ({
     due_within_days: between(1, 60),
     query: between("Rent", "Water"),
     category: between("Housing", "Utilities"),
+    has_document: between(true, false),
     in_currency: between("USD", "EUR"),
     limit: between(1, 2),
     cursor: between(undefined, ids.bills_cursor, { limit: 2 }),

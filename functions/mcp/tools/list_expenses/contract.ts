@@ -8,6 +8,7 @@ export const listExpenses = defineTool({
   annotations: READ,
   inputSchema: object({
     ...paymentFilter(),
+    has_document: { type: "boolean" },
     sort: oneOf(["date", "amount", "recorded"], { default: "date" }),
     order: oneOf(["desc", "asc"], { default: "desc" }),
     limit,

@@ -19,6 +19,7 @@ export const reconcile = defineTool({
     bank_only_count: "integer",
     books_only_count: "integer",
     linked_count: "integer",
+    without_document_count: "integer",
     balance: "object",
     totals: "object",
   },

@@ -102,6 +102,7 @@ export const books = {
   noneFound: "Nothing was found. Try a part of the name or payee.",
   refund: "Refund",
   isEstimate: "Estimate",
+  hasDocument: "With a document",
   all: "Back to the books",
   paid: (name: Child, amount: string, day: Child) => <>{name} is paid: {amount}, due {day}.</>,
   undone: (name: Child, day: Child) => <>The payment of {name} due {day} was undone.</>,
