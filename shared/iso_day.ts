@@ -2,18 +2,18 @@
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
- * Whether a day exists: `Date` takes February 30 for a day in March, the database rejects it, and
- * the year 0 as well.
+ * Whether a day exists: `Date` turns February 30 into a day in March, while the database rejects it, and also the year
+ * 0.
  */
 export const isDay = (day: unknown): day is string =>
   typeof day === "string" && DAY.test(day) && day >= "0001" &&
   new Date(`${day}T00:00:00Z`).toJSON()?.slice(0, 10) === day;
 
-/** The day so many days later; earlier, if negative. */
+/** The day this many days later; earlier, if negative. */
 export const daysAfter = (day: string, days: number): string =>
   new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
 
-/** The first day of the month so many months after a day's. */
+/** The first day of the month this many months after a day's. */
 export function monthsAfter(day: string, months: number): string {
   const [year, month] = day.split("-").map(Number) as [number, number];
   return new Date(Date.UTC(year, month - 1 + months, 1)).toISOString().slice(0, 10);

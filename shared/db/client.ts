@@ -88,10 +88,7 @@ export function createDatabase(
   }
 }
 
-/**
- * The only cases in which JSON.stringify escapes with \u: half of a character, which PostgreSQL refuses, and control
- * characters such as NUL.
- */
+/** JSON escapes of half a character and of NUL, both of which PostgreSQL refuses. */
 const HALF = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
 const NUL = /(?<!\\)(?:\\\\)*\\u0000/;
 

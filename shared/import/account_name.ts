@@ -3,14 +3,14 @@ import { isCode } from "./money_text.ts";
 import { cut, oneLine, shorten } from "./shorten.ts";
 import type { Account } from "./statement.ts";
 
-/** Longer numbers and names are neither. */
+/** Longer texts are neither numbers nor names. */
 const MAX_NUMBER = 60;
 /** Leaves room for the end of a number in an account's name. */
 const MAX_NAME = 50;
 /** The digits that banks leave readable. */
 const SHOWN = 4;
 
-/** @param found.bank or what the bank calls the account. */
+/** @param found.bank or the bank's name for the account */
 export function describeAccount(
   { number = "", bank = "", isCard, currency = "" }: {
     number?: string | undefined;
@@ -19,7 +19,7 @@ export function describeAccount(
     currency?: string | undefined;
   },
 ): Account | undefined {
-  // Exports of one bank differ in its spaces.
+  // Exports of one bank differ in their spaces.
   const written = number.slice(0, 2 * MAX_NUMBER).replace(/\s+/g, "").slice(0, MAX_NUMBER);
   const known = shorten(oneLine(cut(bank, 2 * MAX_NAME)), MAX_NAME);
   const plain = written.replace(/[^\p{L}\p{N}]/gu, "");

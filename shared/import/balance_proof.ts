@@ -1,9 +1,11 @@
-/** Proves by the balance column which sign money spent has: the balance before a row and its amount are the balance. */
+/**
+ * Proves the sign of spending by the balance column: the balance before a row plus its amount is the balance after it.
+ */
 
-/** A row in ten-thousandths, its amount as signed as its balance. */
+/** A row in ten-thousandths, with its amount and balance as signed in the file. */
 export interface Step {
   amount: bigint;
-  /** Absent where the file does not say it, as in all rows of a day but the last. */
+  /** Absent if the file omits it, as in all rows of a day but the last. */
   balance?: bigint | undefined;
   /** YYYY-MM-DD. */
   day?: string | undefined;
@@ -14,13 +16,13 @@ export interface SignedRow {
   amount?: bigint | undefined;
   balance?: bigint | undefined;
   day?: string | undefined;
-  /** Which of the file's accounts it is of. */
+  /** The row's account, among the file's accounts. */
   account: string;
 }
 
 /**
- * The sign that every balance confirms, with the file's oldest row first or last, or each day's in an order of its own.
- * @returns undefined when a balance contradicts both, or when both fit.
+ * The sign that every balance confirms, with the oldest row first or last, or with the rows of a day in any order.
+ * @returns undefined when a balance contradicts both signs, or when both fit
  */
 export function provenSign(rows: SignedRow[]): "negative" | "positive" | undefined {
   const accounts = new Map<string, Step[]>();
@@ -39,7 +41,7 @@ export function provenSign(rows: SignedRow[]): "negative" | "positive" | undefin
     asWritten: runOf(steps),
     turned: runOf(steps.map((step) => ({ ...step, amount: -step.amount }))),
   }));
-  // Balances that run against time are those before the rows.
+  // Balances in reverse order are those before the rows.
   const isNegative = fits.every(({ asWritten, turned }) => asWritten === "onward" || turned === "back");
   const isPositive = fits.every(({ asWritten, turned }) => turned === "onward" || asWritten === "back");
   return isNegative === isPositive ? undefined : isNegative ? "negative" : "positive";
@@ -47,7 +49,7 @@ export function provenSign(rows: SignedRow[]): "negative" | "positive" | undefin
 
 const SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** Whether days in their order go on, and the last is later than the first. */
+/** Whether the days are in order, and the last is later than the first. */
 export const rises = (days: string[]): boolean =>
   days[0]! < days.at(-1)! && days.every((day, i) => i === 0 || days[i - 1]! <= day);
 
@@ -64,7 +66,7 @@ function runOf(steps: Step[]): "onward" | "back" | undefined {
   return closesOn(first!) && !closesOn(last!) ? "back" : "onward";
 }
 
-/** Whether each balance is the one before it and what lies between. */
+/** Whether each balance is the previous balance plus the amounts between them. */
 export function isChain(steps: Step[]): boolean {
   let known: bigint | undefined;
   let moved = 0n;
@@ -78,8 +80,8 @@ export function isChain(steps: Step[]): boolean {
 }
 
 /**
- * Banks list the rows of a day in an order of their own. In any order, each row but the first begins where another one
- * ended, and each but the last ends where another one begins.
+ * Banks list the rows of a day in their own order. In any order, each row but the first begins where another one ended,
+ * and each but the last ends where another one begins.
  */
 export function findPath(steps: Step[]): { opening: bigint; closing: bigint } | undefined {
   if (steps.some(({ balance }) => balance === undefined)) return undefined;

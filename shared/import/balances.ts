@@ -1,6 +1,6 @@
 /**
- * Checks a file's lines against its balances: the opening balance plus all lines is the closing balance. Lines that are
- * left out count too; lines that were never booked do not.
+ * Checks a file's lines against its balances: the opening balance plus all lines is the closing balance. Left-out lines
+ * count too, but lines that were never booked do not.
  */
 import { type DecimalSign, isCode, readMoney } from "./money_text.ts";
 import type { Settled, SettledLine } from "./settle_lines.ts";
@@ -14,16 +14,16 @@ export interface Balances {
   currency?: string;
 }
 
-/** By how much the balances moved beyond the lines. */
+/** The difference between the change of the balances and the sum of the lines. */
 export interface Difference {
   difference: string;
   currency?: string;
 }
 
 export interface ProvenBalances {
-  /** Absent where the file is of several accounts or currencies. */
+  /** Absent if the file covers several accounts or currencies. */
   balances?: Balances;
-  /** Absent where the file does not say both balances of all its lines. */
+  /** Absent unless the file has both balances of all its lines. */
   balance_proof?: "proven" | Difference;
 }
 
@@ -37,7 +37,7 @@ interface Found {
 }
 
 export function proveBalances(statement: Statement, settled: Settled): ProvenBalances {
-  // Until it is known how amounts are written, nothing adds up.
+  // Nothing adds up until the format of amounts is known.
   if (settled.questions.some(({ id }) => id !== "date_format")) return {};
   const found = statement.lines.some(({ balance }) => balance)
     ? findInAnyLines(statement, settled)
@@ -63,7 +63,7 @@ const written = ({ opening, closing, currency }: Found): Balances => ({
   ...(isCode(currency) && { currency }),
 });
 
-/** Statements that follow one another, oldest or newest first, as one; undefined when they do not. */
+/** Consecutive statements, oldest or newest first, merged into one; undefined if they do not follow one another. */
 function joined(found: Found[]): Found | undefined {
   const [first, last] = [found[0]!, found.at(-1)!];
   const follow = (all: Found[]) =>
@@ -74,7 +74,7 @@ function joined(found: Found[]): Found | undefined {
   return follow(found.toReversed()) ? { ...first, opening: last.opening } : undefined;
 }
 
-/** Balances that the file says of the whole, or of its parts. */
+/** Balances of the whole file or of its parts. */
 function findInHeaders({ balances = [], conventions }: Statement, settled: Settled): Found[] {
   const { decimal } = settled.conventions;
   return balances.map(({ from, to, currency = "", ...texts }): Found => {
@@ -98,7 +98,7 @@ function findInAnyLines(statement: Statement, settled: Settled): Found[] {
   return booked.length > 0 && booked.every(({ gap }) => gap === 0n) ? booked : found;
 }
 
-/** Balances after each line, or some, by account and currency. */
+/** Balances after all or some lines, by account and currency. */
 function findInLines({ conventions }: Statement, settled: Settled, hasUnbooked: boolean): Found[] {
   const accounts = new Map<string, SettledLine[]>();
   for (const line of settled.lines) {
@@ -116,9 +116,9 @@ function findInLines({ conventions }: Statement, settled: Settled, hasUnbooked: 
 }
 
 /**
- * Where every line has a balance, opening and closing balances that fit by chance prove nothing: each must follow from
- * another one.
- * @param isCard its balance may be a debt.
+ * Where every line has a balance, opening and closing balances that fit by chance prove nothing: each must also follow
+ * from another balance.
+ * @param isCard whether its balance may be a debt
  */
 function findInSteps(steps: Step[], isNewestFirst: boolean, isCard: boolean): Omit<Found, "currency"> {
   const owed = steps.map(({ amount, balance }): Step => ({ amount, balance: balance && -balance }));

@@ -8,7 +8,7 @@ import { isKnownCurrency, readCurrency, readMoney } from "./money_text.ts";
 import { cut } from "./shorten.ts";
 import { readUrl } from "./url_text.ts";
 
-/** What cells of these roles look like; others hold any text. */
+/** The form of cells in these roles; other roles accept any text. */
 const CELL_TESTS: Partial<Record<Role, (cell: string) => unknown>> = {
   date: readDate,
   amount: readMoney,
@@ -70,7 +70,7 @@ export const isCurrencies = (rows: CsvRow[], column: number) => {
 const PROGRAM_WORDS =
   /^(expenses?|ausgaben?|d[eé]penses?|gastos?|spes[ae]|uitgaven?|despesas?|wydat\p{L}+|withdrawal|支出)$/iu;
 
-/** Whether every row says whether its money went out or came in, and one went out. */
+/** Whether every row has a direction, and at least one row is spending. */
 export function isDirections(rows: CsvRow[], column: number): boolean {
   const said = (cells: string[]) => cells.map(directionOf);
   const some = said(someCellsOf(rows, column));
@@ -81,7 +81,7 @@ export function isDirections(rows: CsvRow[], column: number): boolean {
     (!all.includes("own_transfer") || cells.some((cell) => PROGRAM_WORDS.test(cell)));
 }
 
-/** Whether every row says that money came in, or how it was paid: "Credit" is both, so that it proves nothing. */
+/** Whether every row either came in or names a way to pay: "Credit" can mean both, so it proves nothing. */
 export const mayBeIncome = (rows: CsvRow[], column: number) =>
   rows.every(({ cells }) => directionOf((cells[column] ?? "").slice(0, 40)) === "in");
 
@@ -94,10 +94,10 @@ export const hasTwoMarks = (rows: CsvRow[], column: number): boolean => {
     ![...marks].every((mark) => ANSWERS.test(mark));
 };
 
-/** Whether some rows say that they came in, while others say nothing that is known. */
+/** Whether some rows are marked as incoming while the others have no known mark. */
 export const someCameIn = (rows: CsvRow[], column: number): boolean =>
   rows.some(({ cells }) => CAME_IN.test(plainHeader(cells[column] ?? "").slice(0, 40)));
-/** "Credit" may be how it was paid. */
+/** "Credit" may be the way to pay. */
 const CAME_IN =
   /^(income|deposits?|inflow|revenue|refund|einnahmen?|eingang|gutschrift|einzahlung|recette|ingreso|abono|entrata|accredito|receita|przychod|uznanie|insattning|innskudd|indbetaling)$/;
 
@@ -111,11 +111,11 @@ export function currencyInHeader(header: string): string | undefined {
     : undefined;
 }
 
-/** Marks of the side that only some rows have, in a cell beside the amount. */
+/** Marks of a side that only some rows have, in a cell beside the amount. */
 const MARK = /^(cr|dr|c|d|\+|-)\.?$/i;
 const IN = /^(cr|c|\+)\.?$/i;
 
-/** Whether a column marks credits or debits in some rows; all others then are the opposite, and are marked so. */
+/** Whether a column marks some rows as credits or debits; all others then are the opposite, and get that mark. */
 export function fillMarks(rows: CsvRow[], column: number): boolean {
   const marks = someCellsOf(rows, column);
   if (marks.length === 0 || !cellsOf(rows, column).every((cell) => MARK.test(cell))) return false;
@@ -130,7 +130,7 @@ export function fillMarks(rows: CsvRow[], column: number): boolean {
   return true;
 }
 
-/** Whether a cell says of its row that it was not booked. */
+/** Whether a cell marks its row as not booked. */
 export const saysUnbooked = (rows: CsvRow[], column: number): boolean => {
   const unbooked = lookUp(isUnbooked);
   return rows.some(({ cells }) => cells[column] && unbooked(cells[column]));
@@ -145,7 +145,7 @@ export const byTexts = (rows: CsvRow[]) => (one: number, other: number): number 
   distinctTexts(rows, other) - distinctTexts(rows, one) ||
   someCellsOf(rows, other).join("").length - someCellsOf(rows, one).join("").length;
 
-/** Whether more than four in five of a column's rows have the same text, which then names none of them. */
+/** Whether more than four in five of a column's rows have the same text, which then identifies none of them. */
 export function saysTheSame(rows: CsvRow[], column: number): boolean {
   const counts = new Map<string, number>();
   const some = rows.slice(0, MAX_SAMPLED_CELLS);

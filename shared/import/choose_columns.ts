@@ -6,14 +6,14 @@ import { isCompound, isSideOfAmount, plainHeader, type Role } from "./header_wor
 import type { RoleColumns } from "./layouts/mod.ts";
 import type { CsvRow } from "./read_csv.ts";
 
-/** Columns of money out and in, or one of amounts. @param told the column that the caller named as the amount. */
+/** Columns of money out and in, or one of amounts. @param told the column that the caller named as the amount */
 export function settleSides({ out, in: into, amount, ...rest }: RoleColumns, told: number | undefined): RoleColumns {
   const isAlone = !amount?.length && (out || into);
   const isSided = told === undefined ? isAlone || (out && into) : out?.includes(told);
   return isSided ? { ...rest, ...(out && { out }), ...(into && { in: into }) } : { ...rest, ...(amount && { amount }) };
 }
 
-/** Beside charges, payments are payments of the card; two other words for money out name no sides. */
+/** Beside charges, payments are the card's payments; two other words for money out do not name sides. */
 export function tellCharges(columns: RoleColumns, plain: string[], isOut: (column: number) => boolean): RoleColumns {
   const [one] = columns.out ?? [];
   const other = one === undefined || columns.in ? -1 : plain.findIndex((_, column) => column !== one && isOut(column));
@@ -36,7 +36,7 @@ export function daysOf(rows: CsvRow[], column = -1): (row: CsvRow) => string | u
   };
 }
 
-/** Of several currency columns, the one whose header shares a word with the amount's header. */
+/** The currency column whose header shares a word with the amount's header, if there are several. */
 export function currenciesOf(rows: CsvRow[], plain: string[], money: number, found: number[]): number[] {
   const [first, ...others] = found;
   const isSame = (column: number) => rows.every(({ cells }) => cells[column] === cells[first!]);

@@ -1,6 +1,6 @@
 /**
  * Determines how a file writes dates, amounts and spending. A row, a future date, the balance or the format can prove a
- * convention; an unproven one becomes a question, and the `mapping` argument of the same name answers it.
+ * convention. An unproven one becomes a question, which the `mapping` argument of the same name answers.
  */
 import { type DateOrder, type DateText, toIsoDate } from "./date_text.ts";
 import { provenSign, type SignedRow } from "./balance_proof.ts";
@@ -23,7 +23,7 @@ export interface Convention<Value> {
 
 const FORMATS = { DMY: "DD/MM/YYYY", MDY: "MM/DD/YYYY" };
 
-/** @param told by the format; @param latest the last day a row may have, YYYY-MM-DD. */
+/** @param told conventions of the format @param latest the last day that a row may have, YYYY-MM-DD */
 export function findDateOrder(
   dates: DateText[],
   { told, latest }: { told?: DateOrder | undefined; latest?: string | undefined },
@@ -58,7 +58,7 @@ export function findDateOrder(
 const isSorted = (days: string[]) =>
   days.every((day, i) => i === 0 || days[i - 1]! <= day) || days.every((day, i) => i === 0 || days[i - 1]! >= day);
 
-/** The decimal sign that an amount proves, or the format; a single sign before three digits proves none. */
+/** The decimal sign that an amount or the format proves; a single sign before three digits proves none. */
 export function findDecimalSign(amounts: MoneyText[], told?: DecimalSign): Convention<DecimalSign> {
   const shown = new Set(amounts.flatMap(({ digits }) => decimalSignOf(digits) ?? []));
   if (shown.size === 1) return { value: [...shown][0]! };
@@ -80,7 +80,9 @@ export function findDecimalSign(amounts: MoneyText[], told?: DecimalSign): Conve
 /** Currencies whose decimals are no longer in use. */
 const WHOLE: ReadonlySet<string> = new Set(["HUF", "IDR", "COP", "IRR", "LBP", "MMK", "LAK"]);
 
-/** A single sign before three digits: of thousands in a currency without decimals, of decimals in one with three. */
+/**
+ * A single sign before three digits separates thousands in a currency without decimals, and decimals in one with three.
+ */
 export function decimalOfCurrencies(
   booked: { currency?: string | undefined; money?: MoneyText | undefined }[],
   home = "",
@@ -99,7 +101,7 @@ export interface SignedLine extends SignedRow {
   line: number;
   money: MoneyText;
   name: string;
-  /** Its text names a salary or the like, so its sign is the sign of income. */
+  /** Its text names a salary or similar, so its sign is the sign of income. */
   namesIncome: boolean;
   /** Its text says that a payment was received, so its sign is the sign of credits. */
   isReceived: boolean;
@@ -107,7 +109,7 @@ export interface SignedLine extends SignedRow {
 
 export interface SignHints {
   told?: "negative" | "positive" | undefined;
-  /** A card's balance is a debt, which proves nothing about its sign. */
+  /** A card's balance is a debt, so it proves nothing about its sign. */
   isCard?: boolean | undefined;
   isCreditCard?: boolean | undefined;
   isStatement?: boolean | undefined;
@@ -129,7 +131,7 @@ export function findSign(
   const negatives = lines.filter(({ money }) => money.isNegative);
   const received = lines.filter(({ isReceived }) => isReceived);
   if (!told && received.length > 0) {
-    // One sign alone may be a reversal, or a list that marks nothing but its refunds.
+    // A single sign may mark a reversal, or only the list's refunds.
     const isMinus = received[0]!.money.isNegative;
     const isMost = isMinus ? negatives.length * 2 <= lines.length : negatives.length * 2 >= lines.length;
     if (isMost && received.every(({ money }) => money.isNegative === isMinus)) return { value: !isMinus };
@@ -157,7 +159,7 @@ export function findSign(
       id: "negative_is_expense",
       about: { line, name: shorten(oneLine(name), 40), amount: (money.isNegative ? "-" : "") + money.digits },
       options: [true, false],
-      // A balance that contradicts a known export leaves no proof.
+      // If a balance contradicts a known export, nothing is proven.
       ...(isStatement && !told && { default: true }),
     },
   };

@@ -1,8 +1,8 @@
-/** Which currencies a file without any suggests: by the country of its account, or the language of its header. */
+/** The likely currencies of a file without any: by the country of its account, or the language of its header. */
 import { isIban } from "./account_name.ts";
 import { plainHeader } from "./header_words.ts";
 
-/** Of the countries whose own it is; all others that have an IBAN and are listed use euros. */
+/** By country, if the currency is its own; all other listed countries with an IBAN use euros. */
 const COUNTRIES: Record<string, string> = {
   ...{ CH: "CHF", LI: "CHF", CZ: "CZK", DK: "DKK", FO: "DKK", GB: "GBP", GI: "GBP", HU: "HUF", IS: "ISK", NO: "NOK" },
   ...{ PL: "PLN", RO: "RON", RS: "RSD", SE: "SEK", TR: "TRY", UA: "UAH", IL: "ILS", BR: "BRL", AE: "AED", SA: "SAR" },
@@ -29,7 +29,7 @@ const SPANISH = [
   "HNL",
   "NIO",
 ];
-/** Words that only one language has, plain, and where it is spoken; a script of its own is a pattern. */
+/** Plain words of a single language, with the countries where it is spoken; a script of its own is a pattern. */
 const LANGUAGES: [words: string | RegExp, currencies: string[]][] = [
   [/[ぁ-んァ-ヶ]|日付|残高|摘要|取引日/, ["JPY"]],
   [/金额|余额|账户|交易时间|记账/, ["CNY"]],
@@ -68,7 +68,7 @@ const PATTERNS = LANGUAGES.map(([words, currencies]) =>
   [typeof words === "string" ? new RegExp(`(?<![\\p{L}])(${words})(?![\\p{L}])`, "u") : words, currencies] as const
 );
 
-/** @param account its number. @returns its likely currency, or nothing. */
+/** @param account its number @returns its likely currency, or undefined */
 export function suggestCurrencies(headers: string[], account: string | undefined): string[] {
   const country = account && isIban(account) ? COUNTRIES[account.slice(0, 2)] : undefined;
   if (country) return [country];

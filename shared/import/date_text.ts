@@ -38,7 +38,7 @@ const monthOf = (word: string): number | undefined => {
   return MONTHS.find(([start]) => start.test(plain))?.[1];
 };
 
-/** Fits a weekday, a time and its zone. Longer text is not a date, and the patterns would be slow. */
+/** Fits a weekday, a time and its zone. Longer text is not a date and would make the patterns slow. */
 const MAX_LENGTH = 60;
 
 /** @returns undefined when the text is not a date. A time after the date is ignored. */
@@ -69,7 +69,7 @@ export function readDate(cell: string): DateText | undefined {
   return month ? { parts: [Number(day), month, yearOf(year!)], order: "DMY", isCertain: true } : undefined;
 }
 
-/** @param order as found from the file's other dates. @returns undefined when there is no such day. */
+/** @param order as found from the file's other dates @returns undefined when the day does not exist */
 export function toIsoDate({ parts: [a, b, c], order: own, isCertain }: DateText, order: DateOrder): string | undefined {
   const known = isCertain ? own : order;
   const [year, month, day] = known === "YMD" ? [a, b, c] : known === "MDY" ? [c, a, b] : [c, b, a];
@@ -77,7 +77,7 @@ export function toIsoDate({ parts: [a, b, c], order: own, isCertain }: DateText,
   return [String(year).padStart(4, "0"), pad(month), pad(day)].join("-");
 }
 
-/** A day without a year, "1 Nov" or "November 1st", as --MM-DD (ISO 8601); undefined when the text is no such day. */
+/** A day without a year, "1 Nov" or "November 1st", as --MM-DD (ISO 8601); undefined for any other text. */
 export function readYearlessDay(text: string): string | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   const dayFirst = /^(\d{1,2})(?:st|nd|rd|th|\.|º)?[- ]*(?:(?:of|de) )?(\p{L}{3,})\.?$/iu.exec(text.trim());
@@ -90,7 +90,7 @@ export function readYearlessDay(text: string): string | undefined {
     : undefined;
 }
 
-/** "October" as --10, "October 2026" as 2026-10; undefined when the text is no month. */
+/** "October" as --10, "October 2026" as 2026-10; undefined for any other text. */
 export function readMonth(text: string): string | undefined {
   const [, word, year] = /^(\p{L}{3,12})\.?(?: (?:de )?(\d{4}))?$/u.exec(text.trim()) ?? [];
   const month = word && monthOf(word);
@@ -99,7 +99,7 @@ export function readMonth(text: string): string | undefined {
 
 const daysIn = (year: number, month: number) => new Date(Date.UTC(year, month, 0)).getUTCDate();
 const pad = (value: number) => String(value).padStart(2, "0");
-/** Nobody's statement is older than 1970, or of 2070. */
+/** No statement dates from before 1970 or after 2069. */
 const yearOf = (text: string) => text.length === 2 ? (Number(text) < 70 ? 2000 : 1900) + Number(text) : Number(text);
 
 /** The formats that a caller may name. */

@@ -1,4 +1,4 @@
-/** Decodes a file's bytes into text: by the encoding that it declares, then by what its bytes allow. */
+/** Decodes a file's bytes into text: by the declared encoding if it has one, otherwise by its bytes. */
 import { guessEncoding } from "./guess_encoding.ts";
 import { type RepairedText, repairText } from "./repair_text.ts";
 
@@ -6,7 +6,7 @@ const MARKS: [number[], string][] = [[[0xef, 0xbb, 0xbf], "utf-8"], [[0xff, 0xfe
   [0xfe, 0xff],
   "utf-16be",
 ]];
-/** Zeros are searched for at the beginning. */
+/** The search for zeros covers only the beginning. */
 const SAMPLE = 1024;
 
 /**
@@ -26,7 +26,8 @@ export function decodeFile(bytes: Uint8Array): RepairedText {
 }
 
 /**
- * The declared encoding of an XML document, if its bytes allow that; undefined when it claims Unicode and they do not.
+ * The declared encoding of an XML document, if its bytes allow it; undefined when it claims Unicode but its bytes do
+ * not.
  */
 function saidEncoding(bytes: Uint8Array): string | undefined {
   const start = String.fromCharCode(...bytes.subarray(0, 200));
@@ -44,7 +45,7 @@ function findUtf16(sample: Uint8Array): "utf-16le" | "utf-16be" | undefined {
   const zeros = [0, 0];
   sample.forEach((byte, i) => byte === 0 && zeros[i % 2]!++);
   const [even, odd] = zeros as [number, number];
-  // Zeros after letters of one byte fill up a block.
+  // Zeros after single-byte letters pad a block.
   if ((even + odd) * 3 < sample.length || Math.min(even, odd) * 4 > Math.max(even, odd)) return undefined;
   return odd > even ? "utf-16le" : "utf-16be";
 }

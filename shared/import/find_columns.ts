@@ -1,6 +1,6 @@
 /**
- * Maps columns to fields. A column is a day or an amount when the caller or a known export says so, its header names
- * it, or a balance proves it in every row; contents alone would take a reference number for an amount.
+ * Maps columns to fields. A column is a day or an amount if the caller or a known export names it, its header names it,
+ * or a balance proves it in every row. Contents alone could mistake a reference number for an amount.
  */
 import type { Said } from "../words/message.ts";
 import type { Assumption } from "../words/words.ts";
@@ -138,12 +138,12 @@ function guessColumns(
     const [column] = plainHeaders.map((header, column) => ({ column, rank: rankIn(role, header, headers[column]!) }))
       .filter(({ column, rank }) =>
         rank !== undefined && (isFree(column) || isSide(column)) &&
-        // Labels below a table stand where its days do.
+        // Labels below a table are in the column of its days.
         looksLike(role === "date" ? splitFooter(rows, column).rows : rows, column, role) &&
         // Account numbers are not names.
         (role !== "payee" || isText(rows, column) || rows.every(({ cells }) => !cells[column]))
       )
-      // Of two that are named alike, one may be of foreign amounts only.
+      // Of two columns with the same name, one may contain only foreign amounts.
       .toSorted((a, b) =>
         a.rank! - b.rank! || (MONEY.includes(role) ? countMoved(rows, b.column) - countMoved(rows, a.column) : 0)
       );
@@ -153,7 +153,7 @@ function guessColumns(
     const found = headers.flatMap((header, column) =>
       isFree(column) && fits(header) && looksLike(rows, column, role) ? column : []
     );
-    // Which of several amounts it is must be asked; of several days, any will do.
+    // Several amounts require a question; of several days, any will do.
     if (found.length === 1 || (role === "date" && found.length > 0)) columns[role] = [found[0]!];
   }
   columns = tellCharges(
@@ -177,7 +177,7 @@ function guessColumns(
   // Rows that continue the text above prove nothing.
   const dated = columns.date ? table.filter(({ cells }) => cells[columns.date![0]!]) : table;
   if (dated.length > 0) rows = dated;
-  // When a person names one of two sides, it is the spending.
+  // If a person names one of two sides, it is the spending.
   const [toldAmount] = told.amount ?? [];
   const counterpart = toldAmount === undefined || columns.out ? undefined : complementOf(rows, toldAmount, free());
   if (counterpart !== undefined) {
@@ -185,7 +185,7 @@ function guessColumns(
     columns = { ...rest, out: out!, in: [counterpart] };
   }
   if (!columns.amount) {
-    // Of two sides, one alone is half of the file.
+    // One side alone is half of the file.
     const [side] = columns.out ?? columns.in ?? [];
     if (side === undefined) {
       const around = [...preamble, ...footer];
@@ -206,13 +206,13 @@ function guessColumns(
     );
     if (column >= 0) columns.direction = [column];
   }
-  // A state counts in any column but those that name something.
+  // A state counts in any column except those of names.
   const named = ([...MONEY, "name", "payee", "category", "currency", "state"] as Role[])
     .flatMap((role) => columns[role] ?? []);
   const states = headers.flatMap((_, column) => !named.includes(column) && saysUnbooked(rows, column) ? column : []);
   if (states.length > 0) columns.state = [...columns.state ?? [], ...states];
   const [money] = columns.amount ?? columns.out ?? columns.in ?? [];
-  // The currency in the amounts' header is theirs, even beside a column with the shop's currency.
+  // A currency in the amounts' header belongs to them, even beside a column with the shop's currency.
   if (money !== undefined && told.currency === undefined && currencyInHeader(headers[money]!)) delete columns.currency;
   if (columns.currency === undefined && !saysCurrency(rows, headers, money)) {
     const all = plainHeaders.flatMap((header, column) =>
@@ -233,7 +233,7 @@ function guessColumns(
   }
   const distinct = (column: number | undefined) => column === undefined ? 0 : distinctTexts(rows, column);
   const [name] = columns.name ?? columns.payee ?? [];
-  // A text that most rows repeat, such as the owner's name, names no payee.
+  // A text that most rows repeat, such as the owner's name, is not a payee.
   const isConstant = name !== undefined && told.name === undefined && rows.length > 2 && saysTheSame(rows, name);
   if ((name === undefined || isConstant) && mapping.name !== "") {
     const [best] = free().filter((column) => isText(rows, column) && distinct(column) > distinct(name))
@@ -242,7 +242,7 @@ function guessColumns(
       if (isConstant && columns.name && !columns.note) columns.note = columns.name;
       assume("name", best);
     } else if (name === undefined) {
-      // A list whose only text is a note is one of notes.
+      // A list whose only text is a note contains notes.
       const role = (["note", "category", "type"] as const).find((role) =>
         told[role] === undefined && columns[role]?.some((column) => isText(rows, column))
       );
@@ -252,7 +252,7 @@ function guessColumns(
       }
     }
   }
-  // A row whose name is empty is called by its next best text.
+  // A row without a name takes its next best text as its name.
   if (columns.name?.length && told.name === undefined) {
     const varies = (column: number) => distinct(column) > 1 || rows.some(({ cells }) => !cells[column]);
     const texts = free().filter((column) => isText(rows, column) && varies(column) && !saysTheSame(rows, column));

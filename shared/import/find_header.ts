@@ -1,4 +1,4 @@
-/** Finds a table's header line, and the known export that it belongs to. */
+/** Finds a table's header line and its known export. */
 import type { CsvRow } from "./read_csv.ts";
 import { readDate } from "./date_text.ts";
 import { isSameHeader, plainHeader, rolesOf } from "./header_words.ts";
@@ -7,10 +7,10 @@ import { readMoney } from "./money_text.ts";
 
 /** Exports may start with lines about the account; the header is searched for down to this row. */
 export const MAX_HEADER_ROW = 200;
-/** A file without a header is recognized by these. */
+/** The columns that identify a file without a header. */
 const SAMPLED_ROWS = 5;
 
-/** Lines about the account are short, so that a table of many columns is not searched that far. */
+/** Lines about the account are short, so the search stops earlier in a table of many columns. */
 const MAX_HEADER_CELLS = 5_000;
 
 export interface FoundHeader {
@@ -19,7 +19,7 @@ export interface FoundHeader {
   known?: KnownLayout | undefined;
 }
 
-/** @param named columns that the caller named. */
+/** @param named columns that the caller named */
 export function findHeader(all: CsvRow[], named: string[]): FoundHeader {
   const first = firstRows(all).map(({ cells }) => cells.map(plainHeader));
   for (const [index, plain] of first.entries()) {
@@ -39,7 +39,7 @@ export function findHeader(all: CsvRow[], named: string[]): FoundHeader {
   return { index: best >= 2 ? scores.indexOf(best) : isHeader ? 0 : -1 };
 }
 
-/** The rows that may be headers; one at least. */
+/** The rows that may be headers; at least one. */
 function firstRows(all: CsvRow[]): CsvRow[] {
   let cells = 0;
   const end = all.slice(0, MAX_HEADER_ROW).findIndex((row) => (cells += row.cells.length) > MAX_HEADER_CELLS);

@@ -1,13 +1,14 @@
 /**
- * Tells the encodings of one or two bytes a letter apart, which nothing in a file says: the one whose text names columns
- * and has letters where words have them. Our own, because detectors judge by the letters of long texts, and a statement
- * has few; its header is the best evidence. Of the 17 files tests/fixtures/unknown_statements/encoding-*, chardet 2.2
- * takes Cyrillic names for Latin, Serbian for Hebrew, and œ for ¼; this reads all.
+ * Tells apart the encodings of one or two bytes per letter, which a file does not declare: it chooses the one whose
+ * text names columns and has letters where words need them. We wrote our own, because detectors judge by the letters of
+ * long texts, and a statement has few; its header is the best evidence. Of the 17 files
+ * tests/fixtures/unknown_statements/encoding-*, chardet 2.2 takes Cyrillic names for Latin, Serbian for Hebrew, and œ
+ * for ¼; this one reads all.
  */
 import { plainHeader, rolesOf } from "./header_words.ts";
 
 const CYRILLIC = "абвгдежзийклмнопрстуфхцчшщъыьэюя";
-/** The letters beyond ASCII of the languages that each is used for; what all may have is in COMMON. */
+/** The letters beyond ASCII in the languages of each encoding; COMMON has the letters of all. */
 const ALPHABETS: Record<string, readonly (string | RegExp)[]> = {
   "windows-1252": [
     ...["äöüß", "àâæçèéêëîïôœùûü", "áéíñóúü¿¡ºª", "àèéìíòóùú", "áâãàçéêíóôõúüºª", "åäöé", "æøåéò", "áðéíóúýþæö"],
@@ -43,17 +44,17 @@ function setOf(letters: string): { test(letter: string): boolean } {
   return { test: (letter) => set.has(letter) };
 }
 
-/** Where a letter of another script stands between Latin ones, both are of another encoding. */
+/** If a letter of another script stands between Latin ones, the encoding is wrong. */
 const ISOLATED = /[a-z][^\0-\x7f]|[^\0-\x7f][a-z]/;
 const OTHER_SCRIPT = /[^\p{Script=Latin}\p{Script=Common}]/u;
 
-/** The beginning has the header. */
+/** The header is at the beginning. */
 const SAMPLE = 32_768;
 const HEADER_BONUS = 8;
 
-/** @param bytes of a text that is no Unicode. */
+/** @param bytes of a text that is not Unicode */
 export function guessEncoding(bytes: Uint8Array): string {
-  // Cut at a line's end, so that no letter is cut.
+  // Cut at a line's end, so that no character is split.
   const end = bytes.length <= SAMPLE ? bytes.length : bytes.lastIndexOf(10, SAMPLE) + 1 || SAMPLE;
   const sample = bytes.subarray(0, end);
   let best = { encoding: "windows-1252", score: -Infinity };
@@ -64,7 +65,7 @@ export function guessEncoding(bytes: Uint8Array): string {
   return best.encoding;
 }
 
-/** By the share of letters that a language of the encoding has, and the headers that its text names. */
+/** Judges by the share of letters that a language of the encoding has, and by the headers that the text names. */
 function scoreOf(
   sample: Uint8Array,
   encoding: string,

@@ -35,14 +35,14 @@ const MAX_LENGTH = 100;
  */
 export function plainHeader(header: string): string {
   const text = header.slice(0, MAX_LENGTH).replace(/[([（［][^()[\]（）［］]*[)\]）］]/g, " ");
-  // Several times faster, and true of most cells.
+  // Several times faster, and most cells need no more.
   if (/^[ -~]*$/.test(text)) return text.toLowerCase().replace(/[^a-z0-9]+/g, " ").trim();
   return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase()
     .replace(/ß/g, "ss").replace(/ł/g, "l").replace(/ı/g, "i").replace(CYRILLIC, toCyrillic)
     .replace(/[^\p{L}\p{N}\ufffd]+/gu, " ").trim();
 }
 
-/** Words of Cyrillic letters, some of which were typed as the Latin ones that look alike. */
+/** Words of Cyrillic letters, some of which were typed as their Latin look-alikes. */
 const CYRILLIC = /[a-z]+(?=\p{Script=Cyrillic})|(?<=\p{Script=Cyrillic})[a-z]+/gu;
 const ALIKE: Record<string, string> = {
   a: "а",
@@ -65,7 +65,7 @@ export function isSameHeader(plain: string, other: string): boolean {
   return lengthsOf(damaged).includes(whole.length) && fits(damaged, whole);
 }
 
-/** The lengths of words that this one may be; none where too little is left. */
+/** The possible lengths of a damaged word; empty if too little is left. */
 function lengthsOf(damaged: string): number[] {
   const losses = damaged.split(LOST_LETTER).length - 1;
   // Enough letters must be left, and every loss doubles the number of possible readings.
@@ -89,7 +89,7 @@ const isDamaged = (plain: string): boolean => plain.includes(LOST_LETTER);
 type Ranks = ReadonlyMap<Role, number>;
 const NONE: Ranks = new Map();
 
-/** By plain header: most cells are looked up and match nothing. */
+/** By plain header, because most cells are looked up and match nothing. */
 const RANKS = new Map<string, Map<Role, number>>();
 for (const role of ROLES) {
   for (const [rank, word] of COLUMN_WORDS[role].flatMap((line) => line.split("|")).map(plainHeader).entries()) {
@@ -139,7 +139,7 @@ const ENDS: Partial<Record<Role, RegExp>> = {
   amount: /\p{L}(betrag|bedrag|belopp|beløb|beløp|summa|summe|amount)$/u,
 };
 
-/** Whether a header begins or ends with a word of the role, such as "Date Processed", and is of nothing else. */
+/** Whether a header begins or ends with a word of the role, such as "Date Processed", and names nothing else. */
 export function isCompound(role: "date" | "amount", header: string): boolean {
   const plain = plainHeader(header.slice(0, MAX_LENGTH).replace(/(?<=\p{Ll})(?=\p{Lu})/gu, " "));
   const words = plain.split(" ");
@@ -150,7 +150,7 @@ export function isCompound(role: "date" | "amount", header: string): boolean {
   return [words[0]!, words.at(-1)!].some((word) => RANKS.get(word)?.has(role)) || ENDS[role]!.test(plain);
 }
 
-/** Whether a header names one of the sides and an amount: "Сума списання". */
+/** Whether a header names a side and an amount: "Сума списання". */
 export function isSideOfAmount(side: "out" | "in", plain: string): boolean {
   const words = plain.split(" ");
   return words.length === 2 &&

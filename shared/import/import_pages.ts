@@ -1,14 +1,15 @@
 /**
- * The result of reading a file, as `app.import_expenses` takes it: facts about the whole file, and its rows in pages.
+ * The result of reading a file, in the form of `app.import_expenses`: facts about the whole file, and its rows in
+ * pages.
  */
 import type { Said } from "../words/message.ts";
 import { type BadRow, type LeftOutRow, type Mapping, MAX_UPLOADED_ROWS } from "./read_import.ts";
 import { type ImportProblem, type ImportRow, type ReadImport, readImport } from "./read_import.ts";
 
-/** What one call of the database stages or matches within its time. */
+/** The number of rows that one call of the database stages or matches within its time. */
 export const PAGE_ROWS = 2000;
 
-/** @param latest the last day that a row may have. @returns the rows, or the reason that the file cannot be read. */
+/** @param latest the last day that a row may have @returns the rows, or the reason that the file is unreadable */
 export const readFile = (
   text: string,
   mapping: Mapping,
@@ -34,7 +35,7 @@ export const describeRead = (
   ...(balances && { balances: { ...balances, ...(balance_proof && { proven: balance_proof === "proven" }) } }),
 });
 
-/** The stored facts about a file that needs an answer first; undefined when no answer makes it readable. */
+/** The stored facts about a file that needs an answer first; undefined if no answer makes it readable. */
 export const describeAsked = ({ asks, params }: ImportProblem, warnings?: Said[]) =>
   asks && {
     ...{ mapping: {}, questions: [], ...params?.details, ...asks },
@@ -63,7 +64,7 @@ const linesOf = ({ rows, rows_bad, leftOutRows }: ReadImport) => {
 
 export const countRows = (read: ReadImport): number => linesOf(read).length;
 
-/** @param after the last line that is staged already. */
+/** @param after the last line that is staged already */
 export function* pagesOf(read: ReadImport, after = 0, size = PAGE_ROWS): Generator<Page & { count: number }> {
   const lines = linesOf(read);
   let start = lines.findIndex(({ line }) => line > after);

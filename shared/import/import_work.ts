@@ -1,6 +1,6 @@
 /**
- * Takes a file from its text to a preview, in calls that are each short: kept, read, staged and matched page by page.
- * It can stop after any call and continue in another request from the state in the database.
+ * Takes a file from its text to a preview in short calls: stored, read, staged and matched page by page. It can stop
+ * after any call and continue in another request from the state in the database.
  */
 import type { Clock } from "../clock.ts";
 import type { FactEnvelope } from "../connector/result.ts";
@@ -26,14 +26,14 @@ export interface FileToKeep {
   name?: string;
   /** The link's import; without it a new one is made. */
   importId?: string;
-  /** Name or id of the account; without it the file says which. */
+  /** Name or id of the account; without it, the file determines the account. */
   account?: string;
   defaultCurrency?: string;
   /** The caller's mapping and answers. */
   mapping?: Mapping;
   /** Findings before reading, such as lost letters. */
   warnings?: Said[];
-  /** Which encoding its bytes were read in, if not the usual ones. */
+  /** The encoding of its bytes, if not a usual one. */
   encoding?: string;
 }
 
@@ -41,7 +41,7 @@ export interface FileToKeep {
 export interface ImportState {
   import_id: string;
   state: "waiting" | "reading" | "matching" | "ready" | "committed";
-  /** Counts the readings: an answer to a question may ask for another one. */
+  /** Counts the readings: an answer to a question may require another one. */
   revision: number;
   staged_through: number;
   done: number;
@@ -56,13 +56,13 @@ export interface ImportState {
 
 export interface Kept {
   state: ImportState;
-  /** As read, unless the account's learned layout requires another reading. */
+  /** The result of reading, unless the account's learned layout requires another reading. */
   read?: ReadImport;
 }
 
 export type Problem = { problem: RefusalFacts };
 
-/** Reads a file and keeps it; also one that takes an answer before any of its rows is spending. */
+/** Reads a file and stores it, even if its rows are spending only after an answer. */
 export async function keepFile(step: Step, file: FileToKeep, clock: Clock): Promise<Kept | Problem> {
   const { text, name, importId, account, defaultCurrency, mapping = {}, warnings, encoding } = file;
   const currency = defaultCurrency ?? currencyInName(name ?? "");
@@ -84,10 +84,10 @@ export async function keepFile(step: Step, file: FileToKeep, clock: Clock): Prom
 
 export interface Work {
   importId: string;
-  /** When to stop, between two calls. */
+  /** The time to stop, checked between two calls. */
   deadline: Date;
   clock: Clock;
-  /** Aborted when the caller has gone: work stops after the call under way. */
+  /** Aborted when the caller has gone: work stops after the current call. */
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
   /** The file just stored, which saves reading it again. */
@@ -106,7 +106,7 @@ export async function workThrough(step: Step, { importId, clock, deadline, ...wo
     if (!ok) throw new StepRefused(error!);
     return data!.import as ImportState;
   };
-  /** Stages one page after the other until all are, the deadline has come, or somebody else went on. */
+  /** Stages pages until all are staged, the deadline has passed, or somebody else has continued. */
   const stage = async (file: ReadImport, start: ImportState): Promise<ImportState> => {
     const rows = countRows(file);
     let state = start;

@@ -1,4 +1,4 @@
-/** Words by which statements tell lines apart, as written or plain, in the languages of column_words.ts. */
+/** Words that mark the kind of a line in statements, as written or plain, in the languages of column_words.ts. */
 import { CLOSING_WORDS, OPENING_WORDS } from "./balance_words.ts";
 import type { Direction, Kind } from "./statement.ts";
 
@@ -154,7 +154,7 @@ export const STATE_WORDS: Record<"pending" | "reverted" | "declined" | "expense"
   ],
 };
 
-/** How words begin by which the title of a section says that its rows are not booked. */
+/** Beginnings of words in a section's title that mark its rows as not booked. */
 export const UNBOOKED_TITLES = [
   ...["pending", "unposted", "not yet posted", "authorised", "authorized", "holds", "declined", "vorgemerkt"],
   ...["ausstehend", "noch nicht gebucht", "nicht gebucht", "en attente", "en cours", "opérations à venir", "pendiente"],
@@ -261,7 +261,7 @@ export const TEXT_WORDS: { kind: Kind; only?: Direction; words: string[] }[] = [
   { kind: "top_up", only: "in", words: ["topped up account", "top up by", "bank deposit to pp account"] },
 ];
 
-/** Words of money that is earned; a list of expenses has none. */
+/** Words for earned money; a list of expenses has none. */
 export const INCOME_WORDS = [
   ...["salary", "payroll", "wages", "direct deposit", "interest paid", "dividend", "gehalt", "lohn", "bezuge"],
   ...["gehalt rente", "salaire", "nomina", "stipendio", "salaris", "salario", "wynagrodzenie", "pensja", "income"],

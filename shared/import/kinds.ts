@@ -23,7 +23,7 @@ const byWord = <Value extends string>(words: Record<Value, string | string[]>): 
 
 const BOOKINGS = new Set(BOOKING_WORDS.map(plainHeader));
 
-/** What stands between a booking's type, its day and the end of a card's number. */
+/** The part between a booking's type, its day and the end of a card's number. */
 const LINKS = new Set([
   "vom",
   "am",
@@ -76,7 +76,7 @@ export function withoutBooking(text: string): string {
   return words.join(" ");
 }
 
-/** Whether a text names neither a shop nor a thing: a dash, or only how and when a row was paid. */
+/** Whether a text names neither a shop nor a thing: a dash, or only the way and time of a payment. */
 export const isWordless = (text: string): boolean =>
   !/\p{L}{2}|[\p{Script=Han}\p{Script=Hangul}]/u.test(text) ||
   (text.length <= 60 && !/\p{L}/u.test(withoutBooking(text)));
@@ -93,7 +93,7 @@ export const directionOf = (cell: string): Direction | "own_transfer" | "exchang
   const plain = plainHeader(cell) || cell.trim();
   const said = DIRECTIONS.get(plain);
   if (said || !plain.includes(" ") || plain.length > MAX_DIRECTION) return said;
-  // "贷 Cr" says it twice.
+  // "贷 Cr" names it twice.
   const [first, ...others] = plain.split(" ").map((word) => DIRECTIONS.get(word));
   return others.every((other) => other === first) ? first : undefined;
 };
@@ -103,7 +103,7 @@ const MAX_DIRECTION = 20;
 export const stateOf = (cell: string): Kind | undefined => {
   const plain = plainHeader(cell);
   const known = STATES.get(plain);
-  // Of most cells, which are numbers and days.
+  // For most cells, which are numbers and days.
   if (known || plain.length > MAX_STATE || plain < "a") return known;
   // "Nicht gebucht", "non contabilizzato", "nezaúčtovaná"
   if (STATES.get(plain.replace(NOT, "")) === "expense") return "pending";
@@ -148,11 +148,11 @@ const OF_STATES = new Set([
 /** Whether a cell is a state of a line that was not booked. */
 export const isUnbooked = (cell: string): boolean => (stateOf(cell) ?? "expense") !== "expense";
 
-/** Whether the title of a section says that its rows are not booked: "Vorgemerkte Umsätze", "Pending transactions". */
+/** Whether the title of a section marks its rows as not booked: "Vorgemerkte Umsätze", "Pending transactions". */
 export const isUnbookedTitle = (plain: string): boolean => plain !== "" && UNBOOKED_TITLE.test(plain);
 const UNBOOKED_TITLE = new RegExp(`(?<![\\p{L}])(?:${UNBOOKED_TITLES.map(plainHeader).join("|")})`, "u");
 
-/** Words of states that say more of a text in which they stand alone, such as "Hold my beer (hold)". */
+/** Words of states that count in a text only when they stand alone, unlike in "Hold my beer (hold)". */
 const DOUBTFUL = new Set(["hold", "held", "offen", "refuse", "expired", "processing"]);
 
 /** The state in a separate part of a text: "PENDING - Hotel", "Petrol (declined)". */
@@ -167,7 +167,7 @@ export function stateInText(text: string): Kind | undefined {
   return undefined;
 }
 
-/** Only the beginning of a text is looked at. */
+/** The most characters examined of a text. */
 const MAX_TEXT = 200;
 const ASCII = /^[\0-\x7f]*$/;
 export function plainText(text: string): string {
@@ -180,25 +180,25 @@ export function plainText(text: string): string {
 
 /** The kind of a line by its text. */
 export interface TextSays {
-  /** Of money in that direction, or in none that is known; absent when nothing. */
+  /** The direction that its words require; absent without one. */
   in?: Kind | undefined;
   out?: Kind | undefined;
   none?: Kind | undefined;
-  /** It names a salary or the like. */
+  /** Its text names a salary or similar. */
   isIncome: boolean;
-  /** It says that a card's bill was paid. */
+  /** Its text names the payment of a card's bill. */
   isPayment?: boolean;
-  /** It has a word for a payment, by whomever. */
+  /** Its text has a word for a payment, by anybody. */
   namesPayment?: boolean;
-  /** It says that a payment was received. */
+  /** Its text confirms a received payment. */
   isReceived?: boolean;
-  /** It names a card issuer, or where people have an account of their own. */
+  /** Its text names a card issuer, or an institution where people have accounts of their own. */
   namesOwnAccount?: boolean;
 }
 
 interface Phrase {
   words: string;
-  /** Place in TEXT_WORDS; words for income come after it. */
+  /** Position in TEXT_WORDS; words for income come after it. */
   rank: number;
 }
 
@@ -226,7 +226,7 @@ const RECEIVED = OWN_ACCOUNT + 1;
 const ANY_PAYMENT = RECEIVED + 1;
 const NOTHING: TextSays = { isIncome: false };
 
-/** The kind of a line by the words of its text: the first of TEXT_WORDS counts. */
+/** The kind of a line by the words of its text: the first match in TEXT_WORDS counts. */
 export function readText(text: string): TextSays {
   const plain = `${plainText(text)} `;
   let ranks: Set<number> | undefined;

@@ -5,7 +5,7 @@ import { decimalsOf, fromUnits, toUnits } from "./units.ts";
 export interface LeftOutLine {
   line: number;
   kind: LeftOut;
-  /** A plain decimal; absent when the amount cannot be read. */
+  /** A plain decimal; absent when the amount is unreadable. */
   amount?: string | undefined;
   currency?: string | undefined;
 }
@@ -13,13 +13,13 @@ export interface LeftOutLine {
 export interface LeftOutLines {
   kind: LeftOut;
   count: number;
-  /** By currency; "" for amounts that name none. */
+  /** By currency; "" for amounts without one. */
   totals: Record<string, string>;
   /** The first lines in the file. */
   lines: number[];
 }
 
-/** How many lines of a kind are named. */
+/** The number of named lines per kind. */
 const MAX_NAMED = 20;
 
 /** Kinds with the most lines first. */

@@ -11,9 +11,9 @@ export interface MoneyText {
   isNegative: boolean;
   /** A code or a sign; ambiguous signs are kept as they are: $, ¥, kr, Rs. */
   currency?: string;
-  /** Its direction is a word, "DR" or "CR". */
+  /** A word, "DR" or "CR", gives its direction. */
   isMarked?: true;
-  /** It has a plus, which marks the opposite direction of the others. */
+  /** It has a plus, which marks the direction opposite to the others. */
   hasPlus?: true;
 }
 
@@ -89,7 +89,7 @@ const SIGNS: Record<string, string> = {
   "rs.": "Rs",
 };
 
-/** The currency a cell names, by code or sign; undefined when it names none. */
+/** The currency of a cell, by code or sign; undefined without one. */
 export function readCurrency(text: string): string | undefined {
   const plain = text.trim();
   return SIGNS[plain.toLowerCase()] ?? (/^[a-z]{3}$/i.test(plain) ? plain.toUpperCase() : undefined);
@@ -103,7 +103,7 @@ export function isKnownCurrency(text: string): boolean {
   return currency !== undefined && (text.trim().toLowerCase() in SIGNS || CODES.has(currency));
 }
 
-/** Whether a currency is named by its code rather than by a sign that several have. */
+/** Whether a currency is named by its code, not by a sign that several currencies share. */
 export const isCode = (currency: string): boolean => CODES.has(currency);
 
 /** Fits a currency, signs and spaces. Longer text is not an amount, and the patterns would be slow. */
@@ -115,7 +115,7 @@ export const latinDigits = (text: string): string =>
     ? text.replace(/[٠-٩۰-۹]/g, (digit) => String(digit.charCodeAt(0) & 15)).replaceAll("٫", ".").replaceAll("٬", ",")
     : text;
 
-/** "131.77(已退款89.84)": a note behind an amount. */
+/** "131.77(已退款89.84)": a note after an amount. */
 const NOTE = /(?<=\d) ?[(（](?=[^)）]*\p{L})[^()（）]{4,}[)）]$/u;
 
 /** @returns undefined when the text is not an amount. */
@@ -195,7 +195,7 @@ export function toFee(fee = "", decimal: DecimalSign): string | undefined {
   return money && toDecimal(money.digits, decimal);
 }
 
-/** Currencies that share a sign; other parts of the file tell them apart. */
+/** Currencies that share a sign; other parts of the file determine the right one. */
 const SHARED: Record<string, RegExp> = {
   "$": /^(USD|CAD|AUD|NZD|SGD|HKD|TWD|MXN|ARS|CLP|COP)$/,
   "¥": /^(JPY|CNY)$/,
@@ -203,6 +203,6 @@ const SHARED: Record<string, RegExp> = {
   "Rs": /^(INR|PKR|LKR|NPR|MUR)$/,
 };
 
-/** The currency of a sign, or the file's common one where the sign may stand for it. */
+/** The currency of a sign, or the file's common one if the sign may stand for it. */
 export const currencyOfSign = (sign: string | undefined, common: string | undefined): string | undefined =>
   common !== undefined && (!sign || SHARED[sign]?.test(common)) ? common : sign;

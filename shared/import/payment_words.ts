@@ -1,6 +1,6 @@
-/** Words for payments of cards, and for whom own accounts are with, as written or plain. */
+/** Words for payments of cards and for institutions with own accounts, as written or plain. */
 
-/** Texts by which a bank says that it received a payment, on whichever side of a list that is. */
+/** Texts with which a bank confirms a received payment, on either side of a list. */
 export const RECEIVED_WORDS = [
   ...["payment received", "payment thank you", "payment thank", "autopay thank you", "thank you for your payment"],
   ...["payment recd", "online payment thank you", "zahlung erhalten", "gutschrift lastschrift"],
@@ -41,7 +41,7 @@ export const PAYMENT_WORDS = [
   ],
 ];
 
-/** Words for any payment: among a card's credits, one is of its bill. */
+/** Words for any payment: among a card's credits, a payment of its bill. */
 export const ANY_PAYMENT_WORDS = [
   ...["payment", "pymt", "pmt", "zahlung", "paiement", "pago", "pagamento", "betaling", "betalning", "betalt", "maksu"],
   ...["płatność", "wpłata", "platba", "fizetés", "plata", "uplata", "plačilo", "платеж", "оплата", "платіж", "плащане"],

@@ -1,4 +1,4 @@
-/** Finds columns of money whose headers say nothing, as far as the cells prove which they are. */
+/** Finds columns of money with unclear headers, as far as the cells prove their roles. */
 import { provenSign } from "./balance_proof.ts";
 import { BLANK } from "./cell_looks.ts";
 import { findDecimalSign } from "./conventions.ts";
@@ -9,7 +9,7 @@ import { type MoneyText, readMoney } from "./money_text.ts";
 import type { CsvRow } from "./read_csv.ts";
 import { unitsOf } from "./units.ts";
 
-/** Each candidate is tried with each other one. */
+/** Every pair of candidates is tried. */
 const MOST_CANDIDATES = 8;
 const MOST_ROWS = 200;
 
@@ -19,7 +19,7 @@ const moneyOf = ({ cells }: CsvRow, column: number): MoneyText | undefined => {
 };
 const isZero = (cell: string | undefined) => !cell || !/[1-9]/.test(cell);
 
-/** Columns of numbers only, in which some rows may be empty. */
+/** Columns of numbers only; some rows may be empty. */
 export function moneyColumns(rows: CsvRow[], columns: number[]): number[] {
   const some = rows.slice(0, MOST_ROWS);
   return columns.filter((column) => {
@@ -30,7 +30,7 @@ export function moneyColumns(rows: CsvRow[], columns: number[]): number[] {
 }
 const isDay = (cell: string) => readDate(cell) !== undefined && !/^\d{1,3}[.,]\d+$/.test(cell);
 
-/** The column of which each row is filled where this one is empty. */
+/** The column that is filled exactly in the rows in which this one is empty. */
 export const complementOf = (rows: CsvRow[], side: number, columns: number[]): number | undefined =>
   moneyColumns(rows, columns).find((column) => areSides(rows, side, column));
 
@@ -46,8 +46,9 @@ const areSides = (rows: CsvRow[], one: number, other: number): boolean => {
 };
 
 /**
- * The amounts, or the two sides, that a balance confirms in every row, or sides that the lines around the table do.
- * @param isBare there is no header; then a column that is the only one of money is its amount.
+ * The amounts or the two sides that a balance confirms in every row, or the sides that the lines around the table
+ * confirm.
+ * @param isBare whether there is no header; then the only column of money is the amount.
  */
 export function proveAmounts(
   rows: CsvRow[],
@@ -82,7 +83,7 @@ export function proveAmounts(
   return isBare && found.length === 1 ? { amount: [found[0]!] } : {};
 }
 
-/** Which of two sides is which, by the balances before and after all rows, or by the total of one of the sides. */
+/** Tells the two sides apart, by the balances before and after all rows, or by the total of one side. */
 function sidesOfTotals(
   rows: CsvRow[],
   pair: [number, number],
@@ -116,7 +117,7 @@ function sidesOfTotals(
   return found.size === 1 ? asSides([...found][0]!) : undefined;
 }
 
-/** The column that is the balance after each row, whatever its header says. */
+/** The column with the balance after each row, whatever its header. */
 export function findBalance(
   rows: CsvRow[],
   { amount, out, in: into }: RoleColumns,
@@ -130,7 +131,7 @@ export function findBalance(
   return amountOf && moneyColumns(rows, free).find((column) => isProven(rows, column, amountOf));
 }
 
-/** Whether the balance moves by the fees beside the amounts, or by the amounts alone; undefined when it says neither. */
+/** Whether the balance changes by the fees beside the amounts, or by the amounts alone; undefined if neither fits. */
 export function addsFees(
   rows: CsvRow[],
   { amount, out, in: into, balance, fee }: RoleColumns,
@@ -162,7 +163,7 @@ const signedOf = (row: CsvRow, out: number, into: number): MoneyText | undefined
   return money && { ...money, isNegative: isOut };
 };
 
-/** @param dayOf of rows whose signs the balance has to confirm; without it, either sign will do. */
+/** @param dayOf the day of a row; if given, the balance has to confirm the signs, otherwise either sign will do */
 function isProven(
   rows: CsvRow[],
   balance: number,
@@ -173,7 +174,7 @@ function isProven(
     ...{ amount: amountOf(row), balance: moneyOf(row, balance), day: dayOf?.(row) },
   }));
   const read = some.filter(({ amount, balance }) => amount && balance);
-  // Two rows fit by chance, such as numbers of rows in two columns.
+  // Two rows can fit by chance, such as row numbers in two columns.
   if (read.length < 3 || read.length < some.length * 0.9) return false;
   const decimal = findDecimalSign(read.flatMap((one) => [one.amount!, one.balance!])).value;
   const steps = read.map((one) => ({

@@ -17,7 +17,7 @@ export interface Csv {
   /** Non-empty rows. */
   rows: CsvRow[];
   delimiter: string;
-  /** Why reading stopped early: too many rows, or too many cells in the last one. */
+  /** Why reading stopped early: too many rows, or too many cells in the last row. */
   stoppedAt?: "rows" | "cells";
 }
 
@@ -25,7 +25,7 @@ export interface Csv {
 const DELIMITERS = [",", ";", "\t", "|"];
 const LENGTH_TO_GUESS_BY = 16_384;
 
-/** An unclosed quote takes the rest of the file into its cell. */
+/** An unclosed quote extends its cell to the end of the file. */
 export function readCsv(
   text: string,
   { maxRows, maxCells, delimiter: known }: { maxRows: number; maxCells: number; delimiter?: string | undefined },
@@ -42,7 +42,9 @@ export function readCsv(
   return { rows, delimiter };
 }
 
-/** The delimiter that most often stands in rows of the same number of cells; above a table others may. */
+/**
+ * The delimiter that most often gives rows the same number of cells; above a table, other characters may be frequent.
+ */
 function guessDelimiter(text: string, maxCells: number): string {
   const sample = text.slice(0, LENGTH_TO_GUESS_BY);
   let best = { delimiter: DELIMITERS[0]!, count: 0 };
@@ -78,7 +80,7 @@ function* rowsOf(
         if (cells.length > 0) at++;
         const cell = text.charCodeAt(at) === QUOTE ? readQuoted(text, at, separator) : readPlain(text, at, separator);
         at = cell.end;
-        // A spreadsheet is kept from reading ="0123" as a number.
+        // A spreadsheet writes ="0123" to keep it from becoming a number.
         const read = cell.text.trim();
         cells.push(read.startsWith('="') && read.endsWith('"') ? read.slice(2, -1) : read);
       } while (text.charCodeAt(at) === separator && cells.length <= maxCells);
@@ -103,7 +105,7 @@ function readPlain(text: string, begin: number, separator: number): Cell {
   return { text: text.slice(begin, end), end };
 }
 
-/** Doubled quotes are one; a single one not at the end of the cell is part of the text. */
+/** A doubled quote stands for one; a single quote that is not at the end of the cell is part of the text. */
 function readQuoted(text: string, begin: number, separator: number): Cell {
   const cell = (to: number) => text.slice(begin + 1, to).replaceAll('""', '"');
   let quote = text.indexOf('"', begin + 1);
@@ -121,7 +123,7 @@ function readQuoted(text: string, begin: number, separator: number): Cell {
 
 const [TAB, LF, CR, SPACE, QUOTE] = [9, 10, 13, 32, 34];
 const endsLine = (code: number) => code === LF || code === CR;
-/** @param code NaN past the end of the text. */
+/** @param code NaN past the end of the text */
 const endsCell = (code: number, separator: number) => code === separator || endsLine(code) || Number.isNaN(code);
 
 /** Counts lines as editors do: CR LF, LF and CR each end one. */

@@ -1,7 +1,6 @@
 /**
- * Turns a file into rows for `import_expenses`, with what is left out, every assumption made, the questions that
- * nothing in the file answers, the account that it is of, and the reason for each row that cannot be read. Currencies,
- * date limits and duplicates are checked by the database.
+ * Turns a file into rows for `import_expenses`, with the left-out lines, the assumptions, the open questions, the
+ * account, and the reason for each unreadable row. The database checks currencies, date limits and duplicates.
  */
 import type { Said } from "../words/message.ts";
 import { proveBalances, type ProvenBalances } from "./balances.ts";
@@ -21,26 +20,26 @@ export type { BadRow, ImportRow, LeftOutRow } from "./write_rows.ts";
 export type { Mapping } from "./find_columns.ts";
 
 export interface ReadImport extends Omit<WrittenRows, "brokenLinks">, ProvenBalances {
-  /** The account or card that the file says it is of. */
+  /** The file's account or card. */
   account?: Account;
   /** Unproven conventions; the mapping argument of the same name answers them. */
   questions: Question[];
-  /** What rows that name no currency may be in, by the format or its language. */
+  /** Possible currencies of rows without one, by the format or its language. */
   suggests?: string[];
-  /** The header line or the format: answers are remembered for it and the account. */
+  /** The header line or the format, under which answers are remembered for the account. */
   header: string;
   /**
-   * How the file was read: column names, delimiter, conventions. `ignored` lists unused columns; `assumed` lists the
-   * assumptions, as `Said`.
+   * The reading: column names, delimiter, conventions. `ignored` lists unused columns; `assumed` lists the assumptions,
+   * as `Said`.
    */
   mapping: Record<string, unknown>;
 }
 
 /**
  * @param latest the last day that a row may have, YYYY-MM-DD.
- * @param options.mostRows more are refused.
- * @param options.learned what a person answered about an earlier file of the account with the same header line. Its
- * columns count unless the mapping names others; its conventions only answer a question, since a file may prove its own.
+ * @param options.mostRows more rows are refused.
+ * @param options.learned a person's answers about an earlier file of the account with the same header line. Its columns
+ *   count unless the mapping names others; its conventions only answer a question, since a file may prove its own.
  * @param options.home the currency of lines that name none, whose decimals are known.
  */
 export function readImport(
@@ -52,7 +51,7 @@ export function readImport(
   const columns = pick(learned, FIELDS.filter((field) => mapping[field] === undefined));
   const statement = readFormat(text, { ...columns, ...mapping }, mostRows);
   if ("code" in statement) return showBeginning(statement, text);
-  // A script or a country that has one currency says how many decimals it has.
+  // A script or a country with a single currency also determines its number of decimals.
   const [only, ...others] = statement.suggests ?? [];
   const { settled, answered } = settle(statement, {
     ...{ mapping, learned, latest },
@@ -62,7 +61,7 @@ export function readImport(
   if (written.rows.length === 0 && written.rows_bad.length === 0) {
     const { left_out } = written;
     const { questions } = settled;
-    // Read the other way, the lines may be spending.
+    // Read with the opposite sign, the lines may be spending.
     const asks = { header: headerOf(statement), ...statement.account && { account: statement.account } };
     return questions.some(({ id }) => id === "negative_is_expense")
       ? { code: "needs_answer.import", params: { details: { questions, left_out } }, field: "mapping", asks }
@@ -92,11 +91,11 @@ export function readImport(
   };
 }
 
-/** How many lines an error shows of an unreadable file. */
+/** The number of lines that an error shows of an unreadable file. */
 const [SHOWN_LINES, SHOWN_LETTERS] = [3, 80];
 const NOT_READ = /\.(column_unclear|file_without_rows|file_broken)$/;
 
-/** The first lines show the reader which text became a header and which a row. */
+/** The first lines show the reader which one became the header. */
 function showBeginning(problem: ImportProblem, text: string): ImportProblem {
   if (!NOT_READ.test(problem.code)) return problem;
   const lines = text.slice(0, 2000).split(/[\r\n]+/).map((line) => shorten(oneLine(line), SHOWN_LETTERS)).filter(
@@ -129,7 +128,7 @@ function settle(
   }
 }
 
-/** The reader's result, in the only currency of its lines. */
+/** The reader's result, if its lines have a single currency. */
 function accountOf({ account }: Statement, { lines }: Settled): Account | undefined {
   if (!account || account.currency) return account;
   const currencies = new Set(lines.map(({ currency }) => currency ?? ""));

@@ -1,5 +1,6 @@
 /**
- * Reads the bytes of an uploaded file into text: a workbook's table, or text in any encoding. Anything else is named.
+ * Reads the bytes of an uploaded file into text: a workbook's table, or text in any encoding. An error names any other
+ * type.
  */
 import type { Said } from "../words/message.ts";
 import { decodeFile } from "./decode_file.ts";
@@ -19,11 +20,11 @@ const MAX_FILES = 1000;
 export interface ReadUpload {
   text: string;
   encoding?: RepairedText["encoding"];
-  /** Parts of the file that the text lacks. */
+  /** Parts of the file that are missing from the text. */
   warnings: Said[];
 }
 
-/** @param name of the file, as its computer calls it. */
+/** @param name of the file on its computer */
 export function readUpload(bytes: Uint8Array, name: string): ReadUpload | ImportProblem {
   if (bytes.length > MAX_UPLOAD_BYTES) return tooLarge("invalid_argument.file_too_large", MAX_UPLOAD_BYTES);
   if (bytes.length === 0) return { code: "invalid_argument.file_empty", field: "csv" };
@@ -58,14 +59,14 @@ const tooLarge = (
   bytes: number,
 ): ImportProblem => ({ code, params: { most_mb: bytes / 1024 / 1024 }, field: "csv" });
 
-/** WebP and HEIC have their names behind their lengths. */
+/** WebP and HEIC have their names after their lengths. */
 const isImage = (start: string) =>
   (start.startsWith("RIFF") && start.startsWith("WEBP", 8)) || /^ftyp(hei|mif|avi)/.test(start.slice(4, 12));
 
-/** How much of a file is looked at. */
+/** The number of bytes examined. */
 const SAMPLE = 4000;
 
-/** Text has no controls but those of lines, tabs and pages, and the one that ended files long ago. */
+/** Text has no control characters except those of lines, tabs and pages, and the old end-of-file mark. */
 function isBinary(text: string): boolean {
   const sample = text.slice(0, SAMPLE);
   // deno-lint-ignore no-control-regex -- counts control characters

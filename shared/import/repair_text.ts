@@ -6,7 +6,7 @@
 
 export interface RepairedText {
   text: string;
-  /** The wrong decoding that was detected, or the encoding of bytes that say none; absent when the text was fine. */
+  /** The wrong decoding that was detected, or the guessed encoding; absent when the text was fine. */
   encoding?: string;
 }
 
@@ -17,7 +17,7 @@ const HIGH_CONTROLS = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u009
 const MOJIBAKE = /[ÂÃÄÅâãï][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹Œ‘’“”•–—˜™š›œžŸŽ]/;
 
 export function repairText(received: string): RepairedText {
-  // A byte-order mark, intact or as the letters or replacement characters it was decoded to.
+  // A byte-order mark, intact or as the letters or replacement characters that decoding made of it.
   const unmarked = received.replace(/^(\ufeff|ï»¿|ÿþ|þÿ|\ufffd\ufffd(?=.?\0))/, "");
   const zeros = unmarked.split("\0").length - 1;
   if (zeros > 0 && zeros * 3 >= unmarked.length) {

@@ -1,4 +1,4 @@
-/** Settles dates, amounts, directions and kinds of a file's lines by its conventions, in any format. */
+/** Determines dates, amounts, directions and kinds of a file's lines by its conventions, in any format. */
 import {
   type Convention,
   decimalOfCurrencies,
@@ -42,15 +42,15 @@ export interface SettledLine {
   date?: string | undefined;
   amount?: string | undefined;
   fee?: string | undefined;
-  /** Of the account after it, in ten-thousandths. */
+  /** The account's balance after it, in ten-thousandths. */
   balance?: bigint | undefined;
   currency?: string | undefined;
-  /** Absent without a word or a readable amount to decide it. */
+  /** Absent without a deciding word or a readable amount. */
   direction?: Direction | undefined;
-  /** Of a foreign amount; the other one is the account's charge. */
+  /** The currency of a foreign amount; the other one is the account's charge. */
   original?: { amount: string; currency: string } | undefined;
   kind: Kind;
-  /** Money that may have gone to the person's own account, by its text. */
+  /** Money that may have gone to an own account, by its text. */
   mayBeOwn: boolean;
 }
 
@@ -64,7 +64,7 @@ const FORMATS: Record<DateOrder, string> = { YMD: "YYYY-MM-DD", DMY: "DD/MM/YYYY
 /** Lines that the account never booked. */
 const NOT_BOOKED: ReadonlySet<Kind | undefined> = new Set(["pending", "reverted", "declined"]);
 
-/** A line as it is read before it is settled. */
+/** A line as read, before it is settled. */
 interface Reading {
   raw: RawLine;
   day: DateText | undefined;
@@ -75,7 +75,7 @@ interface Reading {
 }
 
 function readLines({ lines, currency: common }: Statement): Reading[] {
-  // A day has many lines.
+  // Cached, because a day has many lines.
   const days = new Map<string, DateText | undefined>();
   const dayOf = (text: string) => {
     if (!days.has(text)) days.set(text, readDate(text));
@@ -107,8 +107,8 @@ function opposePluses(read: Reading[]): Reading[] {
 }
 
 /**
- * @param given.latest the last day a row may have, YYYY-MM-DD; a date order that passes it is wrong.
- * @param given.home the currency of lines that name none.
+ * @param given.latest the last day that a row may have, YYYY-MM-DD; a date order that passes it is wrong
+ * @param given.home the currency of lines without one
  */
 export function settleLines(
   statement: Statement,
@@ -124,7 +124,7 @@ export function settleLines(
   const decimal = mapping.decimal
     ? { value: mapping.decimal }
     : findDecimalSign(booked.flatMap(({ money }) => money ?? []), told.decimal ?? decimalOfCurrencies(booked, home));
-  // Days whose order must be asked prove nothing.
+  // Days with an open order prove nothing.
   const sure = "question" in order && order.question ? undefined : order.value;
   const unproven = proveDirections(booked, decimal.value, { told, order: sure });
   const isOpposed = read.some(({ money }) => money?.hasPlus && money.isNegative);
@@ -175,7 +175,7 @@ export function settleLines(
   };
 }
 
-/** "MUSTER ERIKA" and "Erika Muster" are one. */
+/** "MUSTER ERIKA" and "Erika Muster" are the same person. */
 const personOf = (name: string) => plainHeader(name).split(" ").toSorted().join(" ");
 
 /** The account's owner: named by the file, the payer of money out, or the name in every row. */
@@ -192,8 +192,8 @@ function ownersOf({ owner }: Statement, read: Reading[], negativeIsExpense: bool
 }
 
 /**
- * Amounts without any sign whose balances move by each of them: the balance says in which direction.
- * @returns the oldest line, before which no balance is known.
+ * Unsigned amounts whose balances change by each of them: the balance gives the direction.
+ * @returns the oldest line, before which no balance is known
  */
 function proveDirections(
   booked: Reading[],
@@ -204,7 +204,7 @@ function proveDirections(
     money && balance && !raw.direction && !money.isNegative && !money.hasPlus && !money.isMarked;
   if (told.isKnown || told.isCard || booked.length < 3 || !booked.every(isPlain)) return undefined;
   for (const lines of [booked, booked.toReversed()]) {
-    // Balances that run against time are those before the rows.
+    // Balances in reverse order are those before the rows.
     if (rises(lines.map(({ day }) => day && order && toIsoDate(day, order) || "").toReversed())) continue;
     const moves = lines.slice(1).map(({ balance, money }, i) => {
       const [before, after] = [unitsOf(lines[i]!.balance!, decimal), unitsOf(balance!, decimal)];
@@ -226,7 +226,7 @@ const askSign = ({ raw: { line, name, payee = "" }, money }: Reading): Question 
   options: [true, false],
 });
 
-/** Whether money spent is negative; where any line says its direction, signs say nothing. */
+/** Whether spending is negative; if any line states its direction, signs prove nothing. */
 function settleSign(
   booked: Reading[],
   decimal: DecimalSign,
@@ -259,7 +259,7 @@ const directionOf = ({ raw, money }: Reading, negativeIsExpense: boolean): Direc
 /** On a list of charges, a "payment" pays the card unless it is a refund. */
 const isCardPayment = (says: TextSays) => says.isPayment || (says.namesPayment && says.in !== "refund");
 
-/** What each line is, in the light of all. */
+/** The kind of each line, in view of all lines. */
 function settleKinds(read: Reading[], negativeIsExpense: boolean, told: Conventions, decimal: DecimalSign) {
   const isList = told.isKnown && !told.isStatement;
   const isCardLine = ({ isCard = told.isCard }: RawLine) => isCard;
@@ -267,11 +267,11 @@ function settleKinds(read: Reading[], negativeIsExpense: boolean, told: Conventi
   /** The kind that the file states, in a column or in words. */
   const said = ({ raw, says }: Reading, direction: Direction | undefined): Kind | undefined => {
     if (raw.kind || isList) return raw.kind;
-    // On a list without signs, the payment of the card is among the charges.
+    // On a list without signs, the card's payment is among the charges.
     if (isUnsigned && says.isPayment) return "card_payment";
     if (!told.isKnown && !negativeIsExpense && direction === "in" && isCardPayment(says)) return "card_payment";
     const kind = says[direction ?? "none"];
-    // Into an account that is known to be no card's, a "mobile payment" is an income like any other.
+    // In an account that is not a card's, an incoming "mobile payment" is ordinary income.
     return kind === "card_payment" && direction === "in" && told.isKnown && !isCardLine(raw) ? undefined : kind;
   };
   const spent = read.filter((one) => directionOf(one, negativeIsExpense) === "out" && !isLeftOut(said(one, "out")));
@@ -279,13 +279,13 @@ function settleKinds(read: Reading[], negativeIsExpense: boolean, told: Conventi
   const sumWith = (payee: string | undefined, { money, currency }: Reading) =>
     payee && money && [personOf(payee), unitsOf({ ...money, isNegative: false }, decimal), currency].join();
   const paid = new Set(spent.map((one) => sumWith(one.raw.payee, one)));
-  /** Money that came in, when no word says more. */
+  /** Incoming money without a more specific word. */
   const kindOfIncoming = (one: Reading): Kind => {
     const { category, direction } = one.raw;
-    // A payee that returns exactly a sum of this file refunds it.
+    // An incoming amount equal to a payment to the same payee in this file is its refund.
     const returned = sumWith(one.raw.payer ?? one.raw.payee, one);
     if (returned && paid.has(returned)) return "refund";
-    // In a list of expenses, or of a card's charges, a minus is a refund.
+    // In a list of expenses or of a card's charges, a minus is a refund.
     const isAccount = told.isStatement && !told.isCard && !told.isListOfPayees;
     if (!told.isKnown) return negativeIsExpense || direction || isAccount ? "income" : "refund";
     return isCardLine(one.raw) || (category && spentOn.has(category)) ? "refund" : "income";

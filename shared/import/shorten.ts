@@ -1,6 +1,6 @@
-/** Fits text of a file into what an answer or a field holds. */
+/** Shortens text of a file for an answer or a field. */
 
-/** Its beginning, which never ends within a character: PostgreSQL takes no half of one. */
+/** Its beginning, which never splits a character: PostgreSQL rejects half of one. */
 export const cut = (text: string, length: number): string =>
   text.length <= length ? text : text.slice(0, /[\ud800-\udbff]/.test(text[length - 1]!) ? length - 1 : length);
 

@@ -36,12 +36,12 @@ export interface RawLine {
   date: string;
   amount: string;
   name: string;
-  /** Said by a column or a code; absent when only the amount's sign says it. */
+  /** From a column or a code; absent when only the amount's sign shows it. */
   direction?: Direction;
   kind?: Kind;
   currency?: string;
   payee?: string;
-  /** Of money that came in, where a column of its own says it; the payee then is the account's owner. */
+  /** The sender of incoming money, from a column of its own; the payee then is the account's owner. */
   payer?: string;
   /** The other account's number. */
   counter_account?: string;
@@ -58,39 +58,39 @@ export interface RawLine {
   original?: { amount: string; currency: string };
   /** The account's balance after this line. */
   balance?: string;
-  /** Which of the file's accounts it is of, where a column says so. */
+  /** The line's account, if a column names it. */
   account?: string;
   /** Whether that account is a card's, in a file of accounts and cards. */
   isCard?: boolean;
-  /** A problem of the line that its format saw. */
+  /** A problem of the line that its format's reader found. */
   problem?: RefusalFacts;
 }
 
-/** How a format or a known export writes; absent where it does not say. */
+/** The conventions of a format or a known export; absent if unknown. */
 export interface Conventions {
   dates?: DateOrder;
   decimal?: DecimalSign;
-  /** Which sign money spent has. */
+  /** The sign of spending. */
   spends?: "negative" | "positive";
-  /** The account of a credit card: what comes in is a refund or the card's payment. */
+  /** A credit card's account: incoming money is a refund or the card's payment. */
   isCard?: boolean;
-  /** An unknown export that calls itself a credit card's; other accounts have cards, too. */
+  /** An unknown export that names itself a credit card's; other accounts have cards, too. */
   isCreditCard?: boolean;
-  /** A known export or a format with rules, whose incoming money is no refund unless it says so. */
+  /** A known export or a format with rules, in which incoming money is a refund only if it says so. */
   isKnown?: boolean;
-  /** Money that comes into a category in which money is also spent is a refund. */
+  /** Money that comes into a category that also has spending is a refund. */
   hasSpendingCategories?: boolean;
-  /** A reversal is a line of its own, beside the reversed one. */
+  /** A reversal is a separate line beside the reversed one. */
   booksReversals?: boolean;
   /** Its header is a bank account's, on which spending is negative. */
   isAccount?: boolean;
   /** Only its payees suggest a statement, so it may be a list of payments. */
   isListOfPayees?: boolean;
-  /** An account's statement rather than a list of expenses: it may hold money that came in. */
+  /** An account's statement instead of a list of expenses: it may contain incoming money. */
   isStatement?: boolean;
 }
 
-/** The account or card that a file is of. */
+/** The account or card of a file. */
 export interface Account {
   /** As written, masked or not. */
   number?: string;
@@ -105,7 +105,7 @@ export interface BalanceText {
   opening?: string;
   closing?: string;
   currency?: string;
-  /** Its lines, by their places in the file: from the first up to, but without, the last. */
+  /** Its lines, by their positions in the file: from the first up to, but without, the last. */
   from: number;
   to: number;
 }
@@ -114,32 +114,32 @@ export interface BalanceText {
 export interface Statement {
   lines: RawLine[];
   account?: Account;
-  /** Whose account it is. */
+  /** The account's owner. */
   owner?: string;
   balances?: BalanceText[];
   conventions: Conventions;
-  /** Currency of lines that name none. */
+  /** The currency of lines without one. */
   currency?: string;
-  /** What lines that name none may be in, by the format or its language. */
+  /** Possible currencies of lines without one, by the format or its language. */
   suggests?: string[];
-  /** The answer's account of the reading: format or layout, columns. */
+  /** The description of the reading in the answer: format or layout, columns. */
   mapping: Record<string, unknown>;
-  /** The header line of a table, plain, by which the next file of the bank is known. */
+  /** The header line of a table, plain, which identifies the next file of the bank. */
   header?: string;
   assumed?: (Said & { code: Assumption })[];
 }
 
-/** Why the file could not be read, as an error of the argument that would fix it. */
+/** Why the file is unreadable, as an error of the argument that would fix it. */
 export interface ImportProblem extends RefusalFacts {
   code: RefusalCode & (`invalid_argument.${string}` | `needs_answer.${string}`);
   field: string;
-  /** Of a file that an answer makes readable: what answers are remembered for. */
+  /** For a file that an answer makes readable: the key under which answers are remembered. */
   asks?: { header: string; account?: Account };
 }
 
-/** Of a file that is passed in a call. */
+/** The limit for a file in a call. */
 export const MAX_ROWS = 2000;
-/** Of a file that is uploaded. */
+/** The limit for an uploaded file. */
 export const MAX_UPLOADED_ROWS = 50_000;
 export const tooLong = (most: number): ImportProblem => ({
   code: "invalid_argument.file_too_long",

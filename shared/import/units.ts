@@ -3,13 +3,13 @@ import { type DecimalSign, type MoneyText, toDecimal } from "./money_text.ts";
 
 const SCALE = 4;
 
-/** @param amount a plain decimal; digits beyond the fourth decimal are cut off. */
+/** @param amount a plain decimal; digits after the fourth decimal are cut off */
 export function toUnits(amount: string): bigint {
   const [whole = "0", fraction = ""] = amount.split(".");
   return BigInt(whole + fraction.slice(0, SCALE).padEnd(SCALE, "0"));
 }
 
-/** @param least how many decimals to write, even zeros. */
+/** @param least the minimum number of decimals, even zeros */
 export function fromUnits(units: bigint, least = 0): string {
   const sign = units < 0n ? "-" : "";
   const digits = String(units < 0n ? -units : units).padStart(SCALE + 1, "0");
@@ -22,7 +22,7 @@ export function decimalsOf(currency: string): number {
   return new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits ?? 2;
 }
 
-/** The value of an amount as written, by its sign; undefined when it cannot be read. */
+/** The value of an amount as written, by its sign; undefined when it is unreadable. */
 export function unitsOf({ digits, isNegative }: MoneyText, decimal: DecimalSign): bigint | undefined {
   const plain = toDecimal(digits, decimal);
   if (plain === undefined) return undefined;

@@ -13,9 +13,9 @@ import { readUrl } from "./url_text.ts";
 
 /** The maximum length of a statement's line in the books. */
 const MAX_TEXT = 500;
-/** Nor is the name of an expense. */
+/** The limit for the name of an expense. */
 const MAX_NAME = 120;
-/** Nor is a number of an account. */
+/** The limit for the number of an account. */
 const MAX_NUMBER = 60;
 
 /** A row as an item of log_expenses, and its line. */
@@ -33,10 +33,10 @@ export interface ImportRow {
   url?: string;
   is_refund?: true;
   tax?: string;
-  /** It may be a transfer to an account of the person's own. */
+  /** It may be a transfer to an own account. */
   may_be_own?: true;
   counter_account?: string;
-  /** Its name without the bank's words, where it has some: only this may be a keyword of a category. */
+  /** Its name without the bank's words, if it has some: only this name may be a keyword of a category. */
   subject?: string;
   /** The bank's own words, which identify the line in a repeated import. */
   text: string;
@@ -71,7 +71,7 @@ export interface WrittenRows {
   left_out: LeftOutLines[];
   /** Omitted lines with a day and an amount; a line whose fee is spending is among the rows. */
   leftOutRows: LeftOutRow[];
-  /** Cells of links that are none. */
+  /** Cells in a column of links that contain none. */
   brokenLinks: number;
 }
 
@@ -91,7 +91,7 @@ export function writeRows({ lines, conventions }: Settled): WrittenRows {
     if (error) rows_bad.push(badRowOf(settled, error));
     else if (isLeftOut(kind)) {
       leftOut.push({ line, kind, amount, currency });
-      // The fee of an exchange or a transfer was spent.
+      // The fee of an exchange or a transfer is spending.
       if (settled.fee && settled.date && labelOf(settled)) {
         rows.push(rowOf({ ...settled, kind: "expense", amount: "0" }, common, subjectOf));
       } else leftOutRows.push(...leftOutRowOf(settled, kind));
@@ -116,7 +116,7 @@ function labelOf({ raw: { name, payee = "", note = "" } }: SettledLine, common?:
   return more && namesNothing ? more : said || party;
 }
 
-/** What more than four in five rows are called, such as "Pin", names none of them. */
+/** A name of more than four in five rows, such as "Pin", identifies none of them. */
 function commonName(lines: SettledLine[]): string | undefined {
   const counts = new Map<string, number>();
   for (const { raw: { name } } of lines) if (name) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -134,7 +134,7 @@ function refusalOf(settled: SettledLine, { date_format, decimal }: Settled["conv
   return /^0(\.0*)?$/.test(amount) && !settled.fee ? refuse("invalid_argument.row_amount_zero") : undefined;
 }
 
-/** @param settled a line with a date, an amount and a name. */
+/** @param settled a line with a date, an amount and a name */
 function rowOf(
   settled: SettledLine,
   common: string | undefined,
@@ -151,7 +151,7 @@ function rowOf(
   const note = raw.note || (label.length > MAX_NAME ? label : "");
   const url = raw.url && readUrl(raw.url.trim());
   const tax = raw.tax?.replace(/^-/, "");
-  // Assigned one by one: there are many rows, and each spread is an object more.
+  // Assigned one by one, because each spread would create another object per row.
   const row: ImportRow = { line: raw.line, date: date!, amount, name: shorten(label, MAX_NAME), text: textOf(settled) };
   if (currency) row.currency = currency;
   if (original) Object.assign(row, original, { charged: { amount, currency: currency! } });
@@ -172,7 +172,7 @@ function badRowOf(settled: SettledLine, error: RefusalFacts): BadRow {
   return {
     ...{ line, error, text: textOf(settled) },
     ...(date && { date }),
-    // Cells in the wrong columns say nothing sure.
+    // Cells in the wrong columns prove nothing.
     ...(amount && !problem && { amount }),
     ...(currency && { currency }),
     ...(direction && { direction }),

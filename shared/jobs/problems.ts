@@ -1,4 +1,4 @@
-/** Collects what went wrong in a job run: one counted entry per kind, without addresses or secrets. */
+/** Collects the problems of a job run: one counted entry per kind, without addresses or secrets. */
 
 export interface Problem {
   stage: string;
@@ -14,7 +14,7 @@ const MAX_PROBLEMS = 50;
 export class Problems {
   readonly #entries = new Map<string, Problem>();
 
-  /** @param problem.count 1 when absent. */
+  /** @param problem.count 1 when absent */
   add({ count = 1, ref = null, ...problem }: Omit<Problem, "count" | "ref"> & Partial<Problem>): void {
     const key = `${problem.stage} ${problem.code}`;
     const known = this.#entries.get(key);

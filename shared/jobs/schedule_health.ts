@@ -1,4 +1,4 @@
-/** Judges the database's report about the schedule: which job fails, and since when. */
+/** Judges the database's report about the schedule: the failing jobs, and the time since their last success. */
 import * as z from "zod/mini";
 
 /** The database's report (`public.check_schedule`). */
@@ -55,8 +55,8 @@ export interface ScheduleHealth {
 const HOUR = 3600;
 
 /**
- * The jobs with their schedules, and how old the last successful run may be: a period and some hours. An own job leaves
- * no row of a last stage, so only its schedule is judged.
+ * The jobs with their schedules, and how old the last successful run may be: a period and some hours. A job inside the
+ * database has no row of a last stage, so only its schedule is judged.
  */
 const JOBS = [
   { job: "reminders", schedules: ["reminders", "reminders-catch-up"], atMost: 26 * HOUR },

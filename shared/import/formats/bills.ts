@@ -1,26 +1,29 @@
-/** Reads a list of subscriptions, such as Wallos exports, into what add_bill takes: a file of bills has no payments. */
+/**
+ * Reads a list of subscriptions, such as an export of Wallos, into arguments of add_bill: a file of bills has no
+ * payments.
+ */
 import { readDate, toIsoDate } from "../date_text.ts";
 import { plainHeader } from "../header_words.ts";
 import { decimalSignOf, isCode, readMoney, toDecimal } from "../money_text.ts";
 import { cut, oneLine, shorten } from "../shorten.ts";
 import type { ImportProblem } from "../statement.ts";
 
-/** Arguments of add_bill, as far as the file says them. */
+/** Arguments of add_bill, as far as the file has them. */
 export interface FoundBill {
   name: string;
   amount?: string;
   currency?: string;
-  /** As written, where several currencies share its sign. */
+  /** As written, if several currencies share its sign. */
   price?: string;
   frequency?: "daily" | "weekly" | "monthly" | "yearly";
   every?: number;
   first_due?: string;
 }
 
-/** More would not be added one by one. */
+/** People would not add more bills one by one. */
 const MOST = 100;
 
-/** @param rows cells by plain header. */
+/** @param rows cells by plain header */
 export function refuseBills(rows: Iterable<ReadonlyMap<string, string>>): ImportProblem {
   const bills: FoundBill[] = [];
   let count = 0;
@@ -31,7 +34,7 @@ export function refuseBills(rows: Iterable<ReadonlyMap<string, string>>): Import
   return { code: "invalid_argument.file_of_bills", params: { count, details: { bills } }, field: "csv" };
 }
 
-/** @returns undefined for one that has ended, or has no name. */
+/** @returns undefined for a bill that has ended or has no name */
 function readBill(row: ReadonlyMap<string, string>): FoundBill | undefined {
   const cell = (header: string) => cut(row.get(header) ?? "", 200);
   const name = shorten(oneLine(cell("name")), 120);
@@ -72,10 +75,10 @@ function readCycle(text: string): Pick<FoundBill, "frequency" | "every"> {
   return { frequency: UNITS[several[2] as keyof typeof UNITS], every: Number(several[1]) };
 }
 
-/** Longer than any list that a person keeps. */
+/** More than the subscriptions of any person. */
 const MAX_JSON = 1_000_000;
 
-/** The subscriptions of a JSON text; none when it holds no list of them. */
+/** The subscriptions in a JSON text; empty without such a list. */
 export function billsInJson(text: string): Map<string, string>[] {
   let value: unknown;
   try {

@@ -53,7 +53,7 @@ export function readCamt(text: string, mostRows: number): Statement | ImportProb
   };
 }
 
-/** The account, where all statements are of one. */
+/** The account, if all statements belong to one. */
 function accountOf(statements: Element[]): Account | undefined {
   const ids = new Set(statements.map((one) => textAt(one, "Acct/Id/IBAN") || textAt(one, "Acct/Id/Othr/Id")));
   const [first] = statements;
@@ -65,7 +65,7 @@ function accountOf(statements: Element[]): Account | undefined {
 const OPENING = ["OPBD", "PRCD"];
 const CLOSING = ["CLBD"];
 
-/** The balances of a statement; of a page of one, which has interim balances, the first and the last. */
+/** The balances of a statement. A page of a statement has interim balances, of which the first and the last count. */
 function balancesOf(statement: Element, place: { from: number; to: number }): BalanceText[] {
   const all = childrenOf(statement, "Bal").map((balance) => ({
     type: textAt(balance, "Tp/CdOrPrtry/Cd"),
@@ -84,7 +84,7 @@ function balancesOf(statement: Element, place: { from: number; to: number }): Ba
   }];
 }
 
-/** An entry, or the payments that a collected one consists of when they add up to it. */
+/** An entry, or the payments of a collective entry if they add up to it. */
 function linesOf(collected: Element, own: string): RawLine[] {
   const details = everyElement(collected, "TxDtls");
   // Each line searches the entry's texts, and an entry may have thousands of details.
@@ -102,7 +102,7 @@ function linesOf(collected: Element, own: string): RawLine[] {
     amounts.reduce((sum, { amount }, i) => sum + units(amount, textAt(details[i]!, "CdtDbtInd")), 0) ===
       units(whole.amount);
   if (isSplit) return details.map((detail, i) => lineOf(entry, detail, amounts[i]!, own));
-  // One payment of many does not describe their sum, unless all are with one account.
+  // One of several payments does not describe their sum, unless all have the same counterparty.
   const accounts = new Set(details.map((detail) => everyElement(detail, "IBAN").map(({ text }) => text).join()));
   const isNamed = details.length === 1 || textAt(entry, "AddtlNtryInf") === "" ||
     (accounts.size === 1 && !accounts.has(""));
@@ -125,7 +125,7 @@ function lineOf(
   const side = (detail && textAt(detail, "CdtDbtInd")) || textAt(entry, "CdtDbtInd");
   const isOut = side === "DBIT";
   const status = textAt(entry, "Sts/Cd") || textAt(entry, "Sts");
-  // A return is a payment that came back as an entry of its own.
+  // A return is a returned payment, as an entry of its own.
   const isReversal = /^(true|1)$/.test(textAt(entry, "RvslInd")) || (detail && find(detail, "RtrInf")) !== undefined;
   const party = isOut ? "Cdtr" : "Dbtr";
   const parties = detail && find(detail, "RltdPties");

@@ -9,7 +9,7 @@ const MONEY: Role[] = ["amount", "out", "in", "balance"];
 /** Longer continuations do not occur in statements. */
 const MOST_TEXT = 1000;
 
-/** Rows of an export that say more than a balance. */
+/** Rows of an export that contain more than a balance. */
 export const withText = (rows: CsvRow[], { date, name, payee, amount, out, in: into }: RoleColumns): CsvRow[] =>
   rows.filter(({ cells }) =>
     [date, name, payee, amount, out, into].some((columns) => columns?.some((column) => cells[column]))

@@ -1,4 +1,4 @@
-/** Reads CSV, of a known export or any other, into lines as their cells say them. */
+/** Reads CSV of a known or unknown export into lines of text cells. */
 import { currencyInHeader, hasTwoMarks, isText, looksLike, mayBeIncome, someCameIn } from "../cell_looks.ts";
 import { findColumns, type Mapping } from "../find_columns.ts";
 import { FIELDS, plainHeader, type Role } from "../header_words.ts";
@@ -20,7 +20,7 @@ import { findSections } from "./sections.ts";
 
 /** The widest known exports have about fifty. */
 export const MAX_COLUMNS = 200;
-/** Columns whose names the answer says. */
+/** Columns that the answer names. */
 const NAMED = [...FIELDS, "original_amount", "original_currency"] as const;
 const DELIMITERS: Record<string, string> = { "\t": "tab" };
 
@@ -134,7 +134,7 @@ export function readCsvStatement(csv: string, mapping: Mapping, mostRows: number
   };
 }
 
-/** Longer than the lines above any header. */
+/** More than the number of lines above any header. */
 const MAX_PREAMBLE = 8192;
 
 /** The delimiter under which a line is the header of a known export: lines above it may mislead a guess. */
@@ -165,13 +165,13 @@ function unclear(field: "date" | "amount" | "name", headers: string[], rows: Csv
   const params = { column: field, columns: columnNames(headers), candidates };
   return { code: "invalid_argument.column_unclear", params, field: `mapping.${field}` };
 }
-/** How many of them a person can tell apart. */
+/** The number of candidates that a person can tell apart. */
 const MAX_CANDIDATES = 8;
-/** How many columns an answer lists. */
+/** The number of columns that an answer lists. */
 const MAX_NAMED = 30;
 const columnNames = (headers: string[]) => headers.slice(0, MAX_NAMED).map((header) => shorten(header, 40));
 const ignoredColumns = (headers: string[], columns: Partial<Record<Role, number[]>>) => {
-  // Further columns of texts and days only stand in for empty ones.
+  // Further columns of texts and days only fill in for empty ones.
   const first = (role: Role) => columns[role]?.slice(0, 1) ?? [];
   const used = new Set(Object.values({ ...columns, name: first("name"), date: first("date") }).flat());
   return columnNames(headers.filter((_, column) => !used.has(column)));

@@ -1,4 +1,4 @@
-/** Finds the account that a table is of: in a column, in the lines above it, or by the export alone. */
+/** Finds the account of a table: in a column, in the lines above it, or from the export alone. */
 import { BALANCE_WORDS, CLOSING_WORDS, OPENING_WORDS } from "../balance_words.ts";
 import { describeAccount, isIban, isMasked } from "../account_name.ts";
 import { plainHeader, rankOf, type Role } from "../header_words.ts";
@@ -38,7 +38,7 @@ const startsWith = (words: string[]) => new RegExp(`^(${words.map(plainHeader).j
 const OPENING = startsWith(OPENING_WORDS);
 const CLOSING = startsWith([...CLOSING_WORDS, ...BALANCE_WORDS]);
 
-/** Labels of whose account it is. */
+/** Labels of the account's owner. */
 const OWNER_WORDS = new Set([
   ...["account holder", "account owner", "cardholder", "card holder", "customer", "customer name", "kontoinhaber"],
   ...["karteninhaber", "kunde", "titulaire", "titulaire du compte", "titular", "titular de la cuenta", "intestatario"],
@@ -48,7 +48,7 @@ const OWNER_WORDS = new Set([
   ...["hesap sahibi", "müşteri", "δικαιούχος λογαριασμού", "chủ tài khoản", "nama", "口座名義", "户名", "예금주"],
 ].map(plainHeader));
 
-/** Lines above a table may be long texts; of a row, these cells are looked at. */
+/** Lines above a table may be long texts, so only these cells of a row count. */
 const MAX_CELL = 120;
 const MAX_CELLS = 8;
 
@@ -76,7 +76,7 @@ export function findAccount({ headers, columns, rows, preamble, layout, isCard }
   });
 }
 
-/** A column without another role whose rows all say the same. */
+/** A column without another role that has the same value in all rows. */
 function ownColumn(headers: string[], columns: Table["columns"]): number | undefined {
   const used = new Set(Object.values(columns).flat());
   const column = headers.findIndex((header, at) => !used.has(at) && NUMBER_WORDS.has(plainHeader(header)));
@@ -97,7 +97,7 @@ interface Labelled {
   label: string;
   /** As written. */
   title: string;
-  /** What follows it: in the next cell, or after a colon. */
+  /** The label's value: in the next cell, or after a colon. */
   value: string;
   /** The other cells of its row. */
   rest: string[];
@@ -129,7 +129,7 @@ function readPreamble(preamble: CsvRow[]): { number?: string; name?: string } {
   return { ...((iban || number) && { number: iban || number }), ...(name && { name }) };
 }
 
-/** Whose account it is: by a label above the table, or by a column that says the same in all rows. */
+/** The account's owner: from a label above the table, or from a column with one value in all rows. */
 export function findOwner(
   { headers, rows, preamble }: Pick<Table, "headers" | "rows" | "preamble">,
 ): string | undefined {
@@ -142,7 +142,7 @@ export function findOwner(
   return undefined;
 }
 
-/** The currency in the lines above a table: by a label, beside an amount, or as their only code. */
+/** The currency in the lines above a table: after a label, beside an amount, or as their only code. */
 export function currencyAbove(preamble: CsvRow[]): string | undefined {
   for (const [i, { cells }] of preamble.entries()) {
     for (const { label, value } of labelled([{ line: 0, cells }])) {
@@ -158,7 +158,7 @@ export function currencyAbove(preamble: CsvRow[]): string | undefined {
 
 const isCurrencyWord = (word: string) => word !== "valuta" && rankOf("currency", word) !== undefined;
 
-/** Codes that are words of their own when a text is in capitals. */
+/** Codes that are ordinary words in a text in capitals. */
 const WORDS = new Set(["ALL", "TOP", "TRY", "PEN", "CUP", "MOP", "BAM", "GEL", "LAK", "SOS", "MAD", "COP"]);
 
 /** The codes of currencies that stand alone in a text. */
@@ -170,30 +170,30 @@ function onlyCode(found: string[]): string | undefined {
   return codes.size === 1 ? [...codes][0] : undefined;
 }
 
-/** The currency that the name of a file says: "statement_SEK_2026-10.csv". */
+/** The currency in the name of a file: "statement_SEK_2026-10.csv". */
 export const currencyInName = (name: string): string | undefined => onlyCode(codesIn(cut(name, MAX_CELL)));
 
 /** A word for a sum, before or after the word for a side: "Total debits", "Summe Soll". */
 const TOTAL =
   /(?<![\p{L}\d])(totals?|sum|summe|suma|somme|totale|totaal|sumate|celkem|spolu|osszesen|yhteensa|ukupno|promet|totalt|totales|totais|toplam|kaive|kokku|apyvarta|is viso|apgrozijums|kopa|turnover|obrat|obroty|общо|разом|итого|всего|合計|合计|합계)(?![\p{L}\d])/gu;
 
-/** Whether a row below a table says a balance or a total rather than being one of its lines. */
+/** Whether a row below a table is a balance or a total instead of a line. */
 const isBalance = ({ cells }: CsvRow): boolean => {
   const label = plainHeader((cells.find(Boolean) ?? "").slice(0, MAX_CELL));
   return OPENING.test(label) || CLOSING.test(label) || label.search(TOTAL) === 0;
 };
 
-/** Whether a row is the sum of others: nothing but a word for it, and amounts. */
+/** Whether a row is the sum of others: only a word for a sum, and amounts. */
 export const isSum = ({ cells }: CsvRow): boolean => {
   const filled = cells.filter(Boolean);
   return filled.length > 1 && plainHeader(filled[0]!.slice(0, MAX_CELL)).search(TOTAL) === 0 &&
     filled.slice(1).every(readMoney);
 };
 
-/** How many rows a table may have below it. */
+/** The number of rows that a table may have below it. */
 const MAX_FOOTER = 5;
 
-/** Takes the balances below a table from its rows. @param date its column of days. */
+/** Removes the balances below a table from its rows. @param date its column of days */
 export function splitFooter(all: CsvRow[], date: number): { rows: CsvRow[]; footer: CsvRow[] } {
   const isLine = ({ cells }: CsvRow) => readDate(cells[date] ?? "") !== undefined;
   const last = all.slice(-MAX_FOOTER);
@@ -204,7 +204,7 @@ export function splitFooter(all: CsvRow[], date: number): { rows: CsvRow[]; foot
   return { rows: all.slice(0, length), footer: all.slice(length) };
 }
 
-/** The balances above and below a table, of all its rows. */
+/** The balances above and below a table, covering all its rows. */
 export function findBalances(around: CsvRow[], rows: number): BalanceText[] {
   let [opening, closing] = ["", ""];
   for (const { label, rest } of labelled(around)) {
@@ -215,7 +215,7 @@ export function findBalances(around: CsvRow[], rows: number): BalanceText[] {
   return opening || closing ? [{ ...(opening && { opening }), ...(closing && { closing }), from: 0, to: rows }] : [];
 }
 
-/** The totals of money out and money in that the lines around a table state. */
+/** The totals of money out and money in from the lines around a table. */
 export function totalsAround(around: CsvRow[]): { side: "out" | "in"; cells: string[] }[] {
   return [...labelled(around)].flatMap(({ label, rest }) => {
     const word = label.replace(TOTAL, " ").replace(/ +/g, " ").trim();

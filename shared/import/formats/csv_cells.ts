@@ -3,10 +3,10 @@ import type { Role } from "../header_words.ts";
 import type { RoleColumns } from "../layouts/mod.ts";
 import { cut } from "../shorten.ts";
 
-/** "" when the row says nothing. */
+/** "" for an empty cell. */
 export type Cell = (cells: string[], role: Role) => string;
 
-/** More than any field holds, and than a link that is kept. */
+/** Longer than any field, and than any accepted link. */
 const MAX_CELL = 4000;
 
 /** The first of a role's columns that is not empty. */

@@ -1,4 +1,4 @@
-/** Hints of a table beyond its cells: the side of an amount, and whether the table is a statement of an account. */
+/** Properties of a table beyond its cells: the side of an amount, and whether it is an account's statement. */
 import { plainHeader } from "../header_words.ts";
 import { directionOf } from "../kinds.ts";
 import { readMoney } from "../money_text.ts";
@@ -19,9 +19,9 @@ const OPPOSITE = {
 const isZero = (cell: string) => !/[1-9]/.test(cell);
 
 /**
- * Reads each row's direction from its two columns of money or from its word. A minus that all amounts of a side have
- * only repeats the side ("Soll -12,00"); a minus that some have is the opposite, such as a reversal.
- * @param isMinusOpposite the export never repeats the side by a minus.
+ * Reads each row's direction from its two columns of money or from its word. If all amounts of a side have a minus, it
+ * only repeats the side ("Soll -12,00"); if some have, it means the opposite, such as a reversal.
+ * @param isMinusOpposite whether the export never repeats the side by a minus
  */
 export function findSides(rows: CsvRow[], cell: Cell, isMinusOpposite: boolean) {
   const seen: Record<Direction, { negative: number; positive: number }> = {
@@ -48,12 +48,12 @@ export function findSides(rows: CsvRow[], cell: Cell, isMinusOpposite: boolean) 
     return { amount, ...(isOpposite ? OPPOSITE[side] : { direction: side }) };
   };
   return {
-    /** The direction that a row's word says, with its amount's column. */
+    /** The direction that a row's word names, with its amount's column. */
     word(cells: string[]): Side {
       const text = cell(cells, "direction");
       const side = wordOf(cells);
       if (side) return signed(side, cell(cells, "amount"));
-      // Kinds of lines, such as a transfer, need no direction.
+      // Kinds of lines, such as a transfer, have no direction.
       if (!text || directed(text)) return {};
       return { problem: { code: "invalid_argument.row_direction", params: { value: cut(text, 40) } } };
     },
@@ -80,7 +80,7 @@ const CREDIT_CARD =
 const BOOKING_DAY =
   /\b(\p{L}*buchung\p{L}*|booking|posting|posted|bokf\p{L}*|bogf\p{L}*|boek\p{L}*|comptable|contab\p{L}*|ksieg\p{L}*|zauct\p{L}*)\b/u;
 
-/** The column of the day on which a row was booked, where another one says when it was spent: a hold has none yet. */
+/** The column of the booking day, if another one has the day of the purchase: a hold has no booking day yet. */
 export function bookingDay(
   { headers, columns }: { headers: string[]; columns: RoleColumns },
   rows: CsvRow[],
@@ -91,11 +91,11 @@ export function bookingDay(
   return booked.length === 1 && days.length > 1 && filled * 2 > rows.length ? booked[0] : undefined;
 }
 
-/** Whom a card pays; an account has payees. */
+/** Texts that only a card's statement has; an account has payees. */
 const MERCHANT =
   /^(payee|merchant.*|vendor|shop|store|supplier|handler|laden|geschaft|marchand|commercant|magasin|comercio|tienda|comerciante|esercente|negozio|commerciante|winkel|handelaar|loja|estabelecimento|sprzedawca|sklep|お店)$/;
 
-/** Whether a table of no known export looks like an account's statement, and whether like a card's. */
+/** Whether a table of an unknown export looks like an account's statement, and whether like a card's. */
 export function accountHints(
   headers: string[],
   preamble: CsvRow[],

@@ -1,4 +1,4 @@
-/** Reads a table's rows into lines: what each column says of them. */
+/** Reads a table's rows into lines, as text by role. */
 import { plainHeader, type Role } from "../header_words.ts";
 import { NAME_WORDS, NUMBER_WORDS } from "./csv_account.ts";
 import { directionOf, isUnbooked, isWordless, readText, stateInText, stateOf } from "../kinds.ts";
@@ -39,12 +39,12 @@ export function readLines(
   const kinds = kindsOfLayout(layout ?? {});
   const stated = statesOf(layout);
   const worded = lookUp(isWordless);
-  // Among further texts, one may say more than how the row was paid.
+  // One of the further texts may say more than the way to pay.
   const isNamed = (text: string) => layout !== undefined || (columns.name?.length ?? 0) < 2 || !worded(text);
   const unbooked = lookUp(isUnbooked);
   const directed = lookUp(kindOfDirection);
   const refunded = lookUp((word) => readText(word).in === "refund" ? "refund" as const : undefined);
-  // "Pending" in place of a day needs no known state.
+  // "Pending" instead of a day does not need a known state.
   const needsState = layout && columns.state?.[0] !== columns.date?.[0];
   const [hasAmount, hasDirection] = [has("amount"), has("direction")];
   const hasPayer = has("payer");
@@ -128,26 +128,26 @@ function creditsOf(rows: CsvRow[], credits: Sections["credits"], cell: Cell) {
 
 const isWider = (cells: string[], columns: number) => cells.length > columns && cells.slice(columns).some(Boolean);
 
-/** By the export's own values, then by the words of all: "expense" means that the line counts. */
+/** By the export's own values, then by common words: "expense" means that the line counts. */
 function statesOf(layout: Table["layout"]): (state: string) => Kind | undefined {
   const own = kindsOfLayout({ types: layout?.states ?? {} });
   const known = lookUp(stateOf);
   return (state) => own.ofType(state) ?? known(state);
 }
 
-/** A word for the kind of a row rather than for its direction. */
+/** A word for the kind of a row instead of its direction. */
 function kindOfDirection(word: string): Kind | undefined {
   const said = directionOf(word);
   return said === "in" || said === "out" ? undefined : said;
 }
 
-/** Whether a number is an account of this table. */
+/** Whether a number belongs to an account of this table. */
 function ownAccounts(rows: CsvRow[], cell: Cell): (account: string) => boolean {
   const own = new Set<string>();
   let last = "";
   for (const { cells } of rows) {
     const account = cell(cells, "account");
-    // Most rows are of the same one.
+    // Most rows have the same number.
     if (account && account !== last) own.add(plainAccount(account));
     last = account;
   }
@@ -186,7 +186,7 @@ function mirroredColumn(headers: string[], rows: CsvRow[], party: number): numbe
   });
 }
 
-/** The plain names in a column; undefined for more than a person has accounts, as most columns have at their start. */
+/** The plain names in a column; undefined if it has more than a person has accounts. */
 function fewNames(rows: CsvRow[], column: number): Set<string> | undefined {
   const found = new Set<string>();
   if (rows.some(({ cells }) => found.add(cells[column] ?? "").size > MOST_SPACES)) return undefined;

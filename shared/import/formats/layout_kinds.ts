@@ -7,7 +7,7 @@ import { lookUp } from "./look_up.ts";
 
 type Values = Partial<Record<Kind, string>>;
 
-/** The kind that a layout's values, or the values of its parts, give a line. */
+/** The kind of a line by its layout's values, or by parts of a value. */
 export interface LayoutKinds {
   ofType(type: string): Kind | undefined;
   ofCategory(category: string): Kind | undefined;

@@ -1,4 +1,4 @@
-/** Exports of double-entry ledgers: each row is one side of a transaction, so that all of them add up to nothing. */
+/** Exports of double-entry ledgers: each row is one side of a transaction, so all rows add up to zero. */
 import { plainHeader } from "../header_words.ts";
 import { readMoney } from "../money_text.ts";
 import type { CsvRow } from "../read_csv.ts";

@@ -2,7 +2,7 @@
 
 const MOST_KNOWN = 500;
 
-/** @param read what one cell says. */
+/** @param read the meaning of one cell */
 export function lookUp<Value>(read: (cell: string) => Value): (cell: string) => Value {
   const known = new Map<string, Value>();
   return (cell) => {

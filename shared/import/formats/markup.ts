@@ -1,4 +1,4 @@
-/** Reads a document of tags into elements; hands frequent ones over one by one and forgets them. */
+/** Reads a document of tags into elements; passes frequent ones on one by one and forgets them. */
 import { decodeEntities, scanMarkup } from "./scan_markup.ts";
 
 /** An element: its text, or its children by name. */
@@ -16,15 +16,15 @@ const MAX_DEPTH = 60;
 interface Options {
   /** Values end at the next tag. */
   isSgml: boolean;
-  /** Takes the complete elements of a name, with those that they are in. @returns false to go no further. */
+  /** Takes the complete elements of a name, with their ancestors. @returns false to stop */
   each?: Record<string, (element: Element, around: readonly Element[]) => boolean | void>;
-  /** Elements that are kept at the same time. */
+  /** The most elements kept at the same time. */
   most?: number;
   /** Names that stand for others. */
   renamed?: ReadonlyMap<string, string>;
 }
 
-/** @returns undefined when the text is no such document. */
+/** @returns undefined when the text is not such a document */
 export function readMarkup(
   text: string,
   { isSgml, each = {}, most = Infinity, renamed }: Options,
@@ -33,7 +33,7 @@ export function readMarkup(
   const open = [root];
   const lineAt = lineCounter(text);
   let kept = 0;
-  /** How many were kept when each open element began. */
+  /** The number of kept elements at the start of each open one. */
   const keptBefore = [0];
   /** Closes the open elements down to a depth. */
   const closeTo = (depth: number): boolean => {
@@ -83,7 +83,7 @@ export function readMarkup(
   return isRead && closeTo(1) ? root : undefined;
 }
 
-/** Tells the lines of places that only go forward. */
+/** Computes line numbers for positions that only increase. */
 function lineCounter(text: string): (at: number) => number {
   let [line, next] = [1, text.indexOf("\n")];
   return (at) => {

@@ -1,4 +1,4 @@
-/** Finds which format a text is in, and reads it. */
+/** Detects the format of a text and reads it. */
 import type { Mapping } from "../find_columns.ts";
 import type { ImportProblem, Statement } from "../statement.ts";
 import { isCamt, readCamt } from "./camt.ts";
@@ -8,9 +8,9 @@ import { isOfx, readOfx } from "./ofx.ts";
 import { isQif, readQif } from "./qif.ts";
 import { findOther, refuse } from "./refusals.ts";
 
-/** Reads a file's text in any of the formats; what has the mark of none is CSV. */
+/** Reads a file's text in any of the formats; a text without the marks of another format is CSV. */
 export function readFormat(written: string, mapping: Mapping, mostRows: number): Statement | ImportProblem {
-  // Old programs on the Mac end their lines so.
+  // Old Mac programs end lines with CR.
   const text = written.includes("\n") ? written : written.replaceAll("\r", "\n");
   const other = findOther(text);
   if (other) return other;

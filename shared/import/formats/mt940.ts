@@ -107,7 +107,7 @@ function lineOf(field: string, line: number, currency: string | undefined): RawL
   const text = cut(field, MAX_LINE);
   const parts = /^(\d{6})(?:\d{4}| {4})?([ER]?[CD])[A-Z]?\s?(\d{0,15}[,.]\d{0,3}|\d{1,15})(?![\d,.])/.exec(text);
   const [, day = "", mark = "", amount = ""] = parts ?? [];
-  // The second line of a field says more, where no text does.
+  // The second line of a field adds information if there is no text.
   const [reference = "", ...more] = text.slice(parts?.[0].length ?? 0).split("\n");
   const kind: Kind | undefined = mark === "RC"
     ? "reverted"
@@ -153,13 +153,13 @@ function describe(text: string, { name }: RawLine): Partial<RawLine> {
     const purpose = joined(20, 29) + joined(60, 63);
     const payee = joined(32, 33);
     const said = purpose.replace(/^.*?SVWZ\+/, "");
-    // References alone say nothing.
+    // A text of references alone says nothing.
     const isReference = /^(EREF|KREF|MREF|CRED)\+/.test(said) && payee !== "";
     return { name: (isReference ? "" : said) || payee || joined(0, 0) || name, payee, type: joined(0, 0) };
   }
   const parts = flat.split("/");
   if (flat.startsWith("/")) {
-    /** What follows a code, up to the next one. */
+    /** The text after a code, up to the next code. */
     const after = (code: string) => {
       const from = parts.indexOf(code) + 1;
       const end = parts.findIndex((part, at) => at >= from && CODES.has(part));

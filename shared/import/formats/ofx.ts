@@ -20,14 +20,14 @@ export function readOfx(text: string, mostRows: number): Statement | ImportProbl
   const begin = Math.max(text.search(/<(OFX|(CC)?STMTTRNRS|(CC)?STMTRS|BANKTRANLIST|STMTTRN)[\s>]/i), 0);
   const skipped = text.slice(0, begin).split("\n").length - 1;
   const lines: RawLine[] = [];
-  /** Where each line's money went or came from. */
+  /** The counterparty of each line. */
   const others: string[] = [];
   const places = new Map<Element, { from: number; to: number }>();
   const root = readMarkup(text.slice(begin), {
     isSgml: true,
     each: {
       STMTTRN(transaction, around) {
-        // Some exports write the list of transactions alone.
+        // Some exports contain only the list of transactions.
         const statement = around.findLast(({ name }) => /^(CC|INV)?STMTRS$/.test(name)) ?? around[0]!;
         const { from } = places.get(statement) ?? { from: lines.length };
         lines.push(lineOf(transaction, textAt(statement, "CURDEF"), statement.name === "CCSTMTRS", skipped));
@@ -77,8 +77,8 @@ const OUT = new Set([...CHARGES, "PAYMENT"]);
 const IN = new Set("CREDIT DEP DIRECTDEP INT DIV".split(" "));
 
 /**
- * Where no amount has a minus, the types decide the direction; a transfer or "other" is a payment. Where each type
- * contradicts its sign, as on cards with positive charges, the signs are the signs of a debt.
+ * If no amount has a minus, the types decide the direction; a transfer or "other" is a payment. If every type
+ * contradicts its sign, as on cards with positive charges, the signs are those of a debt.
  */
 function directLines(lines: RawLine[], isCard: boolean): RawLine[] {
   if (isOpposed(lines, isCard)) {
@@ -104,10 +104,10 @@ function isOpposed(lines: RawLine[], isCard: boolean): boolean {
   return charges.size === 1 && charges.has(false) && credits.size === 1 && credits.has(true);
 }
 
-/** Digits of the day, or the day as it is written. */
+/** Eight digits, or any written date. */
 const dayOf = (date: string) => /^\d{8}/.test(date) ? date.slice(0, 8) : date.slice(0, 10);
 
-/** At any depth: an element without a value is not closed in SGML, and holds what follows. */
+/** At any depth: an element without a value is not closed in SGML, so it contains the following ones. */
 const valueOf = (element: Element, name: string) => everyElement(element, name)[0]?.text ?? "";
 
 function lineOf(one: Element, common: string, isCard: boolean, skipped: number): RawLine {
@@ -120,7 +120,7 @@ function lineOf(one: Element, common: string, isCard: boolean, skipped: number):
     ? "expense"
     : KINDS[type];
   const memo = valueOf(one, "MEMO");
-  // The mode and time of a card's use is not a name if the memo says more.
+  // The mode and time of a card payment is not a name if the memo says more.
   const said = valueOf(one, "NAME");
   const payee = memo && isWordless(said) ? "" : said;
   // The amount is in the account's currency unless CURRENCY, and not ORIGCURRENCY, says otherwise.

@@ -13,7 +13,7 @@ export const isQif = (text: string): boolean =>
   /^\s*!(Type|Account|Option|Clear):?/i.test(text.slice(0, 200)) ||
   /^\s*D.{6,20}\n(?:[A-Z$%].*\n){0,20}?[TU][^\n]*\d\r?\n(?:[A-Z$%].*\n){0,20}?\^/.test(text.slice(0, 2000));
 
-/** Lists of other things than payments; programs write the kinds of accounts in many languages. */
+/** Lists of data other than payments; programs write the kinds of accounts in many languages. */
 const NO_ACCOUNTS =
   /^!(?!Type:)|^!Type:\s*(Invst|Port|Cat|Class|Tag|Memorized|Security|Prices|Budget|Template|Inv|Bill)/i;
 
@@ -86,7 +86,7 @@ function linesOf(record: Map<string, string>, begin: number, parts: Part[]): Raw
   });
 }
 
-/** What of the whole no part says, in the first part without an amount or one of its own. */
+/** The rest of the whole that no part covers, as the first part without an amount, or as an extra one. */
 function restOf(whole: string, parts: Part[]): Part[] {
   const all = [whole, ...parts.map(({ amount }) => amount).filter(Boolean)].map(readMoney);
   const decimal = findDecimalSign(all.flatMap((money) => money ?? [])).value;

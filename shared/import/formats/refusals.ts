@@ -2,7 +2,7 @@
 import type { ImportProblem } from "../statement.ts";
 import { billsInJson, refuseBills } from "./bills.ts";
 
-/** A file of a format that is read, but broken. */
+/** A broken file in a supported format. */
 export const notReadable = (format: string): ImportProblem => ({
   code: "invalid_argument.file_broken",
   params: { format },
@@ -42,7 +42,7 @@ const ARCHIVES: [string, string][] = [
   ["(\u00b5/\u00fd", "Zstandard"],
 ];
 
-/** The kind of file that a text is, when it is one that is not read. */
+/** The kind of a text in an unsupported format. */
 export function findOther(text: string): ImportProblem | undefined {
   const start = text.slice(0, 200);
   if (/^\s*(\{\s*"|\[\s*[{["])/.test(start)) {
@@ -52,7 +52,7 @@ export function findOther(text: string): ImportProblem | undefined {
   return refuseByMark(start);
 }
 
-/** @param start of the file, one letter for each byte or as text. */
+/** @param start of the file, one letter per byte or as text */
 export function refuseByMark(start: string): ImportProblem | undefined {
   const plain = start.trimStart();
   const begins = (mark: string) => plain.startsWith(mark) || plain.toLowerCase().startsWith(mark);
@@ -60,7 +60,7 @@ export function refuseByMark(start: string): ImportProblem | undefined {
   return kind === undefined ? undefined : refuse(kind);
 }
 
-/** The kind of an archive, by its first bytes. @param start one letter for each byte. */
+/** The kind of an archive, by its first bytes. @param start one letter per byte */
 export const archiveKind = (start: string): string | undefined =>
   ARCHIVES.find(([mark]) => start.startsWith(mark))?.[1];
 

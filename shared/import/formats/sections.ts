@@ -1,4 +1,4 @@
-/** What stands between the rows of a table: titles such as "Pending transactions", sums, and further tables. */
+/** The texts between the rows of a table: titles such as "Pending transactions", sums, and further tables. */
 import { readDate } from "../date_text.ts";
 import { plainHeader, rolesOf } from "../header_words.ts";
 import { isUnbookedTitle } from "../kinds.ts";
@@ -12,9 +12,9 @@ export interface Sections {
   rows: CsvRow[];
   /** Rows that are pending by the title above them, and sums of others. */
   kinds: ReadonlyMap<CsvRow, Kind>;
-  /** Rows that came in by the title above them, and whether it is one of refunds and of a card's payments. */
+  /** Rows that came in by the title above them, and whether the title means refunds and payments of a card. */
   credits: ReadonlyMap<CsvRow, boolean>;
-  /** Rows of a table whose columns are others than the first one's. */
+  /** Rows of a table with other columns than the first one's. */
   others: ReadonlySet<CsvRow>;
 }
 
@@ -22,7 +22,7 @@ const MAX_TITLE = 60;
 const MOST_CELLS = 40;
 
 /**
- * @param table.headers of the first table; files that were joined repeat them.
+ * @param table.headers of the first table; joined files repeat them.
  * @param table.above the lines above them.
  * @param table.date the column of days.
  */
@@ -57,7 +57,7 @@ export function findSections(
       continue;
     }
     if (headers && isHeaderLike(row)) {
-      // Right below the header, it is the same one in another language.
+      // A line right below the header is the same header in another language.
       isOther = hasDays;
       continue;
     }
@@ -67,14 +67,14 @@ export function findSections(
   return { rows, kinds, credits, others };
 }
 
-/** The only cell of a row, at its left, plain; "" of any other row. */
+/** The only cell of a row, at its left, plain; "" for any other row. */
 function titleOf({ cells }: CsvRow): string {
   const [title = ""] = cells;
   const isTitle = title !== "" && title.length <= MAX_TITLE && cells.every((cell, i) => i === 0 || cell === "");
   return isTitle && /\p{L}{3}/u.test(title) ? plainHeader(title) : "";
 }
 
-/** Titles of money in, among them a card's refunds and payments. */
+/** Titles of money in, including a card's refunds and payments. */
 const REFUNDS =
   /(?<!\p{L})(payments?|refunds?|returns?|zahlungen|erstattungen|paiements|remboursements|pagos|devoluciones|pagamenti|rimborsi|pagamentos|estornos|betalingen|terugbetalingen|zwroty|splaty|betalinger|refusjoner|inbetalningar|iadeler|odemeler)(?!\p{L})/u;
 const CREDITS =

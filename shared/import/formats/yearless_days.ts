@@ -9,20 +9,20 @@ const FULL_DAY = /\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}/g;
 /** The lines above a table are few and short. */
 const [MOST_ABOVE, MOST_LETTERS] = [30, 200];
 
-/** The days that the lines above a table say, such as the period of the statement. */
+/** The days in the lines above a table, such as the period of the statement. */
 const daysAbove = (rows: CsvRow[]): string[] =>
   rows.slice(0, MOST_ABOVE).flatMap(({ cells }) =>
     cells.flatMap((cell) => cut(cell, MOST_LETTERS).match(FULL_DAY) ?? [])
   );
 
-/** The order of days that those above the table prove. */
+/** The order of days that the lines above the table prove. */
 export function orderAbove(preamble: CsvRow[]): DateOrder | undefined {
   const orders = new Set(daysAbove(preamble).flatMap((text) => readDate(text)?.order ?? []));
   orders.delete("YMD");
   return orders.size === 1 ? [...orders][0] : undefined;
 }
 
-/** @param rows all of the file; cells are changed in place. */
+/** @param rows all rows of the file; cells are changed in place */
 export function completeDays(rows: CsvRow[]): void {
   const header = rows.slice(0, MOST_ABOVE).findIndex(({ cells }) =>
     cells.length > 2 && cells.some((cell) => rankOf("date", plainHeader(cell)) !== undefined)

@@ -1,40 +1,40 @@
-/** How an export of a bank or program is described: by its header line, in data. */
+/** The description of a bank's or program's export: its header line, as data. */
 import type { DateOrder } from "../date_text.ts";
 import type { Role } from "../header_words.ts";
 import type { DecimalSign } from "../money_text.ts";
 import type { Kind } from "../statement.ts";
 
 export interface Layout {
-  /** The bank or program, and which of its exports. */
+  /** The bank or program, and the name of its export. */
   name: string;
   /**
-   * The header's columns by role, plain as by `plainHeader`. Several of one role, in order of preference, are separated
-   * by "|": the first that is not empty counts. "wahrung#2" is the second column of that name. All that are not marked
-   * with "?" must be in the header.
+   * The header's columns by role, plain as by `plainHeader`. Several columns of one role, in order of preference, are
+   * separated by "|": the first non-empty one counts. "wahrung#2" is the second column of that name. Columns without
+   * "?" must be in the header.
    */
   columns: Partial<Record<Role, string>>;
   /** Further columns that the header must have, separated by "|". */
   also?: string;
   dates?: DateOrder;
   decimal?: DecimalSign;
-  /** Of files that do not name it. */
+  /** For files that do not name it. */
   currency?: string;
-  /** Which sign money spent has; not needed with columns for out and in, or for the direction. */
+  /** The sign of spending; unnecessary with columns for out and in, or for the direction. */
   spends?: "negative" | "positive";
-  /** In columns that say the direction, a minus is the opposite rather than repeated. */
+  /** In columns with a direction, a minus is the opposite instead of a repetition. */
   isMinusOpposite?: true;
   isCard?: true;
   /** A program's list rather than an account's statement. */
   isList?: true;
-  /** Money that comes into a category in which money is also spent is a refund. */
+  /** Money that comes into a category that also has spending is a refund. */
   hasSpendingCategories?: true;
-  /** Values of the state column with a meaning of their own in this layout, plain, separated by "|". */
+  /** Values of the state column with a special meaning in this layout, plain, separated by "|". */
   states?: Partial<Record<Kind, string>>;
   /** Values of the type column, plain, separated by "|". */
   types?: Partial<Record<Kind, string>>;
-  /** Values of the category column that tell lines apart, likewise. */
+  /** Values of the category column that determine a line's kind, likewise. */
   categories?: Partial<Record<Kind, string>>;
-  /** Beginnings of the name or payee, plain, likewise. */
+  /** Beginnings of the name or payee that determine a line's kind, likewise. */
   texts?: Partial<Record<Kind, string>>;
   /** Why it cannot be imported. */
   refused?: "bills";
@@ -42,7 +42,7 @@ export interface Layout {
 
 /** A file without a header line: the roles of its columns. */
 export interface BareLayout extends Omit<Layout, "columns" | "also"> {
-  /** Patterns that the cells of the first rows fit, by column; as many as there are columns. */
+  /** Patterns for the cells of the first rows, by column; one for each column. */
   cells: RegExp[];
   /** Positions from 0. */
   places: Partial<Record<Role, number>>;

@@ -1,4 +1,4 @@
-/** Finds the export that a file is, by its header line or, where there is none, by its cells. */
+/** Finds the known export of a file, by its header line or, without a header, by its cells. */
 import { isSameHeader, type Role } from "../header_words.ts";
 import { BARE } from "./bare.ts";
 import { ENGLISH } from "./english.ts";
@@ -18,7 +18,7 @@ export interface KnownLayout {
 /** No known header is wider; comparing damaged letters in wider ones would be slow. */
 const MAX_WIDTH = 60;
 
-/** @param plain headers as by `plainHeader`. @returns the known export with the most columns in this header. */
+/** @param plain headers as by `plainHeader` @returns the known export with the most columns in this header */
 export function findLayout(plain: string[]): KnownLayout | undefined {
   if (plain.length < 3 || plain.length > MAX_WIDTH) return undefined;
   const places = placesOf(plain);
@@ -33,7 +33,7 @@ export function findLayout(plain: string[]): KnownLayout | undefined {
   return best && { layout: best.layout, columns: best.columns };
 }
 
-/** @param rows the first of a file without a header. */
+/** @param rows the first rows of a file without a header */
 export function findBareLayout(rows: string[][]): KnownLayout | undefined {
   const layout = BARE.find(({ cells: patterns }) =>
     rows.every((cells) => cells.length === patterns.length && patterns.every((pattern, i) => pattern.test(cells[i]!)))
@@ -47,7 +47,7 @@ const list = (words: string | undefined) => (words ? words.split("|") : []);
 
 type Places = (word: string) => number | undefined;
 
-/** Where a header word is; "word#2" is its second column. */
+/** The position of a header word; "word#2" is its second column. */
 function placesOf(plain: string[]): Places {
   const isDamaged = plain.some((header) => header.includes("\ufffd"));
   const first = new Map<string, number>();
@@ -63,7 +63,7 @@ function placesOf(plain: string[]): Places {
   };
 }
 
-/** @returns undefined when a column is missing that must be there. */
+/** @returns undefined when a required column is missing */
 function columnsOf({ columns }: Layout, places: Places): RoleColumns | undefined {
   const found: RoleColumns = {};
   for (const [role, words] of Object.entries(columns)) {

@@ -1,13 +1,13 @@
-/** Which styles of a workbook show a number as a date, and which date a number is. */
+/** Finds a workbook's styles that show numbers as dates, and converts a number to its date. */
 import { attributeOf, scanMarkup } from "../formats/scan_markup.ts";
 
 /** Built-in formats of every workbook (ECMA-376, 18.8.30), including East Asia's. */
 const isBuiltInDate = (id: number) =>
   (id >= 14 && id <= 17) || id === 22 || (id >= 27 && id <= 36) || (id >= 50 && id <= 58);
-/** Longer ones are no dates. */
+/** Longer formats are not dates. */
 const MAX_FORMAT = 200;
 
-/** The styles, by number, that show a date. @returns undefined when the file is broken. */
+/** The styles, by number, that show a date. @returns undefined when the file is broken */
 export function dateStyles(styles: string): Set<number> | undefined {
   const formats = new Map<number, boolean>();
   const dates = new Set<number>();
@@ -30,7 +30,7 @@ export function dateStyles(styles: string): Set<number> | undefined {
   return isRead ? dates : undefined;
 }
 
-/** Whether a format shows a day or a year: d, y, or a month that is a word; text and colours aside. */
+/** Whether a format shows a day or a year: d, y, or a month that is a word; ignores text and colors. */
 export function isDateFormat(code: string): boolean {
   if (code.length > MAX_FORMAT) return false;
   const [positive = ""] = code.replace(/"[^"]*"|\\.|_.|\*.|\[[^\]]*\]/g, "").split(";");
@@ -41,11 +41,13 @@ const DAY = 86_400_000;
 /** 9999-12-31. */
 const LAST = 2_958_466;
 
-/** The day that a number stands for, YYYY-MM-DD, without its time. @param is1904 as old programs on the Mac count. */
+/**
+ * The day that a number stands for, YYYY-MM-DD, without its time. @param is1904 whether it counts like old Mac programs
+ */
 export function serialDate(serial: number, is1904: boolean): string | undefined {
   const days = Math.floor(serial) + (is1904 ? 1462 : 0);
   if (!(days >= 1 && days < LAST)) return undefined;
-  // The first program of all took 1900 for a leap year.
+  // The first spreadsheet program of all took 1900 for a leap year.
   const since = Date.UTC(1899, 11, days < 61 ? 31 : 30);
   return new Date(since + days * DAY).toISOString().slice(0, 10);
 }

@@ -9,7 +9,7 @@ import { type Book, readShared, readSheet, type SheetRow } from "./sheet.ts";
 import type { Unpacked } from "./unpack.ts";
 import { cut } from "../shorten.ts";
 
-/** The files of a workbook that are looked at. */
+/** The workbook's files that are read. */
 export const isPart = (name: string): boolean =>
   /^xl\/(workbook|sharedstrings|styles)\.xml$|^xl\/_rels\/workbook\.xml\.rels$|^xl\/worksheets\/[^/]{1,80}\.xml$/
     .test(name);
@@ -20,7 +20,7 @@ export const hasWorkbook = ({ names }: Unpacked): boolean =>
 
 export interface ReadWorkbook {
   text: string;
-  /** The sheet that was read, and others that hold a table too. */
+  /** The sheet that was read, and others that also contain a table. */
   sheet: string;
   others: string[];
 }
@@ -28,11 +28,11 @@ export interface ReadWorkbook {
 interface Sheet {
   name: string;
   rows: SheetRow[];
-  /** Rows that could be of a table. */
+  /** Rows that could belong to a table. */
   wide: number;
 }
 
-/** @param mostCharacters longer text is refused as `unpacksTooLarge`. */
+/** @param mostCharacters longer text is refused as `unpacksTooLarge` */
 export function readXlsx(
   { files }: Unpacked,
   { mostCharacters, unpacksTooLarge }: { mostCharacters: number; unpacksTooLarge: ImportProblem },
@@ -60,7 +60,7 @@ export function readXlsx(
 /** A day, an amount and its purpose. */
 const isWide = ({ filled }: SheetRow) => filled >= 3;
 
-/** The sheets that are not hidden, in their order. @returns undefined when a file is broken. */
+/** The visible sheets, in their order. @returns undefined when a file is broken */
 function readWorkbook(workbook: string, relations: string) {
   const targets = new Map<string, string>();
   const isRelated = scanMarkup(relations, {
@@ -87,14 +87,14 @@ function readWorkbook(workbook: string, relations: string) {
 /** As in the archive: relative to the workbook, or absolute. */
 const pathOf = (target: string) => (target.startsWith("/") ? target.slice(1) : `xl/${target}`).toLowerCase();
 
-/** One line for each row of the sheet, so that lines are counted as the program does. */
+/** One line for each row of the sheet, so that line numbers match the program's. */
 function writeRows(rows: SheetRow[], mostCharacters: number): string | undefined {
   const width = rows.reduce((most, row) => Math.max(most, row.width), 0);
   const lines: string[] = [];
   let length = 0;
   for (const row of rows) {
     while (lines.length < row.number - 1) lines.push("");
-    // Rows of one width show the delimiter.
+    // Rows of equal width show the delimiter.
     const line = row.text + "\t".repeat(width - row.width);
     length += line.length;
     if (length + lines.length > mostCharacters) return undefined;

@@ -15,7 +15,7 @@ export interface SheetRow {
   /** Its cells, with tabs between them. */
   text: string;
   width: number;
-  /** How many cells are not empty. */
+  /** The number of non-empty cells. */
   filled: number;
 }
 
@@ -26,14 +26,14 @@ export interface SheetLimits {
 
 export type ReadSheet = { rows: SheetRow[] } | { problem: "broken" | "too_long" };
 
-/** @returns the rows that have a value; a row with too many cells has one more than allowed. */
+/** @returns the rows that have a value; a row with too many cells has one more than the limit */
 export function readSheet(sheet: string, book: Book, { mostRows, mostCells }: SheetLimits): ReadSheet {
   const rows: SheetRow[] = [];
   let number = 0;
   let cells: string[] = [];
   let [tag, value] = ["", ""];
   let isTooLong = false;
-  // Phonetic hints are no part of the text.
+  // Phonetic hints are not part of the text.
   let isAloud = false;
   const isRead = scanMarkup(sheet, {
     open(name, attributes, text, isEmpty) {
@@ -63,10 +63,10 @@ export function readSheet(sheet: string, book: Book, { mostRows, mostCells }: Sh
   return isTooLong ? { problem: "too_long" } : isRead ? { rows } : { problem: "broken" };
 }
 
-/** A quotation mark at the beginning of a cell would be one of CSV's. */
+/** CSV would read a quotation mark at the beginning of a cell as its own. */
 const quoted = (cell: string) => cell.startsWith('"') ? `"${cell.replaceAll('"', '""')}"` : cell;
 
-/** The strings that cells refer to by number. @returns undefined when the file is broken. */
+/** The shared strings that cells refer to by number. @returns undefined when the file is broken */
 export function readShared(strings: string): string[] | undefined {
   const shared: string[] = [];
   let value = "";
@@ -102,15 +102,15 @@ function columnOf(tag: string, next: number, most: number): number {
   return Math.min(Math.max(column - 1, 0), most);
 }
 
-/** Rows only go on. */
+/** Row numbers only increase. */
 function rowNumber(tag: string, previous: number): number {
   const said = Number(attributeOf(tag, "r"));
   return Number.isInteger(said) && said > previous && said <= MAX_ROW ? said : previous + 1;
 }
-/** No program has more. */
+/** No program supports more. */
 const MAX_ROW = 1_048_576;
 
-/** @returns undefined when it refers to a string that is not there. */
+/** @returns undefined when it refers to a missing string */
 function cellText(tag: string, value: string, { shared, dates, is1904 }: Book): string | undefined {
   const type = attributeOf(tag, "t") ?? "n";
   if (type === "s") return shared[Number(value)];
@@ -122,10 +122,10 @@ function cellText(tag: string, value: string, { shared, dates, is1904 }: Book): 
   return day ?? plainNumber(value);
 }
 
-/** A program's cells hold fifteen digits; the file may hold remains of the sixteenth and seventeenth. */
+/** A program's cells have fifteen digits; the file may contain rounding errors in the sixteenth and seventeenth. */
 const DIGITS = 15;
 
-/** With a decimal point, and never three decimals, which could be thousands. */
+/** With a decimal point, but never three decimals, which could be thousands. */
 function plainNumber(value: string): string {
   const text = value.length <= DIGITS && /^-?\d+(\.\d+)?$/.test(value) ? value : rounded(Number(value));
   return text.at(-4) === "." ? `${text}0` : text;
@@ -134,7 +134,7 @@ function plainNumber(value: string): string {
 function rounded(number: number): string {
   if (!Number.isFinite(number)) return "";
   const short = Number(number.toPrecision(DIGITS));
-  // Very small and very large ones have an exponent.
+  // Very small and very large numbers have an exponent.
   return Number.isInteger(short) ? short.toFixed() : /e/.test(String(short)) ? short.toFixed(10) : String(short);
 }
 

@@ -3,20 +3,20 @@ import { Unzip, type UnzipFile, UnzipInflate } from "fflate";
 
 export interface Unpacked {
   files: Map<string, string>;
-  /** Of all files, unpacked or not, in lower case, as far as the archive was read. */
+  /** The names of all files, unpacked or not, in lower case, as far as the archive was read. */
   names: string[];
   problem?: "broken" | "too_large";
 }
 
 interface Limits {
-  /** Whether a file of that name is unpacked. */
+  /** Whether to unpack a file of that name. */
   isWanted(name: string): boolean;
   mostFiles: number;
-  /** Of all unpacked files together. */
+  /** The limit for all unpacked files together. */
   mostBytes: number;
 }
 
-/** Bytes that are unpacked at once; they grow at most about a thousandfold. */
+/** The number of input bytes unpacked at once; they grow at most about a thousandfold. */
 const STEP = 8192;
 
 export function unpack(bytes: Uint8Array, { isWanted, mostFiles, mostBytes }: Limits): Unpacked {
@@ -53,10 +53,10 @@ export function unpack(bytes: Uint8Array, { isWanted, mostFiles, mostBytes }: Li
   return unpacked;
 }
 
-/** A comment may follow the record that an archive ends with. */
+/** A comment may follow the last record of an archive. */
 const MAX_END = 65_557;
 
-/** Whether an archive is whole: one that was cut off may lack files without a trace. */
+/** Whether an archive is complete: a truncated one may lack files without a trace. */
 function hasEnd(bytes: Uint8Array): boolean {
   const last = bytes.subarray(-MAX_END);
   for (let at = last.lastIndexOf(0x06); at >= 3; at = last.lastIndexOf(0x06, at - 1)) {
