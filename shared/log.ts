@@ -45,7 +45,7 @@ export function describeError(thrown: unknown): string {
   return thrown.cause === undefined ? own : `${own} <- ${describeError(thrown.cause)}`;
 }
 
-// Library messages may quote their input: tokens, bearer values and secret keys are redacted in the finished line.
+// Redacts tokens, bearer values and secret keys in the finished line, because library messages may quote their input.
 const SECRETS =
   /exp_(?:[ar]t|cal)_[\w-]+|sb_secret_\w+|(?<=Bearer )[^"\s]+|(?<=[?&](?:code|token|token_hash|secret|t)=)[^"&\s]+/g;
 const redact = (line: string) => line.replace(SECRETS, "[redacted]");

@@ -7,7 +7,7 @@ export const outcome = <const Name extends string, Shape extends z.core.$ZodShap
   shape: Shape = {} as Shape,
 ) => z.object({ outcome: z.enum(names), ...shape });
 
-/** One of several answers, which their outcomes tell apart. */
+/** One of several answers, identified by their outcomes. */
 export const either = <
   const Options extends readonly [z.core.$ZodTypeDiscriminable, ...z.core.$ZodTypeDiscriminable[]],
 >(

@@ -1,4 +1,4 @@
-/** How long each kind of row is kept, as the privacy page says it; a test compares `app.retention`. */
+/** How long the service keeps each kind of row, for the privacy page; a test compares `app.retention`. */
 export const RETENTION: Readonly<Record<string, string>> = {
   deleted_organizations: "14 days",
   deleted_accounts: "14 days",

@@ -1,10 +1,10 @@
 /**
- * The one route table: which function answers which public path. The functions route by it; the front door and the
- * embedded stack are generated from it.
+ * The only route table: it maps public paths to functions. The functions route by it; the front door and the embedded
+ * stack are generated from it.
  *
  * Functions see public paths. When a function is called at its own address (`/functions/v1/<slug>/…`, or `/<slug>/…`
- * behind the platform's gateway, which strips the prefix), the slug is removed first, so
- * `/functions/v1/oauth/token`, `/oauth/api/oauth/token` and `/api/oauth/token` are one route.
+ * behind the platform's gateway, which strips the prefix), the slug is removed first, so `/functions/v1/oauth/token`,
+ * `/oauth/api/oauth/token` and `/api/oauth/token` are one route.
  */
 
 /**
@@ -18,11 +18,11 @@ export const FRONT_DOOR_HEADER = "x-front-door-secret";
 
 /**
  * Set by the embedded stack's front door alone, on a request that no hop seems to have passed on: its pages may link to
- * the mailbox then. Everything else ignores it.
+ * the mailbox then. All other code ignores it.
  */
 export const DIRECT_HEADER = "x-direct";
 
-/** Names a request in every log that it leaves a line in. */
+/** Identifies a request in every log line that it causes. */
 export const REQUEST_ID_HEADER = "x-request-id";
 
 /**
@@ -47,7 +47,7 @@ export interface Route {
   readonly slug: Slug;
   /** Pages must reach browsers as text/html; the hosted gateway rewrites the type and the front door restores it. */
   readonly page?: true;
-  /** What follows the path is a secret: no log of ours or of a printed front door has it. */
+  /** The rest of the path is a secret: no log of ours or of a printed front door contains it. */
   readonly secret?: true;
   /** The function's own path for the route, if different. */
   readonly target?: string;
@@ -55,7 +55,7 @@ export interface Route {
   readonly bodyMb?: number;
 }
 
-/** Several times what any route reads, except those that name more. */
+/** Several times more than any route reads, except those with their own limit. */
 export const LARGEST_BODY_MB = 2;
 
 const discovery = (name: string): string[] => [
@@ -95,7 +95,7 @@ export const ROUTES: readonly Route[] = [
   { path: "/logout", slug: "auth-callback", page: true },
   { path: "/onboarding", slug: "auth-callback", page: true },
   { path: "/account", slug: "auth-callback", page: true },
-  // Files of 25 MiB, and the form around them.
+  // For files of 25 MiB and the form around them.
   { path: "/account/import/", slug: "auth-callback", page: true, bodyMb: 27 },
   { path: "/account/", slug: "auth-callback", page: true },
   { path: "/books", slug: "auth-callback", page: true },
@@ -123,7 +123,7 @@ export function findRoute(pathname: string): Route | undefined {
 /** Whether a path holds a secret. */
 export const hasSecretPath = (pathname: string): boolean => findRoute(pathname)?.secret === true;
 
-/** A path as the log may have it. */
+/** A path in the form that the log may contain. */
 export function loggedPath(pathname: string): string {
   const route = findRoute(pathname);
   return route?.secret ? `${route.path}[redacted]` : pathname;

@@ -23,29 +23,31 @@ export interface Urls {
   revoke: string;
   jwks: string;
   account: string;
-  /** Where a person decides whether an app may write. */
+  /** The page where a person decides whether an app may write. */
   appAccess(grantId: string): string;
   /** The page that connects a bill to its provider; `?bill=` selects it. */
   connectProvider: string;
-  /** The download of a file of expenses; `?t=` says whose and which. */
+  /** The download of a file of expenses; `?t=` identifies the person and the query. */
   expenseFile: string;
   /** The page that takes the file of an import, which it never shows to the model. */
   importUpload(importId: string): string;
-  /** Where a signed-in person opens a document. */
+  /** The page where a signed-in person opens a document. */
   document(documentId: string): string;
   /** The address that a calendar app reads; its token is the only credential. */
   calendar(token: string): string;
   unsubscribe: string;
   proposal(proposalId: string): string;
   books(organizationId: string): string;
-  /** Where an organization is deleted, and where that is taken back. */
+  /** The page that deletes an organization or cancels the deletion. */
   deleteOrganization(organizationId: string): string;
   members(organizationId: string): string;
   exports(organizationId: string): string;
-  /** The page where an organization's plan is changed, or that says who can; without one, what plans there are. */
+  /**
+   * The page that changes an organization's plan or names a person who can; without an organization, the list of plans.
+   */
   plans(organizationId?: string): string;
   /**
-   * Where a plan is bought; undefined when nothing is configured. The payment page puts the organization into the
+   * The checkout's address; undefined when nothing is configured. The payment page puts the organization into the
    * subscription's notes, so that the first payment is matched to it.
    */
   checkout(organizationId: string, plan: "pro" | "team"): string | undefined;
@@ -66,7 +68,7 @@ export const organizationPath = (
 
 /** The changes in an organization, with their authors and apps. */
 export const activityPath = (organizationId: string): string => `/account/activity?organization=${organizationId}`;
-/** The books of an organization at a glance; the reader's first without one. */
+/** An organization's books at a glance; the reader's first organization if undefined. */
 export const booksPath = (organizationId?: string): string =>
   organizationId ? `/books?organization=${encodeURIComponent(organizationId)}` : "/books";
 
@@ -76,10 +78,10 @@ export const importPath = (importId: string): string => `/account/import/${impor
 /** The page of a document, for people who may see it. */
 export const documentPath = (documentId: string): string => `/account/documents/${documentId}`;
 
-/** What one connected app may do. */
+/** The page that sets the access of one connected app. */
 export const appAccessPath = (grantId: string): string => `/account/access?grant=${grantId}`;
 
-/** The page of one proposal; who is asked gets it by mail. */
+/** The page of one proposal; mails to possible approvers link to it. */
 export const proposalPath = (proposalId: string): string => `/account/approvals/${proposalId}`;
 
 /** A configured URL with our values in it. */

@@ -11,10 +11,10 @@ export const ProposalMail = z.extend(Claimed, {
 });
 export type ProposalMail = z.infer<typeof ProposalMail>;
 
-/** What somebody owes or is owed. */
+/** An amount that somebody owes or is owed. */
 export const OwnBalance = z.object({
   owes: z.boolean(),
-  /** The other's address; null once their account is gone. */
+  /** The other person's address; null once their account is gone. */
   who: z.nullable(z.string()),
   amount: z.string(),
   currency: z.string(),
@@ -26,10 +26,10 @@ export const RemovalMail = z.extend(Claimed, {
     organization: z.string(),
     /** Who removed them; null once their account is gone. */
     by: z.nullable(z.string()),
-    /** The reader's. */
+    /** The reader's proposals. */
     country: z.string(),
     balances: z.array(OwnBalance),
-    /** How many of their proposals were withdrawn. */
+    /** The number of their withdrawn proposals. */
     withdrawn: z.number(),
   }),
 });

@@ -35,7 +35,7 @@ export interface Delivery {
 }
 
 export interface Sending {
-  /** The same for the same mails in the same order, whenever they are sent. At most 256 characters. */
+  /** The same for the same mails in the same order, at every attempt. At most 256 characters. */
   key: string;
   timeoutMs: number;
   /** Called for each mail as soon as its outcome is known, by transports that send one at a time. */
@@ -43,7 +43,7 @@ export interface Sending {
 }
 
 export interface MailTransport {
-  /** How many mails to hand over at once. */
+  /** The number of mails per batch. */
   batchSize: number;
   /** Never throws for a failure of the mail service. */
   deliver(mails: readonly OutgoingMail[], sending: Sending): Promise<Delivery>;

@@ -7,7 +7,9 @@ const BUTTON = "display:inline-block;padding:12px 20px;border-radius:6px;backgro
 /** A longer line before a link stays a sentence, and the link shows its address. */
 const LONGEST_LABEL = 40;
 
-/** @param mail.text paragraphs after empty lines; a link has a line of its own, after one that ends with a colon. */
+/**
+ * @param mail.text paragraphs separated by empty lines; a link has a line of its own, after one that ends with a colon
+ */
 export async function htmlPart({ subject, text }: { subject: string; text: string }): Promise<string> {
   const html = await (
     <html lang="en">

@@ -16,12 +16,12 @@ import type { Mail } from "./send_mail.ts";
 import { oneLine } from "../words/one_line.ts";
 import { strangersLine, strangersName } from "../words/strangers_name.ts";
 
-/** The page has the others. */
+/** The page shows the others. */
 const MOST_LINES = 20;
-/** Characters of the line about one effect. */
+/** The maximum length of the line about one effect. */
 const LONGEST_LINE = 480;
 
-/** @param link the page of the proposal. */
+/** @param link the page of the proposal */
 export function composeProposalMail({ kind, to, hides_amounts, proposal }: ProposalMail, { words, link }: {
   words: Words;
   link: string;

@@ -6,7 +6,7 @@ import type { RemovalMail } from "./claimed_mail.ts";
 import type { Mail } from "./send_mail.ts";
 import { strangersName } from "../words/strangers_name.ts";
 
-/** @param link the account page. */
+/** @param link the account page */
 export function composeRemovalMail(
   { to, hides_amounts, removal }: RemovalMail,
   { words, link }: { words: Words; link: string },

@@ -23,7 +23,7 @@ export function resendTransport(
         response = await fetch(ENDPOINT, requestOf(mails, { key, from, sending }));
         body = await response.json().catch(() => undefined);
       } catch {
-        // It may have arrived: a timeout or broken connection proves nothing.
+        // It may have arrived, because a timeout or a broken connection proves nothing.
         return all(mails, "unsure", "mail_no_answer");
       }
       return deliveryOf(mails, response, body);
@@ -105,7 +105,7 @@ function deliveryOfTaken(mails: readonly OutgoingMail[], body: unknown): Deliver
 
 /**
  * The rejected mails of a partly accepted batch, by index; null when unreadable, or when it does not name one mail for
- * each that was accepted: whatever answered then is not the mail service.
+ * each accepted one: then the answer is not from the mail service.
  */
 function readRefusals(body: unknown, count: number): Map<number, Refusal> | null {
   if (!isObject(body)) return null;
@@ -139,13 +139,13 @@ function noneTaken(mails: readonly OutgoingMail[], refusals: readonly Refusal[])
   return { ...delivery, results: delivery.results.map((result) => ({ ...result, alone: true })) };
 }
 
-/** Which field a refusal is about; an unverified domain is the sender's. */
+/** The field of a refusal; an unverified domain is the sender's fault. */
 function fieldOf({ name, message }: Refusal): "from" | "to" | undefined {
   if (name === "invalid_from_address" || /[`'"]from[`'"]|domain is not verified/i.test(message)) return "from";
   return /[`'"]to[`'"]/i.test(message) ? "to" : undefined;
 }
 
-/** One rejected mail: because of its address, or of something else in it. */
+/** One rejected mail: because of its address or another part. */
 const refused = (id: string, refusal: Refusal): MailResult =>
   fieldOf(refusal) === "to"
     ? { id, outcome: "dead", code: "address_refused", refused: true }

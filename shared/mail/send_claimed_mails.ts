@@ -13,7 +13,7 @@ import { composeProposalMail } from "./proposal_mail.ts";
 import { composeRemovalMail } from "./removal_mail.ts";
 import { type Mail, sendMail } from "./send_mail.ts";
 
-/** Few, since the rest waits under their lease while one is sent. */
+/** Few, because the others wait under their lease while one is sent. */
 const AT_ONCE = 5;
 
 type MailingDeps = Pick<Deps, "config" | "database" | "clock" | "fetch" | "log">;
@@ -22,7 +22,7 @@ interface Sending {
   /** The id of a proposal or an organization: only mails about it. */
   about?: string;
   requestId?: string;
-  /** Milliseconds left to begin with more. */
+  /** Milliseconds left for starting more mails. */
   remainingMs?(): number;
 }
 
@@ -38,7 +38,7 @@ export async function sendAllClaimedMails(deps: MailingDeps, sending: Sending = 
   const store = createMailStore(database);
   const urls = createUrls(config);
   const counts: Sent = { sent: 0, failed: 0 };
-  // What fails is not claimed again at once, so this ends.
+  // A failed mail is not claimed again at once, so this loop ends.
   while ((sending.remainingMs?.() ?? 1) > 0) {
     const mails = await store.claim({ about: sending.about, atMost: AT_ONCE, at: clock() });
     if (mails.length === 0) break;

@@ -9,7 +9,7 @@ export interface Mail {
   to: string;
   subject: string;
   text?: string;
-  /** Made from the text when absent. */
+  /** Generated from the text when absent. */
   html?: string;
   /** Idempotency key: the same for each attempt to send this mail. */
   key?: string;

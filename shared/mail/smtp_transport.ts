@@ -125,7 +125,7 @@ function judgeRefusal(id: string, { command, responseCode = 0, response = "" }: 
     return [530, 554].includes(responseCode) ? aboutUs : badMail(id);
   }
   if (status.subject !== 1) return badMail(id);
-  // Some servers reject the sender only after RCPT TO: 5.1.7 and 5.1.8 are about the sender.
+  // Some servers reject the sender only after RCPT TO; 5.1.7 and 5.1.8 are about the sender.
   return status.detail === 7 || status.detail === 8 ? aboutUs : badAddress(id);
 }
 

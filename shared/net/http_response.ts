@@ -20,8 +20,8 @@ const MAX_CHUNK_LINE_BYTES = 256;
 
 /**
  * @param options.maxBytes limit of the body.
- * @throws {FetchRefused} `malformed`, `cut_short`, `too_large`, or `encoded` if the body is compressed although we asked
- *   for none.
+ * @throws {FetchRefused} `malformed`, `cut_short`, `too_large`, or `encoded` if the body is compressed although we
+ *   asked for none
  */
 export async function readResponse(read: ReadBytes, { maxBytes }: { maxBytes: number }): Promise<HttpResponse> {
   const source = new ByteSource(read);

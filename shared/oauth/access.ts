@@ -1,18 +1,18 @@
 /**
- * What a person lets an app do. There is one scope for both, so the choice is kept on the grant, and nothing that a
- * client sends decides it.
+ * A person's permission for an app. There is one scope for both levels, so the grant stores the choice, and nothing
+ * that a client sends decides it.
  */
 import * as z from "zod/mini";
 
 export const Access = z.enum(["read", "write"]);
 export type Access = z.infer<typeof Access>;
 
-/** The scope that we store for a request that asks to read, in any spelling. */
+/** The scope that we store for a request to read only, in any spelling. */
 const READING = "read";
 
 /**
- * What a request asks for, to preselect it: reading, if its scopes name reading and nothing names writing. Clients that
- * ask for nothing, or only for what we advertise, ask for both.
+ * The access that a request asks for, to preselect it: read-only, if its scopes name reading and nothing names writing.
+ * Clients that ask for nothing, or only for our advertised scopes, ask for both.
  */
 export function askedAccess(scope: string | undefined): Access {
   const words = (scope ?? "").toLowerCase().split(/[^a-z]+/);

@@ -8,7 +8,7 @@ import { shownClientName } from "./client_name.ts";
 
 const LABEL = "asking-app/v1";
 const PARAMETER = "asked_by";
-/** Same as a mailed link. */
+/** The same lifetime as a mailed link. */
 const LIFETIME_MS = 3600_000;
 
 /** @param path of an authorization request. */
@@ -22,7 +22,7 @@ export async function withAskingApp(
   return `${path}&${PARAMETER}=${token}`;
 }
 
-/** The app's self-given name; null when the path has none that we signed. */
+/** The app's self-given name; null when we signed no name in the path. */
 export async function readAskingApp(
   secrets: readonly string[],
   path: string | undefined,

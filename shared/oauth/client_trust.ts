@@ -1,5 +1,5 @@
 /**
- * What we can say about a client: who made it, and whether its name is its own. Anybody can register as "Claude"; only
+ * Our knowledge about a client: its maker, and the truth of its name. Anybody can register as "Claude", but only
  * Claude's makers can receive a code at their published callback.
  */
 import { isDocumentUrl } from "./client_id.ts";
@@ -19,9 +19,9 @@ import { judgeRedirectUri } from "./redirect_uri.ts";
 export type Publisher =
   /** Its redirect URI is one that the maker of a known app publishes. */
   | { kind: "verified"; app: string; maker: string; host: string }
-  /** Its metadata come from this domain; only the domain vouches for who that is. */
+  /** Its metadata come from this domain; only the domain vouches for its owner. */
   | { kind: "published"; host: string }
-  /** We only have its own word. */
+  /** Only the client itself vouches for its name. */
   | { kind: "unconfirmed" };
 
 export type NameDoubt =
@@ -29,12 +29,12 @@ export type NameDoubt =
   | "look_alike"
   /** It does not match the host, or it matches somebody else. */
   | "not_of_host"
-  /** Its redirect URI forwards the answer to a place we don't know. */
+  /** Its redirect URI forwards the answer to an unknown place. */
   | "forwarded";
 
 export interface ClientTrust {
   publisher: Publisher;
-  /** The most serious doubt; null when the name matches what we know. */
+  /** The most serious doubt; null when the name matches our data. */
   doubt: NameDoubt | null;
   /** The domain of its metadata, else of its redirect URI. */
   host?: string;
@@ -91,7 +91,7 @@ export function judgeClient({ clientId, name, redirectUri }: AskingClient): Clie
   }
 }
 
-/** Which known apps a name resembles, and whether its spelling could deceive. */
+/** The known apps that a name resembles, and whether its spelling could deceive. */
 function readName(name: string): { namesakes: readonly KnownApp[]; isLookAlike: boolean } {
   const shape = shapeOf(name);
   const isShaped = (word: string) => shape.includes(shapeOf(word));

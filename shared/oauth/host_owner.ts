@@ -13,7 +13,7 @@ export interface HostOwner {
   isShared: boolean;
 }
 
-/** @param host of a URL; a port is ignored. */
+/** @param host of a URL; a port is ignored */
 export function ownerOf(host: string): HostOwner {
   const { hostname, domain, domainWithoutSuffix, isPrivate } = parse(host, { allowPrivateDomains: true });
   return {

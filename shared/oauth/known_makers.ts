@@ -6,7 +6,7 @@
 import type { Config } from "../config.ts";
 
 export interface KnownApp {
-  /** What people call it. */
+  /** Its familiar name. */
   app: string;
   maker: string;
   /** Words in the names of the maker's apps, each written together. */
@@ -18,9 +18,9 @@ export interface KnownApp {
   domains: readonly string[];
   /** Its exact redirect URIs; `*` is one path segment. */
   callbacks: readonly string[];
-  /** Redirect URIs that forward to wherever `state` says, so they are not exclusive to the maker. */
+  /** Redirect URIs that forward to the address in `state`, so they are not exclusive to the maker. */
   forwarders?: readonly string[];
-  /** Where it publishes its client metadata: exact URLs, and patterns. */
+  /** The addresses of its client metadata: exact URLs, and patterns. */
   documents?: readonly string[];
   schemes?: readonly string[];
 }
@@ -57,7 +57,7 @@ const KNOWN_APPS: readonly KnownApp[] = [
     callbacks: [
       "https://chatgpt.com/connector_platform_oauth_redirect",
       "https://chatgpt.com/connector/oauth/*",
-      // The review of an app before it is listed.
+      // The callback of an app's review before it is listed.
       "https://platform.openai.com/apps-manage/oauth",
     ],
     documents: [
@@ -146,7 +146,7 @@ const written = (app: string) => app.toLowerCase().replaceAll(" ", "");
 export const appOfCallback = (uri: string): KnownApp | undefined =>
   apps.find(({ callbacks }) => isListed(uri, callbacks));
 
-/** The app whose maker published this redirect URI, although it forwards to a place chosen by the request. */
+/** The app whose maker published this redirect URI, although it forwards to a place that the request chooses. */
 export const appOfForwarder = (uri: string): KnownApp | undefined =>
   apps.find(({ forwarders }) => isListed(uri, forwarders));
 

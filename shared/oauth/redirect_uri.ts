@@ -64,7 +64,7 @@ export function judgeRedirectUri(uri: string): JudgedRedirect {
 }
 
 /**
- * Whether `requested` is one of the registered URIs, compared exactly (RFC 9700 §4.1.3). Only the port of http on
+ * Whether `requested` is one of the registered URIs, by exact comparison (RFC 9700 §4.1.3). Only the port of http on
  * loopback may differ, since apps use whichever port they get (RFC 8252 §7.3).
  */
 export function isRegistered(requested: string, registered: readonly string[]): boolean {

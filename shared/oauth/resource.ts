@@ -1,9 +1,9 @@
 /**
- * Resource indicators (RFC 8707): which spellings mean the connector. Clients shorten its address to the origin, add a
- * slash or a query, or capitalize the host; tokens are always bound to the canonical one.
+ * Resource indicators (RFC 8707): the spellings that mean the connector. Clients shorten its address to the origin, add
+ * a slash or a query, or capitalize the host; tokens are always bound to the canonical one.
  */
 
-/** @param resources the connector's addresses, without trailing slashes. */
+/** @param resources the connector's addresses, without trailing slashes */
 export function isOurResource(requested: string, resources: readonly string[]): boolean {
   // RFC 8707 §2 forbids a fragment; URL does not report an empty one.
   if (!URL.canParse(requested) || requested.includes("#")) return false;

@@ -1,6 +1,6 @@
 /**
  * The only scope: clients ask for `offline_access`, `openid email profile` or nothing, depending on their version, and
- * always get this one. Requested scopes only preselect what the person may let the app do (access.ts).
+ * always get this one. Requested scopes only preselect the app's access (access.ts).
  */
 export const SCOPE = "expenses:rw";
 

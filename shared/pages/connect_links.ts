@@ -1,7 +1,7 @@
 /** Links that add the connector to a client with one press. */
 import { Buffer } from "node:buffer";
 
-/** What clients call this connector. */
+/** The name of this connector in clients. */
 const NAME = "expenses";
 
 /**

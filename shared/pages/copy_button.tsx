@@ -13,7 +13,7 @@ export const CopyText = ({ text, words }: CopyView) => (
   </div>
 );
 
-/** Of every page with a {@link CopyText}. */
+/** The script of every page with a {@link CopyText}. */
 export const COPY_SCRIPT = `{
 for (const button of document.querySelectorAll("[data-copy]")) {
   if (!navigator.clipboard) break;

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Error pages: what happened, whether anything was changed, and the next step. Never a stack trace or a bare code. */
+/** Error pages: the failure, its effect on data, and the next step. Never a stack trace or a bare code. */
 import type { Child } from "hono/jsx";
 import type { AppContext, RenderError } from "../http/app.ts";
 import type { AppError } from "../errors.ts";
@@ -8,9 +8,9 @@ import { StateText } from "./organization_state.tsx";
 
 export interface Problem {
   title: string;
-  /** What happened, in a sentence or two. */
+  /** The failure, in a sentence or two. */
   message: Child;
-  /** Whether anything changed; absent where the question does not arise. */
+  /** Whether anything changed; absent for failures that cannot have changed anything. */
   changed?: string | undefined;
   next: {
     label: string;
@@ -69,7 +69,7 @@ export function pageErrors(config: PageConfig): RenderError {
 
 function nextOf(c: AppContext, config: PageConfig, { code, options }: AppError): Problem["next"] {
   const { problems, frame } = c.get("reader").words;
-  // The same again would be refused again.
+  // A retry would fail again.
   if (options.unchangeable) return { label: frame.goToAccount, href: "/account", isQuiet: true };
   switch (code) {
     case "unauthorized":

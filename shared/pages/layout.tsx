@@ -15,7 +15,7 @@ import type { Reader } from "../words/reader.ts";
 import { STYLES } from "./styles.ts";
 import { accountPath, Switcher, TabList, type Tabs } from "./tabs.tsx";
 
-/** Footer links (absent = no link), and what signs the sign-out form. */
+/** Footer links (absent = no link), and the key that signs the sign-out form. */
 export type PageConfig = Pick<Config, "siteUrl" | "codeSecrets" | "supportUrl" | "privacyUrl" | "termsUrl">;
 
 export interface PageOptions {
@@ -24,7 +24,7 @@ export interface PageOptions {
   config: PageConfig;
   /** Shows links to the account and to sign out; absent when nobody is signed in. */
   user?: { email: string } | null;
-  /** Of the organization that the page is about, for people who are signed in. */
+  /** The organization of the page, for signed-in people. */
   tabs?: Tabs | undefined;
   /** An optional inline script; the page works without it. */
   script?: string;
@@ -111,7 +111,7 @@ function Preview({ title, service, description, url }: Record<"title" | "service
 
 /**
  * Answers with a page.
- * @param options.status 200 when absent.
+ * @param options.status 200 when absent
  * @param options.formAction CSP sources that forms may lead to besides this site, including redirects (the consent
  *   page's client, an identity provider).
  */

@@ -7,7 +7,7 @@ import { DateText, Name, Notice } from "./components.tsx";
 
 interface StateProps {
   id: string;
-  /** Without what only the notice asks. */
+  /** Without the action that only the notice offers. */
   state: Omit<OrganizationState, "takes_changes" | "writes">;
   reader: Reader;
 }
@@ -23,7 +23,7 @@ export function StateNotice({ state, ...props }: StateProps & { state: Organizat
   );
 }
 
-/** Why an organization takes no changes, and who can change that. */
+/** Why an organization accepts no changes, and the person who can help. */
 export function StateText({ id, state, reader: { words: { organizationState: words }, format } }: StateProps) {
   const name = <Name>{state.name}</Name>;
   const owner = <Name>{state.owner}</Name>;

@@ -26,7 +26,7 @@ export const readers = (languages: Languages = LANGUAGES): MiddlewareHandler<App
 export const livingIn = (c: AppContext, country: string): Reader => readerOf(c.get("reader").catalog, country);
 
 function readerOf(catalog: Words, country: string | undefined): Reader {
-  // `Intl` takes 10 ms to read a locale, and most first visits see a page without dates and amounts.
+  // `Intl` takes 10 ms to load a locale, and most first visits see a page without dates and amounts.
   const format = once(() => formatFor(catalog.language, country));
   return {
     language: catalog.language,
@@ -42,7 +42,7 @@ function readerOf(catalog: Words, country: string | undefined): Reader {
 const formatFor = (language: string, country: string | undefined) =>
   pageFormat(localeOf({ language: new Intl.Locale(language).language, ...(country && { country }) }));
 
-/** The first of the browser's languages that we have, else English. */
+/** The first of the browser's languages that has a catalog, else English. */
 function languageIn(accepted: string, languages: Languages): Language {
   const wanted = accepted.split(",").map((entry) => entry.trim().split(/[-;]/)[0]!.toLowerCase());
   return (wanted.find((language) => Object.hasOwn(languages, language)) ?? "en") as Language;

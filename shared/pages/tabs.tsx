@@ -13,7 +13,7 @@ export interface Tabs {
   /** The reader's. */
   organizations: readonly { id: string; name: string }[];
   pages: readonly Page[];
-  /** The page that is open; a page below one of the tabs has none. */
+  /** The current page; undefined for a page below one of the tabs. */
   current: Page | "account" | undefined;
 }
 
@@ -74,6 +74,6 @@ export const TabList = ({ tabs: { id, name, pages, current }, words: { organizat
   </nav>
 );
 
-/** Of the account page, which keeps the organization that its reader came from. */
+/** Set by the account page, which keeps the organization that its reader came from. */
 export const accountPath = (tabs: Tabs | undefined): string =>
   tabs && tabs.organizations.length > 1 ? `/account?organization=${tabs.id}` : "/account";

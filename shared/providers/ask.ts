@@ -26,7 +26,7 @@ export const AskedLink = z.extend(PendingLink, {
 });
 export type AskedLink = z.infer<typeof AskedLink>;
 
-/** As app.keep_answer takes it. */
+/** The form that app.keep_answer takes. */
 export type Answer =
   | { outcome: "statement"; amount: string; currency: string; due_on?: string; provider_name: string }
   | { outcome: "failed"; code: AskFailure; retry_after?: number; provider_name?: string };
@@ -52,7 +52,7 @@ export interface AskDeps {
   log: Log;
 }
 
-/** Whether the provider may be asked for another month of the same account: the answer is about one month only. */
+/** Whether to query the provider for another month of the same account: the answer concerns one month only. */
 export const isAboutOneMonth = (answer: Answer): boolean =>
   answer.outcome === "statement" || ["not_ready", "bad_shape", "defect"].includes(answer.code);
 

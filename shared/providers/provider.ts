@@ -7,7 +7,7 @@ import type { ProviderGet } from "./get.ts";
 /** A field of the connect form. All values are stored encrypted; a user-supplied address may contain a secret too. */
 export interface CredentialField {
   name: string;
-  /** Its label, and a sentence on where to find it and which permissions it needs. */
+  /** Its label, and a sentence about where to find it and which permissions it needs. */
   words(credentials: Words["pages"]["credentials"]): { label: string; hint: string };
   /** A password input, never shown again. */
   isSecret: boolean;

@@ -1,19 +1,19 @@
 /**
- * Parses rates of all currencies in use, which Frankfurter v2 blends from the publications of central banks:
- * `GET /v2/rates?date=2026-11-19` → `[{"date":"2026-11-19","base":"EUR","quote":"AED","rate":4.0192}, …]`. A bank that
- * does not publish daily is in it with the last day that it did.
+ * Parses rates of all currencies in use, which Frankfurter v2 blends from the publications of central banks: `GET
+ * /v2/rates?date=2026-11-19` → `[{"date":"2026-11-19","base":"EUR","quote":"AED","rate":4.0192}, …]`. For a bank that
+ * does not publish daily, it has the last published day.
  */
 import { isDay } from "../iso_day.ts";
 import { parseRates } from "./parse_rates.ts";
 import { isRate, MalformedRates, type RateSet } from "./rate_set.ts";
 
-/** Twice the currencies there are. */
+/** Twice the number of currencies in use. */
 const MAX_ROWS = 400;
 const CODE = /^[A-Z]{3}$/;
 
 /**
- * Rows that are no plain decimal rate of a currency are left out: one bank's slip must not cost all the others.
- * @throws {MalformedRates} for anything but euro rates.
+ * Leaves out rows without a plain decimal rate of a currency: one bank's mistake must not cost all the others.
+ * @throws {MalformedRates} for anything but euro rates
  */
 export function parseCentralBanks(json: string): RateSet {
   const rows = parseRates(json);

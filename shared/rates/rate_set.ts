@@ -7,7 +7,7 @@ export interface RateSet {
   publishedOn: string;
   /** What one euro buys, by currency code, as a decimal string in the source's own digits. */
   perEuro: Readonly<Record<string, string>>;
-  /** The days of single rates, where the source has several; otherwise all are of `publishedOn`. */
+  /** The days of single rates, if the source has several; otherwise all are of `publishedOn`. */
   days?: Readonly<Record<string, string>>;
 }
 

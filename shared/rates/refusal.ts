@@ -1,4 +1,4 @@
-/** Plausibility checks of exchange rates: better yesterday's rates than wrong ones. */
+/** Plausibility checks of exchange rates: yesterday's rates are better than wrong ones. */
 import * as z from "zod/mini";
 import type { RateSet, SourceName } from "./rate_set.ts";
 
@@ -23,7 +23,7 @@ const LARGEST_MOVE = 0.2;
 const CONFIRMATION_TOLERANCE = 0.02;
 /** A blend of many banks may be of another hour than the central bank's rate. */
 const BLEND_TOLERANCE = 0.05;
-/** As long as a rate is used (`app.rates_as_of`). */
+/** The longest use of a rate (`app.rates_as_of`). */
 const MAX_AGE_DAYS = 7;
 
 /** Why a set is refused, or null. A `jump` can be confirmed by another source: {@link isConfirmed}. */
@@ -37,7 +37,7 @@ export function refusalOf(set: RateSet, { stored, today }: { stored: StoredRates
 }
 
 /**
- * Why the rates that a source gives for a day are refused, or null.
+ * Why a source's rates for a day are refused, or null.
  * @param stored the known rates of that day: few or none before its first request.
  */
 export function refusalOfDay(set: RateSet, { stored, day }: { stored: StoredRates; day: string }): Refusal | null {

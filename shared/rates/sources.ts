@@ -13,9 +13,9 @@ export interface RateSource {
 
 interface Known {
   base: string;
-  /** The newest rates, where the source has a path of its own for them. */
+  /** The newest rates, if the source has a separate path for them. */
   latest?: string;
-  /** The rates that held on a day. */
+  /** The rates that applied on a day. */
   ofDay?: (day: string) => string;
   parse: RateSource["parse"];
 }

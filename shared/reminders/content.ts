@@ -18,7 +18,7 @@ export type ProviderWord = z.infer<typeof ProviderWord>;
 export const DigestBill = z.object({
   bill_id: z.string(),
   name: z.string(),
-  /** The earliest, if several dates are overdue. */
+  /** The earliest date, if several are overdue. */
   due_on: z.string(),
   /** From today; negative when overdue. */
   days: z.number(),
@@ -27,12 +27,12 @@ export const DigestBill = z.object({
   autopay: z.boolean(),
   /** Due every day. */
   is_daily: z.boolean(),
-  /** Another member who looks after it. */
+  /** Another member to whom the bill is assigned. */
   assignee: z.nullable(z.string()),
   currency: z.string(),
   /** The remaining amount; null when unknown or hidden. */
   amount: z.nullable(z.string()),
-  /** Paying it needs an amount. */
+  /** Marking it paid requires an amount. */
   needs_amount: z.optional(z.boolean()),
   is_estimate: z.boolean(),
   /** If the amount came from a provider. */
@@ -50,14 +50,14 @@ export type DigestBill = z.infer<typeof DigestBill>;
 export const Unlisted = z.object({
   overdue: z.number(),
   due: z.number(),
-  /** When the last of those is due; null if none is. */
+  /** The last due date of those; null if none is due. */
   due_until: z.nullable(z.string()),
 });
 export type Unlisted = z.infer<typeof Unlisted>;
 
 /**
- * A trial that ends, a contract to cancel or that renews, a price that rises, an automatic payment without an amount.
- * Said once, or once more near the day.
+ * A trial that ends, a contract to cancel or that renews, a price that rises, or an automatic payment without an
+ * amount. Announced once, or once more near the day.
  */
 export const DigestNotice = z.object({
   kind: z.enum(["trial", "cancel_by", "renewal", "price_rise", "awaited"]),
@@ -67,7 +67,7 @@ export const DigestNotice = z.object({
   on: z.string(),
   /** From today. */
   days: z.number(),
-  /** Another member who looks after it. */
+  /** Another member to whom the bill is assigned. */
   assignee: z.nullable(z.string()),
   currency: z.string(),
   frequency: z.enum(["once", "daily", "weekly", "monthly", "yearly"]),
@@ -78,7 +78,10 @@ export const DigestNotice = z.object({
   is_contract: z.boolean(),
   /** With `cancel_by`: when it renews unless cancelled. */
   renews_on: z.nullable(z.string()),
-  /** The bill's amount, of a contract that of its next term, of a rise the new one; null when unknown or hidden. */
+  /**
+   * The bill's amount; for a contract, the amount of its next term; for a price rise, the new one. Null when unknown or
+   * hidden.
+   */
   amount: z.nullable(z.string()),
   /** The price before a rise. */
   earlier_amount: z.nullable(z.string()),
@@ -102,7 +105,7 @@ export const DigestBudget = z.object({
   /** The budget, and its carry-over, negative when overspent; null when hidden. */
   limit: z.optional(z.nullable(z.string())),
   carried: z.optional(z.nullable(z.string())),
-  /** The first day of the month or year that it was carried over from, where it was one. */
+  /** The first day of the earlier month or year, if the budget carries over. */
   carried_from: z.optional(z.nullable(z.string())),
   /** Part of the spending could not be converted. */
   is_partial: z.boolean(),
@@ -128,7 +131,7 @@ export const DueAfter = z.object({
   amount: z.nullable(z.string()),
 });
 
-/** What ends with a plan. */
+/** The features that end with a plan. */
 export const PlanEnd = z.object({
   reason: z.enum(["trial", "past_due", "canceled"]),
   /** The recipient's day. */
@@ -136,14 +139,14 @@ export const PlanEnd = z.object({
   /** From today; negative after it. */
   days: z.number(),
   has_ended: z.boolean(),
-  /** This is the one mail about it; others mention it beside their bills. */
+  /** Whether this mail is the announcement; other mails mention it beside their bills. */
   is_day: z.boolean(),
   /** The recipient's losses, in this order. */
   stops: z.array(z.enum(["reminders", "calendar", "amounts", "assistants"])),
   /** Only the owner can change the plan. */
   may_change: z.boolean(),
   owner: z.string(),
-  /** What falls due in the month after that, each bill once. */
+  /** The bills due in the month after that, each once. */
   due: z.object({ bills: z.array(DueAfter), unlisted: z.number() }),
 });
 export type PlanEnd = z.infer<typeof PlanEnd>;
@@ -159,9 +162,9 @@ export const DigestOrganization = z.object({
   unlisted: Unlisted,
   /** All of them in the base currency; null when an amount or a rate is unknown. */
   total: z.nullable(z.string()),
-  /** Date of the oldest exchange rate used; null when none was. */
+  /** Date of the oldest exchange rate used; null without one. */
   rates_on: z.nullable(z.string()),
-  /** What else is coming, by date; at most fifty. */
+  /** Other upcoming dates, in order; at most fifty. */
   notices: z.array(DigestNotice),
   unlisted_notices: z.number(),
   /** Budgets that are 80 or 100 percent used, each listed once; at most twenty. */
@@ -169,7 +172,7 @@ export const DigestOrganization = z.object({
   unlisted_budgets: z.number(),
   /** Balances for shared costs, at most ten, in the first digest of a month. */
   balances: z.array(DigestBalance),
-  /** The end of the plan, when it comes within a week or came today; functions may be newer than the database. */
+  /** The end of the plan, if it comes within a week or came today; absent in older databases. */
   plan_end: z.optional(z.nullable(PlanEnd)),
 });
 export type DigestOrganization = z.infer<typeof DigestOrganization>;
@@ -218,7 +221,7 @@ export function noticesOf({ organizations }: DigestContent): DigestNotice[] {
 export const budgetsOf = ({ organizations }: DigestContent): DigestBudget[] =>
   organizations.flatMap(({ budgets }) => budgets);
 
-/** Ends of plans that this mail is about. */
+/** Ends of plans that this mail announces. */
 export const endsOf = ({ organizations }: DigestContent): (PlanEnd & { organization: string })[] =>
   organizations.flatMap(({ name, plan_end: end }) => end ? [{ ...end, organization: name }] : []);
 
@@ -237,9 +240,9 @@ export interface DigestLinks {
   account: string;
   /** The books page of an organization, which requires signing in. */
   books(organizationId: string): string;
-  /** Where the plan of an organization is chosen. */
+  /** The page that changes the plan of an organization. */
   plan(organizationId: string): string;
-  /** Where a bill is connected to its provider. */
+  /** The page that connects a bill to its provider. */
   connect(bill: Pick<Reconnect, "bill_id" | "provider_key">): string;
   /** Signed; works without signing in for 90 days. */
   unsubscribe: string;

@@ -1,5 +1,5 @@
 /**
- * Names in a digest. Members choose them, and others read them: none may look like words of ours or become a link, as
+ * Names in a digest. Members choose them, and other people read them: none may look like our words or become a link, as
  * in mails between strangers.
  */
 import { legibleName } from "../words/strangers_name.ts";

@@ -1,12 +1,13 @@
-/** Sentences at the end of a digest: what to do now, what to reconnect, why the mail came. */
+/** Sentences at the end of a digest: the next steps, the bills to reconnect, and the reason for the mail. */
 import { daysAfter } from "../iso_day.ts";
 import { billsOf, budgetsOf, type DigestBill, type DigestContent, noticesOf, type Reconnect } from "./content.ts";
 import { innerName, nameAlone, quotedName } from "./names.ts";
 import type { Wording } from "./wording.ts";
 
 /**
- * What the assistant can do, and does without asking back: autopaid bills need no marking, one without an amount needs
- * it, snoozing a daily bill by days makes no sense, and a plan that has ended lets no assistant in. Null for nothing.
+ * What the person can tell the assistant. Only calls that succeed without a question: autopaid bills need no marking, a
+ * bill without an amount needs one, snoozing a daily bill by days makes no sense, and a plan that has ended excludes
+ * assistants. Null for nothing.
  */
 export function advice(content: DigestContent, { words, format }: Wording): string | null {
   const organizations = content.organizations.filter(({ plan_end: end }) => !end?.has_ended);

@@ -42,7 +42,7 @@ export interface Section {
   organizationId: string;
   overdue: Row[];
   due: Row[];
-  /** What else is coming. */
+  /** Other upcoming dates. */
   notices: Row[];
   /** Automatic payments that wait for their amount. */
   awaited: Row[];
@@ -62,11 +62,11 @@ export interface Section {
 export interface PlanEndText {
   heading: string;
   sentences: string[];
-  /** Null where nothing is due. */
+  /** Null without a due date. */
   dueHeading: string | null;
   due: BudgetRow[];
   more: string | null;
-  /** The words of the link to the page of the plan; null for who can't change it. */
+  /** The words of the link to the plan page; null for readers who can't change the plan. */
   link: string | null;
 }
 

@@ -17,14 +17,14 @@ import type { Wording } from "./wording.ts";
 
 const A_WEEK = 7;
 
-/** "Due tomorrow: “Rent”" where it is one thing, else "2 bills due today, 3 more this week, 1 overdue". */
+/** "Due tomorrow: “Rent”" for a single item, else "2 bills due today, 3 more this week, 1 overdue". */
 export function subjectOf(content: DigestContent, wording: Wording): string {
   const ends = endsOf(content).filter(({ is_day }) => is_day).map((end) => endPhrase(end, wording, "short"));
   const others = onlyOne(content, wording)?.subject ?? countsOf(content, wording);
   return wording.words.subject([...ends, ...(others ? [others] : [])]);
 }
 
-/** The same as sentences, and the end of a plan that comes. */
+/** The same as sentences, with the coming end of a plan. */
 export function headlineOf(content: DigestContent, wording: Wording): string {
   const ends = endsOf(content).map((end) => endPhrase(end, wording, "day"));
   const others = onlyOne(content, wording)?.headline ?? countsOf(content, wording);
@@ -36,7 +36,7 @@ interface Said {
   headline: string;
 }
 
-/** The words for a mail that is about one thing, with its name. */
+/** The words for a mail about one item, with its name. */
 function onlyOne(content: DigestContent, { words: { one }, format }: Wording): Said | undefined {
   const [bills, notices, budgets] = [billsOf(content), noticesOf(content), budgetsOf(content)];
   const unlisted = unlistedOf(content);
@@ -70,7 +70,7 @@ function onlyOne(content: DigestContent, { words: { one }, format }: Wording): S
   return both(() => one.budget({ name: category === null ? null : quotedName(category), isUsedUp, per }));
 }
 
-/** How many of each, the nearest first; empty for nothing. */
+/** The count of each kind, the nearest first; empty for nothing. */
 function countsOf(content: DigestContent, { words, format }: Wording): string {
   const bills = billsOf(content);
   const unlisted = unlistedOf(content);

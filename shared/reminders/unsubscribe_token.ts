@@ -30,7 +30,7 @@ export async function readUnsubscribing(
   return claims && { userId: String(claims.sub), isExpired: claims.exp * 1000 <= at.getTime() };
 }
 
-/** What to unsubscribe from: `all`, or the id of an organization or a bill. */
+/** The target of an unsubscription: `all`, or the id of an organization or a bill. */
 export type Scope = string;
 
 export const isScope = (value: unknown): value is Scope =>

@@ -3,7 +3,7 @@ import { expensesIn, type NewRule, type Proposal, type Reason } from "../approva
 import type { EffectFormat } from "./effect_format.ts";
 import type { Words } from "./words.ts";
 
-/** How amounts and counts are written. */
+/** The format of amounts and counts. */
 type MoneyFormat = Pick<EffectFormat, "money" | "number">;
 
 /** "delete 12 expenses" */

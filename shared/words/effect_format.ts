@@ -5,11 +5,11 @@ export interface EffectFormat {
   money(amount: string, currency: string): string;
   /** A count; without separators by default. */
   number?(count: number): string;
-  /** What people typed; as it is by default. */
+  /** Text that people typed; unchanged by default. */
   text?(typed: string): string;
 }
 
-/** As tools write them: "2026-11-23", "14.50 EUR". */
+/** The format of tools: "2026-11-23", "14.50 EUR". */
 export const DATA_FORMAT: EffectFormat = {
   date: (day) => day,
   money: (amount, currency) => `${amount} ${currency}`,

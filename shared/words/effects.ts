@@ -6,13 +6,13 @@ import type { Words } from "./words.ts";
 
 export interface Effect {
   id: string;
-  /** What people call it, e.g. "Lunch" or "Rent due 2026-12-01". */
+  /** Its familiar name, e.g. "Lunch" or "Rent due 2026-12-01". */
   what: string;
   verb: "added" | "deleted" | "changed";
   fields: EffectField[];
 }
 
-/** A field as it was and as it becomes. Of what comes there is only `after`, of what goes only `before`. */
+/** A field before and after. A new field has only `after`, a removed one only `before`. */
 export interface EffectField {
   label: string;
   before?: string;
@@ -21,7 +21,7 @@ export interface EffectField {
 
 export interface Effects {
   effects: Effect[];
-  /** How many there are beyond those. */
+  /** The number of further effects. */
   more: number;
 }
 
@@ -89,7 +89,7 @@ function tellValue(value: unknown, said: Words["effects"], format: EffectFormat)
     if ("days" in told) return said.monthDays(told.days);
     if ("category" in told) return told.category ? typed(told.category, format) : said.uncategorized;
     if ("person" in told) return told.person ?? said.nobody;
-    // Settings of settings, such as which emails somebody gets.
+    // Settings of settings, such as a person's choice of emails.
     return Object.entries(value as Told).map(([key, one]) => `${key.replaceAll("_", " ")}: ${tell(one)}`)
       .join(", ");
   }

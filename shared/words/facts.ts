@@ -1,4 +1,4 @@
-/** Facts that several messages tell, as the database gives them. */
+/** Facts that several messages use, in the database's form. */
 import * as z from "zod/mini";
 
 /** The facts of a tool's answer or a message, before its type is known. */
@@ -24,7 +24,7 @@ export const Schedule = z.object({
 });
 export type Schedule = z.infer<typeof Schedule>;
 
-/** Which budget; without a category the one of all spending. */
+/** Identifies a budget; without a category, the one of all spending. */
 const Budgeted = z.object({ category: z.optional(z.string()), per: z.enum(["month", "year"]) });
 export type Budgeted = z.infer<typeof Budgeted>;
 
@@ -82,7 +82,7 @@ export const ShareNote = z.object({
 });
 export type ShareNote = z.infer<typeof ShareNote>;
 
-/** A name that spending is grouped by, or why there is none. */
+/** A name that spending is grouped by, or the reason why it is missing. */
 export const Group = z.union([
   z.string(),
   z.object({ none: z.enum(["category", "tag", "payee", "member", "former_member", "rest"]) }),

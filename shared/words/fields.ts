@@ -1,7 +1,7 @@
-/** What changes name as changed: columns in an undo, and fields in the summary of an update. Each has words. */
+/** The names of changed things: columns in an undo, and fields in the summary of an update. Each has words. */
 
 /**
- * Columns that an undo can name: of the tables that `app.capture_change` records and of the settings, less those that
+ * Columns that an undo can name: of the tables that `app.capture_change` records and of the settings, except those that
  * never change or follow from others. A test compares them with the database.
  */
 export const CAPTURED_COLUMNS = [
@@ -86,7 +86,7 @@ export const CAPTURED_COLUMNS = [
   "weekend_rule",
 ] as const;
 
-/** Fields that the summaries of `update_expenses` and `update_bill` name and that are no columns. */
+/** Fields in the summaries of `update_expenses` and `update_bill` that are not columns. */
 export const SUMMED_UP_FIELDS = [
   "amount",
   "assignee",

@@ -5,7 +5,7 @@ import { Subject, Told } from "./facts.ts";
 
 export type { Money } from "./facts.ts";
 
-/** Why something was refused, and what to do about it. */
+/** The reason for a refusal, and the next step. */
 export interface Refusal {
   message: string;
   hint?: string;
@@ -13,19 +13,19 @@ export interface Refusal {
 
 /** The data that a client gets beside a refusal's message. */
 const Details = z.looseObject({
-  /** What stands in the way. */
+  /** The obstacle. */
   rows: z.optional(z.array(z.looseObject({ subject: Subject }))),
   proposal_id: z.optional(z.string()),
 });
 
 /**
  * A refusal as facts. The client sees the first part of the code; the whole code selects the words, which are made from
- * `params`. Of these, `details` also reach the client, and `of_items` says which of several items of a call is meant.
+ * `params`. Of these, `details` also reach the client, and `of_items` names the item of a call.
  */
 export const RefusalFacts = z.object({
   code: z.string(),
   params: z.optional(z.looseObject({ details: z.optional(Details) })),
-  /** The argument at fault; absent when it is the call as a whole. */
+  /** The argument at fault; absent for a problem of the call as a whole. */
   field: z.optional(z.string()),
 });
 export type RefusalFacts = z.infer<typeof RefusalFacts>;
@@ -34,7 +34,7 @@ export type RefusalFacts = z.infer<typeof RefusalFacts>;
 export const Said = z.object({ code: z.string(), params: z.optional(Told) });
 export type Said = z.infer<typeof Said>;
 
-/** How much of a call's work is done. */
+/** The finished part of a call's work. */
 export interface Progress {
   progress: number;
   total: number;

@@ -1,12 +1,12 @@
-/** Formatters of `Intl` are slow to create and most are never used: they are made at first use, and kept. */
+/** Creates slow formatters of `Intl` on first use, because most are never used, and keeps them. */
 
-/** @returns what makes the value at its first call, and returns it from then on. */
+/** @returns a function that creates the value at its first call, and returns it from then on */
 export function once<Value>(make: () => Value): () => Value {
   let made: { value: Value } | undefined;
   return () => (made ??= { value: make() }).value;
 }
 
-/** @param make whose result is kept by key. */
+/** @param make creates the value of a key */
 export function byKey<Value>(make: (key: string) => Value): (key: string) => Value {
   const all = new Map<string, Value>();
   return (key) => {

@@ -5,18 +5,18 @@
 import { oneLine } from "./one_line.ts";
 
 const LONGEST = 60;
-/** More than this is not looked at: normalizing a pile of marks takes quadratic time. */
+/** The longest examined text, because normalizing a pile of marks takes quadratic time. */
 const READ = 1000;
 
 /** Characters without a visible form, and those that change how others look. */
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]+/gu;
-/** What ends our own quotation marks. */
+/** Characters that end our own quotation marks. */
 const QUOTATION_MARKS = /["\u201c-\u201f\u00ab\u00bb\u2039\u203a\u300c-\u300f\uff02]/gu;
 /** The longest line of a list. */
 const LONGEST_LINE = 240;
 /**
- * Inside an address of the web or of a mailbox; a space after each breaks the link. Figures such as 14.50 are no
- * addresses, but those of an IP address are.
+ * Parts of a web or mail address; a space after each breaks the link. Figures such as 14.50 are not addresses, but
+ * those of an IP address are.
  */
 const JOINTS =
   /(?<!\d)([.:/@\\\u3002\uff61])(?=\S)|([.:/@\\\u3002\uff61])(?=[^\s\d])|(?<=\d[.\u3002\uff61]\d{1,3})([.\u3002\uff61])(?=\d)/gu;
@@ -27,13 +27,13 @@ export function strangersLine(line: string): string {
   return oneLine(seen, LONGEST_LINE).replace(JOINTS, "$& ");
 }
 
-/** @return one line in double quotation marks, or undefined when nothing legible is left. */
+/** @return one line in double quotation marks, or undefined when nothing legible is left */
 export function strangersName(name: string): string | undefined {
   const shown = legibleName(name, LONGEST);
   return shown ? `“${shown}”` : undefined;
 }
 
-/** @param longest in characters. @return one line without quotation marks of its own, for a frame of the caller's. */
+/** @param longest in characters @return one line without quotation marks of its own, for a frame of the caller's */
 export function legibleName(name: string, longest: number): string {
   const seen = name.slice(0, READ).replace(/\s+/gu, " ").replace(INVISIBLE, "");
   const legible = seen.normalize("NFKC").replace(QUOTATION_MARKS, "’");

@@ -13,7 +13,7 @@ interface PlanMissing {
   required_plan: string;
   organization: string;
   upgrade_url: string;
-  /** Who can change it; missing when the caller can. */
+  /** The person who can change it; missing when the caller can. */
   owner?: string | null | undefined;
 }
 
@@ -34,10 +34,10 @@ export const answer = {
   planMissing: ({ plan, required_plan, organization, upgrade_url, owner }: PlanMissing): string =>
     `The ${plan} plan of ${organization} does not include AI access; the ${required_plan} plan does. ` +
     (owner ? `Only its owner, ${owner}, can change it, at ${upgrade_url}` : `Change it at ${upgrade_url}`),
-  /** Why an app may not write that its person lets read. */
+  /** Why a read-only app may not write. */
   readOnly: ({ organization, url }: { organization: string; url: string }): string =>
     `You let this app read the books of ${organization}, not change them. You can allow changes at ${url}`,
-  /** @param deleting.deletes_on YYYY-MM-DD. */
+  /** @param deleting.deletes_on YYYY-MM-DD */
   deleting: ({ organization, deletes_on, url }: { organization: string; deletes_on: string; url: string }): string =>
     `The books of ${organization} will be deleted on ${deletes_on}. The owner can stop that at ${url}`,
 };

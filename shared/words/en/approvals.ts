@@ -1,4 +1,4 @@
-/** What pages and mails say of proposals and of the rules that ask for approval. */
+/** Words of pages and mails for proposals and for the rules that require approval. */
 import type { Refusal } from "../message.ts";
 import type { Reason } from "../../approvals/proposal.ts";
 import { and, count, money } from "./phrases.ts";
@@ -37,14 +37,14 @@ export const approvals = {
   writes: WRITES,
   any: "Any change to the books",
   anyChange: "Any change",
-  /** In a rule: by whom. */
+  /** In a rule: the author of a change. */
   by: { owner: "the owner", manager: "managers", member: "members" },
   /** In a rule: the approvers. */
   ask: { manager: "a manager or the owner", owner: "the owner" },
   /** "Any change by members, over €200.00 in 24 hours, needs approval from a manager or the owner." */
   rule: ({ what, by, ask, ...limit }: Limits & { what: string; by: readonly string[]; ask: string }): string =>
     `${what} by ${and(by)}${limits(limit)}${limits(limit) && ","} needs approval from ${ask}.`,
-  /** After "wants to". @param expenses how many, when it is about nothing else. */
+  /** After "wants to". @param expenses their number, if the proposal contains nothing else */
   act: ({ tool, expenses }: { tool: string; expenses: number | undefined }): string => {
     const some = expenses === undefined ? undefined : count(expenses, "expense");
     switch (tool) {
@@ -72,13 +72,13 @@ export const approvals = {
         return "change the books";
     }
   },
-  /** What adding a file does, instead of naming each of its expenses. @param sums "€1,200.00" of each currency. */
+  /** The effect of adding a file, instead of the names of its expenses. @param sums "€1,200.00" per currency */
   importing: ({ count: written, shown, sums }: { count: number; shown?: string; sums: readonly string[] }): string =>
     `${count(written, "expense", undefined, shown)} from a file${sums.length > 0 ? `, ${and(sums)} in total` : ""}`,
   /** Why it waits. */
   reasons: {
     any: "This always needs approval, whatever the amount.",
-    /** @param number how a count is written. */
+    /** @param number formats a count */
     records: (
       { limit, records }: { limit: number; records: number },
       number: (count: number) => string = String,
@@ -93,7 +93,7 @@ export const approvals = {
   },
 };
 
-/** Why something waits, a sentence for each rule that says something else. */
+/** Why a write waits, with a sentence for each different reason. */
 const why = (reasons: readonly Reason[]): string => [...new Set(reasons.map(told))].join(" ");
 
 function told(reason: Reason): string {

@@ -8,12 +8,12 @@ import { money, or, PRIVATE_CATEGORY, quoted } from "./phrases.ts";
 interface Category {
   name: string;
   make_by?: "create_missing_categories" | "update_settings";
-  /** Whether it was to be hidden: another one, which all see, is no substitute. */
+  /** Whether the person wants it hidden: a category that everybody sees is no substitute. */
   is_private?: true;
   details?: { suggestions?: readonly string[]; categories?: readonly string[] };
 }
 
-/** Names of categories whose expenses a person wants to hide. */
+/** Names of categories that suggest a wish to hide expenses. */
 const PRIVATE =
   /^(private|secret|hidden|confidential|privat|geheim|vertraulich|privé|confidentiel|privado|secreto|privato|segreto)$/i;
 

@@ -1,4 +1,4 @@
-/** Forms in which a client asks its person. */
+/** Forms with which a client asks its person. */
 import { count } from "./phrases.ts";
 
 interface Choice {

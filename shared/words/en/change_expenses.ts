@@ -5,7 +5,7 @@ import { and, count, money, names, quoted, totals } from "./phrases.ts";
 
 interface Missing {
   missing: string[];
-  /** How many were requested. */
+  /** The number of requested records. */
   asked: number;
   /** Names of those that were deleted. */
   deleted?: string[];
@@ -113,7 +113,7 @@ export const refusals = {
   }),
 };
 
-/** From owes to; a deleted account has no name. */
+/** The debtor and the creditor; a deleted account has no name. */
 interface Balance extends Money {
   from?: string;
   to?: string;

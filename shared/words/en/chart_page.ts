@@ -1,6 +1,6 @@
 /** Words of the chart's page. Amounts, days and percentages come as the reader's locale writes them. */
 
-/** Heads of columns, in the page's table and in the table for hosts without charts. */
+/** Headers of columns, in the page's table and in the table for hosts without charts. */
 export const columns = {
   amount: "Amount",
   category: "Category",
@@ -17,7 +17,7 @@ export const part = (step: string): string => `${step} (part)`;
 export const times = (name: string, dates: number | undefined): string => dates ? `${name} (${dates} ×)` : name;
 
 export interface Used {
-  /** Absent when earlier months or years took all of it. */
+  /** Absent when earlier overspending used up all of it. */
   percent?: string;
   amount: string;
   /** Only when the budget was set after the period. */
@@ -46,7 +46,7 @@ export const chartPage = {
   cancelled: "The chart was cancelled.",
   nothingSpent: "Nothing spent",
   nothingDue: "Nothing due",
-  /** After amounts, where there are no others. @param when "this month", `dueBy` */
+  /** After amounts, if there are no others. @param when "this month", `dueBy` */
   withoutRate: (when: string, currency: string): string => `${when}, without a known exchange rate to ${currency}`,
   /** After names of bills. @param when `dueBy` */
   withoutAmount: (when: string): string => `${when}, amount not known yet`,
@@ -61,10 +61,10 @@ export const chartPage = {
       : `about as much as ${period} (${amount})`,
   used,
   overBudget: "over budget",
-  /** Of an amount that is due. */
+  /** For a due amount. */
   about: (amount: string): string => `about ${amount}`,
   estimated: (amount: string): string => `Estimated: ${amount} of it.`,
-  /** Of everything that may be spent. */
+  /** Before the amount that may be spent in total. */
   usedOfAll: (words: Used): string => `Budget: ${used(words)}`,
   unconverted: (amounts: string): string => `Not included (no exchange rate): ${amounts}.`,
   /** Before names of bills. */
@@ -75,7 +75,7 @@ export const chartPage = {
   overdue: "overdue",
   timesUntil: (dates: number, day: string): string => `${dates} × until ${day}`,
   times,
-  /** From a day, to another if there are several. */
+  /** From a day, and to another if there are several. */
   dueDates: ({ from, to, overdue }: { from: string; to?: string; overdue?: boolean }): string =>
     `${from}${to ? ` – ${to}` : ""}${overdue ? " (overdue)" : ""}`,
   part,

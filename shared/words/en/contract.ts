@@ -4,7 +4,7 @@ import type { Limit, Refusal, Unit } from "../message.ts";
 import { count, NO_INCOME, PRIVATE_CATEGORY, quoted } from "./phrases.ts";
 
 interface Problem {
-  /** Path of the field, `items[0].amount`; absent when it is the arguments as a whole. */
+  /** Path of the field, `items[0].amount`; absent for a problem of the arguments as a whole. */
   subject?: string;
   hint?: FormHint;
 }
@@ -75,7 +75,7 @@ function form(hint: FormHint): string {
   }
 }
 
-/** Which tools take the ids that this one does not. */
+/** The tools that take the ids that this one rejects. */
 const IDS = new Map([
   [
     "pay",

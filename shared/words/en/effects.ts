@@ -2,7 +2,7 @@
 import { and } from "./phrases.ts";
 import { monthDays } from "./schedule.ts";
 
-/** One of those who bear it; without an address they were a member. */
+/** One of the members who bear a cost; without an address, a former member. */
 interface Bearer {
   member?: string | null;
   weight: number;

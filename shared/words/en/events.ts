@@ -1,4 +1,4 @@
-/** What apps can hear, for their models and for people. */
+/** Events for apps, in words for their models and for people. */
 export const events = {
   "bill.due": { title: "Bills due", description: "Bills come due, as early as their owner wants to be reminded." },
   "bill.overdue": { title: "Bills overdue", description: "Bills are still unpaid after their due date." },

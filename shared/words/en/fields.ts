@@ -1,4 +1,4 @@
-/** What people call the fields that a change names. */
+/** Familiar names of the fields that a change names. */
 import type { Field } from "../fields.ts";
 
 const NAMES: Readonly<Record<Field, string>> = {

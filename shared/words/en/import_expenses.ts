@@ -252,7 +252,7 @@ type Amount = (amount: string, currency: string) => string;
 const plain: Amount = (amount, currency) => money({ amount, currency });
 
 const named = ({ name, amount, currency }: Effect, write = plain): string => `${name} ${write(amount, currency)}`;
-/** What committing does to the books besides adding expenses: "Broadcasting fee 55.08 EUR". */
+/** The effects of a commit on the books besides new expenses: "Broadcasting fee 55.08 EUR". */
 export const effects = {
   pays: named,
   corrects: ({ name, was, amount, currency }: Effect, write = plain): string =>

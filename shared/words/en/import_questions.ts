@@ -24,7 +24,7 @@ export const questions = {
       name: string;
       payee?: string;
       date: string;
-      /** Of a row that is not spending. */
+      /** The kind of a row that is not spending. */
       kind?: string;
       candidates: (Money & { id: string; name: string; date: string; account?: string })[];
     },
@@ -37,7 +37,7 @@ export const questions = {
       return `${said}, is no spending: is it the other half of ${known} in the books, which is then removed as a ` +
         'transfer ("same"), or has it nothing to do with that ("new")?';
     }
-    // The name agrees and the bank has a little more: the person gave the amount without the tip.
+    // The name matches and the bank has a little more: the person stated the amount without the tip.
     const [first] = candidates;
     const paid = Number(row.amount) / Number(first?.amount);
     const tip = first && first.currency === row.currency && first.id.startsWith("exp_") && paid > 1 && paid <= 1.3

@@ -1,8 +1,8 @@
-/** What an import leaves out, by kind. */
+/** The lines that an import leaves out, by kind. */
 import { count } from "./phrases.ts";
 
 type LeftOut = (n: number, shown?: string) => string;
-/** @param shown the number as the reader's locale writes it. */
+/** @param shown the number in the reader's locale */
 const lines = (one: string, rest = "", many?: string): LeftOut => (n, shown) => `${count(n, one, many, shown)}${rest}`;
 const that = (are: string): LeftOut => (n, shown = `${n}`) => `${shown} ${are}`;
 

@@ -5,11 +5,11 @@ import type { Money, Refusal } from "../message.ts";
 import { and, count, money, names, NO_INCOME, percent, quoted, totals } from "./phrases.ts";
 import { budget } from "./update_settings.ts";
 
-/** What becomes of an amount without a rate. */
+/** The treatment of an amount without a rate. */
 export const awaited = (is_awaited: boolean): string =>
   is_awaited ? " The rate has been requested and may arrive with the next daily run." : "";
 
-/** A date of a bill that an expense seems to be the payment of. */
+/** A date of a bill for which an expense seems to be the payment. */
 interface LikelyBill {
   name: string;
   due_on: string;
@@ -122,7 +122,7 @@ export const warnings = {
       back.length === 1 ? "is" : "are"
     } booked as spending. If that money came back, undo ` +
     "this and log it with is_refund true.",
-  /** @param items.by missing for the person's own records. */
+  /** @param items.by missing for the person's own records */
   "resembles_another": (
     { items }: { items: (Money & { name: string; other: string; by?: string })[] },
   ): string =>
@@ -177,7 +177,7 @@ interface Logged {
 export const changes = {
   log_expenses({ count: all, written, totals_by_currency }: Logged, format: EffectFormat = DATA_FORMAT): string {
     const first = written.map(({ name, is_refund }) => is_refund ? `refund of ${name}` : name);
-    // All may already have been in the books, and only a category was created.
+    // All expenses may already have been in the books, so that only a category was created.
     if (all === 0) return "Logged nothing new";
     if (all === 1) return `Logged ${first[0]}, ${totals(totals_by_currency, format.money)}`;
     return `Logged ${count(all, "expense")}: ${names(first, { count: all })}`;

@@ -12,7 +12,7 @@ interface Dated {
 /** A payment that is in the books. */
 type Paid = Money & { paid_on: string; by?: string; is_automatic?: boolean; parts?: number };
 
-/** What to do when the payee took the money twice. */
+/** The next step when the payee took the money twice. */
 const chargedTwice = (payee: string): string =>
   `If it was charged a second time, record that with log_expenses, payee ${quoted(payee)} and on_duplicate "allow".`;
 
@@ -193,7 +193,7 @@ export const warnings = {
     `${name} due ${due_on} and counts once. If it was other spending, undo this and call again with on_duplicate "allow".`,
   "corrected": ({ name, due_on, ...before }: Dated & Paid): string =>
     `This replaces what was recorded for ${name} due ${due_on}: ${money(before)}, paid ${payer(before)}.`,
-  /** @param open.took the date that was paid, when nobody named it; `is_of_day` when it was due that day. */
+  /** @param open.took the paid date, if nobody named it; `is_of_day` if it was due that day */
   "overdue": ({ name, dates, took, is_of_day }: {
     name: string;
     dates: string[];

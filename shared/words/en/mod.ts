@@ -37,7 +37,7 @@ import * as updateSettings from "./update_settings.ts";
 export const en = {
   language: "en",
   pages,
-  /** The chart's page, which is built with them (local/build_chart.ts). */
+  /** The chart's page, which local/build_chart.ts builds with these words. */
   chartPage,
   /** The connector's name, instructions and refusals. */
   connector,
@@ -63,7 +63,7 @@ export const en = {
     ...spendingChart.refusals,
     ...attachDocument.refusals,
   },
-  /** What to tell a person in addition to the result, by code. */
+  /** Information for a person in addition to the result, by code. */
   warnings: {
     ...args.warnings,
     ...logExpenses.warnings,
@@ -94,7 +94,7 @@ export const en = {
     ...importExpenses.changes,
     ...attachDocument.changes,
   },
-  /** What apps can hear. */
+  /** Events for apps. */
   events,
   eventMethods,
   asking,
@@ -119,7 +119,7 @@ export const en = {
     private: "seen by the owner, managers and viewers whom the owner allowed",
     automatic: "automatic",
     formerMember: "a former member",
-    /** Of an automatic payment, who paid it. */
+    /** The payer of an automatic payment. */
     notNamed: "nobody named",
     site: "the website",
   },
@@ -137,7 +137,7 @@ export const en = {
   periodWords: spendingChart.periodWords,
   earlierWords: spendingChart.earlierWords,
   chart: spendingChart.chart,
-  /** How far a call is, by tool; a tool without words reports figures only. */
+  /** The progress of a call, by tool; a tool without words reports figures only. */
   progress: { ...importExpenses.progress, ...syncBillAmounts.progress } as Partial<
     Record<string, (reached: Progress) => string>
   >,
@@ -150,7 +150,7 @@ export const en = {
   /** The effects of a change on records, before and after. */
   effects,
   fieldName,
-  /** What needs approval, and what waits for it. */
+  /** Approval rules and waiting proposals. */
   approvals: approvals.approvals,
   /** The outcome of querying a provider, by code. */
   outcomes: syncBillAmounts.outcomes,

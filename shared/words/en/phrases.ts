@@ -15,8 +15,8 @@ export const totals = (byCurrency: Readonly<Record<string, string>>, write = DAT
 
 /**
  * "Rent, Power, Water and 2 more"; a repeated name appears once: "Costco (2)".
- * @param options.most the number of names;
- * @param options.count the total, if `all` has only the first.
+ * @param options.most the number of names
+ * @param options.count the total, if `all` has only the first
  */
 export function names(all: readonly string[], { most = 3, count = all.length } = {}): string {
   const times = new Map<string, number>();
@@ -35,7 +35,7 @@ export const and = (all: readonly string[]): string =>
 export const or = (all: readonly string[]): string =>
   all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} or ${all.at(-1)}`;
 
-/** Members whose role allows what was refused: the owner first. */
+/** Members whose role permits the refused action: the owner first. */
 export interface WhoCan {
   who?: string[];
 }
@@ -51,7 +51,7 @@ export const PRIVATE_CATEGORY =
   'Only a category can be private: create one with update_settings (category action "create"), hide it with action ' +
   '"make_private", and give it as category here.';
 
-/** "1 expense", "2 expenses" @param shown the number as the reader's locale writes it. */
+/** "1 expense", "2 expenses" @param shown the number in the reader's locale */
 export const count = (number: number, one: string, many = `${one}s`, shown = `${number}`): string =>
   `${shown} ${number === 1 ? one : many}`;
 

@@ -8,7 +8,7 @@ export interface PromptWords {
   description: string;
   /** An optional argument and its description. */
   argument?: { name: string; description: string };
-  /** @param filledIn the argument, quoted as data. */
+  /** @param filledIn the argument, quoted as data */
   text(filledIn: string | undefined): string;
 }
 

@@ -14,7 +14,7 @@ export const warnings = {
       payments === 1 ? "is" : "are"
     } in no statement, and the books do not know which account paid: cash, other accounts and other members’ cards are ` +
     `compared with ${account} too. Without books_only the difference is ${sums(difference)}.`,
-  /** @param period.first the first day with a row of the account, when it has any. */
+  /** @param period.first the first day with a row of the account, if there is one */
   "no_statement": ({ account, first, last }: { account: string; first?: string; last?: string }): string =>
     first
       ? `The imported statements of ${account} have rows from ${first} to ${last} only. Outside of these days nothing ` +

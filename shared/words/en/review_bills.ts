@@ -1,4 +1,4 @@
-/** What `review_bills` says of each finding, in one sentence. */
+/** A sentence for each finding of `review_bills`. */
 import { monthsAfter } from "../../iso_day.ts";
 import type { Question } from "../facts.ts";
 
@@ -117,7 +117,7 @@ const WHY = {
   other: "could not be applied at the time",
 };
 
-/** An amount that was not applied, why, and what to do about it. */
+/** An amount that was not applied, the reason, and the next step. */
 export function question(asked: Question & { name: string; provider: string }): string {
   const { name, provider, due_on, period, reason, usual, currency } = asked;
   const why = reason === "unusual" ? `is far from the usual ${inCurrency(usual!, currency)}` : WHY[reason ?? "other"];

@@ -27,7 +27,7 @@ export const warnings = {
     `The chart shows the first ${shown} of ${lines} lines; the total covers all of them. list_bills shows the rest.`,
 };
 
-/** How to call a period, after an amount: "this month". */
+/** The name of a period after an amount: "this month". */
 export function periodWords({ from, to, name }: Period): string {
   switch (name) {
     case undefined:
@@ -37,7 +37,7 @@ export function periodWords({ from, to, name }: Period): string {
   }
 }
 
-/** How to call the period compared with: "at this point last month". */
+/** The name of the compared period: "at this point last month". */
 export function earlierWords({ from, to }: Period, name: string | undefined): string {
   const counted = /^last_(\d+_\w+)$/.exec(name ?? "")?.[1];
   if (counted) return `in the ${counted.replace("_", " ")} before`;
@@ -121,7 +121,7 @@ export const chart = {
   },
 };
 
-/** Where there is nothing else: "48000 JPY this month, without a known exchange rate to EUR." */
+/** For amounts without a rate only: "48000 JPY this month, without a known exchange rate to EUR." */
 const withoutRate = (amounts: readonly Money[], when: string, { currency }: Money): string =>
   `${and(amounts.map(money))} ${when}, without a known exchange rate to ${currency}.`;
 

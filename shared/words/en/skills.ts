@@ -1,4 +1,4 @@
-/** What assistants can learn before they keep books: a guide, besides the prompts. Loaded by the first that asks. */
+/** A guide for assistants before they keep books, besides the prompts. Loaded at the first request. */
 export const guide = {
   description: "How to keep a household's or small company's expenses and bills here, and what to ask people.",
   text: `\

@@ -72,7 +72,7 @@ export const refusals = {
   }),
 };
 
-/** What people call a thing. */
+/** The familiar name of a kind of record. */
 export function subject(of: Subject, format: Pick<EffectFormat, "date" | "money"> = DATA_FORMAT): string {
   const sum = (of: Money) => format.money(of.amount, of.currency);
   const name = "name" in of ? of.name ?? "a deleted record" : "";
@@ -106,11 +106,11 @@ export function subject(of: Subject, format: Pick<EffectFormat, "date" | "money"
 export function reversal({ what, verb, fields = [] }: { what: string; verb?: string; fields?: string[] }): string {
   if (verb === "removed" || verb === "restored") return `${what} ${verb}`;
   if (verb) return `${what} is ${verb} again`;
-  // Facts that have no name may have changed as well, for example only the rate.
+  // Facts without a name may have changed as well, for example only the rate.
   return fields.length > 0 ? `${what}: ${fieldNames(fields)} changed back` : `${what} changed back`;
 }
 
-/** What could not be reverted. */
+/** Items that could not be reverted. */
 export const kept = {
   connection_ended: (what: string): string => `${what} was not restored: connect it again`,
   lines_gone: (what: string): string => `${what} was not restored: import the file again before you reconcile`,

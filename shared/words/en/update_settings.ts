@@ -160,7 +160,7 @@ interface Revalued {
   currency: string;
   moved: number;
   without_rate: number;
-  /** How many wait for a rate. */
+  /** The number of payments that wait for a rate. */
   pending: number;
 }
 
@@ -171,7 +171,7 @@ interface Changed {
   default_lead_days?: number;
   hide_amounts_in_email?: boolean;
   mails?: "mine" | "all" | "none";
-  /** Whether members see only what they recorded or look after. */
+  /** Whether members see only their recorded and assigned records. */
   own_only?: boolean;
   /** Whether notes, tags and categories may change in closed months. */
   relabel_closed?: boolean;

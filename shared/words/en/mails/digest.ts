@@ -130,7 +130,7 @@ export const digest = {
     }): string => `${ENDING[what](organization)} ${hasEnded ? "stopped" : "will stop"} ${when}`,
     heading: "When the plan ends",
     headingEnded: "The plan has ended",
-    /** Why, and what it means. @param end.date "Monday, 15 June". */
+    /** The reason and its consequences. @param end.date "Monday, 15 June" */
     why: ({ reason, date, hasEnded }: { reason: PlanEnding; date: string; hasEnded: boolean }): string => ({
       trial: `The trial ${hasEnded ? "ended" : "ends"} on ${date}.`,
       past_due: `A payment failed, so the plan ${hasEnded ? "ended" : "ends"} on ${date}.`,
@@ -229,13 +229,13 @@ export const digest = {
   total: ({ amount, ratesOn, isEstimate }: { amount: string; ratesOn?: string; isEstimate?: boolean }): string =>
     `Total: ${isEstimate ? "about " : ""}${amount}${ratesOn ? ` (exchange rates of ${ratesOn})` : ""}`,
 
-  /** @param link.organization if there are several. */
+  /** @param link.organization if there are several */
   reconnect: ({ name, organization, provider }: { name: string; organization?: string; provider: string }): string =>
     `${name}${
       organization ? ` (${organization})` : ""
     }: ${provider} no longer accepts our key, so we can’t fetch the amount.`,
 
-  /** What to tell the assistant. */
+  /** Sentences for the assistant. */
   advice: {
     ask: "Ask your assistant: “What is due this week?”",
     /** @param budget.name null for all spending */
@@ -252,7 +252,10 @@ export const digest = {
   /** Before the links to the books. */
   withoutAssistant: "No assistant at hand?",
 
-  /** Why the mail came. @param told.organization null if there are several. @param told.hears why, or several. */
+  /**
+   * The reason for the mail. @param told.organization null if there are several @param told.hears one or several
+   * reasons
+   */
   reason: ({ organization, count, hears }: {
     organization: string | null;
     count: number;

@@ -12,7 +12,7 @@ interface About {
 }
 
 interface Listed {
-  /** What changes, a line each. */
+  /** The changes, one per line. */
   effects: readonly string[];
   link: string;
 }
@@ -26,7 +26,7 @@ const list = (lines: readonly string[]): string => lines.map((line) => `- ${line
 const asker = ({ proposer, app }: Pick<About, "proposer" | "app">): string =>
   app ? `${proposer}’s app ${app}` : proposer;
 
-/** The same whether it is the first mail or the second. @param lead its first line. */
+/** The same for the first and the second mail. @param lead its first line */
 const ask = (lead: string, { effects, link, reasons, expires, organization }: Asked): string =>
   [
     lead,
@@ -38,7 +38,7 @@ const ask = (lead: string, { effects, link, reasons, expires, organization }: As
     "decides what needs approval. If you do nothing, nothing changes.",
   ].join("\n\n") + "\n";
 
-/** @param why the reader gets it. */
+/** @param why the reader gets it */
 const tell = (lead: string, { effects, link, said }: Listed & { said: string }, why: string): string =>
   [
     lead,
@@ -49,9 +49,9 @@ const tell = (lead: string, { effects, link, said }: Listed & { said: string }, 
   ].join("\n\n") + "\n";
 
 export const proposal = {
-  /** Instead of any amount, for who wants none in mails. */
+  /** Replaces amounts for recipients who want none in mails. */
   hidden: "(amount not shown)",
-  /** For who may decide. */
+  /** For people who can decide. */
   asked: {
     subject: (about: About): string => `${asker(about)} wants to ${about.act}`,
     text: (asked: Asked): string =>
@@ -102,7 +102,7 @@ export const proposal = {
         "You’re getting this email because you asked for the change.",
       ),
   },
-  /** For the others who were asked. */
+  /** For the other people who were asked. */
   settled: {
     text: ({ said, ...about }: About & Listed & { said: string }): string =>
       tell(

@@ -3,10 +3,10 @@
 interface SignInMail {
   subject: string;
   heading: string;
-  /** @param to.email the identity provider's placeholder. */
+  /** @param to.email the identity provider's placeholder */
   lead(to: { email: string; newEmail: string }): string;
   button: string;
-  /** Absent where the mail has no code. */
+  /** Absent in a mail without a code. */
   beforeCode?: string;
   ending: string;
 }

@@ -7,7 +7,7 @@ export const account = {
   /** The accessible name of the list of sections. */
   index: "Sections of your account",
   organizations: "Organization and plan",
-  /** Where there are no plans. */
+  /** Used while plans are off. */
   organizationsOnly: "Organization",
   apps: "Connected apps",
   providers: "Bill providers",
@@ -104,7 +104,7 @@ export const apps = {
   neverUsed: "never used",
   /** @param change one of `changes` */
   lastChange: (change: string, at: Child) => <>last change: {change}, {at}</>,
-  /** By the tool that made it. */
+  /** By the tool that made the change. */
   changes: {
     log_expenses: "logged expenses",
     update_expenses: "edited expenses",
@@ -121,7 +121,7 @@ export const apps = {
     decide_proposal: "approved or rejected a proposal",
   },
   otherChange: "changed something",
-  /** Titles of events, where they go, and until when. */
+  /** Titles of events, their destinations and expiry. */
   sent: (titles: string, host: string, until: Child) => (
     <>
       {titles}: sent to {host} until {until}, unless it renews

@@ -2,7 +2,7 @@
 /** The activity page. */
 import type { Child } from "hono/jsx";
 
-/** What an event is about. */
+/** The subject of an event. */
 interface EventDetail {
   access?: string | undefined;
   client_name?: string | null | undefined;

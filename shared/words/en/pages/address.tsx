@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Changing the sign-in address: asking for it, and the page behind the mailed links. */
+/** Changing the sign-in address: the request, and the page behind the mailed links. */
 import type { Child } from "hono/jsx";
 
 export const changeAddress = {
@@ -10,7 +10,7 @@ export const changeAddress = {
   cancel: "Keep the address",
   notAnAddress: "That’s not an email address. Check it for typos.",
   same: "You already sign in with this address.",
-  /** Claims no mail: where the new address has an account none is sent, and the page doesn't tell. */
+  /** Promises no mail: none is sent if the new address has an account, and the page doesn't reveal that. */
   sentTitle: "Check both inboxes",
   sent: (from: Child, to: Child) => (
     <>

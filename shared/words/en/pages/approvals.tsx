@@ -1,8 +1,8 @@
 /** @jsxImportSource hono/jsx */
-/** The pages about approvals: what needs it, what waits for it, and one proposal. */
+/** The pages about approvals: rules, waiting proposals, and one proposal. */
 import type { Child } from "hono/jsx";
 
-/** The person who asks; through an app of theirs, or on a page. */
+/** The person who proposes, through an app or on a page. */
 interface Asking {
   who: Child | null;
   isMine: boolean;
@@ -91,7 +91,7 @@ export const proposal = {
   wants: approvalPolicy.wants,
   wanted: approvalPolicy.wanted,
   in: (organization: Child) => <>In {organization}. Nothing has been changed so far.</>,
-  /** Once it no longer waits. */
+  /** After the decision. */
   inDone: (organization: Child) => <>In {organization}.</>,
   what: "What will change",
   whatOf: {

@@ -20,7 +20,7 @@ export const books = {
   withOverdue: "with what is overdue",
   withoutUnknown: "not counting amounts that aren’t known yet",
   about: (amounts: string, isEstimate: boolean): string => isEstimate ? `About ${amounts}` : amounts,
-  /** Of spending, from the month before. @param now.isRunning whether the month goes on. */
+  /** A change of spending from the month before. @param now.isRunning whether the month is still running */
   change: ({ percent, change, isRunning }: { percent: string; change: number; isRunning: boolean }): string => {
     const then = isRunning ? "at this point last month" : "the month before";
     return change === 0 ? `about as much as ${then}` : `${percent} ${change < 0 ? "less" : "more"} than ${then}`;
@@ -33,7 +33,7 @@ export const books = {
   dueOn: (day: Child) => <>due {day}</>,
   overdueSince: (day: Child) => <>since {day}</>,
   moreOverdue: (name: Child, count: string) => <>{name} has {count} overdue dates. The oldest are shown.</>,
-  /** Of a bill that comes more often than is shown. @param dates `count`, and what they cost by its kind of amount. */
+  /** For a bill with more dates than are shown. @param dates `count`, and their cost by its kind of amount */
   allDates: {
     count: (count: string, day: Child) => <>{count} payments by {day}</>,
     fixed: (dates: Child, amount: string) => <>{dates}, {amount} in total</>,
@@ -51,7 +51,7 @@ export const books = {
   next: (month: string): string => `${month} →`,
   months: "Other months",
   nothingSpent: "Nothing was spent this month.",
-  /** Where nothing else was spent. */
+  /** For a month without other spending. */
   withoutRate: (amounts: string, currency: string): string =>
     `${amounts}, without a known exchange rate to ${currency}.`,
   total: (amount: string): string => `Total: ${amount}`,
@@ -59,16 +59,16 @@ export const books = {
   budget: {
     left: (left: string, limit: string): string => `${left} left of ${limit}`,
     over: (over: string, limit: string): string => `${over} over the budget of ${limit}`,
-    /** Earlier months or years took all of it, and more. */
+    /** Earlier overspending used up more than all of it. */
     usedBefore: (spent: string): string => `${spent} spent; earlier overspending used up the budget`,
-    /** Of the budget for all spending. */
+    /** For the budget of all spending. */
     all: (left: string): string => `All spending: ${left}`,
     whole: { month: "All spending, monthly", year: "All spending, yearly" },
     yearly: (category: Child) => <>{category}, yearly</>,
   },
   budgets: "Budgets",
   balances: "Shared costs",
-  /** Without whom it is a former member, here and below. */
+  /** Without a name it is a former member, here and below. */
   youOwe: (whom: Child | undefined, sum: string) => <>You owe {whom ?? "a former member"} {sum}</>,
   owesYou: (who: Child | undefined, sum: string) => <>{who ?? "A former member"} owes you {sum}</>,
   owes: (who: Child | undefined, whom: Child | undefined, sum: string) => (
@@ -78,10 +78,10 @@ export const books = {
   ),
   formerMember: "a former member",
   you: "you",
-  /** Of an expense. @param shares of each: "you €23.40, ben@example.com €23.40". */
+  /** For an expense. @param shares "you €23.40, ben@example.com €23.40" */
   paidBy: (payer: Child, shares: Child) => <>Paid by {payer} · shares: {shares}</>,
   share: (who: Child, sum: string) => <>{who} {sum}</>,
-  /** Of a bill. @param how "equally between …". */
+  /** For a bill. @param how "equally between …" */
   pays: (payer: Child, how: string) => <>{payer} pays, split {how}</>,
   youPay: (how: string): string => `You pay, split ${how}`,
   splits: (how: string): string => `Split ${how}`,

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The consent page, and the pages that say why an app cannot be connected. */
+/** The consent page, and the pages that explain why an app cannot be connected. */
 import type { Child } from "hono/jsx";
 
 export const consent = {
@@ -60,7 +60,7 @@ export const consent = {
       Every change can be <strong>undone for 30 days</strong>
     </>
   ),
-  /** Folded, since it is rare. */
+  /** Folded, because few people need it. */
   also: "What else it can do",
   alsoDo: {
     see: "See the members’ email addresses",
@@ -216,7 +216,7 @@ export const consentRefusals = {
       message: "This request was allowed before. If the app still isn’t connected, connect it again from the app.",
     },
   },
-  /** An error that is sent to the app only if the person agrees. @param what the error. */
+  /** An error that is sent to the app only if the person agrees. @param what the error */
   unasked: {
     title: "This app can’t be connected like this",
     fromHost: (host: string, what: Child) => (

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Uploaded invoices and receipts, one by one. */
+/** Uploaded invoices and receipts. */
 import type { Child } from "hono/jsx";
 import { refusals as attaching } from "../attach_document.ts";
 import { documentRefusals, doubts } from "../documents.ts";
@@ -31,7 +31,7 @@ export const documents = {
     new: "Nothing in your books matches it. Your assistant can record it.",
     unread: "Nothing could be read from it. Your assistant can attach it.",
   },
-  /** Why it is not sorted. */
+  /** Why it is not attached. */
   short: {
     filed: "",
     question: "A question for you",
@@ -49,7 +49,7 @@ export const documents = {
   ),
   refused: "That didn’t work: the books changed meanwhile, or you may not change them.",
   doubtful: "Something in this document doesn’t add up. Check it before you pay.",
-  /** What does not add up, by code. */
+  /** The amounts that do not add up, by code. */
   doubts: doubts as Reasons,
   unreadable: "This file can’t be read, so it wasn’t kept. Statements are uploaded one by one.",
   /** Why a file was not kept, by code. */

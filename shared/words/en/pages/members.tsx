@@ -95,7 +95,7 @@ const them = (leaves: boolean) =>
     ? { subject: "You", possessive: "Your", object: "you", are: "you’re" }
     : { subject: "They", possessive: "Their", object: "them", are: "they’re" };
 
-/** @param leaves whether it is the reader who leaves. */
+/** @param leaves whether the reader leaves */
 export const removal = {
   title: (leaves: boolean): string => leaves ? "Leave an organization" : "Remove a member",
   question: (leaves: boolean, address: Child, organization: Child) =>
@@ -130,7 +130,7 @@ export const removal = {
     invitations === 1
       ? `${them(leaves).possessive} open invitation no longer works.`
       : `${them(leaves).possessive} ${invitations} open invitations no longer work.`,
-  /** A proposal of theirs. @param act "delete 12 expenses". @param page its page. */
+  /** A proposal of theirs. @param act "delete 12 expenses" @param page its page */
   waiting: (leaves: boolean, act: string, at: Child, page: string) => (
     <>
       <a href={page}>{leaves ? "Your" : "Their"} change that is waiting for approval</a>, to {act} (asked on{" "}

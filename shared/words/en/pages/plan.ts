@@ -20,7 +20,7 @@ export const plan = {
   trialOfCanceled: (until: string, ended: string, { date }: PageFormat): string =>
     `Team plan, free to try until ${date(until)}; the subscription ended on ${date(ended)}`,
   trialEnded: (at: string, { date }: PageFormat): string => `Free plan; the Team plan trial ended on ${date(at)}`,
-  /** @param paid the text for the plan without a trial. */
+  /** @param paid the text for the plan without a trial */
   paidAndTrial: (paid: string, until: string, { date }: PageFormat): string =>
     `${paid}. Until ${date(until)} everything in the Team plan is free to try`,
   unpaid: (plan: Plan): string => `${NAMES[plan]}; a payment didn’t arrive`,

@@ -8,12 +8,12 @@ const STAYS = "Nothing is deleted: you can still sign in and export everything h
 export const planPage = {
   title: "Plan",
   heading: (organization: Child) => <>Plan of {organization}</>,
-  /** What to do now, and why. */
+  /** The next step and its reason. */
   next: {
     trial: (until: string, { date }: PageFormat): string =>
       `Your trial ends on ${date(until)}. After that, assistants can’t read or change anything here and no reminders ` +
       `are sent until you choose a plan. ${STAYS}`,
-    /** A paid plan goes on, only smaller. */
+    /** A paid plan continues, only smaller. */
     trialOfPaid: (until: string, plan: string, { date }: PageFormat): string =>
       `On ${date(until)} the trial of the Team plan ends, and the ${plan} continues.`,
     trialEnded:

@@ -107,7 +107,7 @@ export const connectProvider = {
   missing: "Fill this in.",
 };
 
-/** How a trial of a provider went. Undefined: a server at an address that a person entered. */
+/** The result of trying a provider. Undefined: a server at an address that a person entered. */
 type Whom = string | undefined;
 const whom = (provider: Whom): string => provider ?? "The server at this address";
 

@@ -2,7 +2,7 @@
 /** Signing in: the login page, the page after the mail, the mailed link's page, and failed sign-ins. */
 import type { Child } from "hono/jsx";
 
-/** For reviewers of app directories, while the operator lets them in. */
+/** For reviewers of app directories, while the operator admits them. */
 export const review = {
   title: "Reviewer sign-in",
   lead: "This page is for the reviewers of app directories. Use the code from the submission.",
@@ -27,7 +27,7 @@ export const login = {
   signInAs: (address: string): string => `Sign in as ${address}`,
   review: "Sign in with a reviewer’s code",
   mailbox: "Open the mailbox",
-  /** Marks what only the embedded stack has. */
+  /** Marks elements that only the embedded stack has. */
   local: "local",
 };
 

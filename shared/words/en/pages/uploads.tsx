@@ -45,7 +45,7 @@ export const uploaded = {
   another: "To send another file, ask your assistant for a new link.",
   /** @param part "40%" */
   progress: (part: string): string => `${part} read and compared with your books.`,
-  /** Where scripts don’t continue by themselves. */
+  /** For browsers in which no script continues. */
   orHere: "Your assistant continues from there, or you can continue here.",
   asksFirst: "Your assistant has a question about it before it can be read.",
   noneReadable: "None of its rows can be read. Ask your assistant why.",
