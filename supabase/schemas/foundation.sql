@@ -1,9 +1,7 @@
--- Foundation: schemas, who may use them, ids, the instant of a request, currencies.
--- `public` holds functions only (the database's API for `service_role`); tables live in schemas of their own, none of
--- which is exposed.
+-- Foundation: schemas and their rights, ids, the instant of a request, currencies. `public` contains only functions
+-- (the database's API for `service_role`). Tables are in other schemas, none of which is exposed.
 
--- Functions are executable by everybody unless the default itself is taken away; the `in schema` form would change
--- nothing.
+-- Everybody can execute new functions unless the global default is revoked; the `in schema` form would change nothing.
 alter default privileges revoke execute on functions from public;
 -- The platform may grant new objects in `public` to the API roles by default.
 alter default privileges in schema public revoke all on functions from anon, authenticated;
@@ -25,7 +23,7 @@ grant usage on schema identity, oauth, billing, app, jobs to service_role;
 -- Tools run as `authenticated` under row-level security; these schemas contain the data that they may see.
 grant usage on schema identity, billing, app to authenticated;
 
--- Who may execute a function follows from its schema; the few exceptions say so where they are made.
+-- A function's schema determines its execution rights; the few exceptions are marked.
 alter default privileges in schema public, identity, oauth, billing, jobs grant execute on functions to service_role;
 alter default privileges in schema app grant execute on functions to authenticated, service_role;
 
@@ -34,17 +32,18 @@ grant usage on sequence app.id_number to authenticated, service_role;
 
 create or replace function app.new_id_bits() returns bigint
 language sql volatile
-  -- Time first, in 32nds of a second since 2024 (35 bits, 34 years): rows made together lie together in every index,
-  -- and a month of a large organization is read from a few neighbouring pages. Then a counter (25 bits), so that no two
-  -- are equal, multiplied so that none can be counted.
+  -- The time comes first, in 32nds of a second since 2024 (35 bits, 34 years), so rows created together are adjacent in
+  -- every index, and a month of a large organization is read from a few neighboring pages. Then comes a counter (25
+  -- bits), which makes ids unique, multiplied so that nobody can count them.
   return ((((date_part('epoch', clock_timestamp()) - 1704067200) * 32)::bigint & 34359738367) << 25)
     | (((nextval('app.id_number') & 33554431) * 20241203) & 33554431);
-comment on function app.new_id_bits is 'The 60 bits of a new public id, as app.spell_id() writes them.';
+comment on function app.new_id_bits is 'Returns the 60 bits of a new public id, in the form of app.spell_id().';
 
 create or replace function app.spell_id(prefix text, bits bigint) returns text
 language sql immutable
   return prefix || '_' || lpad(to_hex(bits), 15, '0');
-comment on function app.spell_id is 'An id of 60 bits as text: the prefix, an underscore and 15 hexadecimal digits.';
+comment on function app.spell_id is
+  'Returns an id of 60 bits as text: the prefix, an underscore and 15 hexadecimal digits.';
 
 create or replace function app.new_id(prefix text) returns text
 language plpgsql volatile set search_path = '' as $$
@@ -60,14 +59,14 @@ create or replace function app.instant() returns timestamptz
 language sql stable
   return coalesce(nullif(current_setting('app.at', true), '')::timestamptz, now());
 comment on function app.instant is
-  'The instant of the running request as its function handed it in (setting app.at), else the transaction''s own.';
+  'Returns the instant of the running request from its function (setting app.at), else the transaction''s own.';
 
 create or replace function app.request_name() returns text
 language sql stable
-  -- Inlined where it is called, for next to nothing.
+  -- Inlined into callers, so it costs almost nothing.
   return 'request ' || (current_setting('request.headers', true)::json ->> 'x-request-id');
 comment on function app.request_name is
-  'The request that the running transaction serves, by its id; null without one. As application_name it is in the '
+  'Returns the id of the running transaction''s request; null without one. As application_name, it appears in the '
   'database''s log and in pg_stat_activity until the transaction ends.';
 revoke all on function app.request_name from authenticated;
 

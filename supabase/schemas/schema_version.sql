@@ -1,4 +1,4 @@
--- The version of the schema: how many migrations it takes. Functions of version N also work on N - 1 and N + 1, so that
+-- The version of the schema: its number of migrations. Functions of version N also work with N - 1 and N + 1, so
 -- functions and schema need not change at the same moment.
 
 create or replace function public.ping() returns jsonb
@@ -7,4 +7,4 @@ begin
   return jsonb_build_object('schema', 2);
 end
 $$;
-comment on function public.ping is 'Answers with the version of the schema: the health check asks.';
+comment on function public.ping is 'Returns the version of the schema, for the health check.';

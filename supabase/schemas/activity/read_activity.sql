@@ -1,5 +1,6 @@
--- The activity page: changes with their effects, reads by apps, and events of accounts and grants. Changes and reads
--- are selected as the person. The audit trail has no policy, so the service selects it with an explicit filter.
+-- The activity page: changes with their effects, reads by apps, and events of accounts and grants. The queries of
+-- changes and reads run as the person. The audit trail has no policy, so the service queries it with an explicit
+-- filter.
 
 create or replace function app.describe_activity(change app.change_sets, most_effects int) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -1,5 +1,5 @@
--- Answers a proposal once. The answer comes from another person who saw the effects. An approved proposal runs with the
--- rights that its proposer has at that moment, and only if its effects still equal the shown ones.
+-- Answers a proposal once. The answer comes from another person who saw the effects. An approved proposal runs with its
+-- proposer's current rights, and only if its effects still equal the shown ones.
 
 create or replace function app.told_effects(told jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -54,8 +54,8 @@ exception when sqlstate 'EX001' then
 end
 $$;
 comment on function app.run_approved is
-  'Runs an approved proposal as its proposer, the person of the request''s claims: the tool''s envelope, or {ok: '
-  'false, error} when it fails or its effects differ from the shown ones. Then nothing is written.';
+  'Runs an approved proposal as its proposer, the person of the request''s claims. Returns the tool''s envelope, or '
+  '{ok: false, error} when it fails or its effects differ from the shown ones; then nothing is written.';
 
 create or replace function app.may_decide(proposal app.proposals, user_id uuid, through text) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -151,9 +151,9 @@ exception when sqlstate 'EX001' then
 end
 $$;
 comment on function app.settle_proposal is
-  'Answers a proposal: {outcome: approved | refused | withdrawn | stale, change_id?, problem?, result?}, or what keeps '
-  'it from being answered: unknown, already, expired, changed (another hash), not_allowed (why: others proposed what '
-  'is to be withdrawn, they did it on their own, it takes the page, or the approver), busy; or '
+  'Answers a proposal. Returns {outcome: approved | refused | withdrawn | stale, change_id?, problem?, result?}, or '
+  'the obstacle: unknown, already, expired, changed (another hash), not_allowed (with why: others proposed the '
+  'proposal to withdraw, it is the person''s own, it requires the page, or another approver), busy; or '
   'identity.refuse_deleting.';
 revoke all on function app.settle_proposal from authenticated;
 
@@ -167,8 +167,8 @@ begin
 end
 $$;
 comment on function public.decide_proposal is
-  'The page''s press. decision: approve, refuse or withdraw; hash: of what the page showed. Outcomes of '
-  'app.settle_proposal.';
+  'Answers a proposal from its page. decision: approve, refuse or withdraw; hash: of the version that the page '
+  'showed. Returns the outcomes of app.settle_proposal.';
 
 create or replace function app.decide_proposal(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -184,7 +184,7 @@ begin
 end
 $$;
 comment on function app.decide_proposal is
-  'Tool decide_proposal: what public.call_tool is to decide, {decides}, where there is such a proposal to the person.';
+  'Tool decide_proposal. Returns {decides}, the proposal for public.call_tool to decide, if the person can see it.';
 
 create or replace function app.decide_as_assistant(envelope jsonb, user_id uuid, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -213,7 +213,7 @@ begin
 end
 $$;
 comment on function app.decide_as_assistant is
-  'The answer of the tool decide_proposal, once its person was found to see the proposal.';
+  'Returns the answer of the tool decide_proposal, after the check that its person can see the proposal.';
 revoke all on function app.decide_as_assistant from authenticated;
 
 alter function app.run_approved set role = 'authenticated';

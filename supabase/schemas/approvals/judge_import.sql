@@ -111,4 +111,5 @@ exception when sqlstate 'EX003' then
   return nullif(kept::jsonb, 'null');
 end
 $$;
-comment on function app.foresee_import is 'What app.judge_import answers; nothing of the call is kept.';
+comment on function app.foresee_import is
+  'Returns the result of app.judge_import and rolls back all writes of the call.';

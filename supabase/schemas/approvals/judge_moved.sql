@@ -51,8 +51,8 @@ begin
 end
 $$;
 comment on function app.exceeds_amount is
-  'Why sums are more than a rule lets pass, in its currency at the rates of a day: {reason: amount | unconvertible, '
-  '…}; null when they are not.';
+  'Returns the reason that sums exceed a rule, in the rule''s currency at the rates of a day: {reason: amount | '
+  'unconvertible, …}; null when they don''t.';
 
 create or replace function app.counted_records(rule app.approval_rules, tools text[], moved jsonb) returns bigint
 language plpgsql immutable set search_path = '' as $$
@@ -70,8 +70,8 @@ begin
 end
 $$;
 comment on function app.counted_records is
-  'The records of a change that a rule counts; null of a change that it is not about. A rule about a tool is about '
-  'what that does, whatever tool does it.';
+  'Returns the records of a change that a rule counts; null when the rule doesn''t apply. A rule about a tool applies '
+  'to the same effects by any tool.';
 
 create or replace function app.judge_moved(context app.context, tools text[], moved jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -17,7 +17,7 @@ create table app.mails (
     check (num_nonnulls(proposal_id, event_id) = 1 and (kind = 'removed') = (event_id is not null))
 );
 comment on table app.mails is
-  'Which mails about proposals and removals somebody is sending, or sent. A sender that dies leaves a lease that ends.';
+  'Mails about proposals and removals that a sender has claimed or sent. If a sender dies, its lease expires.';
 comment on column app.mails.kind is
   'asked and reminded go to people who can decide, decided to the proposer, settled to the others who were asked, '
   'removed to the former member.';
@@ -76,7 +76,7 @@ begin
 end
 $$;
 comment on function app.find_due_mails is
-  'Who is to hear what by mail, sent or not; about: only one proposal, or one organization.';
+  'Returns the recipients and kinds of mails, sent or not. about: only one proposal or one organization.';
 revoke all on function app.find_due_mails from authenticated;
 
 create or replace function app.describe_removal(event_id bigint, reader identity.profiles) returns jsonb
@@ -98,7 +98,8 @@ begin
 end
 $$;
 comment on function app.describe_removal is
-  'The removal, for the former member: {organization, by, country, balances, withdrawn: how many proposals}.';
+  'Returns a removal for the former member: {organization, by, country, balances, withdrawn: the number of '
+  'proposals}.';
 revoke all on function app.describe_removal from authenticated;
 
 create or replace function app.may_be_asked(proposal_id text, user_id uuid, at timestamptz) returns boolean
@@ -177,7 +178,7 @@ create or replace function app.next_attempt(attempts int, at timestamptz) return
 language sql immutable
   return at + interval '5 minutes' * least(3 ^ (attempts - 1), 144);
 comment on function app.next_attempt is
-  'When a mail or an event is sent again after so many attempts: exponential backoff, up to half a day.';
+  'Returns the next attempt for a mail or an event after this many attempts: exponential backoff, up to half a day.';
 revoke all on function app.next_attempt from authenticated;
 
 create or replace function public.settle_mail(mail_id text, is_sent boolean, at timestamptz) returns void
@@ -190,4 +191,4 @@ begin
 end
 $$;
 comment on function public.settle_mail is
-  'Notes that a mail was taken by the mail service, or that it is to be tried again, not at once.';
+  'Records that the mail service accepted a mail, or that it must be retried later.';

@@ -14,7 +14,7 @@ begin
   );
 end
 $$;
-comment on function app.add_sums is 'Minor units by currency, added up.';
+comment on function app.add_sums is 'Adds up minor units by currency.';
 
 create or replace function app.worth_of(kept jsonb, usual_minor bigint default null)
   returns table (currency text, minor numeric)

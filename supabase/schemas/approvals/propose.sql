@@ -57,7 +57,7 @@ begin
 end
 $$;
 comment on function app.find_approvers is
-  'Who may approve what somebody proposes: not they themselves. None where they are the only one.';
+  'Returns the people who may approve a person''s proposal, except that person; empty if there is nobody else.';
 
 create or replace function app.answer_proposal(proposal app.proposals) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -79,7 +79,7 @@ begin
 end
 $$;
 comment on function app.answer_proposal is
-  'The answer of a call that waits for approval: an error, so that no assistant takes it for done.';
+  'Returns the answer of a call that waits for approval: an error, so that no assistant mistakes it for success.';
 
 create or replace function app.propose(context app.context, tool text, arguments jsonb, would jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -127,8 +127,8 @@ begin
 end
 $$;
 comment on function app.propose is
-  'Keeps a write that was taken back as a proposal, the same one when it is the same; would: {reasons, facts, effects, '
-  'fingerprint}.';
+  'Stores a rolled-back write as a proposal, or returns the existing one if it is the same. would: {reasons, facts, '
+  'effects, fingerprint}.';
 
 create or replace function app.perform_judged(context app.context, tool text, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -208,4 +208,5 @@ begin
   return result;
 end
 $$;
-comment on function app.preview_judged is 'A tool that is about to be taken back, with a warning if it needs approval.';
+comment on function app.preview_judged is
+  'Previews a tool before its rollback, with a warning if the write needs approval.';

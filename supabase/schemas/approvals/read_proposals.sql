@@ -49,7 +49,8 @@ begin
 end
 $$;
 comment on function app.sees_proposal is
-  'Whether a member sees a proposal: their own, and all if they may decide. The policy of app.proposals says the same.';
+  'Whether a member sees a proposal: their own, or all if they may decide. The policy of app.proposals has the same '
+  'rule.';
 revoke all on function app.describe_proposal, app.sees_proposal from authenticated;
 
 create or replace function public.read_proposal(user_id uuid, proposal_id text, at timestamptz) returns jsonb
@@ -200,4 +201,4 @@ begin
 end
 $$;
 comment on function app.list_open_proposals is
-  'What waits for approval and the person may see, as their policies let them; null when nothing does.';
+  'Returns the pending proposals that the person''s policies show; null without any.';

@@ -18,8 +18,8 @@ create table app.approval_rules (
   constraint approval_rules_amount_has_currency check ((over_minor is null) = (currency is null))
 );
 comment on table app.approval_rules is
-  'Which writes need approval: those of a tool (any, when null) by these roles; with an amount or a number of records '
-  'only what exceeds it, added up per person over 24 hours.';
+  'Writes that need approval: those of a tool (any, when null) by these roles. With an amount or a number of records, '
+  'only those above it, added up per person over 24 hours.';
 comment on column app.approval_rules.approver is
   'Who can approve: everybody with the right approvals:decide, or only the owner.';
 create index approval_rules_organization_id_idx on app.approval_rules (organization_id);
@@ -56,10 +56,10 @@ create table app.proposals (
 );
 comment on table app.proposals is
   'Writes that wait or waited for approval: the request, its proposer and its exact effects.';
-comment on column app.proposals.proposed_on is 'Today, when it was proposed: what "yesterday" in it means.';
-comment on column app.proposals.reasons is 'Which rules it exceeds, as facts: app.judge_moved.';
+comment on column app.proposals.proposed_on is 'The day of the proposal, which "yesterday" in it refers to.';
+comment on column app.proposals.reasons is 'The rules that it exceeds, as facts: app.judge_moved.';
 comment on column app.proposals.facts is 'Its effects, as the facts of its change.';
-comment on column app.proposals.effects is 'The same, thing by thing, before and after: app.read_effects.';
+comment on column app.proposals.effects is 'The same by record, before and after: app.read_effects.';
 comment on column app.proposals.fingerprint is
   'A hash of the rows it would write and replace, without values that are new each time. The approved run must produce '
   'the same hash.';

@@ -86,5 +86,5 @@ begin
 end
 $$;
 comment on function public.replay_parked_events is
-  'Lets parked events count now that their plan or organization is known: {"replayed","parked"}. With both arguments '
-  'it first binds an unbound subscription to an organization; it never binds one anew.';
+  'Applies parked events after their plan or organization has become known: {"replayed","parked"}. With both '
+  'arguments it first binds an unbound subscription to an organization; it never rebinds one.';

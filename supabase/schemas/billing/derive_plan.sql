@@ -16,7 +16,7 @@ begin
 end
 $$;
 comment on function billing.parked_reason is
-  'What a parked event waits for at an instant; replayable: for nothing any more.';
+  'Returns what a parked event waits for at an instant; replayable: it no longer waits.';
 
 create or replace view billing.parked_events with (security_invoker = true) as
 select e.id, e.event_id, e.type, e.subscription_id, e.provider_plan_id, e.claimed_organization_id, e.occurred_at,
@@ -25,8 +25,8 @@ select e.id, e.event_id, e.type, e.subscription_id, e.provider_plan_id, e.claime
 from billing.payment_events as e
 where e.outcome = 'parked';
 comment on view billing.parked_events is
-  'Events that wait for an operator, and for what. After adding the plan to billing.billing_plans, once the day of one '
-  'dated ahead has come, or for naming the organization: select public.replay_parked_events(…).';
+  'Events that wait for an operator, with the reason. Run select public.replay_parked_events(…) after adding the plan '
+  'to billing.billing_plans, once the day of an event dated ahead has come, or to name the organization.';
 grant select on billing.parked_events to service_role;
 
 create or replace function billing.subscriptions_with_a_say(organization identity.organizations, at timestamptz)
@@ -52,8 +52,8 @@ begin
 end
 $$;
 comment on function billing.subscriptions_with_a_say is
-  'The subscriptions that an organization''s plan may come from, best first. That a plan set by hand counts for more '
-  'than one that never was active is for the caller to see to.';
+  'The subscriptions that can determine an organization''s plan, best first. The caller must check that a plan set by '
+  'hand outranks a subscription that never was active.';
 
 create or replace function billing.derive_plan(organization identity.organizations, at timestamptz)
   returns identity.organizations

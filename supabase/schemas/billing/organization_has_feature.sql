@@ -1,7 +1,8 @@
 create or replace function billing.grace_ends_at(past_due_since timestamptz) returns timestamptz
 language sql immutable
   return past_due_since + interval '7 days';
-comment on function billing.grace_ends_at is 'Until when a plan counts whose payment is overdue; null where none is.';
+comment on function billing.grace_ends_at is
+  'Returns the end of the grace period of an overdue plan; null when no payment is overdue.';
 
 create or replace function identity.effective_plan(organization identity.organizations, at timestamptz) returns text
 language plpgsql stable set search_path = '' as $$

@@ -24,5 +24,5 @@ begin
   return coalesce((select s.plans_enabled from billing.settings as s), false);
 end
 $$;
-comment on function billing.plans_enabled is 'Whether plans decide what an organization may use.';
+comment on function billing.plans_enabled is 'Whether plans limit the features of organizations.';
 grant execute on function billing.plans_enabled to authenticated;

@@ -108,5 +108,5 @@ begin
 end
 $$;
 comment on function billing.settle_subscription is
-  'Lets the parked events of a subscription count, where its organization and their plan are known: binding, state by '
-  'the logical clock, then the organization''s plan and one audit row where the subscription has a say.';
+  'Applies the parked events of a subscription if its organization and plan are known: binding, state by the logical '
+  'clock, then the organization''s plan, and one audit row if the subscription determines it.';

@@ -21,8 +21,8 @@ create type billing.event_clock as (
   body_hash bytea
 );
 comment on type billing.event_clock is
-  'Orders the events of one subscription, field by field. The provider''s instants are whole seconds: within one, an '
-  'end beats everything, then more payments, then more failed attempts.';
+  'Orders the events of one subscription, field by field. The provider''s instants are whole seconds: within one '
+  'second, an end counts most, then more payments, then more failed attempts.';
 
 create table billing.payment_events (
   id bigint generated always as identity primary key,
@@ -56,22 +56,22 @@ create table billing.payment_events (
   )
 );
 comment on table billing.payment_events is
-  'Every event of the payment provider that carried a valid signature, once. Keeps what decides about plans, never the '
-  'body: that names people and cards.';
+  'Every event of the payment provider with a valid signature, once. Stores the fields that determine plans, never '
+  'the body, which contains people and cards.';
 comment on column billing.payment_events.event_id is
   'The provider''s id of the event, if it sends one; for people only. It is not covered by the signature, so the hash '
   'of the body identifies duplicates.';
 comment on column billing.payment_events.status is
-  'What the event means for its subscription; null for kinds that mean nothing to us.';
+  'The meaning of the event for its subscription; null for kinds without a meaning here.';
 comment on column billing.payment_events.claimed_organization_id is
   'The organization named in the subscription''s notes. Anybody who can edit notes can write it, so it counts for the '
   'first binding only.';
 comment on column billing.payment_events.outcome is
-  'applied: it became the latest word on its subscription. stale: a later one was already there. parked: it waits, see '
-  'billing.parked_events. ignored: a kind without effect.';
+  'applied: it is the latest event of its subscription. stale: a later one had already been applied. parked: it '
+  'waits, see billing.parked_events. ignored: a kind without effect.';
 comment on column billing.payment_events.no_effect is
-  'Why an applied event left the organization as it was. never_active: until then nobody had paid for its '
-  'subscription, and there was something to lose.';
+  'Why an applied event did not change the organization. never_active: nobody had paid for its subscription yet, and '
+  'there was a plan to lose.';
 create index payment_events_subscription_id_idx on billing.payment_events (subscription_id);
 create index payment_events_parked_idx on billing.payment_events (subscription_id) where outcome = 'parked';
 
@@ -88,15 +88,15 @@ create table billing.subscriptions (
     check ((status is not distinct from 'past_due') = (past_due_since is not null)),
   constraint subscriptions_running_has_plan check (plan is not null or status is null or status = 'canceled')
 );
-comment on table billing.subscriptions is 'A subscription at the payment provider, as its latest event left it.';
+comment on table billing.subscriptions is 'A subscription at the payment provider, in the state of its latest event.';
 comment on column billing.subscriptions.organization_id is
   'Null until an operator or an event names an organization that exists; never changed after that.';
 comment on column billing.subscriptions.status is 'Null until the first event counts.';
 comment on column billing.subscriptions.past_due_since is
-  'When the first of the failures since the last good payment happened, at most a day before we were told.';
+  'The time of the first failure since the last good payment, at most a day before we received it.';
 comment on column billing.subscriptions.was_active is
   'Whether a counted event ever reported it active, regardless of later events.';
-comment on column billing.subscriptions.clock is 'Of the event that left it so.';
+comment on column billing.subscriptions.clock is 'The clock of the event that set this state.';
 create index subscriptions_organization_id_idx on billing.subscriptions (organization_id);
 
 -- Service only: people see their plan on pages that the service renders.

@@ -46,7 +46,7 @@ end
 $$;
 comment on function app.warn_of_twin is
   'A warning about the first other bill with a new bill''s name, one that app.find_duplicates reports for its payee, '
-  'or one of the same amount and rhythm due within three days, unless their payees or categories differ.';
+  'or one of the same amount and frequency due within three days, unless their payees or categories differ.';
 
 create or replace function app.warn_of_assignee(bill app.expenses) returns jsonb
 language plpgsql stable set search_path = '' as $$

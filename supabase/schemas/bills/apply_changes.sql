@@ -71,7 +71,8 @@ begin
   return bill;
 end
 $$;
-comment on function app.change_bill is 'A bill with the fields of a change but those of its schedule, not yet written.';
+comment on function app.change_bill is
+  'Returns a bill with the fields of a change except its schedule. Does not write it.';
 
 create or replace function app.write_bill(bill app.expenses) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -92,7 +93,7 @@ begin
   where e.id = bill.id and e is distinct from bill;
 end
 $$;
-comment on function app.write_bill is 'Writes what can change of a bill; nothing when nothing did.';
+comment on function app.write_bill is 'Writes the changeable columns of a bill, if any of them changed.';
 
 create or replace function app.clear_next_due() returns trigger
 language plpgsql set search_path = '' as $$
@@ -102,7 +103,8 @@ begin
 end
 $$;
 comment on function app.clear_next_due is
-  'A paused or cancelled bill has no next date, also when an undo makes it one again, which writes no derived column.';
+  'A paused or cancelled bill has no next date. An undo, which writes no derived columns, can also put it into that '
+  'state.';
 create trigger clear_next_due before update of status on app.expenses
   for each row when (new.status in ('paused', 'cancelled') and new.next_due is not null)
     execute function app.clear_next_due();
@@ -226,5 +228,5 @@ begin
 end
 $$;
 comment on function app.apply_changes is
-  'Changes a bill and its open dates. A price holds from apply_from on, else from the next open date; a schedule from '
-  'there, else from today; overdue dates keep both.';
+  'Changes a bill and its open dates. A price applies from apply_from on, else from the next open date; a schedule '
+  'from apply_from, else from today. Overdue dates keep both.';

@@ -73,8 +73,8 @@ begin
 end
 $$;
 comment on function app.change_occurrence is
-  'Skips, snoozes, prices or reopens one date of a bill. Reopening a paid one takes its payments out of the books. A '
-  'date that is as wanted already stays as it is.';
+  'Skips, snoozes, prices or reopens one date of a bill. Reopening a paid date removes its payments from the books. A '
+  'date that is already in the requested state stays unchanged.';
 
 -- Any member may store a provider's answer; owners may only end a connection.
 create policy "Members can note answers of providers, owners can end a link" on app.provider_links

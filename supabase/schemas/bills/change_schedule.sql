@@ -58,7 +58,7 @@ end
 $$;
 comment on function app.change_schedule is
   'A bill with the schedule fields of a change, not yet written; next_open is the next scheduled date that the change '
-  'applies to. A new rhythm counts from there unless first_due says from where.';
+  'applies to. A new frequency starts there, or at first_due if given.';
 
 create or replace function app.same_schedule(one app.expenses, other app.expenses) returns boolean
 language sql immutable
@@ -73,7 +73,7 @@ language sql immutable
   return case when (bill).frequency = 'once' then (bill).anchor_on
     else app.scheduled_on(bill, app.due_index(bill, day)) end;
 comment on function app.watch_from is
-  'tracked_from of a bill of which nothing before a day is ours to watch; a one-time bill is watched in any case.';
+  'Returns tracked_from of a bill that we don''t track before a day; one-time bills are always tracked.';
 
 create or replace function app.is_scheduled(bill app.expenses, day date) returns boolean
 language sql immutable
@@ -82,4 +82,4 @@ language sql immutable
       and app.schedule_index(bill, day) <= coalesce(app.last_index(bill), app.schedule_index(bill, day)),
     false
   );
-comment on function app.is_scheduled is 'Whether the schedule of a bill has a day.';
+comment on function app.is_scheduled is 'Whether the schedule of a bill contains a day.';

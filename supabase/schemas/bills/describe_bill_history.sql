@@ -62,8 +62,8 @@ begin
 end
 $$;
 comment on function app.describe_sum is
-  'A total in one currency at today''s rates: {amount, currency, estimated?, converted_from?}, the last one the other '
-  'currencies in it.';
+  'Returns a total in one currency at today''s rates: {amount, currency, estimated?, converted_from?}. The last lists '
+  'the other currencies in it.';
 
 create or replace function app.warn_of_estimates(names text[], sums app.money_sum[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -74,7 +74,7 @@ begin
 end
 $$;
 comment on function app.warn_of_estimates is
-  'That a total has amounts of these bills that are estimates, and how much they are.';
+  'A warning that a total contains estimated amounts of these bills, and their sum.';
 
 create or replace function app.describe_bill_history(context app.context, bill app.expenses) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -134,5 +134,5 @@ begin
 end
 $$;
 comment on function app.describe_bill_history is
-  'Of one bill: its last 12 payments, amount_from being the provider that said the amount, a warning when the value of '
-  'one is not final, each change of its fixed price by the due date from which it held, its next 6 due dates.';
+  'Returns one bill''s last 12 payments (amount_from is the provider of the amount), a warning when a value is not '
+  'final, each change of its fixed price with its first due date, and its next 6 due dates.';

@@ -15,7 +15,7 @@ create or replace function app.status_on(bill app.expenses, day date) returns te
 language sql immutable
   return case when (bill).status = 'active' and (bill).paused_until > day then 'paused' else (bill).status end;
 comment on function app.status_on is
-  'The status of a bill as people see it: one that rests until a later day is paused, though its next date is known.';
+  'Returns the status of a bill as people see it: a bill with pause_until is paused, although its next date is known.';
 
 create type app.bill_position as (
   id text,
@@ -176,9 +176,9 @@ begin
 end
 $$;
 comment on function app.describe_bills is
-  'Bills in this order as every tool shows them, as of now, to who asks for the dates within so many days; amounts of '
-  'overdue dates are what remains to be paid. due_currency: what the next date is in, when a part of it was paid '
-  'before the bill came to another currency. awaiting_amount: dates of automatic payments without an amount. '
-  'next_price {amount, from} is a price that was set and holds later; share_note {percent, amount?, currency} is what '
-  'my_share_percent makes of the amount, which totals count whole. due_in_window is what due, in the same order, has '
-  'of it.';
+  'Returns bills in this order in the form that all tools share. Amounts of overdue dates are the unpaid rest. '
+  'due_currency: the currency of the next date, if it was partly paid before the bill changed its currency. '
+  'awaiting_amount: dates of automatic payments without an amount. next_price {amount, from}: a price that applies '
+  'later. share_note {percent, amount?, currency}: the share by my_share_percent, while totals count the whole '
+  'amount. due_in_window: the corresponding entry of the argument due. Dates within the given number of days count as '
+  'due.';

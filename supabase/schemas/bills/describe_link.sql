@@ -13,7 +13,7 @@ begin
 end
 $$;
 comment on function app.link_status is
-  'How a link stands: its status, or paused_by_plan while the organization''s plan does not include fetching.';
+  'Returns the status of a link, or paused_by_plan while the organization''s plan does not include fetching.';
 
 create or replace function app.rejudge_statement(statement app.provider_statements, occurrence app.expense_occurrences)
   returns app.provider_statements
@@ -26,8 +26,8 @@ begin
 end
 $$;
 comment on function app.rejudge_statement is
-  'A statement with the reason and the usual amount of now: its date may have been reopened since, a payment undone, '
-  'the bill''s currency changed.';
+  'Returns a statement with the current reason and usual amount: since then, its date may have been reopened, a '
+  'payment undone, or the bill''s currency changed.';
 
 create or replace function app.open_question(link app.provider_links)
   returns table (statement app.provider_statements, occurrence app.expense_occurrences)
@@ -72,5 +72,5 @@ begin
 end
 $$;
 comment on function app.describe_link is
-  'A link as tools show it: {name, status, needs_review?: {due_on, amount, currency, reason?, usual?}}, the last being '
-  'what the provider says and nobody took over; without a reason sync_bill_amounts takes it over now.';
+  'Returns a link as tools show it: {name, status, needs_review?: {due_on, amount, currency, reason?, usual?}}. '
+  'needs_review has the provider''s unapplied amount; without a reason, sync_bill_amounts applies it.';

@@ -2,13 +2,13 @@ create or replace function app.last_index(bill app.expenses) returns int
 language sql immutable
   return case
     when (bill).frequency = 'once' then 0
-    -- Both ends may be given; the earlier one counts, and least() passes over the one that is not.
+    -- Both ends may be set; the earlier one counts, and least() skips a null.
     else
       least((bill).ends_after - 1,
       case when (bill).ends_on is not null then app.schedule_index(bill, (bill).ends_on + 1) - 1 end)
   end;
 comment on function app.last_index is
-  'The number of the last scheduled date, both ends counted by the schedule; null when it never ends.';
+  'Returns the number of the last scheduled date, under both ends; null when the schedule never ends.';
 
 -- The weekend rule
 
@@ -20,8 +20,8 @@ language sql immutable
     else scheduled_on + (8 - extract(isodow from scheduled_on)::int)
   end;
 comment on function app.due_on is
-  'When a scheduled date is due: with the rule before or after, a weekend''s moves to the Friday before or the Monday '
-  'after it.';
+  'Returns the due day of a scheduled date: under the rule before or after, a weekend date moves to the Friday before '
+  'or the Monday after.';
 
 create or replace function app.first_scheduled_due(day date, weekend_rule text) returns date
 language sql immutable
@@ -32,7 +32,7 @@ language sql immutable
     else day
   end;
 comment on function app.first_scheduled_due is
-  'The earliest date that, were it scheduled, would be due on or after a day: app.due_on backwards.';
+  'Returns the earliest date that, if scheduled, would be due on or after a day: the inverse of app.due_on.';
 
 create or replace function app.due_index(bill app.expenses, day date) returns int
 language plpgsql immutable set search_path = '' as $$

@@ -1,5 +1,5 @@
--- mark_bill_paid: a payment for one due date of a bill. The bill's row is locked before anything is read that decides,
--- so that two calls at once pay once.
+-- mark_bill_paid: a payment for one due date of a bill. The bill's row is locked before the deciding reads, so that two
+-- concurrent calls pay once.
 
 create or replace function app.find_bill(context app.context, arguments jsonb) returns app.expenses
 language plpgsql stable set search_path = '' as $$
@@ -87,8 +87,8 @@ begin
 end
 $$;
 comment on function app.find_bill is
-  'The bill of a bill_id, or the only one of a bill_name; both must mean the same. Ends the tool with not_found or '
-  'ambiguous_name.';
+  'Returns the bill of a bill_id, or the only one with a bill_name; if both are given, they must match. Ends the tool '
+  'with not_found or ambiguous_name.';
 
 create or replace function app.fail_already_paid(
   code text, bill app.expenses, payment app.payments, due_on date default null, next_due date default null,
@@ -118,8 +118,7 @@ begin
 end
 $$;
 comment on function app.fail_already_paid is
-  'Ends the tool with already_paid and what was paid for the date, in one or several parts: amount, last day and '
-  'payer.';
+  'Ends the tool with already_paid and the payment or payments for the date: amount, last day and payer.';
 
 create or replace function app.fail_not_due(bill app.expenses, day text, field text) returns void
 language plpgsql stable set search_path = '' as $$
@@ -134,4 +133,4 @@ begin
   ), field);
 end
 $$;
-comment on function app.fail_not_due is 'Ends the tool because a bill has no such date; says which ones are open.';
+comment on function app.fail_not_due is 'Ends the tool because a bill has no such date, and lists its open ones.';

@@ -75,4 +75,5 @@ begin
 end
 $$;
 comment on function app.find_first_mail is
-  'To whom the first mail about a bill goes, the asking person if they get any, and on which of their days.';
+  'Returns the recipient of the first mail about a bill (the asking person, if they get any) and its day in their '
+  'time zone.';

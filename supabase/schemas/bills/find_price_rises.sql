@@ -3,7 +3,7 @@
 create or replace function app.change_percent(old_minor numeric, new_minor numeric) returns numeric
 language sql immutable
   return round((new_minor - old_minor) * 100.0 / old_minor, 1);
-comment on function app.change_percent is 'By how much an amount differs from another, in percent with one decimal.';
+comment on function app.change_percent is 'Returns the difference of two amounts in percent, with one decimal.';
 
 create or replace function app.find_overdue(context app.context) returns table (rank date, finding jsonb)
 language sql stable
@@ -66,7 +66,7 @@ begin atomic
       and r.from_on is not null
       -- It costs less again.
       and r.new_minor <= b.amount_minor
-      -- A yearly price is no rise over a monthly one: the earlier dates had another rhythm.
+      -- A yearly price is not a rise over a monthly one: the earlier dates had another frequency.
       and not coalesce(
         not app.is_scheduled(b, r.old_on) and (r.new_on is null or app.is_scheduled(b, r.new_on))
           and coalesce(r.old_days, coalesce(r.new_on, r.from_on) - r.old_on)
@@ -78,7 +78,7 @@ begin atomic
   join app.currencies as c on c.code = p.currency;
 end;
 comment on function app.find_price_rises is
-  'The latest rise of each fixed price that took effect since a day and still stands, or that is set and takes effect '
+  'Returns the latest rise of each fixed price that took effect since a day and still applies, or that takes effect '
   'later (upcoming).';
 
 create or replace function app.find_unusual_amounts(context app.context, since date)
@@ -115,7 +115,7 @@ begin atomic
     and u.amounts >= 3 and abs(l.expected_minor - u.usual_minor) > u.usual_minor * 0.4;
 end;
 comment on function app.find_unusual_amounts is
-  'Bills whose amounts differ, and whose latest is far from the median of those before it since a day.';
+  'Bills with varying amounts whose latest amount is far from the median of the previous ones since a day.';
 
 create or replace function app.find_double_charges(context app.context, since date)
   returns table (rank date, finding jsonb)
@@ -220,6 +220,6 @@ begin
 end
 $$;
 comment on function app.find_double_charges is
-  'The same amount paid twice to the payee of a recurring bill within three quarters of its rhythm and 45 days, of '
-  'which one at most is the payment of a date, or all payments of it (parts: then ids has only the other one); '
-  'is_confirmed when somebody said that both are real. Not once the payee paid it back.';
+  'Returns pairs of equal payments to the payee of a recurring bill within three quarters of its period and 45 days, '
+  'of which at most one is the payment of a date, or all payments of a date (parts: then ids has only the other one). '
+  'is_confirmed: a person said that both are genuine. Leaves out charges that the payee paid back.';

@@ -2,8 +2,8 @@ create or replace function app.find_duplicates(context app.context, wanted_key t
   returns table (rank date, finding jsonb)
 language sql stable
 begin atomic
-  -- Grouped and not joined: each bill is compared with the one before it of the same payee, rhythm and currency that
-  -- costs, or within a year cost, the same or has the same name.
+  -- Grouped instead of joined: each bill is compared with the previous bill of the same payee, frequency and currency
+  -- that has the same name, or that has, or had within a year, the same amount.
   select null::date, jsonb_build_object(
     'bill_id', two.id, 'name', two.name, 'other_bill_id', one.id, 'other_name', one.name,
     'amount',
@@ -25,7 +25,7 @@ begin atomic
         union
         select o.expected_minor as minor, null as name
         from app.expense_occurrences as o
-        -- Bills whose price never changed have no other one.
+        -- A bill whose price never changed has only one price.
         where b.version > 1 and o.expense_id = b.id and o.amount_source = 'rule' and o.expected_minor is not null
           and o.currency = b.currency and o.scheduled_on >= ((context).today - interval '1 year')::date
         union all
@@ -45,7 +45,7 @@ begin atomic
   cross join lateral (select * from app.expenses as b where b.id = pair.earlier_id offset 0) as one;
 end;
 comment on function app.find_duplicates is
-  'Active bills of the same payee, rhythm and currency as an earlier one that has, or had within a year, the same '
+  'Active bills of the same payee, frequency and currency as an earlier one that has, or had within a year, the same '
   'amount, or has the same name; the later one is named first. wanted_key: only of this payee (match_key).';
 
 create or replace function app.find_trials(context app.context, horizon_days int)
@@ -63,7 +63,7 @@ begin atomic
     and b.deleted_at is null
     and b.trial_ends_on between (context).today and (context).today + horizon_days;
 end;
-comment on function app.find_trials is 'Bills whose trial ends within so many days.';
+comment on function app.find_trials is 'Bills whose trial ends within this many days.';
 
 create or replace function app.find_cancel_dates(context app.context, horizon_days int)
   returns table (rank date, finding jsonb)
@@ -81,8 +81,7 @@ begin atomic
     and b.deleted_at is null
     and d.cancel_by between (context).today and (context).today + horizon_days;
 end;
-comment on function app.find_cancel_dates is
-  'Bills that renew, and can be ended for the last time within so many days.';
+comment on function app.find_cancel_dates is 'Bills that renew and whose last day to cancel is within this many days.';
 
 create or replace function app.find_provider_trouble(context app.context) returns table (rank date, finding jsonb)
 language sql stable
@@ -118,5 +117,5 @@ begin atomic
     and b.amount_mode = 'variable' and f.kind is not null;
 end;
 comment on function app.find_provider_trouble is
-  'Provider links of variable bills that need somebody, by kind: needs_reauth, paused, paused_by_plan, failed, '
-  'needs_review (the provider''s amount was not taken over) or amount_missing (no statement by the 10th).';
+  'Provider links of variable bills that need attention, by kind: needs_reauth, paused, paused_by_plan, failed, '
+  'needs_review (the provider''s amount was not applied) or amount_missing (no statement by the 10th).';

@@ -1,12 +1,11 @@
--- Rolls many bills forward at once: what app.refresh_bill does for one bill, for every recurring bill whose due date
--- has passed. Dates and payments come from the same functions; rows are created from the last roll on, so that the cost
--- depends on due dates only. Pages are disjoint, and a bill waits for one date only, so several pages can be rolled
--- concurrently.
+-- Rolls many bills forward at once: like app.refresh_bill, but for every recurring bill whose due date has passed.
+-- Dates and payments come from the same functions; rows are created from the last roll on, so the cost depends only on
+-- due dates. Pages are disjoint, and a bill waits for one date only, so several pages can be rolled concurrently.
 
 create or replace function jobs.latest_today(at timestamptz) returns date
 language sql immutable
   return (at at time zone 'UTC' + interval '14 hours')::date;
-comment on function jobs.latest_today is 'The latest calendar date that an instant is anywhere.';
+comment on function jobs.latest_today is 'Returns the latest calendar date anywhere in the world at an instant.';
 
 create or replace function jobs.rolled_until(at timestamptz) returns date
 language plpgsql stable set search_path = '' as $$
@@ -23,8 +22,7 @@ begin
   return case when extract(isodow from today) <> 1 or latest = today then latest - 1 end;
 end
 $$;
-comment on function jobs.rolled_until is
-  'Until which due date no bill can be left to roll; null when that is not known.';
+comment on function jobs.rolled_until is 'Returns the due date up to which all bills are rolled; null when unknown.';
 
 create type jobs.stale_bill as (
   id text,
@@ -33,7 +31,7 @@ create type jobs.stale_bill as (
   today date
 );
 comment on type jobs.stale_bill is
-  'A bill that waits for a date that has passed: where its row lies, that date, and the date for its owner.';
+  'A bill that waits for a passed date: the location of its row, that date, and the current date of its owner.';
 
 create or replace function public.find_rolling_pages(at timestamptz, size int) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -60,8 +58,8 @@ begin
 end
 $$;
 comment on function public.find_rolling_pages is
-  'The due dates that have passed and are open, in pages of so many, the latest first: [{"from": the first of the '
-  'page,"until": the first of the page after it, or null}]. Pages have nothing in common and may be rolled at once.';
+  'Returns pages of the passed open due dates, the latest first, each with at most this many: [{"from": the first '
+  'date of the page,"until": the first date after it, or null}]. Pages are disjoint and may be rolled concurrently.';
 
 create or replace function jobs.lock_stale_bills(at timestamptz, page jsonb, out stale jobs.stale_bill[],
   out passed_over int) returns record
@@ -107,5 +105,5 @@ begin
 end
 $$;
 comment on function jobs.lock_stale_bills is
-  'The bills of a page that still wait for their passed date, locked, and how many others somebody is writing to: '
-  'those may be waiting, or were when this began.';
+  'Locks and returns the bills of a page that still wait for their passed date, with the number of bills that another '
+  'writer holds, which may also be waiting.';

@@ -32,8 +32,8 @@ begin
 end
 $$;
 comment on function app.names_agree is
-  'Whether two records name the same: all words of the shorter name or payee are in the other''s. payees_decide: where '
-  'both have a payee, names say nothing.';
+  'Whether two records have the same name: all words of the shorter name or payee are in the other''s. payees_decide: '
+  'if both have a payee, names don''t count.';
 
 create or replace function app.names_resemble(one_name text, one_payee text, other_name text, other_payee text)
   returns boolean
@@ -133,8 +133,8 @@ begin
 end
 $$;
 comment on function app.find_likely_bill is
-  'The date of a bill that a one-off expense seems to be the payment of, open or paid: {id, name, due_on, amount?, '
-  'currency, paid_on?}, else null.';
+  'Returns the open or paid date of a bill for which a one-off expense seems to be the payment: {id, name, due_on, '
+  'amount?, currency, paid_on?}, or null.';
 
 create or replace function app.split_minor(split_id text) returns bigint
 language plpgsql stable set search_path = '' as $$
@@ -190,8 +190,9 @@ begin
 end
 $$;
 comment on function app.find_spending is
-  'The one-off expense that pays a bill''s date: of the given or expected amount, near one of some days. All null '
-  'without one, or when other people can see it than the bill. Not is_linkable: one that is split or reimbursed.';
+  'Returns the one-off expense that pays a bill''s date: of the given or expected amount, near one of some days. All '
+  'null without one, or when other people see the expense than the bill. is_linkable is false for an expense that is '
+  'split or reimbursed.';
 
 create or replace function app.describe_spending(bill app.expenses, due_on date, spending app.payments) returns jsonb
 language plpgsql stable set search_path = '' as $$

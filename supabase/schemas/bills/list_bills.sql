@@ -28,7 +28,8 @@ begin
   );
 end
 $$;
-comment on function app.sum_open_dates is 'What remains of the open dates of a bill until a day, by their currencies.';
+comment on function app.sum_open_dates is
+  'Returns the unpaid amounts of a bill''s open dates until a day, by currency.';
 
 create or replace function app.find_near_bills(context app.context, words text[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -56,8 +57,8 @@ begin
 end
 $$;
 comment on function app.find_near_bills is
-  'What would match where words find no bill: {bills, bill_count?}, those with the words in another state, else all. '
-  'With bill_count, bills has only so many, active and new ones first.';
+  'Returns suggestions when words find no bill: {bills, bill_count?}, those with the words in another status, else '
+  'all bills. With bill_count, bills has only the first, active and new ones first.';
 
 create or replace function app.list_bills(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
@@ -293,6 +294,6 @@ end
 $$;
 comment on function app.list_bills is
   'Tool list_bills: data {bills, totals {due, monthly?, yearly?}, no_match?}, with bill_id also its history. Totals '
-  'cover all matches, monthly and yearly unless the filter is about dates: due is overdue or due until the end of the '
-  'window, or of the calendar month without one; estimated is the estimated part, converted_from names the other '
-  'currencies in it; due_in_window {count, amount} is a bill''s part.';
+  'cover all matches; monthly and yearly are absent when the filter is about dates: due is overdue or due until the '
+  'end of the window, or of the calendar month without one; estimated is the estimated part, converted_from names the '
+  'other currencies in it; due_in_window {count, amount} is a bill''s part.';

@@ -167,5 +167,5 @@ begin
 end
 $$;
 comment on function app.mark_bill_paid is
-  'Tool mark_bill_paid: data {payment, occurrence, next_due?, bill_id, name, before?}; before {amount, paid_on} of a '
-  'settled date that was put right.';
+  'Tool mark_bill_paid. Returns data {payment, occurrence, next_due?, bill_id, name, before?}; before {amount, '
+  'paid_on} is the earlier payment of a corrected date.';

@@ -10,7 +10,7 @@ create or replace function app.month_of(day date) returns int
 language sql immutable
   return extract(year from day)::int * 12 + extract(month from day)::int - 1;
 comment on function app.month_of is
-  'The month of a day as a number that months can be added to: 12 * year + 0 for January to 11 for December.';
+  'Returns the month of a day as a number for adding months: 12 * year + 0 for January to 11 for December.';
 
 create or replace function app.month_day(month int, day int) returns date
 language sql immutable
@@ -18,7 +18,7 @@ language sql immutable
     make_date(month / 12, month % 12 + 1, 1) + (day - 1),
     (make_date(month / 12, month % 12 + 1, 1) + interval '1 month' - interval '1 day')::date
   );
-comment on function app.month_day is 'A day of a month (app.month_of); in a shorter month its last day.';
+comment on function app.month_day is 'Returns a day of a month (app.month_of), or the last day of a shorter month.';
 
 create or replace function app.month_weekday(month int, weekday int) returns date
 language plpgsql immutable set search_path = '' as $$
@@ -33,8 +33,8 @@ begin
 end
 $$;
 comment on function app.month_weekday is
-  'A weekday of a month (app.month_of): 100 times which one, 5 for the last, and its ISO number; 302 is the third '
-  'Tuesday.';
+  'Returns a weekday of a month (app.month_weekday code: 100 times its number, 5 for the last, plus its ISO number; '
+  '302 is the third Tuesday) for a month of app.month_of.';
 
 create or replace function app.month_dates(month int, days int[]) returns date[]
 language plpgsql immutable set search_path = '' as $$
@@ -58,10 +58,10 @@ begin
 end
 $$;
 comment on function app.month_dates is
-  'Several days or weekdays of a month as dates in order; days that fall together on the last day of a short month are '
-  'one.';
+  'Returns several days or weekdays of a month as dates in order; days that coincide on the last day of a short month '
+  'count once.';
 
--- Counting dates of several days a month: one a day, less those that fall together in short months.
+-- Counts the dates of several days a month: one per day, minus those that coincide in short months.
 
 create or replace function app.count_congruent(first int, step int, terms int, modulus int, residue int) returns int
 language plpgsql immutable set search_path = '' as $$
@@ -81,7 +81,7 @@ begin
 end
 $$;
 comment on function app.count_congruent is
-  'How many terms of first, first + step, … leave this residue modulo a divisor of 24.';
+  'Returns how many of the terms first, first + step, … have this residue modulo a divisor of 24.';
 
 create or replace function app.count_leap_years(first int, step int, terms int) returns int
 language sql immutable
@@ -90,7 +90,7 @@ language sql immutable
     where century % 4 <> 0 and century * 100 >= first and (century * 100 - first) % step = 0
   );
 comment on function app.count_leap_years is
-  'How many of the years first, first + step, … are leap years; from 1901 on.';
+  'Returns how many of the years first, first + step, … are leap years, from 1901 on.';
 
 create or replace function app.count_short_months(first int, step int, terms int, days int) returns int
 language plpgsql immutable set search_path = '' as $$
@@ -118,4 +118,4 @@ begin
 end
 $$;
 comment on function app.count_short_months is
-  'How many of the months first, first + step, … have at most 28, 29 or 30 days.';
+  'Returns how many of the months first, first + step, … have at most 28, 29 or 30 days.';

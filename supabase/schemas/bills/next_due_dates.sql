@@ -15,7 +15,7 @@ begin atomic
   where s.scheduled_on <> all (known.dates);
 end;
 comment on function app.future_occurrences is
-  'What follows the current date of each active bill until a day, as far as it is not paid or skipped in advance.';
+  'The dates after the current one of each active bill until a day, except those paid or skipped in advance.';
 
 create or replace function app.future_counts(context app.context, last_day date, bill_ids text[] default null)
   returns table (expense_id text, dates bigint)
@@ -37,7 +37,7 @@ begin
 end
 $$;
 comment on function app.future_counts is
-  'How many dates app.future_occurrences has of each bill, without computing them.';
+  'The number of dates in app.future_occurrences for each bill, without computing them.';
 
 create or replace function app.expected_in_period(context app.context, first_day date, last_day date)
 returns table (expense_id text, category_id text, payee text, due_on date, expected_minor bigint, currency text,
@@ -59,9 +59,9 @@ begin atomic
   where (first_day is null or e.due_on >= first_day) and e.due_on <= last_day;
 end;
 comment on function app.expected_in_period is
-  'What the active bills will take from first_day (null: whatever is overdue) to last_day: what remains of each due '
-  'date, in the currency of the date; for a variable bill its usual amount, null when none is known. is_estimate: '
-  'that, and the amount of an estimated bill. Chart, summary and list count alike.';
+  'The unpaid amounts of all active bills'' due dates from first_day (null: including overdue ones) to last_day, in '
+  'the date''s currency. A variable bill has its usual amount, or null if unknown. is_estimate: the amount is usual, '
+  'or the bill''s amount is estimated. Chart, summary and list use the same function.';
 
 create or replace function app.next_due_dates(context app.context, bill app.expenses, wanted int) returns date[]
 language plpgsql stable set search_path = '' as $$
@@ -85,4 +85,4 @@ begin
 end
 $$;
 comment on function app.next_due_dates is
-  'The next due dates of a bill that are not paid or skipped, today''s included; none while it is not active.';
+  'Returns the next due dates of a bill, from today, that are not paid or skipped; empty if the bill isn''t active.';

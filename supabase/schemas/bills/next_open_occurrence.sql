@@ -12,7 +12,8 @@ begin
   );
 end
 $$;
-comment on function app.latest_payment is 'The payment of a date that was recorded last; null when nothing was paid.';
+comment on function app.latest_payment is
+  'Returns the payment of a date that was recorded last; null without payments.';
 
 create or replace function app.is_ahead(bill app.expenses, due_on date, today date, lead_days int) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -26,8 +27,8 @@ begin
 end
 $$;
 comment on function app.is_ahead is
-  'Whether a date is so far ahead that "it is paid" cannot mean it: outside its lead days, or further away than a date '
-  'before it that is paid.';
+  'Whether a date is so far ahead that "it is paid" cannot mean it: outside its lead days, or further away than a '
+  'paid date before it.';
 
 create or replace function app.next_open_occurrence(context app.context, bill app.expenses, amount text,
   in_advance boolean, paid_on date) returns app.expense_occurrences
@@ -120,5 +121,5 @@ begin
 end
 $$;
 comment on function app.check_days_apart is
-  'Ends the tool when a payment lies half a year from the date that it is for, unless just that was confirmed: mostly '
-  'the year is wrong.';
+  'Ends the tool when a payment is half a year from its date, unless the caller confirmed that distance: usually the '
+  'year is wrong.';

@@ -1,4 +1,4 @@
--- When a contract renews, and the last day to end it before: from the one renewal that was recorded, term after term.
+-- The renewals of a contract and the last days to cancel before them, term by term from the one recorded renewal.
 
 create or replace function app.term_years(bill app.expenses) returns int
 language sql immutable
@@ -14,7 +14,7 @@ begin atomic
     select extract(year from day)::int - extract(year from (bill).renews_on)::int as years, app.term_years(bill) as term
   ) as t
   cross join lateral (
-    -- Each from the first one: 29 February comes back.
+    -- Computed from the first renewal, so that 29 February returns.
     select ((bill).renews_on + make_interval(years => greatest(t.years / t.term, 0) * t.term))::date as latest,
       ((bill).renews_on + make_interval(years => (greatest(t.years / t.term, 0) + 1) * t.term))::date as following
   ) as n
@@ -22,10 +22,11 @@ begin atomic
   where (bill).status = 'active' and r.renews_on <= coalesce((bill).ends_on, 'infinity');
 end;
 comment on function app.next_renewal is
-  'The first renewal of an active bill on or after a day; null when it renews no more, or nobody said that it does.';
+  'Returns the first renewal of an active bill on or after a day; null when it doesn''t renew any more, or no renewal '
+  'was recorded.';
 
 create or replace function app.next_cancel_by(bill app.expenses, today date) returns date
 language sql immutable
   return app.next_renewal(bill, today + (bill).notice_days) - (bill).notice_days;
 comment on function app.next_cancel_by is
-  'The last day to end a bill before its next term that has not passed; null when no notice is known.';
+  'Returns the next last day to cancel a bill before its next term; null without a known notice period.';

@@ -19,7 +19,8 @@ begin
 end
 $$;
 comment on function app.with_leads is
-  'A bill with further reminders, in order: how many days before, besides remind_days_before; null for those it has.';
+  'Returns a bill with further reminders, in order: days before the due date, in addition to remind_days_before; null '
+  'keeps the current ones.';
 
 create or replace function app.parse_bill(context app.context, arguments jsonb) returns app.expenses
 language plpgsql volatile set search_path = '' as $$
@@ -107,7 +108,8 @@ begin
 end
 $$;
 comment on function app.warn_of_first_due is
-  'A warning when a bill is not due on the day from today on that was given as its first due date, and why.';
+  'A warning when the first due date that was given, today or later, is not one of the bill''s due dates, with the '
+  'reason.';
 
 create or replace function app.warn_of_share(bill app.expenses) returns jsonb
 language plpgsql stable set search_path = '' as $$

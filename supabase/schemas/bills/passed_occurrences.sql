@@ -44,19 +44,19 @@ begin
 end
 $$;
 comment on function app.passed_occurrences is
-  'The open dates that have passed, with what remains to be paid: of paused and cancelled bills too, whose dates '
-  'before the pause stay due until they are paid or skipped. Of active bills that were not rolled since, also the '
-  'dates that a roll would add: the current one included.';
+  'The passed open dates with their unpaid amounts. Includes paused and cancelled bills, whose dates before the pause '
+  'stay due until they are paid or skipped. For active bills that were not rolled yet, includes the dates that a roll '
+  'would add, up to the current one.';
 
 create or replace function app.open_occurrences(context app.context, bill_ids text[] default null)
 returns table (expense_id text, scheduled_on date, due_on date, expected_minor bigint, remaining_minor bigint,
   currency text, is_by_rule boolean)
 language sql stable
 begin atomic
-  -- A full join that keeps only whole pairs: under row-level security the planner takes both sides for a handful,
-  -- however many there are, and would walk all of the one for each of the other; a full join it can only hash or merge.
-  -- "offset 0" keeps conditions of the caller out of it, which would make it another kind of join. With 5,000 bills,
-  -- summarize_spending with what is to come is 5.6 times as fast, the chart of it more than a hundred times.
+  -- A full join that keeps only complete pairs. Under row-level security the planner expects few rows on both sides,
+  -- and would scan all of one side for each row of the other; it can only hash or merge a full join. "offset 0" keeps
+  -- the caller's conditions out, which would turn it into another kind of join. With 5,000 bills, summarize_spending
+  -- with upcoming bills is 5.6 times as fast, and its chart more than a hundred times.
   select coming.*
   from (
     select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.expected_minor - o.paid_minor, o.currency,
@@ -83,15 +83,15 @@ begin atomic
     from app.passed_occurrences(context, bill_ids) as p;
 end;
 comment on function app.open_occurrences is
-  'The open dates of all bills as of now: every overdue date, the current one of an active bill, and one that is paid '
-  'in part; with what remains to be paid (null while not known).';
+  'The open dates of all bills as of now: every overdue date, the current one of an active bill, and partly paid '
+  'ones, with their unpaid amounts (null if unknown).';
 
 create or replace function app.future_spans(context app.context, last_day date, bill_ids text[] default null)
 returns table (bill app.expenses, first int, last int, first_day date, end_day date)
 language sql stable
 begin atomic
-  -- Step by step, since the planner writes out no function whose argument is more than a few operators; "offset 0" ends
-  -- a step: that of the days makes list_bills over a year 2.2 times as fast (bench/sql/planner_hints.ts).
+  -- In steps, because the planner inlines no function whose argument is more than a few operators; "offset 0" ends a
+  -- step. The step of the days makes list_bills over a year 2.2 times as fast (bench/sql/planner_hints.ts).
   select b, span.first, span.last, day.of_today, day.of_end
   from app.expenses as b
   cross join lateral (select app.first_watched(b, b.next_due) as current_on offset 0) as watched
@@ -115,5 +115,5 @@ begin atomic
     and b.frequency <> 'once' and greatest((context).today, b.next_due) + app.shortest_gap(b) <= last_day;
 end;
 comment on function app.future_spans is
-  'Numbers of the scheduled dates from about the current one of each active bill until a day, which may have rows '
-  'already, and the days from and before which those are scheduled.';
+  'The numbers of scheduled dates of each active bill from about its current one until a day, some of which may have '
+  'rows, and the range of scheduled days that contains them.';

@@ -1,6 +1,6 @@
--- Rolls a bill forward to today. Every tool that changes a bill does this first; a job does it daily.
--- tracked_from is the scheduled date of the first occurrence due on or after the day the bill was added. An earlier
--- first due date only anchors the schedule: dates before were settled elsewhere. A one-time bill is always tracked.
+-- Rolls a bill forward to today. Every tool that changes a bill does this first; a job does it daily. tracked_from is
+-- the scheduled date of the first occurrence due on or after the day the bill was added. An earlier first due date only
+-- anchors the schedule, because earlier dates were settled elsewhere. A one-time bill is always tracked.
 
 create or replace function app.materialize_occurrences(bill app.expenses, first int, last int) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -19,7 +19,7 @@ begin
 end
 $$;
 comment on function app.materialize_occurrences is
-  'Makes the rows that are missing among these numbers of a bill''s schedule.';
+  'Creates the missing rows among these numbers of a bill''s schedule.';
 
 create or replace function app.pay_occurrence(
   occurrence app.expense_occurrences, amount_minor bigint, paid_on date, source text, paid_by uuid default null,
@@ -65,7 +65,7 @@ begin
   return (select o.paid_minor from app.expense_occurrences as o where o.id = paid_minor.occurrence_id);
 end
 $$;
-comment on function app.paid_minor is 'The payments for an occurrence so far, less refunds.';
+comment on function app.paid_minor is 'Returns the payments for an occurrence so far, less refunds.';
 
 create or replace function app.record_autopay(bill app.expenses, today date) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -127,8 +127,8 @@ begin
 end
 $$;
 comment on function app.record_autopay is
-  'Records the open occurrences that pass for paid (app.is_paid_by_autopay) as paid on their due dates, with the '
-  'amount that is known or was last, each as a change that can be undone. Those without any wait.';
+  'Records the open occurrences that count as paid (app.is_paid_by_autopay) as paid on their due dates, with their '
+  'known or latest amount, each as a change that can be undone. Occurrences without any amount wait.';
 
 create or replace function app.pay_awaited(bill app.expenses, occurrence app.expense_occurrences, today date)
   returns void
@@ -157,8 +157,8 @@ begin
 end
 $$;
 comment on function app.pay_awaited is
-  'Records the automatic payment of a date that has passed and waited for its amount, now that it is there; takes the '
-  'date as it was before.';
+  'Records the automatic payment of a passed date that waited for its amount and now has one. Takes the date in its '
+  'earlier state.';
 
 create or replace function app.refresh_bill(bill_id text, today date) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -209,6 +209,5 @@ begin
 end
 $$;
 comment on function app.refresh_bill is
-  'Brings a bill up to a day: its rows, automatic payments, next_due, and whether it has ended: no scheduled date is '
-  'left and nothing is open. Overdue dates keep a bill active. Locks the bill; paused and cancelled ones are left '
-  'alone.';
+  'Brings a bill up to a day: its rows, automatic payments, next_due, and whether it has ended, with no scheduled '
+  'date left and none open. Overdue dates keep a bill active. Locks the bill; leaves paused and cancelled ones alone.';

@@ -21,8 +21,8 @@ begin
 end
 $$;
 comment on function app.replan_bill is
-  'Takes away the open dates from a day on (or made since an instant) that a bill does not have: of an active one '
-  'those off its schedule or before the end of its pause, of a paused or cancelled one all. Partly paid ones stay.';
+  'Removes open dates from a day on (or created since an instant) that a bill no longer has: for an active bill, '
+  'dates off its schedule or before the end of its pause; for a paused or cancelled one, all. Partly paid dates stay.';
 
 create or replace function app.reprice_bill(bill app.expenses, from_day date, made_since timestamptz default null)
   returns void
@@ -54,8 +54,8 @@ begin
 end
 $$;
 comment on function app.reprice_bill is
-  'Gives the open dates of a bill that are due from a day on (and made since an instant) its amount and currency; an '
-  'amount set for one date or fetched from a provider stands.';
+  'Sets the bill''s amount and currency on its open dates that are due from a day on (and created since an instant). '
+  'An amount set for one date or fetched from a provider stays.';
 
 create or replace function app.restore_bill(bill_id text, changed_at timestamptz, is_other_status boolean, today date)
   returns void

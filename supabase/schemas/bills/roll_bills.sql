@@ -85,8 +85,8 @@ begin
 end
 $$;
 comment on function jobs.roll_bills is
-  'Brings bills that are locked and still wait for their passed date to the date of their owners, as app.refresh_bill '
-  'does one; answers how many.';
+  'Rolls locked bills that still wait for a passed date forward to their owners'' current date, as app.refresh_bill '
+  'does for one bill. Returns their number.';
 
 -- JIT compilation or planning per page would take longer than these statements run.
 create or replace function public.roll_bills(at timestamptz, page jsonb) returns jsonb
@@ -124,5 +124,6 @@ begin
 end
 $$;
 comment on function public.roll_bills is
-  'Rolls the recurring bills of a page of public.find_rolling_pages() whose due date has passed: '
-  '{"advanced","failed":[{"ref","code"}],"passed_over": how many somebody else is writing to, to be looked at again}.';
+  'Rolls the recurring bills of a page of public.find_rolling_pages(): '
+  '{"advanced","failed":[{"ref","code"}],"passed_over": the number of bills that another writer holds, to be '
+  'retried}.';

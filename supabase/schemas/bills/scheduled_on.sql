@@ -14,7 +14,8 @@ begin
 end
 $$;
 comment on function app.count_month_dates is
-  'How many dates these days (ascending, 1 to 31, or weekdays) have in the months first, first + step, ….';
+  'Returns the number of dates that these days (ascending, 1 to 31, or weekdays) have in the months first, first + '
+  'step, ….';
 
 -- The schedule of a bill
 
@@ -28,8 +29,8 @@ begin
 end
 $$;
 comment on function app.schedule_days is
-  'Days of the month of a monthly or yearly schedule, ascending; 31 is the last day, above it are weekdays '
-  '(app.month_weekday).';
+  'Returns the days of the month of a monthly or yearly schedule, ascending; 31 is the last day, and larger numbers '
+  'are weekdays (app.month_weekday).';
 
 create or replace function app.nth_month_date(bill app.expenses, n int) returns date
 language plpgsql immutable set search_path = '' as $$
@@ -53,7 +54,8 @@ begin
   end loop;
 end
 $$;
-comment on function app.nth_month_date is 'app.scheduled_on of a schedule of several days a month, or of its last.';
+comment on function app.nth_month_date is
+  'app.scheduled_on for a schedule with several days a month or with the last day.';
 
 create or replace function app.scheduled_on(bill app.expenses, n int) returns date
 language sql immutable
@@ -67,7 +69,7 @@ language sql immutable
       else app.nth_month_date(bill, n) end
   end;
 comment on function app.scheduled_on is
-  'The date of number n (from 0) of a bill''s schedule, whether or not the schedule ends before.';
+  'Returns the date of number n (from 0) of a bill''s schedule, whether or not the schedule ends earlier.';
 
 create or replace function app.month_date_index(bill app.expenses, day date) returns int
 language plpgsql immutable set search_path = '' as $$
@@ -81,7 +83,8 @@ begin
     - width_bucket(bill.anchor_on - 1, app.month_dates(first, days));
 end
 $$;
-comment on function app.month_date_index is 'app.schedule_index of a schedule of several days a month, or of its last.';
+comment on function app.month_date_index is
+  'app.schedule_index for a schedule with several days a month or with the last day.';
 
 create or replace function app.step_index(anchor_on date, step int, day date) returns int
 language sql immutable
@@ -90,7 +93,8 @@ language sql immutable
       (anchor_on
       + make_interval(months => (app.month_of(day) - app.month_of(anchor_on)) / step * step))::date < day)::int;
 comment on function app.step_index is
-  'The number of the first date on or after a day, among dates a number of months apart from the anchor on.';
+  'Returns the number of the first date on or after a day, among dates that are a number of months apart, starting at '
+  'the anchor.';
 
 create or replace function app.schedule_index(bill app.expenses, day date) returns int
 language sql immutable
@@ -104,4 +108,4 @@ language sql immutable
     else app.month_date_index(bill, day)
   end;
 comment on function app.schedule_index is
-  'The number of the first scheduled date on or after a day, which is also how many come before it.';
+  'Returns the number of the first scheduled date on or after a day, which is also the number of earlier dates.';

@@ -112,4 +112,4 @@ begin
 end
 $$;
 comment on function app.settle_occurrence is
-  'Pays an occurrence: what remains, or a given amount; one less than what remains leaves it open.';
+  'Pays an occurrence: the unpaid rest or a given amount. A smaller amount leaves it open.';

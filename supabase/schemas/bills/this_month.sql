@@ -1,4 +1,4 @@
--- How every tool shows a bill: as of now, in words and decimal strings.
+-- The form of a bill in every tool: as of now, in words and decimal strings.
 
 create or replace function app.default_lead_days(context app.context) returns int
 language plpgsql stable set search_path = '' as $$
@@ -7,7 +7,7 @@ begin
 end
 $$;
 comment on function app.default_lead_days is
-  'Days before the due date on which the owner wants to hear of a bill that says nothing else.';
+  'Returns the days before the due date for reminders of bills without a setting of their own.';
 
 create or replace function app.times_a_month(frequency text, every int, month_days int) returns numeric
 language sql immutable
@@ -19,7 +19,8 @@ language sql immutable
     when 'yearly' then 1.0 / 12 / every
   end;
 comment on function app.times_a_month is
-  'How often a bill comes in a month on average, month_days times in one; null for a one-time bill.';
+  'Returns the average number of a bill''s dates per month, counting several month_days as one; null for a one-time '
+  'bill.';
 
 create or replace function app.bill_state(status text, earliest_due date, next_due date, is_amount_known boolean,
   today date, lead_days int, is_settled boolean, within_days int, is_awaited boolean)
@@ -36,21 +37,22 @@ language sql immutable
     else 'amount_missing'
   end;
 comment on function app.bill_state is
-  'overdue: an open date has passed. due: the next one is today or within the lead days. paid: all that was due this '
-  'calendar month is settled, and some of it by paying, and the next date is not among those of a week or of the days '
-  'that were asked for; or nothing is left to pay. upcoming: everything else. amount_missing instead of due or '
-  'upcoming while the amount of the next date is not known, or an automatic payment waits for its amount. Null for a '
-  'paused or cancelled bill of which nothing is due.';
+  'Returns overdue: an open date has passed. due: the next date is today or within the lead days. paid: all dates of '
+  'this calendar month are settled, at least one by a payment, and the next date is not within a week or the '
+  'requested days; or no unpaid date is left. upcoming: everything else. amount_missing replaces due or upcoming '
+  'while the next date has no known amount, or an automatic payment waits for its amount. Null for a paused or '
+  'cancelled bill without a due date.';
 
 create or replace function app.this_month(bill_id text, autopay boolean, next_due date, earliest_due date, today date)
   returns table (is_settled boolean)
 language sql stable rows 1
 begin atomic
-  -- As dates all the way, since an index of dates is not searched for instants.
+  -- Dates throughout, because an index of dates does not serve instants.
   select earliest_due >= (date_trunc('month', today) + interval '1 month')::date and (
     exists (
       select from app.expense_occurrences as o
-      -- The weekend rule moves a date by two days at most; the bounds on the scheduled date are there for the index.
+      -- The weekend rule moves a date by at most two days; the bounds on the scheduled date let the index serve the
+      -- query.
       where o.expense_id = bill_id and o.status = 'paid'
         and o.scheduled_on between date_trunc('month', today)::date
           - 2 and (date_trunc('month', today) + interval '1 month')::date + 1
@@ -68,8 +70,8 @@ begin atomic
   );
 end;
 comment on function app.this_month is
-  'Whether a bill has no open date until the end of the calendar month and part of it was paid, including automatic '
-  'payments not yet recorded.';
+  'Whether a bill has no open date until the end of the calendar month, and at least one payment in it, including '
+  'automatic payments that are not recorded yet.';
 
 create or replace function app.next_price_from(bill app.expenses, today date) returns date
 language plpgsql stable set search_path = '' as $$
@@ -87,4 +89,4 @@ begin
 end
 $$;
 comment on function app.next_price_from is
-  'The first due date that has the amount of a bill, when dates to come still have an earlier one; else null.';
+  'Returns the first due date with the bill''s amount, if earlier upcoming dates still have another one; else null.';

@@ -93,5 +93,5 @@ begin
 end
 $$;
 comment on function app.update_bill is
-  'Tool update_bill: data {bill, before, occurrences, connect?}. before has the old values of what changed; the '
-  'connector makes connect_url of connect.';
+  'Tool update_bill. Returns data {bill, before, occurrences, connect?}. before has the old values of changed fields; '
+  'the connector turns connect into connect_url.';

@@ -28,19 +28,18 @@ comment on function app.usual_amount is
 
 create or replace function app.is_paid_by_autopay(bill app.expenses, due_on date, today date) returns boolean
 language sql immutable
-  -- next_due says how far the bill was rolled: an earlier occurrence that is open was reopened by somebody, and stays
-  -- so.
+  -- next_due shows how far the bill was rolled: an earlier open occurrence was reopened by a person, and stays open.
   return (bill).autopay and due_on < today and due_on >= (bill).next_due;
 comment on function app.is_paid_by_autopay is
-  'Whether an open occurrence passes for paid: automatic, and passed since the bill was rolled last. Without any known '
-  'amount it waits for one when it is rolled.';
+  'Whether an open occurrence counts as paid: it is automatic and has passed since the last roll. Without any known '
+  'amount, the roll leaves it waiting for one.';
 
 create or replace function app.awaits_amount(bill app.expenses) returns boolean
 language sql immutable
   return (bill).autopay and (bill).status = 'active';
 comment on function app.awaits_amount is
-  'Whether a passed date of a bill without an amount waits for it, to be paid automatically; of a paused or cancelled '
-  'bill, which nobody asks its provider about, it is open like any other.';
+  'Whether a passed date of an automatic bill waits for its amount. A paused or cancelled bill''s date doesn''t wait, '
+  'because nobody queries its provider.';
 
 create or replace function app.awaited_dates(bill_id text, autopay boolean, next_due date, usual_minor bigint,
   today date) returns table (dates date[])
@@ -49,7 +48,7 @@ begin atomic
   select array_agg(o.due_on order by o.due_on)
   from app.expense_occurrences as o
   where autopay and o.expense_id = bill_id and o.status = 'open' and o.expected_minor is null and o.due_on < today
-    -- With an amount to go by, the next roll records it.
+    -- If there is an amount, the next roll records it.
     and (usual_minor is null or o.due_on < coalesce(awaited_dates.next_due, today));
 end;
 comment on function app.awaited_dates is
@@ -59,7 +58,7 @@ create or replace function app.first_watched(bill app.expenses, day date) return
 language sql immutable
   return greatest(day, app.due_on((bill).tracked_from, (bill).weekend_rule));
 comment on function app.first_watched is
-  'A day, or the first due date that is ours to watch, when that is later: a new schedule may begin in the future.';
+  'Returns a day, or the first tracked due date if that is later: a new schedule may begin in the future.';
 
 create or replace function app.open_indexes(bill app.expenses, today date, wanted int) returns setof int
 language plpgsql stable set search_path = '' as $$
@@ -82,8 +81,8 @@ begin
 end
 $$;
 comment on function app.open_indexes is
-  'The numbers of the next scheduled dates that are due today or later and neither paid nor skipped, as many as '
-  'wanted.';
+  'Returns the numbers of the next scheduled dates, up to the requested count, that are due today or later and '
+  'neither paid nor skipped.';
 
 create or replace function app.current_index(bill app.expenses, today date) returns table (n int)
 language sql stable rows 1
@@ -98,8 +97,8 @@ begin atomic
   end;
 end;
 comment on function app.current_index is
-  'The number of the current date of an active bill: due today or later, neither paid nor skipped; past the last one, '
-  'or null, when the schedule is over.';
+  'Returns the number of the current date of an active bill: due today or later, neither paid nor skipped. After the '
+  'end of the schedule, returns the number after the last one, or null.';
 
 create or replace function app.shortest_gap(bill app.expenses) returns int
 language sql immutable
@@ -110,4 +109,5 @@ language sql immutable
     when 'daily' then (bill).every
   end - case (bill).weekend_rule when 'none' then 0 else 4 end;
 comment on function app.shortest_gap is
-  'Days between two due dates of a bill, at least: spares the arithmetic where only one can fall into a period.';
+  'Returns the minimum number of days between two due dates of a bill. Callers skip arithmetic if a period can '
+  'contain only one.';

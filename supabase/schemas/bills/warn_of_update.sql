@@ -44,7 +44,7 @@ begin
 end
 $$;
 comment on function app.check_bill_update is
-  'The rules of update_bill''s contract, and the version that the caller has seen.';
+  'Checks the rules of update_bill''s contract and the version that the caller has seen.';
 
 create or replace function app.describe_touched(bill_id text, occurrence_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -1,4 +1,4 @@
--- The books on one page, put together from the answers of tools as the person sees them. No sums of its own.
+-- The books on one page, composed from the tools' answers as the person sees them. It computes no sums of its own.
 
 create or replace function public.read_books(user_id uuid, organization_id text, month_on date, searched text,
   cursor text, paid text, at timestamptz) returns jsonb

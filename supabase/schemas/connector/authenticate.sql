@@ -63,7 +63,7 @@ begin
 end
 $$;
 comment on function app.authenticate is
-  'Who a bearer token speaks for at an instant, by its SHA-256 in hex: outcome ok, invalid_token, feature_not_in_plan, '
-  'organization_deleting or limited. kind: read or write. limits: {"caller": quotas, "read": {"at_most","seconds"}, '
-  '"write": …}; null limits nothing.';
+  'Returns the person and rights of a bearer token at an instant, by its SHA-256 in hex: outcome ok, invalid_token, '
+  'feature_not_in_plan, organization_deleting or limited. kind: read or write. limits: {"caller": quotas, "read": '
+  '{"at_most","seconds"}, "write": …}; null for no limits.';
 revoke all on function app.authenticate, app.quota_key from authenticated;

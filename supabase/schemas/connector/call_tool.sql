@@ -41,8 +41,8 @@ $$;
 comment on function public.call_tool is
   'Authenticates a bearer and runs one tool, in one call: {outcome, result?, first_use_in_hour?}; result is the '
   'tool''s envelope. Outcomes of app.authenticate, and insufficient_scope {grant_id, organization} for a write of an '
-  'app that may only read. first_use_in_hour asks for record_use after the answer: once an hour a grant, so that no '
-  'call of a tool writes the grant.';
+  'app that may only read. first_use_in_hour requests record_use after the answer, once per hour and grant, so that '
+  'no tool call writes the grant.';
 
 create or replace function public.call_long_tool(token_hash text, resource text, tool text, arguments jsonb,
   at timestamptz, limits jsonb default null) returns jsonb
@@ -53,7 +53,8 @@ begin
 end
 $$;
 comment on function public.call_long_tool is
-  'The same for what may take longer than other statements may: publishing an import of many rows, or undoing one.';
+  'The same for tools that may take longer than the statement timeout: publishing an import of many rows, or undoing '
+  'one.';
 
 -- From here on the person acts, not the service: the function sets the role on entry, and PostgreSQL restores it. Set
 -- last, because it requires `authenticated`'s right to execute. No caller may be SECURITY DEFINER, where roles cannot

@@ -28,7 +28,7 @@ begin
 end
 $$;
 comment on function app.word_patterns is
-  'What a folded text has to be like to have all words of a query, in any order; null without words.';
+  'Returns patterns for folded text that contains all words of a query, in any order; null without words.';
 
 create or replace function app.plain_words(value text, at_most int) returns text
 language plpgsql immutable set search_path = '' as $$
@@ -42,7 +42,7 @@ begin
 end
 $$;
 comment on function app.plain_words is
-  'The first characters of a stranger''s name for something, as one line of words without invisible characters, markup '
+  'Returns the beginning of a name that a stranger chose, as one line of words without invisible characters, markup '
   'or quotes. Null if nothing legible is left.';
 
 create or replace function app.clean_tags(tags jsonb, field text) returns text[]
@@ -65,4 +65,4 @@ begin
 end
 $$;
 comment on function app.clean_tags is
-  'Tags as typed, once each regardless of case, in the order of their first mention.';
+  'Returns tags as typed, each once regardless of case, in the order of their first mention.';

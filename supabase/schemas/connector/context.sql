@@ -18,7 +18,8 @@ create type app.context as (
   client_name text,
   grant_id uuid
 );
-comment on type app.context is 'For whom and when a tool runs; today is the calendar date in the owner''s zone.';
+comment on type app.context is
+  'The person, organization and time of a tool''s run; today is the calendar date in the owner''s zone.';
 
 create or replace function app.read_context(at timestamptz) returns app.context
 language plpgsql stable set search_path = '' as $$
@@ -37,7 +38,7 @@ begin
 end
 $$;
 comment on function app.read_context is
-  'The context of the running request, read as the person; null without membership in its organization.';
+  'Returns the context of the running request, read as the person; null without membership in its organization.';
 
 -- Changes
 
@@ -57,7 +58,7 @@ begin
 end
 $$;
 comment on function app.begin_change is
-  'Opens a change set: from here on the capture trigger records every row that is written.';
+  'Opens a change set: from now on, the capture trigger records every written row.';
 
 create or replace function app.finish_change(change text, facts jsonb) returns text
 language plpgsql set search_path = '' as $$

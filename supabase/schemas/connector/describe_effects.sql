@@ -35,8 +35,8 @@ begin
 end
 $$;
 comment on function app.describe_value is
-  'A column of a kept row as people know it: {amount, currency}, {category}, {person}, {shared}, {percent}, {days}, '
-  'else the value itself; null for nothing.';
+  'Returns a column of a kept row in familiar terms: {amount, currency}, {category}, {person}, {shared}, {percent}, '
+  '{days}, else the value itself; null for no value.';
 
 create or replace function app.describe_effects(touched app.kept_row[], at_most int) returns jsonb
 language plpgsql stable set search_path = '' as $$

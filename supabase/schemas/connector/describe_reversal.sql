@@ -8,8 +8,8 @@ create type app.reversal as (
   fields text[]
 );
 comment on type app.reversal is
-  'Describes the effect of an undo on one row: the id and the thing that people know it by, {kind, name?, …}, and what '
-  'happens to it, or which columns go back.';
+  'Describes the effect of an undo on one row: its id and familiar name, {kind, name?, …}, and its removal, '
+  'restoration or reverted columns.';
 
 create or replace function app.describe_reversal(table_name text, kept jsonb, wanted jsonb, current jsonb)
   returns app.reversal
@@ -80,7 +80,7 @@ begin
   ));
 end
 $$;
-comment on function app.describe_current is 'What stands in the way of an undo, as it is now.';
+comment on function app.describe_current is 'Returns the current state of the row that blocks an undo.';
 
 create or replace function app.change_facts(change app.change_sets) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -88,4 +88,4 @@ begin
   return jsonb_build_object('tool', change.tool, 'facts', change.facts);
 end
 $$;
-comment on function app.change_facts is 'The facts of a change, for its words: {tool, facts}.';
+comment on function app.change_facts is 'Returns the facts of a change, for its words: {tool, facts}.';

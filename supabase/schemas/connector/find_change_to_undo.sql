@@ -31,7 +31,7 @@ begin
 end
 $$;
 comment on function app.fail_already_undone is
-  'Ends the tool with already_undone, of the change that was undone, and possibly redone; names the one before it.';
+  'Ends the tool with already_undone for a change that was undone, and possibly redone; names the previous change.';
 
 create or replace function app.find_latest_change(context app.context) returns app.change_sets
 language plpgsql stable set search_path = '' as $$
@@ -57,7 +57,8 @@ begin
 end
 $$;
 comment on function app.find_latest_change is
-  'What "undo that" means: the latest change of this connection, made within half an hour and no undo.';
+  'Returns the change that "undo that" means: the latest change of this connection within half an hour that is not an '
+  'undo.';
 
 create or replace function app.find_change_to_undo(context app.context, change_id text) returns app.change_sets
 language plpgsql stable set search_path = '' as $$

@@ -1,4 +1,4 @@
--- Its body was parsed when it was created, so that no search_path changes its meaning, and the planner may inline it.
+-- A parsed body: search_path can't change its meaning, and the planner can inline it.
 create or replace function app.format_minor(minor numeric, exponent int) returns text
 language sql immutable
   return round(minor / 10::numeric ^ exponent, exponent)::text;

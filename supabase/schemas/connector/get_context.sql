@@ -94,5 +94,5 @@ begin
 end
 $$;
 comment on function app.get_context is
-  'Tool get_context: data {user, role, read_only?, plan, features, fx_as_of?} and the lists asked for: without include '
-  'the categories and settings.';
+  'Tool get_context. Returns data {user, role, read_only?, plan, features, fx_as_of?} and the requested lists: '
+  'without include, the categories and settings.';

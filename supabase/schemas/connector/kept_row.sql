@@ -8,8 +8,7 @@ create type app.kept_row as (
   after jsonb,
   current jsonb
 );
-comment on type app.kept_row is
-  'A row as it was before a change, as the change left it, and as it is now; null where it was not or is not there.';
+comment on type app.kept_row is 'A row before a change, after it, and now; null while it did or does not exist.';
 
 create or replace function app.same_content(kept jsonb, typed jsonb, current jsonb, derived text[]) returns boolean
 language plpgsql immutable set search_path = '' as $$
@@ -143,5 +142,5 @@ begin
 end
 $$;
 comment on function app.remove_rows is
-  'Takes back that rows were made: deleted or archived where there is such a thing, an occurrence with payments '
-  'opened. Answers which; a category in use stays.';
+  'Reverts the creation of rows: deletes or archives them if possible, and reopens an occurrence with payments. '
+  'Returns the reverted rows; a category in use stays.';

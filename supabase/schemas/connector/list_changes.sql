@@ -56,8 +56,8 @@ begin
 end
 $$;
 comment on function app.find_paid_by is
-  'What the books have of a member who changed nothing: {log_begins?, paid_by_member? [{count, recorded_by?}]}, '
-  'payments of these days that others recorded, and the day of the first change that is kept.';
+  'Returns what the books contain about a member who made no changes: {log_begins?, paid_by_member? [{count, '
+  'recorded_by?}]}, with payments of these days that others recorded, and the day of the first stored change.';
 
 create or replace function app.list_changes(context app.context, wanted jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -81,4 +81,5 @@ begin
 end
 $$;
 comment on function app.fail_undo is
-  'Ends the tool with undo_conflict and what stands in the way, as it is now, and the latest change that put it there.';
+  'Ends the tool with undo_conflict, the current state of the rows that block the undo, and the latest change of '
+  'them.';

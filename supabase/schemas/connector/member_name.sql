@@ -4,4 +4,5 @@ begin
   return (select p.email from identity.profiles as p where p.user_id = member_name.user_id);
 end
 $$;
-comment on function app.member_name is 'What to call a person of the organization; null for a former one.';
+comment on function app.member_name is
+  'Returns the display name of a person of the organization; null for a former member.';

@@ -20,7 +20,7 @@ begin
 end
 $$;
 comment on function app.nearest_day is
-  'The day that MM-DD means near today, where only one can be meant; else ends the tool and asks for the year.';
+  'Returns the day that MM-DD means near today, if only one is possible; else ends the tool and asks for the year.';
 
 create or replace function app.nearest_weekday(context app.context, word text, field text, is_past boolean) returns date
 language plpgsql stable set search_path = '' as $$
@@ -79,4 +79,4 @@ exception when datetime_field_overflow then
 end
 $$;
 comment on function app.parse_date is
-  'A date argument as a calendar date of the owner, one of the past if it is that of a payment; null stays null.';
+  'Returns a date argument as a calendar date of the owner; a payment''s date is in the past. Null stays null.';

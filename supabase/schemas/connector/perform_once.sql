@@ -14,7 +14,7 @@ begin
   return result - 'facts' || jsonb_build_object('change_id', coalesce(change, result ->> 'change_id'));
 end
 $$;
-comment on function app.perform_tool is 'A tool, inside a change set when it writes.';
+comment on function app.perform_tool is 'Runs a tool, inside a change set if it writes.';
 
 create or replace function app.preview_tool(context app.context, tool text, arguments jsonb) returns jsonb
 language plpgsql set search_path = '' as $$
@@ -31,7 +31,7 @@ exception when sqlstate 'EX002' then
   );
 end
 $$;
-comment on function app.preview_tool is 'What a tool would do (dry_run); writes nothing.';
+comment on function app.preview_tool is 'Returns the effect of a tool without writing it (dry_run).';
 
 create or replace function app.perform_once(context app.context, tool text, arguments jsonb) returns jsonb
 language plpgsql set search_path = '' as $$
@@ -105,7 +105,7 @@ exception when lock_not_available then
 end
 $$;
 comment on function app.lock_books is
-  'Makes this transaction the only one that writes in an organization; ends the tool with busy when another one takes '
+  'Makes this transaction the only writer of an organization. Ends the tool with busy when another writer takes too '
   'long.';
 
 create or replace function app.lock_books_last(organization_id text) returns void

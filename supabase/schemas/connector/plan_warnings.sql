@@ -69,4 +69,4 @@ begin
 end
 $$;
 comment on function app.plan_warnings is
-  'What ends within a week with a trial or a grace period, and nothing else includes, as warnings.';
+  'Returns warnings about a trial or grace period that ends within a week, if no other plan includes its features.';

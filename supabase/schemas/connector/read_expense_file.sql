@@ -18,5 +18,5 @@ begin
 end
 $$;
 comment on function public.read_expense_file is
-  'A part of a file of expenses, read as a signed-in person under row-level security: {outcome: ok | refused, '
-  'result?}, judged anew for each part; result is the envelope of list_expenses.';
+  'Returns a part of a file of expenses, read as a signed-in person under row-level security: {outcome: ok | refused, '
+  'result?}. Each part checks the rights again; result is the envelope of list_expenses.';

@@ -10,7 +10,7 @@ begin
 end
 $$;
 comment on function app.act_as is
-  'For whom functions that run as signed-in people run from here on: a person of our pages, without an app.';
+  'Sets the person for functions that run as signed-in people: a person of our pages, without an app.';
 revoke all on function app.act_as from authenticated;
 
 create or replace function public.run_page_tool(user_id uuid, organization_id text, tool text, arguments jsonb,
@@ -31,6 +31,6 @@ begin
 end
 $$;
 comment on function public.run_page_tool is
-  'A tool for a page, as its signed-in person under row-level security: {outcome: ok | refused, result?}, judged anew '
-  'for each call; result is the tool''s envelope. A write needs a plan that includes the connector: without one the '
-  'answer is identity.refuse_change.';
+  'Runs a tool for a page, as its signed-in person under row-level security: {outcome: ok | refused, result?}. Each '
+  'call checks the rights again; result is the tool''s envelope. A write without a plan that includes the connector '
+  'returns identity.refuse_change.';

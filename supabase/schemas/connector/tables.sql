@@ -16,21 +16,20 @@ create table app.change_sets (
   created_at timestamptz not null default app.instant()
 );
 comment on column app.change_sets.proposal_id is
-  'The proposal that was approved, when it was one; it may be gone since.';
-comment on column app.change_sets.moved is 'How much it changed (app.measure_change), where limits were looked at.';
+  'The proposal that was approved, if there was one; it may have been purged.';
+comment on column app.change_sets.moved is 'The size of the change (app.measure_change), if limits were checked.';
 comment on table app.change_sets is
   'One write by one tool, with its person and client; undone completely or not at all.';
-comment on column app.change_sets.grant_id is
-  'The connection that made it, which may be gone since: what "undo that" means there.';
+comment on column app.change_sets.grant_id is 'The connection that made it, for "undo that"; it may have been purged.';
 comment on column app.change_sets.facts is
   'Its effects, by tool: counts, names, totals by currency. The pages turn them into words. about has the ids of '
   'categories that are named and need not have been touched (app.list_subjects).';
 comment on column app.change_sets.recorded_seq is
-  'Counts up in the order of recording: the latest change is the one with the highest.';
+  'Increases in the order of recording: the latest change has the highest number.';
 create index change_sets_newest_idx on app.change_sets (organization_id, recorded_seq);
 create index change_sets_grant_id_idx on app.change_sets (grant_id, recorded_seq) where grant_id is not null;
 comment on column app.change_sets.is_emptied is
-  'Whether it is too old to undo: its rows and facts are gone, and who did it, when and with what stays.';
+  'Whether it is too old to undo: its rows and facts are gone; author, time and tool stay.';
 create index change_sets_full_idx on app.change_sets (created_at) where not is_emptied;
 create index change_sets_created_at_idx on app.change_sets (created_at);
 create index change_sets_undoes_idx on app.change_sets (undoes);
@@ -65,7 +64,7 @@ create table app.idempotency_keys (
   primary key (organization_id, actor_id, tool, key)
 );
 comment on table app.idempotency_keys is
-  'First result of a call that carried a key, for as long as app.retention says.';
+  'The first result of a call with a key, stored as long as app.retention specifies.';
 create index idempotency_keys_expires_at_idx on app.idempotency_keys (expires_at);
 
 -- Columns derived from other rows or the calendar, and version counters.

@@ -13,7 +13,7 @@ begin
 end
 $$;
 comment on function app.write_cursor is
-  'An opaque cursor for the sort key of the last row shown; scope is what makes the list that list, such as its '
+  'Returns an opaque cursor for the sort key of the last shown row; scope identifies the list, for example by its '
   'filter.';
 
 create or replace function app.read_cursor(scope jsonb, cursor text, sorts_by regtype default 'date') returns jsonb
@@ -40,5 +40,5 @@ begin
 end
 $$;
 comment on function app.read_cursor is
-  'The sort key in a cursor, [value of type sorts_by, number]; null stays null; a cursor that was not written for this '
-  'scope ends the tool with invalid_argument.';
+  'Returns the sort key in a cursor, [value of type sorts_by, number]; null stays null. Ends the tool with '
+  'invalid_argument for a cursor of another scope.';

@@ -131,7 +131,8 @@ begin
 end
 $$;
 comment on function app.write_document_dates is
-  'Makes the row of a bill''s date that a document names: invoices come before the date before theirs is paid.';
+  'Creates the row of a bill''s date that a document names, because an invoice can arrive before the previous date is '
+  'paid.';
 
 create or replace function app.attach_document(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$

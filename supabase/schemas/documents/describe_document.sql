@@ -24,8 +24,8 @@ begin
 end
 $$;
 comment on function app.changed_iban is
-  'The IBAN that earlier documents of the same payee or record have, when this one has another; null when it is known, '
-  'and for the first.';
+  'Returns the IBAN in earlier documents of the same payee or record, if this document has another one; null when it '
+  'is known, and for the first document.';
 
 create or replace function app.propose_record(context app.context, document app.documents) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -52,8 +52,8 @@ begin
 end
 $$;
 comment on function app.propose_record is
-  'The call that would record what a document is about: a bill due once, or without a due date an expense; null '
-  'without a payee and an amount.';
+  'Returns the call that would record a document''s subject: a bill due once, or an expense if it has no due date; '
+  'null without a payee and an amount.';
 
 create or replace function app.describe_document(context app.context, document app.documents) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -83,5 +83,5 @@ end
 $$;
 comment on function app.describe_document is
   'A document: {id, name, type, added_on, added_by, state: filed | question | new | unread, read, doubts?, filed?, '
-  'candidates?, proposal?, iban_was?}. candidates are also what app.match_document takes for certain, until it is '
-  'filed.';
+  'candidates?, proposal?, iban_was?}. candidates also contains a certain match of app.match_document, until the '
+  'document is filed.';

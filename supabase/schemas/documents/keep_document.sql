@@ -4,7 +4,8 @@ begin
   return case plan when 'team' then 2000 when 'pro' then 500 else 100 end * 1024::bigint * 1024;
 end
 $$;
-comment on function app.most_document_bytes is 'How many bytes of documents an organization may keep, by its plan.';
+comment on function app.most_document_bytes is
+  'Returns the document bytes that an organization may store, by its plan.';
 
 -- security definer: the quota counts documents that the person does not see.
 create or replace function app.room_for_documents(at timestamptz) returns bigint
@@ -20,7 +21,7 @@ begin
 end
 $$;
 comment on function app.room_for_documents is
-  'How many bytes of documents the organization may still add; negative after a change to a smaller plan.';
+  'Returns the document bytes that the organization may still add; negative after a change to a smaller plan.';
 
 create or replace function app.keep_document(context app.context, arguments jsonb) returns app.documents
 language plpgsql volatile set search_path = '' as $$
@@ -56,5 +57,5 @@ begin
 end
 $$;
 comment on function app.keep_document is
-  'Step keep of attach_document: stores {content in base64, name, type, facts} once. The same content again is the '
-  'document that is there, also when two people add it at once: writers of one organization take turns.';
+  'Step keep of attach_document: stores {content in base64, name, type, facts} once. Repeated content returns the '
+  'existing document, also when two people add it at once, because writers of one organization take turns.';

@@ -1,5 +1,5 @@
--- Matches a document to a record of the books. A match is certain if payee, amount and date agree;
--- anything less is a question, and without a candidate it is something new.
+-- Matches a document to a record of the books. A match is certain if payee, amount and date agree. A weaker match is a
+-- question, and a document without candidates is new.
 
 create type app.document_match as (
   expense_id text,
@@ -25,12 +25,12 @@ begin
 end
 $$;
 comment on function app.document_minor is
-  'What a document asks for, in minor units; null when it names no amount or nothing is left to pay.';
+  'Returns the amount to pay in a document, in minor units; null when it names no amount or is already paid.';
 
 create or replace function app.match_key_of(match app.document_match) returns text
 language sql immutable
   return concat_ws(':', (match).expense_id, (match).occurrence_id);
-comment on function app.match_key_of is 'A record, and the date of a bill, as app.documents.declined names it.';
+comment on function app.match_key_of is 'Returns the key of a record, or of a bill''s date, in app.documents.declined.';
 
 create or replace function app.find_open_dates_for(context app.context, document app.documents, words text[])
   returns setof app.document_match
@@ -76,8 +76,8 @@ begin
 end
 $$;
 comment on function app.find_open_dates_for is
-  'Open dates of bills that a document may be for. An amount fits when it is the expected one, or for a bill without a '
-  'fixed one, at most 40 percent from the usual one.';
+  'Returns open dates of bills that a document may belong to. An amount matches if it is the expected one or, for a '
+  'bill without a fixed one, at most 40 percent from the usual one.';
 
 create or replace function app.find_payments_for(context app.context, document app.documents, words text[])
   returns setof app.document_match
@@ -176,5 +176,5 @@ begin
 end
 $$;
 comment on function app.match_document is
-  'The record that a document belongs to, with a tier of at most 2, or up to three that it may belong to. Empty for '
-  'something new, and for a document without payee, currency or date.';
+  'Returns the record of a document if the match is certain (tier 1 or 2), or up to three candidates. Empty for a new '
+  'document, and for one without payee, currency or date.';

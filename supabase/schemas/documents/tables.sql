@@ -1,7 +1,6 @@
--- Documents: invoices and receipts that people hand in, each attached to at most one record of the books.
--- Invariants: a document is as visible as the record it is attached to; before that, only the person who added it,
--- the owner and managers see it. Its bytes are written once, in the transaction of its row, and never change. A
--- document never pays anything.
+-- Documents: invoices and receipts that people add, each attached to at most one record of the books. Invariants: a
+-- document is as visible as its record; before that, only the person who added it, the owner and managers see it. Its
+-- bytes are written once, in the transaction of its row, and never change. A document never pays anything.
 
 create table app.documents (
   id text collate "C" primary key default app.new_id('doc')
@@ -31,13 +30,14 @@ create table app.documents (
 comment on table app.documents is
   'Invoices and receipts, once for each content that a person sees. Two people who may not see each other''s documents '
   'each have their own, so that neither learns what the other has.';
-comment on column app.documents.facts is 'What was read from it (shared/documents/facts.ts); empty for a picture.';
+comment on column app.documents.facts is 'The facts read from it (shared/documents/facts.ts); empty for a picture.';
 comment on column app.documents.payee_key is
   'The words of the payee''s name (app.descriptor_words), to find earlier ones.';
-comment on column app.documents.expense_id is 'The expense or bill that it is attached to; null until somebody knows.';
-comment on column app.documents.occurrence_id is 'The date of the bill that it is for.';
+comment on column app.documents.expense_id is
+  'The expense or bill that it is attached to; null until the record is known.';
+comment on column app.documents.occurrence_id is 'The bill''s date that it belongs to.';
 comment on column app.documents.declined is
-  'Records that a person said it does not belong to (app.match_key_of), so that nobody is asked again.';
+  'Records that a person declined for it (app.match_key_of), so that nobody is asked again.';
 create unique index documents_once_idx on app.documents (organization_id, hash, added_by) where deleted_at is null;
 create index documents_newest_idx on app.documents (organization_id, recorded_seq);
 create index documents_payee_key_idx on app.documents (organization_id, payee_key) where deleted_at is null;
@@ -62,7 +62,7 @@ create policy "Members can use documents of records that they see" on app.docume
   using (
     organization_id = (select identity.current_organization_id())
     and (
-      -- Until it is attached, nobody knows whether it is private.
+      -- Until it is attached, it may be private.
       expense_id is null and (added_by = (select auth.uid()) or (select identity.may('settings:write')))
       or expense_id is not null and ((select identity.sees_everything()) or app.sees_expense(expense_id))
     )

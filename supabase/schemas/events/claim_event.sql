@@ -18,7 +18,7 @@ begin
 end
 $$;
 comment on function app.find_waiting_subscriptions is
-  'Subscriptions with an event that nobody is sending and that need not wait after a failure.';
+  'Returns subscriptions with an event that nobody is sending and that is not waiting for a retry.';
 
 create or replace function app.has_waiting_events(at timestamptz) returns boolean
 language sql stable
@@ -45,7 +45,7 @@ begin
 end
 $$;
 comment on function app.claims_of is
-  'What app.authenticate would answer as the claims of a grant''s token; null where it would refuse.';
+  'Returns the claims that app.authenticate would return for a grant''s token; null if it would refuse.';
 
 create or replace function public.claim_event(at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -100,7 +100,7 @@ end
 $$;
 comment on function public.claim_event is
   'The next event to send, leased for a minute: {subscription_id, url, secret, event: app.describe_event}; null when '
-  'none waits. An event that its person may not hear of at this instant is passed over for good.';
+  'none waits. An event that its person may not see at this instant is skipped permanently.';
 
 create or replace function public.settle_event(subscription_id text, place jsonb, is_done boolean, at timestamptz)
   returns void
@@ -117,5 +117,5 @@ begin
 end
 $$;
 comment on function public.settle_event is
-  'Notes that the app took a claimed event, or never will, or that it is to be tried again, not at once.';
+  'Records that the app accepted a claimed event, permanently refused it, or must get it again later.';
 revoke all on function app.find_waiting_subscriptions, app.has_waiting_events, app.claims_of from authenticated;

@@ -9,7 +9,8 @@ begin
   );
 end
 $$;
-comment on function app.has_app is 'Whether a person connected an app to an organization; without one, nobody hears.';
+comment on function app.has_app is
+  'Whether a person connected an app to an organization; without one, no events are needed.';
 revoke all on function app.has_app from authenticated;
 
 create or replace function app.emit_reminders() returns trigger
@@ -24,7 +25,7 @@ begin
   return null;
 end
 $$;
-comment on function app.emit_reminders is 'Emits what an owner is newly reminded of.';
+comment on function app.emit_reminders is 'Emits an owner''s new reminders.';
 
 create or replace function app.emit_notices() returns trigger
 language plpgsql security definer set search_path = '' as $$
@@ -41,7 +42,7 @@ begin
   return null;
 end
 $$;
-comment on function app.emit_notices is 'Emits what a person is newly told about bills and budgets.';
+comment on function app.emit_notices is 'Emits a person''s new notices about bills and budgets.';
 
 create or replace function app.emit_digest() returns trigger
 language plpgsql security definer set search_path = '' as $$
@@ -71,7 +72,7 @@ begin
   return null;
 end
 $$;
-comment on function app.emit_proposal is 'Emits that a proposal waits, or that it was decided.';
+comment on function app.emit_proposal is 'Emits that a proposal is pending, or that it was decided.';
 
 create or replace function app.emit_import() returns trigger
 language plpgsql security definer set search_path = '' as $$

@@ -1,4 +1,4 @@
--- What happened that an app may want to hear: one row an event, written in the transaction that causes it.
+-- Events that apps can subscribe to: one row per event, written in the transaction that causes it.
 
 create table app.events (
   id text collate "C" primary key default app.new_id('evt')
@@ -15,9 +15,9 @@ create table app.events (
   created_at timestamptz not null default app.instant()
 );
 comment on table app.events is
-  'The outbox of the MCP events extension: names and ids, nothing that a person wrote.';
-comment on column app.events.user_id is 'Whose apps hear it; null for everybody who sees what it is about.';
-comment on column app.events.about is 'Ids of bills, budgets, an import or a proposal.';
+  'The outbox of the MCP events extension: names and ids only, no text that a person wrote.';
+comment on column app.events.user_id is 'The person whose apps get it; null for everybody who sees its subject.';
+comment on column app.events.about is 'The ids of bills, budgets, an import or a proposal.';
 create index events_place_idx on app.events (organization_id, name, created_at, id);
 create index events_created_at_idx on app.events (created_at);
 create index events_user_id_idx on app.events (user_id);
@@ -39,11 +39,13 @@ create table app.event_subscriptions (
   expires_at timestamptz not null
 );
 comment on table app.event_subscriptions is
-  'Where an app wants one kind of event sent. Its events are sent in order, so its place says which of them were.';
-comment on column app.event_subscriptions.secret is 'What signs, sealed like a provider credential with its id.';
-comment on column app.event_subscriptions.attempts is 'How often the next event was sent without success.';
+  'The destination of one kind of event for an app. Its events are sent in order, so its place identifies the sent '
+  'ones.';
+comment on column app.event_subscriptions.secret is
+  'The signing secret, sealed like a provider credential with its id.';
+comment on column app.event_subscriptions.attempts is 'The number of failed attempts to send the next event.';
 comment on column app.event_subscriptions.leased_until is
-  'Until when somebody is sending the next event, or it waits after a failure.';
+  'The end of the lease of the next event''s sender, or of the wait after a failure.';
 create index event_subscriptions_grant_id_idx on app.event_subscriptions (grant_id);
 create index event_subscriptions_leased_until_idx on app.event_subscriptions (leased_until);
 create index event_subscriptions_expires_at_idx on app.event_subscriptions (expires_at);

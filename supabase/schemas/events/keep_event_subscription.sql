@@ -1,7 +1,8 @@
 create or replace function app.subscription_id(grant_id text, name text, url text) returns text
 language sql immutable
   return 'sub_' || left(encode(sha256(convert_to(grant_id || ' ' || name || ' ' || url, 'UTF8')), 'hex'), 32);
-comment on function app.subscription_id is 'The same for the same grant, event and address: subscribing again renews.';
+comment on function app.subscription_id is
+  'Returns the same id for the same grant, event and address, so that subscribing again renews.';
 revoke all on function app.subscription_id from authenticated;
 
 create or replace function app.has_room_for(subscription_id text, grant_id text, at timestamptz) returns boolean
@@ -15,7 +16,7 @@ begin
   ) < most;
 end
 $$;
-comment on function app.has_room_for is 'Whether a grant may have this subscription besides its others.';
+comment on function app.has_room_for is 'Whether a grant may have this subscription in addition to its others.';
 revoke all on function app.has_room_for from authenticated;
 
 create or replace function public.find_event_subscription(token_hash text, resource text, name text, url text,
@@ -38,8 +39,8 @@ begin
 end
 $$;
 comment on function public.find_event_subscription is
-  'The id that a subscription of an app has or would get: {outcome: ok | stopped (by its person) | too_many, id?}, or '
-  'a refusal of app.authenticate.';
+  'Returns the id of an app''s existing or new subscription: {outcome: ok | stopped (by its person) | too_many, id?}, '
+  'or a refusal of app.authenticate.';
 
 create or replace function public.keep_event_subscription(token_hash text, resource text, name text, url text,
   secret jsonb, after jsonb, expires_at timestamptz, at timestamptz) returns jsonb

@@ -1,10 +1,11 @@
--- Apps read the outbox in the order of time. A place in it is an instant and an id: {at, id}.
+-- Apps read the outbox in chronological order. A place in it is an instant and an id: {at, id}.
 
 create or replace function app.events_before(at timestamptz) returns timestamptz
 language sql immutable
   return at - interval '90 seconds';
 comment on function app.events_before is
-  'Which events are read: older ones. No transaction runs longer, so none can still put an event before them.';
+  'Returns the instant before which events are readable. No transaction runs longer, so none can still insert an '
+  'earlier event.';
 
 create or replace function app.visible_records(event text, about text[]) returns text[]
 language plpgsql stable set search_path = '' as $$
@@ -31,7 +32,7 @@ begin
 end
 $$;
 comment on function app.visible_records is
-  'What the person of the request''s claims may hear of the things that an event is about.';
+  'Returns the records of an event that the person in the request''s claims may see.';
 
 create or replace function app.describe_event(event app.events, claims jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -52,7 +53,7 @@ begin
 end
 $$;
 comment on function app.describe_event is
-  'An event as an app hears it, {id, name, at, organization_id, ids, count}; null when its person may not know.';
+  'Returns an event for an app, {id, name, at, organization_id, ids, count}; null when its person may not see it.';
 revoke all on function app.describe_event, app.events_before from authenticated;
 
 create or replace function public.poll_events(token_hash text, resource text, name text, after jsonb, at_most int,
@@ -101,7 +102,7 @@ begin
 end
 $$;
 comment on function public.poll_events is
-  'The next events of a name for an app, after a place or from now on: {outcome, events (app.describe_event), '
+  'Returns the next events of a name for an app, after a place or from now on: {outcome, events (app.describe_event), '
   'has_more, place, truncated: older ones are gone}, or a refusal of app.authenticate.';
 
 -- Set last, as for app.run_tool.

@@ -129,6 +129,6 @@ grant select, insert, update, delete on
     to authenticated;
 grant select on app.fx_rates, app.fx_days, app.provider_links to authenticated;
 grant select, insert, update (facts, undoes, undone_by), delete on app.change_sets to authenticated;
--- Nobody who serves requests changes or deletes what happened (activity/refuse_alteration.sql).
+-- No role that serves requests can change or delete past events (activity/refuse_alteration.sql).
 grant select, insert, update (facts, undoes, undone_by, moved), delete on app.change_sets to service_role;
 grant select, insert on app.change_items to authenticated, service_role;

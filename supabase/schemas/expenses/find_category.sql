@@ -5,7 +5,7 @@ begin
 end
 $$;
 comment on function app.means_uncategorized is
-  'Whether a text stands for having no category; a category of that name comes first.';
+  'Whether a text means having no category; an existing category of that name comes first.';
 
 create or replace function app.is_sentence(name text) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -20,7 +20,7 @@ begin
 end
 $$;
 comment on function app.is_sentence is
-  'Whether a text for a category is a request, such as "put it under food please", and not the name of one.';
+  'Whether a category argument is a request, such as "put it under food please", instead of a name.';
 
 create or replace function app.fail_without_category(name text, field text, is_filter boolean default true,
   is_private boolean default null) returns void

@@ -27,7 +27,7 @@ begin
 end
 $$;
 comment on function app.is_own_transfer is
-  'Whether a name says that money moved to or from a savings account, or between own accounts; its fees are spending.';
+  'Whether a name means moving money to or from a savings account, or between own accounts; its fees are spending.';
 
 create or replace function app.is_cash_withdrawal(name text) returns boolean
 language plpgsql immutable set search_path = '' as $$
@@ -47,8 +47,7 @@ begin
   return text ~ withdrawals and text !~ costs;
 end
 $$;
-comment on function app.is_cash_withdrawal is
-  'Whether a name says that cash came out of a machine; the fee for that is spending.';
+comment on function app.is_cash_withdrawal is 'Whether a name means a cash withdrawal; its fee is spending.';
 
 create or replace function app.is_income(name text, category text, is_refund boolean) returns boolean
 language plpgsql immutable set search_path = '' as $$
@@ -84,8 +83,8 @@ begin
 end
 $$;
 comment on function app.is_income is
-  'Whether money was earned: of a category of income, by a name such as "got my salary", or a refund named like a '
-  'salary, a benefit or a gift.';
+  'Whether money was earned: in a category of income, under a name such as "got my salary", or as a refund named like '
+  'a salary, a benefit or a gift.';
 
 create or replace function app.is_money_back(name text) returns boolean
 language plpgsql immutable set search_path = '' as $$
@@ -95,4 +94,4 @@ begin
     || 'remboursements?|avoir|reembolsos?|devolucion(es)?|rimbors[oi]|zwrot|terugbetaling|estorno)\M');
 end
 $$;
-comment on function app.is_money_back is 'Whether a name says that money came back from a seller.';
+comment on function app.is_money_back is 'Whether a name means that a seller returned money.';

@@ -7,8 +7,8 @@ create type app.payment_sum as (
   untaxed_refunds bigint
 );
 comment on type app.payment_sum is
-  'Sums of the payments in one currency, with refunds subtracted, the tax of those that state one, and how many '
-  'refunds state none.';
+  'Sums of the payments in one currency, with refunds subtracted; the tax of payments with a recorded tax, and the '
+  'number of refunds without one.';
 
 -- The most common filters are planned once per session, since planning took as long as everything else. A generic plan
 -- doesn't know the filter, so the settings of the next two functions force an index scan in order.

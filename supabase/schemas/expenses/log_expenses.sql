@@ -137,8 +137,8 @@ begin
 end
 $$;
 comment on function app.warn_of_resemblance is
-  'Warnings about logged items that have the name of a bill, or its amount and payee, or the amount and day of a '
-  'record that another member made or that has a similar name.';
+  'Warnings about logged items that share the name of a bill, its amount and payee, or the amount and day of a record '
+  'that another member made or that has a similar name.';
 
 create or replace function app.warn_of_refunds(context app.context, drafts jsonb) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
@@ -194,7 +194,7 @@ begin
 end
 $$;
 comment on function app.warn_of_refunds is
-  'Warnings about logged refunds of nothing in the books, refunds that look like an open reimbursement, and those '
+  'Warnings about logged refunds without a matching payment, refunds that resemble an open reimbursement, and refunds '
   'named after another member.';
 
 create or replace function app.warn_of_budgets(context app.context, written jsonb) returns jsonb
@@ -239,7 +239,7 @@ end
 $$;
 comment on function app.warn_of_budgets is
   'A warning about the budgets of today''s month and year that logged items brought to 80 or 100 percent, or further '
-  'over.';
+  'over the limit.';
 
 create or replace function app.log_expenses(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$

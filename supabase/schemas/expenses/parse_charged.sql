@@ -44,5 +44,5 @@ begin
 end
 $$;
 comment on function app.warn_of_charge is
-  'A warning that a payment with another amount still counts with what the bank charged before; field is where the new '
-  'charge goes.';
+  'A warning that a payment with a changed amount still counts with the bank''s earlier charge; field is the argument '
+  'for the new charge.';

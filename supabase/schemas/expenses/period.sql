@@ -1,4 +1,4 @@
--- Periods: the days that "last month" means to the owner, and the days to compare with.
+-- Periods: the days that "last month" means for the owner, and the days of comparable periods.
 
 create type app.period as (
   from_on date,

@@ -185,8 +185,7 @@ begin
     case when not bill.autopay then bill.created_by end);
 end
 $$;
-comment on function app.expected_payer is
-  'Returns the member whom the payment of a bill will name as payer; null when autopay has no payer.';
+comment on function app.expected_payer is 'Returns the future payer of a bill; null when autopay has no payer.';
 
 create or replace function app.expected_shares(bill app.expenses, whole_minor bigint)
   returns table (member_id uuid, minor bigint)
@@ -204,7 +203,7 @@ begin
 end
 $$;
 comment on function app.expected_shares is
-  'Returns what each member will bear of a coming amount of a bill; no member when autopay has no payer.';
+  'Returns each member''s share of a bill''s upcoming amount; empty when autopay has no payer.';
 
 create or replace function app.sum_spending(
   context app.context, filter app.expense_filter, earlier app.period, expected jsonb, dimensions text[], target text

@@ -154,7 +154,7 @@ begin
 end
 $$;
 comment on function app.sum_reimbursed is
-  'The parts of a total that somebody else pays back: {open?, done?}, or null. They stay in the total.';
+  'Returns the parts of a total that a third party reimburses: {open?, done?}, or null. They stay in the total.';
 
 create or replace function app.summarize_spending(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$

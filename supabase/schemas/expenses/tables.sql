@@ -129,7 +129,8 @@ comment on column app.expenses.month_days is
 comment on column app.expenses.tracked_from is
   'Scheduled dates before this day are not tracked: they are neither open nor overdue.';
 comment on column app.expenses.paused_until is
-  'Nothing of the active bill is due before this day (tracked_from is behind it), and it counts as paused until then.';
+  'Nothing of the active bill is due before this day, and it counts as paused until then; tracked_from has the same '
+  'day.';
 comment on column app.expenses.next_due is
   'Derived, kept by app.refresh_bill: due date of the earliest open occurrence on or after today in the owner''s zone.';
 comment on column app.expenses.share_bp is
@@ -137,7 +138,8 @@ comment on column app.expenses.share_bp is
 comment on column app.expenses.remind_again is
   'Days before the due date for further reminders, largest first; each is less than remind_days_before.';
 comment on column app.expenses.assignee_id is
-  'The member who looks after the bill and also gets its reminders. Ignored after they leave the organization.';
+  'The member to whom the bill is assigned and who also gets its reminders. Ignored after they leave the '
+  'organization.';
 comment on column app.expenses.payer_id is 'The member who pays the bill by default; payments record the actual payer.';
 comment on column app.expenses.sharing is
   'How future payments of a bill are shared (app.is_sharing). Amounts act as proportions when a different total is '

@@ -24,8 +24,8 @@ begin
 end
 $$;
 comment on function identity.judge_invitation is
-  'Whether a person with this sign-in address may accept an invitation: open, or the reason why not. Every check uses '
-  'this function.';
+  'Returns open if a person with this sign-in address may accept an invitation, else the reason why not. Every check '
+  'uses this function.';
 
 create or replace function identity.mask_address(address text) returns text
 language plpgsql immutable set search_path = '' as $$
@@ -34,7 +34,7 @@ begin
 end
 $$;
 comment on function identity.mask_address is
-  'A masked address that its owner recognizes and nobody else learns: a…@e….com.';
+  'Returns a masked address that its owner recognizes but nobody else can read: a…@e….com.';
 
 create or replace function public.read_invitation(token_hash text, user_id uuid, email text, at timestamptz)
   returns jsonb
@@ -69,7 +69,8 @@ begin
 end
 $$;
 comment on function public.read_invitation is
-  'The data of the page behind an invitation''s link, for a signed-in person, or with null for the mail''s reader: '
+  'Returns the data of the page behind an invitation''s link, for a signed-in person, or with null for a reader '
+  'without a session: '
   '{"outcome":"open","organization_id","organization_name","inviter","role","expires_at","address","onboarded"}, the '
   'same with outcome already_member, leaving, used, withdrawn, expired or plan, '
   '{"outcome":"for_another","masked_address"}, or {"outcome":"unknown"}.';
@@ -113,4 +114,4 @@ end
 $$;
 comment on function public.accept_invitation is
   'Makes a person a member by an invitation to the address they signed in with, once: '
-  '{"outcome":"accepted","organization_id"}, not_onboarded, or why not as read_invitation has it.';
+  '{"outcome":"accepted","organization_id"}, not_onboarded, or the reason from read_invitation.';

@@ -7,7 +7,7 @@ create table identity.audit_events (
   detail jsonb not null default '{}'
 );
 comment on table identity.audit_events is
-  'What happened to accounts and grants. Insert only; keeps no tokens, codes or amounts; outlives the rows it names, '
-  'without its detail once they are deleted for good.';
+  'Events of accounts and grants. Insert only. Contains no tokens, codes or amounts. Outlives the rows that it names, '
+  'without its details once they are purged.';
 create index audit_events_organization_id_idx on identity.audit_events (organization_id, at desc);
 create index audit_events_actor_id_idx on identity.audit_events (actor_id, at desc);

@@ -13,8 +13,8 @@ begin
 end
 $$;
 comment on function identity.barred_by is
-  'What keeps the person of the request''s claims from writing: their role, or else the grant of their app; null when '
-  'nothing does.';
+  'Returns why the person of the request''s claims may not write: their role, or else their app''s grant; null if '
+  'they may.';
 grant execute on function identity.barred_by to authenticated;
 
 create or replace function app.refuse_reader() returns void

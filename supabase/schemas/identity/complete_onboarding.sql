@@ -1,5 +1,5 @@
--- The functions decide nothing for the pages: expected outcomes come back as {"outcome": …} and every change leaves an
--- audit event.
+-- The functions make no decisions for the pages: they return expected outcomes as {"outcome": …}, and every change adds
+-- an audit event.
 
 create or replace function public.read_onboarding(user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -12,7 +12,7 @@ begin
 end
 $$;
 comment on function public.read_onboarding is
-  'Whether a person has been through onboarding ("onboarded") and the currencies that can be chosen there.';
+  'Returns whether a person has completed onboarding ("onboarded"), and the currencies to choose from.';
 
 create or replace function public.note_sign_in(user_id uuid, email text, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -42,8 +42,8 @@ begin
 end
 $$;
 comment on function public.note_sign_in is
-  'Stores the address that the person signed in with if it changed: {"onboarded": whether they have been through '
-  'onboarding, "leaving": true while their account is being deleted}.';
+  'Stores the person''s sign-in address if it changed. Returns {"onboarded": whether they have completed onboarding, '
+  '"leaving": whether their account is being deleted}.';
 
 create or replace function identity.found_organization(
   owner_id uuid, name text, base_currency text, gets_trial boolean, at timestamptz
@@ -66,7 +66,7 @@ begin
 end
 $$;
 comment on function identity.found_organization is
-  'An organization with its owner and its first categories; answers its id.';
+  'Creates an organization with its owner and its first categories. Returns its id.';
 
 create or replace function public.complete_onboarding(
   user_id uuid, email text, country text, organization_name text, timezone text, base_currency text,

@@ -41,7 +41,7 @@ begin
 end
 $$;
 comment on function public.create_organization is
-  'Creates another organization of a person, with a trial if they never had one; pressed twice, one: '
+  'Creates another organization of a person, with a trial if they never had one; a repeated form creates one: '
   '{"outcome":"created","organization_id"}, {"outcome":"invalid","field"}, too_many, leaving while their account is '
   'being deleted, or unknown before onboarding.';
 
@@ -61,5 +61,5 @@ begin
 end
 $$;
 comment on function public.read_new_organization is
-  'What the form for another organization needs to know of a person: {"country","gets_trial": null without '
+  'Returns a person''s data for the form of another organization: {"country","gets_trial": null without '
   'plans,"currencies"}; null before onboarding, and while the account is being deleted.';

@@ -1,5 +1,5 @@
--- The organization of the current request. Consent binds a token to one organization; the person's others stay out of
--- reach.
+-- The organization of the current request. Consent binds a token to one organization; the person's other organizations
+-- stay out of reach.
 create or replace function identity.find_organization_id() returns text
 language plpgsql stable security definer set search_path = '' as $$
 declare

@@ -20,7 +20,7 @@ begin
 end
 $$;
 comment on function public.read_deletion is
-  'The data of the pages that delete: {"country","deletes_at","organizations": '
+  'Returns the data of the deletion pages: {"country","deletes_at","organizations": '
   '[{"id","name","is_owner","deletes_at","is_paid","members","may_delete"}]}.';
 
 -- Fails fast instead of waiting for the books of several organizations; the page can be submitted again.
@@ -71,7 +71,7 @@ begin
 end
 $$;
 comment on function public.delete_account is
-  'Has a person deleted after their grace, and ends their memberships and connections now: '
+  'Schedules the deletion of a person after the grace period, and ends their memberships and connections now: '
   '{"outcome":"scheduled","deletes_at"}, or outcome already, or owner while they own an organization that stays.';
 
 create or replace function public.keep_account(user_id uuid, at timestamptz) returns jsonb

@@ -1,4 +1,4 @@
--- Organizations and people schedule their deletion and can cancel it until then. jobs/purge.sql deletes the data.
+-- Organizations and people schedule their deletion and can cancel it until the date. jobs/purge.sql deletes the data.
 
 create or replace function identity.others_in(organization_id text, user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -70,5 +70,5 @@ begin
 end
 $$;
 comment on function public.keep_organization is
-  'Takes the deletion of an organization back: {"outcome":"kept","name","members"}, or outcome already, too_late or '
+  'Cancels the deletion of an organization: {"outcome":"kept","name","members"}, or outcome already, too_late or '
   'forbidden.';

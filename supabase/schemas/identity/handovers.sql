@@ -15,8 +15,7 @@ create table identity.handovers (
 );
 comment on table identity.handovers is
   'Pending hand-overs, one per organization: the owner, and the member who has to confirm.';
-comment on column identity.handovers.id is
-  'Names this proposal, so that an old page cannot confirm a later one.';
+comment on column identity.handovers.id is 'Identifies this proposal, so that an old page cannot confirm a later one.';
 create index handovers_from_idx on identity.handovers (organization_id, from_id);
 create index handovers_to_idx on identity.handovers (organization_id, to_id);
 alter table identity.handovers enable row level security;
@@ -86,8 +85,7 @@ begin
   return '{"outcome":"ended"}';
 end
 $$;
-comment on function public.end_handover is
-  'Withdraws or declines a hand-over that waits to be confirmed: outcome ended or unknown.';
+comment on function public.end_handover is 'Withdraws or declines a pending hand-over: outcome ended or unknown.';
 
 create or replace function public.accept_handover(user_id uuid, organization_id text, handover_id uuid,
   at timestamptz) returns jsonb
@@ -123,4 +121,4 @@ begin
 end
 $$;
 comment on function public.accept_handover is
-  'Makes the member who was asked the owner, and the owner a manager, once: outcome accepted or unknown.';
+  'Makes the asked member the owner and the owner a manager, once: outcome accepted or unknown.';

@@ -21,9 +21,9 @@ create table identity.invitations (
   constraint invitations_settled_once check (accepted_at is null or withdrawn_at is null)
 );
 comment on table identity.invitations is
-  'Invitations to organizations by mail. Sent again, one gets another link, and the one before stops working.';
+  'Invitations to organizations by mail. Resending an invitation creates a new link and invalidates the previous one.';
 comment on column identity.invitations.address is
-  'In lower case. The link works only for the person who signs in with it.';
+  'In lower case. The link works only for a person who signs in with this address.';
 create index invitations_organization_id_idx on identity.invitations (organization_id);
 create index invitations_invited_by_idx on identity.invitations (invited_by);
 create unique index invitations_open_idx on identity.invitations (organization_id, address)
@@ -63,8 +63,8 @@ begin
 end
 $$;
 comment on function public.may_sign_up is
-  'Where sign-up needs an invitation, whether somebody with this address may have an account and organizations: '
-  '{"may"}, true with an open invitation, for members, and while there is no organization at all.';
+  'Returns {"may"} if sign-up needs an invitation: true for an address with an open invitation, for members, and '
+  'while there is no organization yet.';
 
 create or replace function identity.may_give_role(organization_id text, user_id uuid, role text, at timestamptz)
   returns boolean
@@ -81,8 +81,8 @@ begin
 end
 $$;
 comment on function identity.may_give_role is
-  'Whether a person may make others something in an organization, or take it from them: managers only the owner may, '
-  'and nobody in one that is being deleted.';
+  'Whether a person may give or take a role in an organization: only the owner may appoint managers, and nobody may '
+  'change roles during deletion.';
 
 create or replace function identity.lock_members(organization_id text) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -91,7 +91,7 @@ begin
 end
 $$;
 comment on function identity.lock_members is
-  'Makes this transaction the only one that changes the members of an organization. Every such change calls it first.';
+  'Makes this transaction the only writer of an organization''s members. Every such change calls it first.';
 
 create or replace function identity.hold_members(organization_id text, user_id uuid, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -101,8 +101,8 @@ begin
 end
 $$;
 comment on function identity.hold_members is
-  'identity.lock_members for a person who changes members: answers identity.refuse_deleting, which holds until the '
-  'transaction ends.';
+  'identity.lock_members for a person who changes members. Returns identity.refuse_deleting, whose result holds until '
+  'the transaction ends.';
 
 create or replace function public.invite_member(
   user_id uuid, organization_id text, address text, role text, token_hash text, at timestamptz
@@ -162,7 +162,7 @@ begin
 end
 $$;
 comment on function public.invite_member is
-  'Invites an address to an organization for 7 days, or again, which ends the link before: '
+  'Invites an address to an organization for 7 days. A repeated invitation invalidates the previous link. '
   '{"outcome":"invited","organization_name"}, or outcome not_allowed, plan, already_member or too_many.';
 
 create or replace function public.resend_invitation(user_id uuid, invitation_id text, token_hash text, at timestamptz)
@@ -201,7 +201,7 @@ begin
 end
 $$;
 comment on function public.resend_invitation is
-  'Gives an open or expired invitation another link and 7 more days; the link before stops working: '
+  'Gives an open or expired invitation a new link and 7 more days, and invalidates the previous link: '
   '{"outcome":"invited","address","role","organization_name"}, or outcome unknown, not_allowed or plan.';
 
 create or replace function public.withdraw_invitation(user_id uuid, invitation_id text, at timestamptz) returns jsonb
@@ -232,7 +232,7 @@ begin
 end
 $$;
 comment on function public.withdraw_invitation is
-  'Ends an invitation before it is accepted: outcome withdrawn, not_allowed, or unknown, also for one that has ended.';
+  'Ends an invitation before it is accepted: outcome withdrawn, not_allowed, or unknown (also for an ended one).';
 
 create or replace function identity.withdraw_invitations_of(organization_id text, user_id uuid, at timestamptz)
   returns void

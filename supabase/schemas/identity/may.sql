@@ -42,8 +42,8 @@ begin
 end
 $$;
 comment on function identity.find_standing is
-  'The standing of the person of the request''s claims, read from the tables; all null without an active membership. '
-  'Through an app that may only read, the rights are those that read.';
+  'Returns the standing of the person of the request''s claims, read from the tables; all null without an active '
+  'membership. Through a read-only app, it has only the reading rights.';
 
 create or replace function identity.note_standing() returns void
 language plpgsql volatile set search_path = '' as $$
@@ -81,8 +81,7 @@ begin
   return (identity.find_standing()).sees;
 end
 $$;
-comment on function identity.sees is
-  'How much the person of the request''s claims sees (identity.standing); null without a membership.';
+comment on function identity.sees is 'Returns the person''s view (identity.standing); null without a membership.';
 
 create or replace function identity.sees_own_only() returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -91,7 +90,7 @@ begin
 end
 $$;
 comment on function identity.sees_own_only is
-  'Whether the person of the request''s claims sees only records that they recorded or look after.';
+  'Whether the person of the request''s claims sees only records that they recorded or that are assigned to them.';
 
 create or replace function identity.sees_everything() returns boolean
 language plpgsql stable set search_path = '' as $$

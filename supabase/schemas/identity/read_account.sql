@@ -9,7 +9,7 @@ begin
 end
 $$;
 comment on function identity.is_timezone is
-  'Whether the database knows an IANA time zone of a place by this name; UTC is one.';
+  'Whether the database knows a place''s IANA time zone by this name; UTC also counts.';
 
 -- Account
 
@@ -126,4 +126,4 @@ begin
   );
 end
 $$;
-comment on function public.read_account is 'Everything the account page shows of a person; null before onboarding.';
+comment on function public.read_account is 'Returns all data of the account page for a person; null before onboarding.';

@@ -10,7 +10,7 @@ begin
 end
 $$;
 comment on function identity.list_organizations is
-  'A person''s organizations, the first joined first: [{id, name}].';
+  'Returns a person''s organizations, the first joined first: [{id, name}].';
 
 create or replace function identity.describe_state(organization_id text, user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -33,9 +33,9 @@ begin
 end
 $$;
 comment on function identity.describe_state is
-  'The header of an organization''s pages: {name, deletes_at, owner, is_owner, takes_changes: whether anything can be '
-  'written, writes: whether their role may, tabs: {exports: whether they may export, plans: whether there are plans, '
-  'organizations: theirs}}.';
+  'Returns the header of an organization''s pages: {name, deletes_at, owner, is_owner, takes_changes: whether '
+  'anything can be written, writes: whether their role may, tabs: {exports: whether they may export, plans: whether '
+  'plans are on, organizations: theirs}}.';
 
 create or replace function identity.refuse_change(organization_id text, user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$

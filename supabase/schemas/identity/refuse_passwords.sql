@@ -17,8 +17,8 @@ begin
 end
 $$;
 comment on function identity.refuse_passwords is
-  'Custom access token hook: the event {user_id, claims, authentication_method} as it came, or {"error": {"http_code", '
-  '"message"}} for a session that a password began or of a reviewer whose access is over.';
+  'Custom access token hook. Returns the event {user_id, claims, authentication_method} unchanged, or {"error": '
+  '{"http_code", "message"}} for a session that a password started or of a reviewer whose access is over.';
 
 grant usage on schema identity to supabase_auth_admin;
 revoke all on function identity.refuse_passwords from service_role;

@@ -12,7 +12,8 @@ begin
 end
 $$;
 comment on function identity.may_remove is
-  'Whether a person may remove a member, or leave: anybody but the owner leaves, and nobody removes the owner.';
+  'Whether a person may remove a member or leave: everybody except the owner may leave, and nobody may remove the '
+  'owner.';
 
 create or replace function public.read_removal(user_id uuid, organization_id text, member_id uuid, at timestamptz)
   returns jsonb
@@ -78,8 +79,8 @@ begin
 end
 $$;
 comment on function public.read_removal is
-  'What removing a member would end and keep, as counts; their balances and waiting proposals in full. Null without '
-  'the right to remove them.';
+  'Returns what removing a member would end and keep, as counts, with their balances and pending proposals in full. '
+  'Null without the right to remove them.';
 
 create or replace function identity.hold_memberships(organization_ids text[], member_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -157,5 +158,5 @@ begin
 end
 $$;
 comment on function public.remove_member is
-  'Removes a member with everything that identity.end_membership ends; also for leaving. Outcome removed, or unknown '
-  '(also without the right).';
+  'Removes a member with everything that identity.end_membership ends; members also leave by it. Outcome removed, or '
+  'unknown (also without the right).';

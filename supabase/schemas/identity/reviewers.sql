@@ -8,8 +8,8 @@ create table identity.reviewers (
   constraint reviewers_short check (expires_at > created_at and expires_at <= created_at + interval '60 days')
 );
 comment on table identity.reviewers is
-  'People of a directory''s review, who sign in with a code that we made, without a mailbox. Only the operator adds '
-  'them. Once expired or revoked they are inactive (identity.is_active).';
+  'Reviewers of directories, who sign in with our code instead of a mailbox. Only the operator adds them. An expired '
+  'or revoked reviewer is inactive (identity.is_active).';
 comment on column identity.reviewers.code_hash is 'SHA-256 of a random code of 130 bits.';
 alter table identity.reviewers enable row level security;
 grant select on identity.reviewers to service_role;
@@ -62,5 +62,5 @@ begin
 end
 $$;
 comment on function public.open_review is
-  'Whom a reviewer''s code signs in, and records it: {"outcome":"open","user_id","email"}, or {"outcome":"unknown"} '
-  'also once it expired or was revoked.';
+  'Returns the person that a reviewer''s code signs in, and records the sign-in: '
+  '{"outcome":"open","user_id","email"}, or {"outcome":"unknown"}, also for an expired or revoked code.';

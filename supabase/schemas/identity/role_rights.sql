@@ -11,7 +11,7 @@ create table identity.role_rights (
   primary key (role, "right")
 );
 comment on table identity.role_rights is
-  'What each role may do beyond reading: a row is a right. Its one screen for people is docs/roles.md.';
+  'The rights of each role beyond reading, one per row. docs/roles.md shows them to people.';
 alter table identity.role_rights enable row level security;
 create policy "Signed-in people can read what a role may do" on identity.role_rights
   for select to authenticated using ((select auth.uid()) is not null);

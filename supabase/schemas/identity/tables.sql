@@ -9,7 +9,7 @@ create table billing.plan_features (
   primary key (plan, feature)
 );
 comment on table billing.plan_features is
-  'What each plan includes: free < pro < team, and each everything of the one before it.';
+  'The features of each plan: free < pro < team, each with all features of the previous one.';
 alter table billing.plan_features enable row level security;
 create policy "Signed-in people can read what a plan includes" on billing.plan_features
   for select to authenticated using ((select auth.uid()) is not null);
@@ -51,19 +51,19 @@ create table identity.profiles (
   updated_at timestamptz not null default now(),
   constraint profiles_refused_dated check ((refused_email is null) = (refused_at is null))
 );
-comment on table identity.profiles is 'A person: where they live, which day it is for them, where their reminders go.';
-comment on column identity.profiles.email is
-  'The sign-in address, as the identity provider knew it at the last sign-in.';
+comment on table identity.profiles is 'A person: their country, time zone and reminder settings.';
+comment on column identity.profiles.email is 'The sign-in address that the identity provider had at the last sign-in.';
 comment on column identity.profiles.timezone is
   'IANA name; every calendar date of the organizations they own is a date in this zone.';
 comment on column identity.profiles.reminder_email is
-  'Another address for reminders; used once confirmed, until then the sign-in address is.';
+  'Another address for reminders, used once it is confirmed; until then reminders go to the sign-in address.';
 comment on column identity.profiles.refused_email is
-  'An address that its mail server refused for good: no reminders go there until the settings are saved again.';
+  'An address that its mail server permanently refused: it gets no reminders until the settings are saved again.';
 comment on column identity.profiles.deletes_at is
-  'From then on the purge removes the person; until then they can take it back.';
+  'From then on the purge deletes the person; until then they can cancel it.';
 create index profiles_deletes_at_idx on identity.profiles (deletes_at) where deletes_at is not null;
-comment on column identity.profiles.trial_started_at is 'Set with the first organization: a person has one trial.';
+comment on column identity.profiles.trial_started_at is
+  'Set with the first organization, because a person has one trial.';
 
 create table identity.organizations (
   id text collate "C" primary key default app.new_id('org')
@@ -93,20 +93,20 @@ create table identity.organizations (
   constraint organizations_canceled_is_free check (plan_status <> 'canceled' or plan = 'free'),
   constraint organizations_second_plan_dated check ((second_plan is null) = (second_past_due_since is null))
 );
-comment on table identity.organizations is 'Whose expenses and bills these are: a household, a business.';
+comment on table identity.organizations is 'Owners of expenses and bills: a household, a business.';
 comment on column identity.organizations.owner_id is
   'The owner always gets reminders, and dates are in the owner''s time zone. A person who owns an organization cannot '
   'be deleted before it.';
 comment on column identity.organizations.plan is
   'The paid plan, from the best subscription. A value set by hand counts until the first subscription becomes active.';
 comment on column identity.organizations.second_plan is
-  'Of another subscription, past due: it counts too until its grace period ends. Set only while it includes more than '
-  'plan does, or for longer.';
+  'The plan of another, past-due subscription, which also counts until its grace period ends. Set only while it '
+  'includes more than plan, or lasts longer.';
 comment on column identity.organizations.trial_ends_at is
   'Until then all Team features apply, regardless of payments, which never change it.';
 comment on column identity.organizations.plan_ended_at is
-  'When the end of its subscription last left it without a paid plan.';
--- Finds plans that end about now.
+  'The last time that the end of a subscription left it without a paid plan.';
+-- Finds plans that end around now.
 create index organizations_trial_ends_at_idx on identity.organizations (trial_ends_at);
 create index organizations_past_due_since_idx on identity.organizations (past_due_since)
   where past_due_since is not null;
@@ -116,14 +116,15 @@ create index organizations_plan_ended_at_idx on identity.organizations (plan_end
 comment on column identity.organizations.assistants_may_approve is
   'Whether people who can approve may also do so through an app, and not only on the page.';
 comment on column identity.organizations.own_only is
-  'Whether members see only records that they recorded or look after. Owner, managers and viewers see everything.';
+  'Whether members see only records that they recorded or that are assigned to them. Owner, managers and viewers see '
+  'everything.';
 comment on column identity.organizations.closed_through is
   'Payments until this day, the last of a month, cannot change (app.refuse_closed_month).';
 comment on column identity.organizations.relabel_closed is
   'Whether notes, tags and categories may change in closed months (app.is_relabeling).';
 comment on column identity.organizations.deletes_at is
-  'From then on the purge removes it with all that it has. Until then its pages can be read, nothing writes or mails, '
-  'and the owner can take it back.';
+  'From then on the purge deletes it with all its data. Until then, its pages can be read, nothing writes or mails, '
+  'and the owner can cancel it.';
 create index organizations_deletes_at_idx on identity.organizations (deletes_at) where deletes_at is not null;
 create index organizations_owner_id_idx on identity.organizations (owner_id);
 create index organizations_base_currency_idx on identity.organizations (base_currency);
@@ -138,10 +139,11 @@ create table identity.memberships (
   primary key (organization_id, user_id)
 );
 comment on table identity.memberships is
-  'The members of organizations. Without a row here every token for the organization is dead at the next request.';
+  'The members of organizations. Without a row here, every token for the organization is invalid from the next '
+  'request on.';
 comment on column identity.memberships.sees_private is
   'Whether the owner opened private categories to this member, whose role alone would not show them.';
 comment on column identity.memberships.mails is
-  'Which bills they get mails of: mine are all of them for the owner, for a member those assigned to them.';
+  'The bills that they get mail about. mine: all bills for the owner, assigned ones for a member.';
 create index memberships_user_id_idx on identity.memberships (user_id);
 create unique index memberships_one_owner_idx on identity.memberships (organization_id) where role = 'owner';

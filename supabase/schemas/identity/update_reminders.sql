@@ -30,7 +30,7 @@ begin
 end
 $$;
 comment on function public.update_reminders is
-  'Changes when and where reminders go: {"outcome":"updated","unconfirmed": address that must be confirmed first, or '
+  'Changes the time and address of reminders: {"outcome":"updated","unconfirmed": address that needs confirmation, or '
   'null}, {"outcome":"invalid","field"} or {"outcome":"unknown"}.';
 
 create or replace function public.confirm_reminder_email(user_id uuid, reminder_email text, at timestamptz)
@@ -49,5 +49,4 @@ begin
 end
 $$;
 comment on function public.confirm_reminder_email is
-  'Confirms the reminder address while it is still the one that was asked for: {"outcome":"confirmed"} or '
-  '{"outcome":"stale"}.';
+  'Confirms the reminder address if it is still the requested one: {"outcome":"confirmed"} or {"outcome":"stale"}.';

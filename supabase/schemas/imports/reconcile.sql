@@ -60,7 +60,7 @@ begin
   );
 end
 $$;
-comment on function app.negate_amounts is 'Amounts [{currency, minor}] with the other sign.';
+comment on function app.negate_amounts is 'Returns amounts [{currency, minor}] with the opposite sign.';
 
 create or replace function app.reconcile(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$

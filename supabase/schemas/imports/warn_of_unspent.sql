@@ -1,4 +1,4 @@
--- Rows of a statement that count as spending, although the money may not have been spent yet: the preview names them.
+-- Rows of a statement that count as spending, although the money may not be spent yet. The preview lists them.
 
 create or replace function app.names_member(own text[], name text) returns boolean
 language plpgsql immutable strict set search_path = '' as $$
@@ -10,7 +10,7 @@ begin
 end
 $$;
 comment on function app.names_member is
-  'Whether a statement''s text is the name of a person, who has these words in their address.';
+  'Whether a statement''s text is a name whose words appear in the person''s address.';
 
 create or replace function app.warn_of_unspent(context app.context, batch app.import_batches, new_lines jsonb)
   returns jsonb
@@ -76,4 +76,4 @@ begin
 end
 $$;
 comment on function app.warn_of_unspent is
-  'Returns warnings about the new rows of an import that are cash from a machine, or money for a member.';
+  'Returns warnings about new rows of an import that are cash withdrawals or payments to a member.';

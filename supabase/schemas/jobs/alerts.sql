@@ -1,4 +1,4 @@
--- For operators: the last run of each stage, and open problems. /api/health/jobs tells a monitor which job is late.
+-- For operators: the last run of each stage, and open problems. /api/health/jobs names late jobs for a monitor.
 
 create or replace view jobs.latest_runs with (security_invoker = true) as
 select distinct on (r.job, r.stage)
@@ -20,6 +20,6 @@ select 'provider_fails', l.id, l.asked_at, l.last_error_code
 from app.provider_links as l
 where l.status = 'active' and l.consecutive_failures >= 3;
 comment on view jobs.alerts is
-  'What waits for who runs the service: stages whose latest run failed, payment events that can''t be applied, and '
-  'connected providers that failed three times or more in a row. Empty when all is well.';
+  'Problems for the operator: stages whose latest run failed, payment events that can''t be applied, and connected '
+  'providers that failed at least three times in a row. Empty without problems.';
 grant select on jobs.alerts to service_role;

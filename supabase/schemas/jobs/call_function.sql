@@ -29,6 +29,6 @@ begin
 end
 $$;
 comment on function jobs.call_function is
-  'Asks for a scheduled function to be called, by its slug; answers the id of the request, whose answer '
-  'net._http_response has.';
+  'Requests the call of a scheduled function, by its slug. Returns the id of the request, whose answer is in '
+  'net._http_response.';
 revoke all on function jobs.call_function from service_role;

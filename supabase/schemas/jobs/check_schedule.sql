@@ -1,4 +1,4 @@
--- Tells a monitor whether the schedule can reach the functions, and when each job last succeeded.
+-- Reports to a monitor whether the schedule can reach the functions, and the last success of each job.
 
 -- Security definer: the API's roles cannot read the tables of pg_cron.
 create or replace function public.check_schedule(project_url text, cron_secret_hashes text[]) returns jsonb
@@ -50,5 +50,5 @@ begin
 end
 $$;
 comment on function public.check_schedule is
-  'The database''s clock, whether the vault holds the schedule''s secrets (jobs.vault_matches), each schedule with its '
-  'last run, and each scheduled function with its last runs and the stages that failed in the latest.';
+  'Returns the database''s clock, whether the vault holds the schedule''s secrets (jobs.vault_matches), each schedule '
+  'with its last run, and each scheduled function with its last runs and the failed stages of the latest one.';

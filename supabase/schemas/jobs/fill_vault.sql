@@ -16,8 +16,8 @@ begin
 end
 $$;
 comment on function jobs.vault_matches is
-  'Whether the vault holds this address and one of the secrets with these SHA-256 digests (hex): {project_url, '
-  'cron_secret}, true or false each, so that no value is read out.';
+  'Returns whether the vault holds this address and one of the secrets with these SHA-256 digests (hex): '
+  '{project_url, cron_secret}, each true or false, so that no value is revealed.';
 
 create or replace function jobs.fill_vault(project_url text, cron_secret text) returns void
 language plpgsql volatile set search_path = '' as $$

@@ -12,7 +12,7 @@ create table jobs.job_runs (
   finished_at timestamptz not null
 );
 comment on table jobs.job_runs is
-  'Each stage of each run of a scheduled function: when it ran, whether as a whole, and how much it did.';
+  'Each stage of each run of a scheduled function: its time, its completeness and its counts.';
 comment on column jobs.job_runs.period is
   'The run''s period: the day (UTC) of the reminders, the first of the month of a provider sync.';
 create index job_runs_latest_idx on jobs.job_runs (job, period, id);
@@ -32,4 +32,4 @@ begin
   );
 end
 $$;
-comment on function public.record_job_run is 'Keeps what a stage of a scheduled function did; answers nothing.';
+comment on function public.record_job_run is 'Stores the result of a stage of a scheduled function. Returns nothing.';

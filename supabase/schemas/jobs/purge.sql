@@ -87,8 +87,8 @@ begin
 end
 $$;
 comment on function jobs.purge_organizations is
-  'Removes the organizations whose grace is over, at most so many rows: {"organizations": how many are gone, "rows"}. '
-  'A larger organization takes several runs.';
+  'Deletes organizations whose grace period is over, at most this many rows: {"organizations": number deleted, '
+  '"rows"}. A larger organization takes several runs.';
 
 create or replace function jobs.purge_people(at timestamptz, most int default 500) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
@@ -162,7 +162,7 @@ end
 $$;
 comment on function jobs.end_reviews is
   'Schedules the deletion of organizations whose reviewer''s access expired or was revoked, with their people, after '
-  'the usual grace: {"reviews": how many}.';
+  'the usual grace period: {"reviews": number}.';
 
 -- Not even the service can run it early.
 revoke all on function jobs.purge_expired, jobs.purge_organizations, jobs.purge_people, jobs.end_reviews
@@ -175,7 +175,7 @@ begin
   return jobs.end_reviews(at) || jobs.purge_organizations(at) || jobs.purge_people(at) || jobs.purge_expired(at);
 end
 $$;
-comment on function jobs.purge is 'Ends reviews and runs all three purges, as the role purger; returns their answers.';
+comment on function jobs.purge is 'Ends reviews and runs all three purges, as the role purger. Returns their results.';
 revoke all on function jobs.purge from service_role;
 grant execute on function jobs.purge to purger;
 -- Set last, as for app.run_tool, because it requires the role's right to execute.

@@ -17,7 +17,8 @@ begin
 end
 $$;
 comment on function public.read_newest_rates is
-  'The newest rate of every currency: {"rates_on": the newest day, or null, "per_euro": {"USD":"1.0944000000"}}.';
+  'Returns the newest rate of every currency: {"rates_on": the newest day, or null, "per_euro": '
+  '{"USD":"1.0944000000"}}.';
 
 create or replace function public.store_rates(source text, published_on date, per_euro jsonb, days jsonb,
   at timestamptz) returns jsonb
@@ -37,8 +38,8 @@ begin
 end
 $$;
 comment on function public.store_rates is
-  'Keeps one day''s rates of a source, {"USD":"1.0944"} per euro, where they are not kept already; days has those that '
-  'are of another one: {"added": how many}.';
+  'Stores one day''s missing rates of a source, {"USD":"1.0944"} per euro; days has the day of rates with another '
+  'one. Returns {"added": number}.';
 
 create or replace function public.find_days_to_rate(at timestamptz, size int) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -65,8 +66,8 @@ begin
 end
 $$;
 comment on function public.find_days_to_rate is
-  'Yesterday, and past days with payments that wait for a rate, unless settled: least recently requested first, then '
-  'newest. Across all organizations.';
+  'Returns yesterday, and past days with payments that wait for a rate, unless settled: least recently requested '
+  'first, then newest. Across all organizations.';
 
 create or replace function public.read_rates_of_day(day date) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -79,7 +80,7 @@ begin
   );
 end
 $$;
-comment on function public.read_rates_of_day is 'The rates that hold on a day: {"USD":"1.0944000000"}.';
+comment on function public.read_rates_of_day is 'Returns the rates that apply on a day: {"USD":"1.0944000000"}.';
 
 create or replace function public.settle_day(day date, is_answered boolean, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -105,7 +106,7 @@ begin
 end
 $$;
 comment on function public.settle_day is
-  'Notes that the sources were asked for a day, which is settled when they answered, or after ten days of asking: '
+  'Records a request of a day''s rates. The day is settled once the sources answered, or after ten days of requests: '
   '{"settled": whether}.';
 
 create or replace function public.settle_values(after jsonb, size int) returns jsonb
@@ -144,5 +145,5 @@ begin
 end
 $$;
 comment on function public.settle_values is
-  'Values anew a page of the payments that wait for the rate of their day, of all organizations: {settled: how many '
-  'wait no more, next: where the next page starts, null after the last}.';
+  'Revalues a page of the payments of all organizations that wait for their day''s rate: {settled: number that no '
+  'longer wait, next: start of the next page, null after the last}.';

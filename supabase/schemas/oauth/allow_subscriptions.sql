@@ -25,5 +25,5 @@ begin
 end
 $$;
 comment on function public.allow_subscriptions is
-  'Ends the subscriptions of an app on its owner''s word and refuses new ones, or allows them again. Outcome changed '
-  '(also when it was so already), or unknown_grant, also for another person''s and for one that has ended.';
+  'Ends the subscriptions of an app at its owner''s request and refuses new ones, or allows them again. Outcome '
+  'changed (also if nothing changed), or unknown_grant, also for another person''s or an ended grant.';

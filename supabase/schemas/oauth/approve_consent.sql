@@ -35,8 +35,8 @@ begin
 end
 $$;
 comment on function oauth.consent_of is
-  'All that an authorization request is judged by: the client (null when unknown) and, for a signed-in person, where '
-  'they have it connected, whether it may only read anywhere, and their organizations.';
+  'Returns the data for judging an authorization request: the client (null when unknown) and, for a signed-in person, '
+  'their connections of it, whether one of these is read-only, and their organizations.';
 
 create or replace function public.open_consent(client_id text, user_id uuid, at timestamptz, quotas jsonb default null)
   returns jsonb
@@ -46,7 +46,7 @@ begin
 end
 $$;
 comment on function public.open_consent is
-  'What an authorization request of a registered client is judged by: '
+  'Returns the data for judging an authorization request of a registered client: '
   '{"client","approved","narrowed","onboarded","plans_enabled","organizations"}.';
 
 create or replace function public.approve_consent(consent_id uuid, client_id text, user_id uuid, organization_id text,
@@ -86,5 +86,6 @@ begin
 end
 $$;
 comment on function public.approve_consent is
-  'Records that a consent page was answered with Allow: outcome approved (again, for 30 seconds while the code is '
-  'unused: the first answer), already_decided, unknown_client, not_a_member or feature_not_in_plan.';
+  'Records that a person pressed Allow on a consent page: outcome approved (for 30 seconds and while the code is '
+  'unused, a repetition returns the first answer), already_decided, unknown_client, not_a_member or '
+  'feature_not_in_plan.';

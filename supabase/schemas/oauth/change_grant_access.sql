@@ -27,6 +27,6 @@ begin
 end
 $$;
 comment on function public.change_grant_access is
-  'Lets an app read, or read and write, on its owner''s word, from its next call on; its proposals are withdrawn when '
-  'it may only read. Outcome changed (also when it was so already), or unknown_grant, also for another person''s and '
-  'for one that has ended.';
+  'Sets an app''s access to read or write at its owner''s request, from its next call on; narrowing it withdraws its '
+  'proposals. Outcome changed (also if nothing changed), or unknown_grant, also for another person''s or an ended '
+  'grant.';

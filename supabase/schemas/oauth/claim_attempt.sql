@@ -16,15 +16,16 @@ begin
 end
 $$;
 comment on function oauth.draw_quotas is
-  'Draws one from each bucket of [{"key","at_most","seconds"}], in order, up to the first empty one: 0, or the seconds '
-  'until that one has room. The narrowest bucket comes first, so that a rejected caller doesn''t drain the shared '
-  'ones. A bucket with "share_of" (another bucket) holds at most a caller''s share of what is left in that.';
+  'Draws one from each bucket of [{"key","at_most","seconds"}], in order, up to the first empty one. Returns 0, or '
+  'the seconds until that bucket has room. The narrowest bucket comes first, so that a rejected caller doesn''t drain '
+  'the shared ones. A bucket with "share_of" (another bucket) holds at most a caller''s share of the rest of that '
+  'bucket.';
 
 create or replace function oauth.limited(wait integer) returns jsonb
 language sql immutable set search_path = '' as $$
   select case when wait > 0 then jsonb_build_object('outcome', 'limited', 'retry_after', wait) end
 $$;
-comment on function oauth.limited is 'The outcome of a call that has so many seconds to wait; null when it has none.';
+comment on function oauth.limited is 'Returns the outcome of a call that must wait this many seconds; null for none.';
 
 -- Attempts: sign-in mails, typed codes, confirmation mails
 
@@ -33,8 +34,8 @@ create table identity.attempts (
   attempted_at timestamptz[] not null
 );
 comment on table identity.attempts is
-  'When something that is limited by the hour was last tried, by keyed hash of an address or of a sign-in. A row is '
-  'worthless an hour after its last attempt.';
+  'The latest attempts of an action with an hourly limit, by keyed hash of an address or a sign-in. A row has no '
+  'effect an hour after its last attempt.';
 alter table identity.attempts enable row level security;
 grant select, insert, update, delete on identity.attempts to service_role;
 

@@ -13,8 +13,8 @@ comment on table oauth.client_documents is
   'When clients'' metadata documents were fetched. The metadata is stored with the client; failed or invalid fetches '
   'store nothing.';
 comment on column oauth.client_documents.fresh_until is
-  'By its owner''s caching headers, from 5 minutes to 24 hours. While it cannot be read again, it serves existing '
-  'users of the client for another 24 hours.';
+  'From its owner''s caching headers, between 5 minutes and 24 hours. If it cannot be fetched again, it serves '
+  'existing users of the client for another 24 hours.';
 alter table oauth.client_documents enable row level security;
 grant select, insert, update, delete on oauth.client_documents to service_role;
 
@@ -51,9 +51,9 @@ begin
 end
 $$;
 comment on function public.open_document_consent is
-  'Like open_consent, for a client whose id is the URL of its metadata, with the state of its document: fresh; due, to '
-  'be fetched now, with the quotas drawn (known_quotas when somebody has connected the client); or limited, not to be '
-  'fetched for retry_after seconds. serves_stale: the stored metadata is good enough if fetching fails.';
+  'Like open_consent, for a client whose id is the URL of its metadata, with the state of its document: fresh; due: '
+  'fetch it now, with the quotas drawn (known_quotas when somebody has connected the client); or limited: do not '
+  'fetch it for retry_after seconds. serves_stale: the stored metadata may be used if fetching fails.';
 
 create or replace function public.store_client_document(
   client_id text, client_name text, redirect_uris text[], fresh_until timestamptz, user_id uuid, at timestamptz,
@@ -81,5 +81,5 @@ begin
 end
 $$;
 comment on function public.store_client_document is
-  'Stores a client''s metadata document, for a new client where oauth.make_room finds room, and answers like '
+  'Stores a client''s metadata document, for a new client only if oauth.make_room finds room. Returns the result of '
   'open_consent. Its grants stay; new requests follow the new metadata.';

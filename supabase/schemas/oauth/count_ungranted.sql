@@ -26,8 +26,8 @@ begin
 end
 $$;
 comment on function oauth.count_ungranted is
-  'Keeps oauth.ungranted_counts. Its rows are locked from here to the end of the transaction: nothing may wait for a '
-  'client after that.';
+  'Updates oauth.ungranted_counts. Its rows are locked from here to the end of the transaction, so the caller must '
+  'not wait for a client afterwards.';
 
 create trigger count_added after insert on oauth.clients referencing new table as changed
   for each statement execute function oauth.count_ungranted();

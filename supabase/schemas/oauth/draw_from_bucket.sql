@@ -9,7 +9,7 @@ create unlogged table oauth.rate_buckets (
 comment on table oauth.rate_buckets is
   'The usage of limits, by name of the limit and keyed hash of its subject. A missing row means unused.';
 comment on column oauth.rate_buckets.full_at is
-  'When the bucket will be full again if nothing more is drawn. After that the row says nothing.';
+  'The time when the bucket will be full again without further draws. After that, the row has no effect.';
 alter table oauth.rate_buckets enable row level security;
 grant select, insert, update, delete on oauth.rate_buckets to service_role;
 
@@ -29,8 +29,8 @@ begin
 end
 $$;
 comment on function oauth.wait_for_bucket is
-  'Seconds until one more can be drawn from a bucket of at_most that fills within so many seconds; 0 when it can now. '
-  'Draws nothing and locks nothing.';
+  'Returns the seconds until one more can be drawn from a bucket of at_most that refills within so many seconds; 0 if '
+  'it can be drawn now. Draws nothing and locks nothing.';
 
 create or replace function oauth.draw_from_bucket(key text, at_most integer, seconds double precision, at timestamptz)
   returns integer
@@ -57,8 +57,8 @@ begin
 end
 $$;
 comment on function oauth.draw_from_bucket is
-  'Draws one from a bucket of at_most that refills within so many seconds: 0, or the seconds until it has one. '
-  'Rejected draws are not counted.';
+  'Draws one from a bucket of at_most that refills within so many seconds. Returns 0, or the seconds until it has '
+  'one. Rejected draws are not counted.';
 
 create or replace function oauth.share_of_bucket(key text, at_most integer, seconds double precision, at timestamptz)
   returns integer
@@ -73,5 +73,5 @@ begin
 end
 $$;
 comment on function oauth.share_of_bucket is
-  'One caller''s limit in a shared bucket: one, or a tenth of what is left, so that callers together approach its end '
-  'without reaching it.';
+  'Returns one caller''s limit in a shared bucket: one, or a tenth of the rest, so that callers together approach its '
+  'end without reaching it.';

@@ -9,7 +9,7 @@ begin
   )));
 end
 $$;
-comment on function oauth.audit_grant is 'Writes down what happened to a grant; of a revocation also why.';
+comment on function oauth.audit_grant is 'Records the event of a grant; for a revocation, also the reason.';
 
 create or replace function oauth.end_grant(grant_id uuid, reason text, at timestamptz) returns boolean
 language plpgsql volatile set search_path = '' as $$

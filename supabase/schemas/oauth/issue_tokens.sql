@@ -21,7 +21,7 @@ begin
 end
 $$;
 comment on function oauth.resolve_access_token is
-  'Whom an access token speaks for: outcome ok, or invalid_token and nothing else. The plan is the caller''s to judge.';
+  'Returns the person and grant of an access token: outcome ok, or only invalid_token. The caller checks the plan.';
 
 create or replace function oauth.issue_tokens(of_grant oauth.grants, access_token_hash text, refresh_token_hash text,
   at timestamptz) returns integer
@@ -36,5 +36,4 @@ begin
   return ceil(extract(epoch from access_expires_at - at));
 end
 $$;
-comment on function oauth.issue_tokens is
-  'Stores a pair of tokens and answers the access token''s lifetime in seconds.';
+comment on function oauth.issue_tokens is 'Stores a pair of tokens. Returns the access token''s lifetime in seconds.';

@@ -51,8 +51,8 @@ begin
 end
 $$;
 comment on function public.list_grant_alerts is
-  'The grants of a person that ended because a code or token of theirs came back, until the person has said that they '
-  'know: an array, newest first.';
+  'Returns a person''s grants that ended because a code or token was used twice, until the person dismisses them: an '
+  'array, newest first.';
 
 create or replace function public.dismiss_grant_alerts(user_id uuid, until timestamptz, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -64,7 +64,7 @@ begin
 end
 $$;
 comment on function public.dismiss_grant_alerts is
-  'Notes that a person has seen the alerts of grants that ended until an instant; later ones stay.';
+  'Records that a person has seen the alerts of grants that ended until an instant; later ones stay.';
 
 create or replace function public.record_use(token_hash text, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -78,7 +78,7 @@ begin
 end
 $$;
 comment on function public.record_use is
-  'Notes that the client of an access token is in use, at most once an hour a grant: outcome recorded or recent.';
+  'Records that the client of an access token is in use, at most once per hour and grant: outcome recorded or recent.';
 
 create or replace function public.revoke_grant(user_id uuid, grant_id uuid, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -91,5 +91,5 @@ begin
 end
 $$;
 comment on function public.revoke_grant is
-  'Disconnects an app on its owner''s word: outcome revoked, or unknown_grant, also for another person''s and for one '
-  'that has ended.';
+  'Disconnects an app at its owner''s request: outcome revoked, or unknown_grant, also for another person''s or an '
+  'ended grant.';

@@ -67,8 +67,8 @@ begin
 end
 $$;
 comment on function public.redeem_authorization_code is
-  'Spends a code that passed every check of its contents, and stores the grant and its first tokens: outcome redeemed, '
-  'unknown_client, not_a_member, burnt, or replayed, which ends the grant that the code was first redeemed for.';
+  'Spends a code that passed every check of its contents, and stores the grant and its first tokens: outcome '
+  'redeemed, unknown_client, not_a_member, burnt, or replayed, which ends the grant of the first redemption.';
 
 create or replace function public.count_wrong_verifier(code_id uuid, code_expires_at timestamptz, client_id text,
   at timestamptz, limits jsonb default null) returns jsonb
@@ -82,5 +82,5 @@ begin
 end
 $$;
 comment on function public.count_wrong_verifier is
-  'Counts a failed PKCE proof without spending the code: somebody who saw a code in transit must not be able to use it '
-  'or to end a session with it.';
+  'Counts a failed PKCE proof without spending the code, so that a person who saw a code in transit can neither use '
+  'it nor end a session with it.';

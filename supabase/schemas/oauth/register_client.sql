@@ -16,7 +16,8 @@ begin
 end
 $$;
 comment on function oauth.refuse is
-  'A rejection, charged to the caller: this outcome, unknown_client for an unknown client, or limited.';
+  'Returns a rejection that draws from the caller''s quotas: this outcome, unknown_client for an unknown client, or '
+  'limited.';
 
 create or replace function oauth.draw_allowance(subject text, limits jsonb, at timestamptz) returns integer
 language plpgsql volatile set search_path = '' as $$
@@ -29,8 +30,8 @@ begin
 end
 $$;
 comment on function oauth.draw_allowance is
-  'Draws one from the allowance of a grant, or of a token that died in it, at the token endpoint: 0, or the seconds to '
-  'wait. subject: which of them.';
+  'Draws one from the token endpoint''s allowance of a grant, or of an invalid token of the grant. Returns 0, or the '
+  'seconds to wait. subject: one of the two.';
 
 create or replace function oauth.make_room(room jsonb, at timestamptz) returns integer
 language plpgsql volatile set search_path = '' as $$
@@ -92,5 +93,5 @@ begin
 end
 $$;
 comment on function public.register_client is
-  'Stores a client that registered itself, under the id that the function made up, where oauth.make_room finds room. '
-  'Registering the same twice makes two.';
+  'Stores a client that registered itself, under the id that the function generated, if oauth.make_room finds room. '
+  'Two equal registrations create two clients.';

@@ -21,4 +21,4 @@ end
 $$;
 comment on function public.revoke_token is
   'RFC 7009: a refresh token ends its grant, an access token only itself. Outcome revoked, unknown_client, or '
-  'unknown_token, also for another client''s.';
+  'unknown_token (also for another client''s).';

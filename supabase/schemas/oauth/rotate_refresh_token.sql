@@ -73,7 +73,7 @@ begin
 end
 $$;
 comment on function public.rotate_refresh_token is
-  'Exchanges a refresh token for the successor derived from it. Outcome rotated: with the successor, which is the same '
-  'at each retry for 60 seconds or until it is used. Outcomes without effect: unknown_client, unknown_token (also '
-  'another client''s), revoked, expired, suspended (the person is). Outcome replayed: reuse after the grace period, or '
-  'once the successor was used, which ends the grant (RFC 9700 section 4.14.2).';
+  'Exchanges a refresh token for the successor derived from it. Outcome rotated: with the successor, which every '
+  'retry within 60 seconds also gets until the successor is used. Outcomes without effect: unknown_client, '
+  'unknown_token (also another client''s), revoked, expired, suspended (the person is). Outcome replayed: reuse after '
+  'the grace period or after the successor was used, which ends the grant (RFC 9700 section 4.14.2).';

@@ -1,7 +1,7 @@
--- OAuth: registered clients, consents and grants, spent codes and valid tokens.
--- Invariants: neither tokens nor codes are stored, only SHA-256 digests and code ids; a grant cannot outlive the
--- membership it was given under, nor a token its grant; a code is redeemed once; a refresh token has one successor.
--- Row-level security is on without policies: these tables are the service's own.
+-- OAuth: registered clients, consents and grants, spent codes and valid tokens. Invariants: neither tokens nor codes
+-- are stored, only SHA-256 digests and code ids; a grant cannot outlive the membership it was given under, nor a token
+-- its grant; a code is redeemed once; a refresh token has one successor. Row-level security is on without policies:
+-- only the service uses these tables.
 
 create table oauth.clients (
   client_id text primary key
@@ -23,14 +23,14 @@ comment on table oauth.clients is
   'metadata is unverified.';
 comment on column oauth.clients.client_id is
   'client_… as issued at registration, or the https URL of a metadata document, whose host vouches for its contents.';
-comment on column oauth.clients.client_name is 'As the client calls itself, without control and direction marks.';
+comment on column oauth.clients.client_name is 'The client''s self-given name, without control and direction marks.';
 comment on column oauth.clients.redirect_uris is
-  'Compared exactly, but for the port of http on loopback (RFC 8252 section 7.3).';
+  'Compared exactly, except for the port of http on loopback (RFC 8252 section 7.3).';
 comment on column oauth.clients.registered_by is
-  'Keyed hash of the caller that it counts against until somebody authorizes it; null for nobody.';
+  'Keyed hash of the caller that it counts against until somebody authorizes it; null if it counts against nobody.';
 comment on column oauth.clients.granted_at is
-  'When somebody first authorized it. Until then it makes room for newer ones (oauth.make_room) and goes within a '
-  'week; from then on it stays.';
+  'The first authorization. Until then, newer clients may displace it (oauth.make_room), and it is purged within a '
+  'week; afterwards it stays.';
 create index clients_oldest_ungranted_idx on oauth.clients (created_at) where granted_at is null;
 create index clients_registered_by_idx on oauth.clients (registered_by, created_at) where granted_at is null;
 
@@ -44,9 +44,10 @@ comment on table oauth.ungranted_counts is
   'The number of stored clients without authorization, in total and per caller. Counting them at each registration '
   'would cost most during a flood.';
 comment on column oauth.ungranted_counts.caller is
-  'As clients.registered_by; * for all, also those that count against nobody.';
+  'As clients.registered_by; * for all clients, including those that count against nobody.';
 comment on column oauth.ungranted_counts.part is
-  'All are counted in parts, a few sessions each, so that registrations do not queue; a part alone may be negative.';
+  'Each count is split into parts, shared by a few sessions each, so that registrations do not queue; a single part '
+  'may be negative.';
 
 create table oauth.grants (
   id uuid primary key default gen_random_uuid(),
@@ -75,17 +76,18 @@ comment on table oauth.grants is
 comment on column oauth.grants.redirect_uri is
   'The redirect URI of the code; distinguishes installations of one client on the account page.';
 comment on column oauth.grants.resource is
-  'The canonical resource identifier; tokens are good for nothing else (RFC 8707).';
-comment on column oauth.grants.expires_at is 'The end of every token of the grant, however often it was refreshed.';
+  'The canonical resource identifier; tokens are valid only for it (RFC 8707).';
+comment on column oauth.grants.expires_at is 'The end of every token of the grant, regardless of refreshes.';
 comment on column oauth.grants.last_used_at is
-  'When the client last asked the connector for something, to within an hour; null when it never has.';
+  'The client''s last request to the connector, to within an hour; null before the first.';
 comment on column oauth.grants.revocation_reason is
-  'too_many: the one that idled longest had to go when its person connected more than 20 clients to the organization.';
+  'too_many: the longest idle grant ended when its person connected more than 20 clients to the organization.';
 comment on column oauth.grants.access is
-  'What the person allows: read, or write, which includes reading. Both have the one scope.';
+  'The access that the person allows: read, or write, which includes reading. Both use the single scope.';
 comment on column oauth.grants.may_subscribe is
-  'Whether it may have events sent; false after its person stopped them, so that its next renewal is refused.';
-comment on column oauth.grants.alert_seen_at is 'When the person said that they know that the grant ended by a replay.';
+  'Whether it may have event subscriptions; false after its person stopped them, so that its next renewal is refused.';
+comment on column oauth.grants.alert_seen_at is
+  'The time when the person confirmed that they know that the grant ended by a replay.';
 create index grants_client_id_idx on oauth.grants (client_id);
 -- Finds a person's active grants; most grants end up revoked.
 create index grants_membership_idx on oauth.grants (user_id, organization_id, revoked_at);
@@ -100,10 +102,10 @@ create table oauth.consents (
     references identity.memberships (organization_id, user_id) on delete cascade
 );
 comment on table oauth.consents is
-  'Consent pages that were answered with Allow, so that a second press gets the same answer or none. Of no use after '
-  'an hour.';
+  'Consent pages that a person answered with Allow, so that a second press gets the same answer or none. Useless '
+  'after an hour.';
 comment on column oauth.consents.id is 'Id of the signed page, and of the authorization code that it led to.';
-comment on column oauth.consents.access is 'As of the grant that the code leads to.';
+comment on column oauth.consents.access is 'The access of the grant for the code.';
 create index consents_membership_idx on oauth.consents (user_id, organization_id);
 
 create table oauth.used_codes (
@@ -118,11 +120,11 @@ create table oauth.used_codes (
   code_expires_at timestamptz not null
 );
 comment on table oauth.used_codes is
-  'Authorization codes that were redeemed or guessed at. The codes themselves are signed and self-contained.';
+  'Authorization codes that were redeemed, or had failed proofs. The codes themselves are signed and self-contained.';
 comment on column oauth.used_codes.wrong_verifiers is 'Failed PKCE proofs; the fifth burns the code.';
-comment on column oauth.used_codes.grant_id is 'What the code was redeemed for; a replay ends it.';
+comment on column oauth.used_codes.grant_id is 'The grant of the first redemption; a replay ends it.';
 comment on column oauth.used_codes.code_expires_at is
-  'After that the signature alone refuses the code and the row may go.';
+  'After that, the signature alone rejects the code, and the row can be deleted.';
 create index used_codes_grant_id_idx on oauth.used_codes (grant_id);
 
 create table oauth.tokens (
@@ -139,9 +141,9 @@ create table oauth.tokens (
 );
 comment on table oauth.tokens is 'Bearer tokens by SHA-256. The grant has the person and organization.';
 comment on column oauth.tokens.rotated_at is
-  'When a refresh token was exchanged; from then on only a retry within the grace period is answered.';
+  'The time when a refresh token was exchanged; afterwards only a retry within the grace period succeeds.';
 comment on column oauth.tokens.successor_hash is
-  'The refresh token it was exchanged for, which the function derives again from the presented one.';
+  'The successor of a refresh token, which the function derives again from the presented one.';
 create index tokens_grant_id_idx on oauth.tokens (grant_id);
 
 alter table oauth.clients enable row level security;

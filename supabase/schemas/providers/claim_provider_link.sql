@@ -1,12 +1,12 @@
--- Used by the job that fetches amounts: it leases one link at a time, asks the provider after commit, and settles the
--- link with its lease. If it dies, the lease expires and another run asks again.
+-- Used by the job that fetches amounts: it leases one link at a time, queries the provider after commit, and settles
+-- the link with its lease. If it dies, the lease expires and another run queries again.
 
 create or replace function jobs.lost_its_occurrence(statement app.provider_statements) returns boolean
 language sql immutable
   return (statement).status in ('applied', 'needs_review') and (statement).occurrence_id is null;
 comment on function jobs.lost_its_occurrence is
-  'Whether the date that a statement was kept for is gone: it was made anew without the amount, when the bill was '
-  'resumed or is due on another day now.';
+  'Whether the date of a statement is gone: it was created again without the amount, because the bill was resumed or '
+  'is now due on another day.';
 
 create or replace function jobs.lacks_month(link app.provider_links, period date) returns boolean
 language sql stable
@@ -30,7 +30,7 @@ begin
 end
 $$;
 comment on function jobs.may_fetch is
-  'Whether the job may ask the providers of an organization: its plan includes it, and its owner is not suspended.';
+  'Whether the job may query the providers of an organization: its plan includes it, and its owner is not suspended.';
 
 create or replace function public.claim_provider_link(period date, again boolean, before timestamptz, at timestamptz)
   returns jsonb
@@ -73,9 +73,10 @@ begin
 end
 $$;
 comment on function public.claim_provider_link is
-  'Leases the link that was asked longest ago, before an instant, among links that lack the month''s statement or one '
-  'of their backlog, or whose statement lost its date (again: also links that have it): {link_id, provider_key, '
-  'lease_token, periods: to ask for in this order, envelope}; null when there is none. Only links that jobs.may_fetch.';
+  'Leases the least recently queried link, before an instant, among links that lack the month''s statement or one of '
+  'their backlog, or whose statement lost its date (again: also links that have it): {link_id, provider_key, '
+  'lease_token, periods: months to query in this order, envelope}; null without one. Only links that satisfy '
+  'jobs.may_fetch.';
 
 create or replace function jobs.provider_context(organization_id text, at timestamptz) returns app.context
 language plpgsql stable set search_path = '' as $$
@@ -92,4 +93,4 @@ begin
 end
 $$;
 comment on function jobs.provider_context is
-  'The context in which the job keeps an answer: for the owner, on their day.';
+  'Returns the context in which the job stores an answer: the owner, on their day.';

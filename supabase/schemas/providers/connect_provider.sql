@@ -57,9 +57,9 @@ begin
 end
 $$;
 comment on function public.connect_provider is
-  'Keeps a tested credential, sealed for link_id: a bill''s link to the same provider gets it, one to another provider '
-  'ends. {"outcome":"connected"}, what app.judge_connection answers else, or "moved" when somebody connected the bill '
-  'meanwhile and it has to be sealed for another link.';
+  'Stores a tested credential, sealed for link_id. A bill''s link to the same provider gets it; a link to another '
+  'provider ends. {"outcome":"connected"}, the outcomes of app.judge_connection, or "moved" when somebody connected '
+  'the bill meanwhile, so that the credential has to be sealed for another link.';
 
 create or replace function public.change_provider_link(user_id uuid, link_id text, action text, at timestamptz)
   returns jsonb
@@ -114,6 +114,6 @@ begin
 end
 $$;
 comment on function public.change_provider_link is
-  'action: pause, resume or remove a link, for the owner of its organization: {"outcome":"changed"}, also when it was '
-  'so already; "ended" when it was removed before, "paused_by_plan" when only the plan can resume it, "not_owner" or '
+  'Pauses, resumes or removes a link (action), for the owner of its organization: {"outcome":"changed"}, also if '
+  'nothing changed; "ended" for a removed link, "paused_by_plan" when only the plan can resume it, "not_owner" or '
   '"unknown_link"; or identity.refuse_deleting.';

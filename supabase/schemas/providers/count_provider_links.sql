@@ -32,6 +32,6 @@ begin
 end
 $$;
 comment on function public.count_provider_links is
-  '{"links": all that were not ended, "synced": those with a kept statement of the month, "waiting": those without '
-  'one, or whose one has lost its date (again: or with), or with a backlog, that were not asked since an instant; both '
-  'where jobs.may_fetch.}';
+  'Returns {"links": all active links, "synced": those with a stored statement of the month, "waiting": those without '
+  'one, with a statement that lost its date (again: or with one), or with a backlog, that were not queried since an '
+  'instant}. The last two count only links that satisfy jobs.may_fetch.';

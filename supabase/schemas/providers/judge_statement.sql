@@ -52,7 +52,7 @@ begin
 end
 $$;
 comment on function app.judge_statement is
-  'Why a statement is not the amount of a due date without anybody looking at it; null when it is.';
+  'Returns why a statement cannot become the amount of a due date without a review; null if it can.';
 
 create or replace function app.find_statement_date(bill app.expenses, kept app.provider_statements, due_month date)
   returns app.expense_occurrences
@@ -73,8 +73,8 @@ begin
 end
 $$;
 comment on function app.find_statement_date is
-  'The date of a bill in a month that a statement is about: that of the statement kept before, else the first open '
-  'one; null when it is not due then, or has no amounts to fetch.';
+  'Returns the date of a bill in a month for a statement: the date of the earlier statement, else the first open one; '
+  'null when the bill is not due then, or has no amounts to fetch.';
 
 create or replace function app.write_statement_date(context app.context, bill app.expenses, due_month date) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -90,8 +90,8 @@ begin
 end
 $$;
 comment on function app.write_statement_date is
-  'Makes the row of a bill''s date in a month that has none yet: it follows the current date, which the weekend rule '
-  'moved into that month, or whose day is still the last of the month before.';
+  'Creates the row of a bill''s date in a month without one: it follows the current date, which the weekend rule '
+  'moved into that month, or whose day is still in the previous month.';
 
 create or replace function app.missing_months(link app.provider_links, last_month date) returns date[]
 language plpgsql stable set search_path = '' as $$
@@ -121,8 +121,8 @@ begin
 end
 $$;
 comment on function app.missing_months is
-  'The eleven months before the last one, latest first, as far as a date of the bill waits for its statement: it has '
-  'no amount, or was paid with an estimate.';
+  'Returns months among the eleven before the last one, latest first, in which a date of the bill waits for its '
+  'statement: it has no amount, or was paid with an estimate.';
 
 create or replace function app.sync_fact(code text, params jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -131,4 +131,4 @@ begin
 end
 $$;
 comment on function app.sync_fact is
-  'What became of asking a provider, as a code of a closed list with its facts; the words are TypeScript''s.';
+  'Returns the result of querying a provider, as a code of a closed list with its facts; TypeScript has the words.';

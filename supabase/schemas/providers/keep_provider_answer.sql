@@ -30,5 +30,6 @@ begin
 end
 $$;
 comment on function public.keep_provider_answer is
-  'Keeps what came of asking a leased link, as app.keep_answer does, as a change of its own: {outcome: "kept", status, '
-  'code?}, or {outcome: "lost"} when the lease is another''s or the link has ended. The last answer ends the lease.';
+  'Stores the result of querying a leased link, as app.keep_answer does, as a separate change: {outcome: "kept", '
+  'status, code?}, or {outcome: "lost"} when another run holds the lease or the link has ended. The last answer ends '
+  'the lease.';

@@ -8,8 +8,7 @@ begin
   where p.id = estimate.id;
 end
 $$;
-comment on function app.settle_estimate is
-  'Makes a payment that was recorded with an estimate one of the real amount.';
+comment on function app.settle_estimate is 'Changes a payment with an estimate to the real amount.';
 
 create or replace function app.keep_statement(context app.context, link app.provider_links, bill app.expenses,
   period date, said jsonb, is_asked_for boolean) returns jsonb
@@ -113,9 +112,9 @@ begin
 end
 $$;
 comment on function app.keep_statement is
-  'Keeps a statement {amount, currency, due_on?} of a month and takes its amount over unless app.judge_statement says '
-  'otherwise: {status: updated, unchanged or needs_review, due_on?, old?, new, currency, usual?, reason?, said}. The '
-  'same statement again changes nothing, but when a person asks for it.';
+  'Stores a statement {amount, currency, due_on?} of a month and applies its amount unless app.judge_statement '
+  'objects: {status: updated, unchanged or needs_review, due_on?, old?, new, currency, usual?, reason?, said}. A '
+  'repeated statement changes nothing, unless a person requests it.';
 
 create or replace function app.keep_answer(context app.context, link app.provider_links, period date, answer jsonb,
   is_asked_for boolean, is_last boolean) returns jsonb
@@ -163,6 +162,6 @@ begin
 end
 $$;
 comment on function app.keep_answer is
-  'Stores the result of asking a provider for a month, {outcome: "statement", amount, currency, due_on?} or {outcome: '
-  '"failed", code, retry_after?}: {bill_id, name, status, said, …}. The caller holds the lease, which the last result '
-  'ends.';
+  'Stores the result of querying a provider for a month, {outcome: "statement", amount, currency, due_on?} or '
+  '{outcome: "failed", code, retry_after?}: {bill_id, name, status, said, …}. The caller holds the lease, which the '
+  'last result ends.';

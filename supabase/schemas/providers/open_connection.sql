@@ -36,8 +36,8 @@ begin
 end
 $$;
 comment on function app.judge_connection is
-  'Whether a person may connect a bill now: {"outcome": open, unknown_bill, not_owner, ended, not_variable or '
-  'feature_not_in_plan} with bill, organization and who owns it, all but for an unknown one; or '
+  'Returns whether a person may connect a bill now: {"outcome": open, unknown_bill, not_owner, ended, not_variable or '
+  'feature_not_in_plan}, with the bill, its organization and its owner unless the bill is unknown; or '
   'identity.refuse_deleting.';
 
 create or replace function public.open_connection(user_id uuid, bill_id text, provider_key text, quotas jsonb,
@@ -65,6 +65,6 @@ begin
 end
 $$;
 comment on function public.open_connection is
-  'The connect page''s data about a bill: app.judge_connection, and when it is open "link" as it is now, or null, and '
-  '"link_id", for which the credential is to be sealed. quotas: what trying a credential draws on.';
+  'Returns the connect page''s data about a bill: app.judge_connection and, when it is open, the current "link" or '
+  'null, and "link_id", for which to seal the credential. quotas: drawn for trying a credential.';
 revoke all on function app.judge_connection from authenticated;

@@ -29,7 +29,7 @@ comment on function app.forget_credential is 'Removes the credential of a link t
 create trigger forget_credential after update of status on app.provider_links
   for each row when (new.status = 'revoked') execute function app.forget_credential();
 
--- Definer, since a person's own call finds it out as well as the schedule, and only the service writes events.
+-- security definer: both a person's own call and the schedule notice it, and only the service writes events.
 create or replace function app.note_refused_credential() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
@@ -40,7 +40,7 @@ begin
 end
 $$;
 comment on function app.note_refused_credential is
-  'Writes down that a provider no longer accepts the credential of a link.';
+  'Records that a provider no longer accepts the credential of a link.';
 
 -- A paused link that resumes without a credential was not rejected by its provider.
 create trigger note_refused_credential after update of status on app.provider_links
@@ -77,7 +77,7 @@ begin
 end
 $$;
 comment on function public.find_stale_credentials is
-  'Envelopes that were sealed with another key than this one, of links of any status, from the one after a link: '
+  'Returns envelopes sealed with another key than this one, of links of any status, starting after a link: '
   '[{"link_id","envelope"}].';
 
 create or replace function public.reseal_provider_credential(link_id text, replaced jsonb, envelope jsonb,
@@ -91,6 +91,6 @@ begin
 end
 $$;
 comment on function public.reseal_provider_credential is
-  'Puts the same credential under the current key: {"outcome":"resealed"}, or "changed" when another was entered, or '
-  'the link ended, since the replaced one was read.';
+  'Stores the same credential under the current key: {"outcome":"resealed"}, or "changed" when the read envelope was '
+  'replaced meanwhile, or the link ended.';
 revoke all on function app.forget_credential, app.note_refused_credential from authenticated, service_role;

@@ -28,26 +28,25 @@ create table app.provider_links (
   constraint provider_links_resumes_when_paused check (resumes_as is null or status in ('paused', 'revoked'))
 );
 comment on table app.provider_links is
-  'Where a variable bill''s amount comes from. The label is masked; the credential is not kept here.';
+  'The source of a variable bill''s amount. The label is masked; the credential is stored elsewhere.';
 comment on column app.provider_links.provider_name is
-  'What people call the provider, as its adapter said when it was asked or connected last.';
-comment on column app.provider_links.asked_at is 'When the provider was last asked, whatever the result.';
-comment on column app.provider_links.ask_after is 'Not asked before then: the provider asked for a pause.';
+  'The provider''s display name, from its adapter at the last query or connection.';
+comment on column app.provider_links.asked_at is 'The time of the last query, whatever the result.';
+comment on column app.provider_links.ask_after is 'Not queried before then, because the provider requested a pause.';
 comment on column app.provider_links.backlog is
-  'Months before the last one, by their first day, that are still to be asked for: their dates have no amount. Found '
-  'when the provider is first asked in a month.';
+  'Months before the last one, by their first day, that still have to be queried, because their dates have no amount. '
+  'Determined at the first query in a month.';
 comment on column app.provider_links.lease_token is
   'The lease of the running request; only its holder may settle the link. After leased_until the holder counts as '
   'dead.';
-comment on column app.provider_links.last_success_period is
-  'The latest month with a statement, as its first day.';
+comment on column app.provider_links.last_success_period is 'The latest month with a statement, as its first day.';
 comment on column app.provider_links.resumes_as is
   'The status before the plan ended, while the link is paused for that reason. Null when a person paused it; then '
   'payments don''t resume it.';
 create unique index provider_links_one_per_bill_idx on app.provider_links (expense_id) where status <> 'revoked';
 create index provider_links_expense_id_idx on app.provider_links (expense_id, organization_id);
 create index provider_links_organization_id_idx on app.provider_links (organization_id);
--- Finds the links that were asked longest ago.
+-- Finds the least recently queried links.
 create index provider_links_asked_at_idx on app.provider_links (asked_at nulls first, id) where status = 'active';
 grant
   update (provider_name, asked_at, ask_after, backlog, lease_token, leased_until, last_success_period,

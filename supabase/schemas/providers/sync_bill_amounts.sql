@@ -1,5 +1,6 @@
 -- sync_bill_amounts: fetching amounts from providers takes two database calls. The first leases the links that may be
--- asked, so that no other run asks at the same time and none is asked twice in an hour. The second stores the results.
+-- queried, so that no other run queries them at the same time and none is queried twice in an hour. The second stores
+-- the results.
 
 create or replace function app.describe_unasked(context app.context, bill app.expenses, link app.provider_links,
   statement_month date) returns jsonb
@@ -34,7 +35,7 @@ begin
 end
 $$;
 comment on function app.describe_unasked is
-  'The answer for a bill whose provider is not asked now: {bill_id, name, status, said}.';
+  'Returns the answer for a bill whose provider is not queried now: {bill_id, name, status, said}.';
 
 create or replace function app.sync_bill_amounts(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -127,9 +128,10 @@ begin
 end
 $$;
 comment on function app.sync_bill_amounts is
-  'First call of tool sync_bill_amounts: data {bills, pending? [{link_id, provider_key, lease_token, period}]}, period '
-  'being the first of the month of a statement: without an argument period also months before that lack an amount. '
-  'bills is the answer for those that are not asked; 20 links and 60 months at most are at once.';
+  'First call of tool sync_bill_amounts. Returns data {bills, pending? [{link_id, provider_key, lease_token, '
+  'period}]}; period is the first day of a statement''s month. Without the argument period, pending includes earlier '
+  'months without an amount. bills has the answers for links that are not queried. At most 20 links and 60 months are '
+  'pending at once.';
 
 create or replace function app.store_bill_amounts(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -178,5 +180,5 @@ begin
 end
 $$;
 comment on function app.store_bill_amounts is
-  'Second call of tool sync_bill_amounts, with what came of asking: results [{link_id, lease_token, period, answer}], '
-  'answer as app.keep_answer takes it. Answers data {bills}.';
+  'Second call of tool sync_bill_amounts, with the results of the queries: results [{link_id, lease_token, period, '
+  'answer}], answer in the form of app.keep_answer. Returns data {bills}.';

@@ -1,6 +1,6 @@
--- Sending digests: claimed in a batch under a lease, sent after commit, and marked by that lease. A batch that may have
--- reached the mail service keeps its members and their words, so that the service knows a repeated one by its key; one
--- that surely did not is dissolved.
+-- Sends digests: claims a batch under a lease, sends it after commit, and settles it with that lease. A batch that may
+-- have reached the mail service keeps its members and their words, so that the service recognizes a repetition by its
+-- key; a batch that certainly did not is dissolved.
 
 create or replace function jobs.open_batch(size int, at timestamptz, out batch_id uuid, out set_aside uuid)
   returns record
@@ -147,8 +147,8 @@ end
 $$;
 comment on function public.claim_reminders is
   'Leases a batch of digests for 90 seconds: '
-  '{"id","lease_token","attempts","digests":[{"id","recipient_id","content"}]}, or null when there is nothing to send. '
-  '{"set_aside": id}: one could not be described and waits for an hour; call again.';
+  '{"id","lease_token","attempts","digests":[{"id","recipient_id","content"}]}, or null for none. {"set_aside": id}: '
+  'one could not be described and waits for an hour; call again.';
 
 create or replace function jobs.stop_digests_of(organization_id text, user_id uuid, at timestamptz) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -171,4 +171,4 @@ begin
 end
 $$;
 comment on function jobs.stop_digests_of is
-  'Ends waiting mails to a member that were written before they lost a role in an organization.';
+  'Ends waiting mails to a member that were created before the member lost a role in an organization.';

@@ -201,6 +201,6 @@ begin
 end
 $$;
 comment on function app.describe_budget_notices is
-  'The budget notices of one organization in a digest: {budgets, unlisted, tells_of: their log rows}; is_over: the '
-  'month or year has ended. Null without notices.';
+  'Returns the budget notices of one organization in a digest: {budgets, unlisted, tells_of: their log rows}; '
+  'is_over: the month or year has ended. Null without notices.';
 alter function app.describe_budget_notices set role = 'authenticated';

@@ -74,8 +74,8 @@ begin
 end
 $$;
 comment on function jobs.plan_ends_today is
-  'Whom to mail that a plan ends on their day, or ended up to two days before; about_on: the day in UTC, which no '
-  'journey changes.';
+  'Returns the people to mail about a plan that ends on their day, or ended up to two days before; about_on: the day '
+  'in UTC, which does not depend on their time zone.';
 
 create or replace function jobs.collect_plan_ends(at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -113,8 +113,8 @@ begin
 end
 $$;
 comment on function jobs.collect_plan_ends is
-  'Puts the plans that end into the digests of the day, after the bills, since a digest made before them would keep '
-  'them out: {digests, reminders}.';
+  'Adds the ends of plans to the digests of the day, after the bills, because an earlier digest would exclude the '
+  'bills: {digests, reminders}.';
 
 create or replace function app.due_after(member identity.memberships, first_day date, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -149,7 +149,7 @@ begin
 end
 $$;
 comment on function app.due_after is
-  'What falls due within a month from a day, each bill that concerns a member once: {bills, unlisted}.';
+  'Returns the bills that are due within a month from a day and concern a member, each once: {bills, unlisted}.';
 alter function app.due_after set role = 'authenticated';
 
 create or replace function jobs.describe_plan_end(recipient identity.profiles, member identity.memberships,
@@ -192,6 +192,6 @@ begin
 end
 $$;
 comment on function jobs.describe_plan_end is
-  'A digest''s notice of the end of an organization''s plan, on the day itself or within a week before it: {reason, '
-  'on, days, has_ended, is_day, stops, may_change, owner, due, tells_of}. Null when nothing ends, or a payment undid '
-  'it.';
+  'Returns a digest''s notice of the end of an organization''s plan, on the day itself or within a week before it: '
+  '{reason, on, days, has_ended, is_day, stops, may_change, owner, due, tells_of}. Null if none ends, or a payment '
+  'prevented it.';

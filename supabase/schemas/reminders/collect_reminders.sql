@@ -1,4 +1,4 @@
--- Not compiled: by its estimated cost it would be, which takes five times as long as running it.
+-- JIT compilation is off: the estimated cost would trigger it, and it takes five times as long as the query.
 create or replace function public.collect_reminders(at timestamptz, after jsonb default null, size int default 2000)
   returns jsonb
 language plpgsql volatile set search_path = '' set jit = 'off' as $$
@@ -232,6 +232,5 @@ begin
 end
 $$;
 comment on function public.collect_reminders is
-  'Makes the digests of one page of the bills, then of the budgets, with something to report: '
-  '{"digests","reminders","given_up": how many earlier ones ended without an answer,"next": where the following page '
-  'begins, or null}.';
+  'Creates the digests of one page of the bills, then of the budgets: {"digests","reminders","given_up": number of '
+  'earlier digests that ended without an answer,"next": start of the following page, or null}.';

@@ -15,5 +15,5 @@ begin
 end
 $$;
 comment on function public.count_reminder_candidates is
-  'How many active expenses have reminders on and a next due date, in organizations whose plan includes reminder '
-  'mails.';
+  'Returns the number of active expenses with reminders and a next due date, in organizations whose plan includes '
+  'reminder mails.';

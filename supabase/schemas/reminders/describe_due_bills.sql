@@ -139,4 +139,4 @@ begin
 end
 $$;
 comment on function jobs.act_as is
-  'Whom functions that run as signed-in people read for from here on: the claims of a request, {} for nobody.';
+  'Sets the person for functions that run as signed-in people: the claims of a request, {} for nobody.';

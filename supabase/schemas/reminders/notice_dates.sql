@@ -50,7 +50,7 @@ begin atomic
     order by o.scheduled_on desc
     limit 1
   ) as earlier
-  -- Bills whose price never changed have no price notice.
+  -- A bill whose price never changed has no price notice.
   where (bill).version > 1 and (bill).amount_mode = 'fixed' and (bill).next_due between today and today + 7
     and c.organization_id = (bill).organization_id and c.expense_id = (bill).id
     and c.scheduled_on between (bill).next_due - 2 and (bill).next_due + 2

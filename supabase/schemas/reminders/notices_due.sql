@@ -49,7 +49,7 @@ begin atomic
 end;
 comment on function jobs.nudge_due is
   'One row for an open date that passed, or whose snooze ended, 3, 7, 21, 35 … days ago or up to two days more, and '
-  'that no digest of the person repeats yet; else none. Ends after two years. Skips daily bills, which are in every '
+  'that no digest of the person contains yet; else none. Ends after two years. Skips daily bills, which are in every '
   'mail.';
 
 create or replace function jobs.due_again(bill app.expenses, due_on date, member identity.memberships,
@@ -60,7 +60,7 @@ begin atomic
   select 'due', due_again.due_on, w.tell_on
   from (select (at at time zone (recipient).timezone)::date as today) as t
   cross join lateral (
-    -- The latest one that has arrived.
+    -- The latest reminder whose time has come.
     select max(due_again.due_on - days) as tell_on from unnest((bill).remind_again) as days
     where due_again.due_on - days <= t.today
   ) as w
@@ -72,7 +72,7 @@ begin atomic
   ) as c
   where jobs.wants_mail_of(bill, member, recipient) and cardinality((bill).remind_again) > 0
     and w.tell_on is not null and due_again.due_on = (bill).next_due and due_again.due_on >= t.today
-    -- After the first one, unless a mail mentioned it since.
+    -- After the first reminder, unless a mail has mentioned it since.
     and exists (select from jobs.reminders_of((bill).id, due_again.due_on, member) offset 0)
     and not exists (
       select from jobs.reminders_of((bill).id, due_again.due_on, member) as l
@@ -89,18 +89,19 @@ begin atomic
     and identity.organization_has_feature((bill).organization_id, 'reminders:email', at);
 end;
 comment on function jobs.due_again is
-  'One row for a due date of a bill that a digest reminded of, of which a later reminder has come since that no digest '
-  'says yet to a person; else none.';
+  'Returns one row for a due date that a digest reminded of, if a later reminder has come since that no digest of the '
+  'person contains; else none.';
 
 create or replace function jobs.nudged_days(at timestamptz) returns date[]
 language sql immutable
   return array(
     select jobs.latest_today(at) - step - late
     from unnest(array[3] || array(select generate_series(7, 735, 14))) as step,
-      -- Two days of time zones, and two that may have been missed.
+      -- Two days for time zones, and two for missed runs.
       generate_series(0, 4) as late
   );
-comment on function jobs.nudged_days is 'The days since which a date may be overdue that jobs.nudge_due has a row for.';
+comment on function jobs.nudged_days is
+  'Returns the days since which a date may be overdue to have a row in jobs.nudge_due.';
 
 -- Renewals and yearly bills are found by day of the year, so that rolling a bill moves no index entry.
 create or replace function jobs.find_noticed(at timestamptz) returns table (id text)
@@ -137,4 +138,4 @@ begin
 end
 $$;
 comment on function jobs.find_noticed is
-  'All bills with a notice that may be due at an instant, as far as indexes can tell.';
+  'Returns all bills that may have a notice at an instant, as far as indexes can show.';

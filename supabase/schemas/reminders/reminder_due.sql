@@ -14,7 +14,7 @@ comment on function app.concerns is
 create or replace function jobs.wants_mail(recipient identity.profiles) returns boolean
 language sql immutable
   return (recipient).email_enabled and identity.reminder_address(recipient) is distinct from (recipient).refused_email;
-comment on function jobs.wants_mail is 'Whether a person gets mails, as far as their row says.';
+comment on function jobs.wants_mail is 'Whether a person gets mails, judging by their row.';
 
 create or replace function jobs.wants_mail_of(bill app.expenses, member identity.memberships,
   recipient identity.profiles)
@@ -50,7 +50,7 @@ language sql stable rows 1
 begin atomic
   select c.snoozed_until
   from (select (at at time zone (recipient).timezone)::date as today) as t
-  -- Looked up for each bill, as is the log: more than 20 and 1.5 times as fast on tables that were never analyzed.
+  -- Looked up for each bill, like the log: more than 20 and 1.5 times as fast on tables that were never analyzed.
   cross join lateral (
     select c.snoozed_until
     from app.expense_occurrences as c
@@ -73,8 +73,8 @@ begin atomic
     and identity.organization_has_feature((bill).organization_id, 'reminders:email', at);
 end;
 comment on function jobs.reminder_due is
-  'One row for a due date of a bill that is inside its lead window at an instant, or was snoozed to that day, and that '
-  'no digest reminds a person of yet; else none. Says until when it was snoozed.';
+  'One row for a due date of a bill that is inside its lead window at an instant, or was snoozed to that day, and '
+  'that no digest of the person contains yet; else none. Includes the end of the snooze.';
 
 -- Making digests
 
@@ -93,7 +93,7 @@ comment on function jobs.drop_outdated_digests is
 
 create or replace function jobs.is_unknown(batch jobs.reminder_batches, at timestamptz) returns boolean
 language sql immutable
-  -- The mail service remembers a key for 24 hours: after that, sending again might say everything twice.
+  -- The mail service remembers a key for 24 hours. After that, a retry might send the same mail twice.
   return coalesce(
     case when (batch).lease_token is null then (batch).unsure_since
       else coalesce((batch).unsure_since, (batch).leased_at) end < at - interval '23 hours', false
@@ -135,4 +135,4 @@ begin
 end
 $$;
 comment on function jobs.give_up_batches is
-  'Ends digests that were sent a day ago without an answer; answers how many.';
+  'Ends digests that were sent a day ago without an answer. Returns their number.';

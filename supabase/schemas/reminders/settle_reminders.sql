@@ -79,8 +79,9 @@ end
 $$;
 comment on function public.settle_reminders is
   'Records the outcome of digests in a leased batch, each {"id","outcome": sent, dead, held (certainly not accepted) '
-  'or unsure,"code","refused","alone"}: {"outcome":"settled","digests","reminders"} as sent, or {"outcome":"lost"} '
-  'when somebody else holds the lease. With is_last the lease ends, and the rest waits until retry_at.';
+  'or unsure,"code","refused","alone"}: {"outcome":"settled","digests","reminders": numbers sent}, or '
+  '{"outcome":"lost"} when another sender holds the lease. With is_last the lease ends, and the rest waits until '
+  'retry_at.';
 
 create or replace function public.count_waiting_reminders(at timestamptz) returns bigint
 language plpgsql stable set search_path = '' as $$
@@ -94,4 +95,4 @@ begin
 end
 $$;
 comment on function public.count_waiting_reminders is
-  'How many digests wait for a later run; those that another run is sending do not.';
+  'Returns the number of digests that wait for a later run, without those that another run is sending.';

@@ -1,17 +1,16 @@
--- Reminders: which bills are due for one, the digests that carry them, and the log that keeps each from being sent
--- twice.
+-- Reminders: the bills with a due reminder, their digests, and the log that prevents duplicates.
 
--- Finds bills with an unusually long lead of their own.
+-- Finds bills with an unusually long lead time of their own.
 create index expenses_long_lead_idx on app.expenses (id)
   where kind = 'bill' and status = 'active' and deleted_at is null and reminder_enabled and remind_days_before > 7;
--- And whose?
 create index profiles_long_lead_idx on identity.profiles (user_id) where default_lead_days > 7;
 
--- Finds ending trials, contracts that renew or can be ended, and yearly bills that return.
+-- Finds ending trials, contracts that renew or can be cancelled, and yearly bills.
 create or replace function app.day_of_year(day date) returns int
 language sql immutable
   return (extract(month from day)::int - 1) * 31 + extract(day from day)::int - 1;
-comment on function app.day_of_year is 'Counts days as if every month had 31: the same for a date in every year.';
+comment on function app.day_of_year is
+  'Returns a day of the year as if every month had 31 days, so a date has the same number in every year.';
 create index expenses_trial_ends_on_idx on app.expenses (trial_ends_on)
   where kind = 'bill' and status = 'active' and deleted_at is null and reminder_enabled and trial_ends_on is not null;
 create index expenses_renewal_day_idx on app.expenses (app.day_of_year(renews_on))
@@ -27,7 +26,7 @@ language sql immutable
   return case when (profile).reminder_email_confirmed_at is not null then (profile).reminder_email else (profile).email
     end;
 comment on function identity.reminder_address is
-  'Where a person''s reminders go: the address they chose once it is confirmed, until then the one they sign in with.';
+  'Returns a person''s address for reminders: the chosen one once it is confirmed, until then the sign-in address.';
 
 create table jobs.reminder_batches (
   id uuid primary key,
@@ -38,10 +37,9 @@ create table jobs.reminder_batches (
   unsure_since timestamptz
 );
 comment on table jobs.reminder_batches is
-  'Digests that are being sent together: always the same ones, in the same words, until it is known what became of '
-  'them.';
+  'Digests that are sent together: always the same ones with the same words, until their outcome is known.';
 comment on column jobs.reminder_batches.lease_token is
-  'Who is sending it; still there after next_attempt_at, the sender is gone and nobody knows how far it came.';
+  'Identifies the sender. If it is still set after next_attempt_at, the sender is gone, and its progress is unknown.';
 comment on column jobs.reminder_batches.unsure_since is 'When it was first sent without an answer.';
 create index reminder_batches_next_attempt_at_idx on jobs.reminder_batches (next_attempt_at);
 
@@ -63,12 +61,12 @@ create table jobs.reminder_digests (
   constraint reminder_digests_closed_dated check ((status = 'pending') = (closed_at is null))
 );
 comment on table jobs.reminder_digests is
-  'One mail to a person about what falls due, over all their organizations; at most one a local day.';
+  'One mail to a person about due bills in all their organizations; at most one per local day.';
 comment on column jobs.reminder_digests.local_on is
-  'The recipient''s date when it was made; one more than the last where they travelled back to a date that had its '
-  'digest.';
+  'The recipient''s date when it was created; one day after the previous one if they travelled back to a date that '
+  'already had its digest.';
 comment on column jobs.reminder_digests.status is
-  'dead: refused for good; unknown: sent, and nobody answered for a day.';
+  'dead: permanently refused; unknown: sent, without an answer for a day.';
 comment on column jobs.reminder_digests.content is
   'Recipient and content of the mail, from the first attempt until its outcome is known.';
 -- Finds expired digests.
@@ -92,7 +90,7 @@ create table jobs.reminder_log (
 comment on table jobs.reminder_log is
   'One row for each expense, due date and snooze day in a digest to the owner; sent when sent_at is set. Void rows '
   'don''t count.';
-comment on column jobs.reminder_log.snoozed_until is 'The day that the reminder was put off to; null when it was not.';
+comment on column jobs.reminder_log.snoozed_until is 'The day to which the reminder was postponed; null if it was not.';
 create unique index reminder_log_once_idx
   on jobs.reminder_log (expense_id, due_on, snoozed_until) nulls not distinct where voided_at is null;
 create index reminder_log_expense_id_idx on jobs.reminder_log (expense_id, organization_id);
@@ -125,7 +123,7 @@ comment on table jobs.notice_log is
   'One row for each one-time notice about a bill, budget or plan and its date. Void rows don''t count.';
 comment on column jobs.notice_log.kind is
   'reminder and snoozed: sent to a member; for the owner the reminder log has a row instead.';
-comment on column jobs.notice_log.about_on is 'Of a budget the first day of its month or year.';
+comment on column jobs.notice_log.about_on is 'For a budget, the first day of its month or year.';
 comment on column jobs.notice_log.tell_on is 'The first instant to send it; a date may have several notices.';
 create unique index notice_log_once_idx on jobs.notice_log (expense_id, recipient_id, kind, about_on, tell_on)
   where voided_at is null;

@@ -1,6 +1,6 @@
 -- Ends reminders from a mail: all, those of one organization, or those of one bill. A signed link allows the first two
 -- for the person it names. The third ends a bill's reminders for everybody, so only its signed-in owner can do it. The
--- functions check that the named record is the person's.
+-- functions check that the named record belongs to the person.
 
 create or replace function public.read_unsubscribing(user_id uuid, with_bills boolean) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -33,8 +33,8 @@ begin
 end
 $$;
 comment on function public.read_unsubscribing is
-  'What a person can unsubscribe from: {"email_enabled","organizations":[{"id","name","mails"}]}, optionally with the '
-  '"bills":[{"id","name"}] with reminders that they own; null for an unknown person.';
+  'Returns the mails that a person can unsubscribe from: {"email_enabled","organizations":[{"id","name","mails"}]}, '
+  'optionally with the "bills":[{"id","name"}] with reminders that they own; null for an unknown person.';
 
 create or replace function public.unsubscribe(user_id uuid, scope text, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -95,5 +95,5 @@ begin
 end
 $$;
 comment on function public.choose_mails is
-  'Which bills of an organization a member gets mails of, mine, all or none: {"outcome":"chosen"} or '
+  'Sets the bills of an organization that a member gets mail about, mine, all or none: {"outcome":"chosen"} or '
   '{"outcome":"not_member"}.';

@@ -14,8 +14,8 @@ begin
 end
 $$;
 comment on function app.is_sharing is
-  'Whether it is {how: equally, shares or amounts, parts: [{member_id, weight}]}; the weight of an amount is its minor '
-  'units.';
+  'Whether it has the form {how: equally, shares or amounts, parts: [{member_id, weight}]}; the weight of an amount '
+  'is its minor units.';
 
 create or replace function app.share_amount(amount_minor bigint, paid_by uuid, sharing jsonb)
   returns table (member_id uuid, minor bigint)
@@ -37,4 +37,5 @@ begin
 end
 $$;
 comment on function app.share_amount is
-  'Each member''s share of an amount, by weight, rounded down; the remainder goes to the payer, who may share nothing.';
+  'Returns each member''s share of an amount, by weight, rounded down. The remainder goes to the payer, even without '
+  'a share.';

@@ -9,7 +9,8 @@ begin
   );
 end
 $$;
-comment on function app.list_sharers is 'Who may share costs: members whose role writes, the longest first.';
+comment on function app.list_sharers is
+  'Returns the members who may share costs: those whose role can write, in order of joining.';
 
 create or replace function app.parse_sharing(
   context app.context, given jsonb, amount_minor bigint, currency text, field text
@@ -71,8 +72,8 @@ begin
 end
 $$;
 comment on function app.parse_sharing is
-  'How an amount is shared, from {between?: members, shares?: weights, amounts?}: by default equally and between all '
-  'who write; between nobody it is not shared, which is null.';
+  'Returns how an amount is shared, from {between?: members, shares?: weights, amounts?}: by default equally among '
+  'all members who can write; null when it is shared between nobody.';
 
 create or replace function app.parse_payer(context app.context, given text, field text) returns uuid
 language plpgsql stable set search_path = '' as $$
@@ -85,7 +86,7 @@ begin
   return payer;
 end
 $$;
-comment on function app.parse_payer is 'The member who paid, by address or part of it; null stays null.';
+comment on function app.parse_payer is 'Returns the member who paid, by address or part of it; null stays null.';
 
 create or replace function app.find_excluded(category_id text, members uuid[]) returns text
 language plpgsql stable security definer set search_path = '' as $$
@@ -123,7 +124,7 @@ begin
 end
 $$;
 comment on function app.check_shared is
-  'Ends a tool that would share something in a private category with somebody who does not see that.';
+  'Ends a tool that would share a record in a private category with a member who cannot see the category.';
 
 create or replace function app.describe_sharing(sharing jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -156,4 +157,5 @@ begin
 end
 $$;
 comment on function app.describe_shares is
-  'What each bears of a payment, as far as the person may know: {paid_by?, shares: [{member?, amount}]}.';
+  'Returns each member''s part of a payment, as far as the person may know it: {paid_by?, shares: [{member?, '
+  'amount}]}.';

@@ -26,7 +26,7 @@ begin
 end
 $$;
 comment on function app.sum_balances is
-  'Who owes whom how much, in each currency, as far as the reader sees the rows: never both ways, never nothing.';
+  'Returns the debts between members, by currency, from the rows that the reader sees: net per pair, without zero.';
 
 create or replace function app.list_balances() returns table (from_id uuid, to_id uuid, currency text, minor bigint)
 language plpgsql stable set search_path = '' as $$
@@ -52,7 +52,7 @@ begin
 end
 $$;
 comment on function app.balances_of is
-  'What somebody owes and is owed in an organization, for the service: [{owes, who, currency, amount}].';
+  'Returns a person''s debts and claims in an organization, for the service: [{owes, who, currency, amount}].';
 revoke all on function app.balances_of from authenticated;
 
 create or replace function app.name_parties(ids uuid[]) returns jsonb
@@ -109,8 +109,8 @@ begin
 end
 $$;
 comment on function app.describe_balances is
-  '{balances: [{from?, to?, amount, currency}], settlements: the last ten}: from owes to. Whose account is gone has no '
-  'name.';
+  'Returns {balances: [{from?, to?, amount, currency}], settlements: the last ten}; from owes to. A deleted account '
+  'has no name.';
 
 create or replace function app.describe_own_balances(recipient identity.profiles) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -135,8 +135,8 @@ begin
 end
 $$;
 comment on function app.describe_own_balances is
-  'A person''s balances for their digest: [{owes, who, currency, amount}]; who is null for a deleted account, amount '
-  'null when hidden.';
+  'Returns a person''s balances for their digest: [{owes, who, currency, amount}]; who is null for a deleted account, '
+  'amount null when hidden.';
 -- Runs as the digest's recipient.
 alter function app.describe_own_balances set role = 'authenticated';
 
@@ -185,8 +185,8 @@ begin
 end
 $$;
 comment on function app.find_party is
-  'A member, or a former one with a balance, by displayed name, "former member" or part of the address. Ends the tool '
-  'with not_found and candidates.';
+  'Returns a member, or a former one with a balance, by displayed name, "former member" or part of the address. Ends '
+  'the tool with not_found and candidates.';
 
 create or replace function app.choose_parties(context app.context, arguments jsonb, out from_id uuid, out to_id uuid)
 language plpgsql stable set search_path = '' as $$
@@ -218,7 +218,8 @@ begin
 end
 $$;
 comment on function app.choose_parties is
-  'Who gave and who got: one left out is the caller; both left out, the one pair that the caller is of.';
+  'Returns the giver and the receiver: a missing one is the caller; if both are missing, it is the only pair with the '
+  'caller.';
 
 create or replace function app.settle_up(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -296,5 +297,5 @@ begin
 end
 $$;
 comment on function app.settle_up is
-  'Tool settle_up: data {settlement {status, id?, from?, to?, amount, currency, date}, balances: after it}. Without an '
-  'amount, the whole balance.';
+  'Tool settle_up. Returns data {settlement {status, id?, from?, to?, amount, currency, date}, balances: after it}. '
+  'Without an amount, it settles the whole balance.';

@@ -10,8 +10,8 @@ create table app.payment_shares (
   foreign key (payment_id, organization_id) references app.payments (id, organization_id) on delete cascade
 );
 comment on table app.payment_shares is
-  'Derived by app.derive_shares: what each member bears of a shared payment, less than nothing of a refund. The shares '
-  'of a payment add up to it.';
+  'Derived by app.derive_shares: each member''s part of a shared payment, negative for a refund. The shares of a '
+  'payment add up to it.';
 create index payment_shares_owed_idx
   on app.payment_shares (organization_id, currency) include (member_id, paid_by, minor)
   where member_id <> paid_by;
@@ -56,7 +56,7 @@ begin
   return null;
 end
 $$;
-comment on function app.derive_shares is 'Keeps app.payment_shares of a payment.';
+comment on function app.derive_shares is 'Updates app.payment_shares of a payment.';
 create trigger derive_shares_of_new after insert on app.payments
   for each row when (new.sharing is not null) execute function app.derive_shares();
 create trigger derive_shares after update of sharing, paid_by, amount_minor, currency, direction, deleted_at
