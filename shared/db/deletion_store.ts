@@ -15,6 +15,9 @@ export const DeletableOrganization = z.object({
   /** The number of members besides the reader. */
   members: z.number(),
   may_delete: z.boolean(),
+  /** Their rights, for tabs; the database of the version before tells none. */
+  writes: z.optional(z.boolean()),
+  exports: z.optional(z.boolean()),
 });
 export type DeletableOrganization = z.infer<typeof DeletableOrganization>;
 
@@ -22,6 +25,8 @@ export const Deletion = z.object({
   /** Null before onboarding. */
   country: z.nullable(z.string()),
   deletes_at: z.nullable(z.string()),
+  /** Whether the operator has plans. */
+  plans: z.optional(z.boolean()),
   organizations: z.array(DeletableOrganization),
 });
 export type Deletion = z.infer<typeof Deletion>;

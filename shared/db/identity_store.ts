@@ -98,6 +98,8 @@ export const AccountProviderLink = z.object({
   /** Amounts are only fetched for variable bills. */
   bill_is_variable: z.boolean(),
   organization: z.string(),
+  /** The database of the version before has none. */
+  organization_id: z.optional(z.string()),
   /** Only owners can change links. */
   role: Role,
   /** First day of the latest month whose amount has arrived. */

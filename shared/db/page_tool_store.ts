@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { either, outcome } from "../outcome.ts";
 import { FactEnvelope } from "../connector/result.ts";
 import type { Arguments } from "../connector/tool.ts";
+import { OrganizationState } from "../organization_state.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 
@@ -14,8 +15,14 @@ export interface PageTool {
   at: Date;
 }
 
-/** `refused`: the person is no longer a member, or the plan does not include the write. */
-export const PageToolRun = either(outcome(["ok"], { result: FactEnvelope }), outcome(["refused"]));
+/**
+ * `refused`: the person is no longer a member, or the plan does not include the write. `state`: for tabs, from calls
+ * that open a page; the previous version's database sends none.
+ */
+export const PageToolRun = either(
+  outcome(["ok"], { result: FactEnvelope, state: z.optional(OrganizationState) }),
+  outcome(["refused"]),
+);
 export type PageToolRun = z.infer<typeof PageToolRun>;
 
 export const ANSWERS = { run_page_tool: PageToolRun };

@@ -2,6 +2,7 @@
 import * as z from "zod/mini";
 import { either, outcome } from "../outcome.ts";
 import type { Envelope } from "../credentials/envelope.ts";
+import { OrganizationState } from "../organization_state.ts";
 import { asking } from "./answer.ts";
 import type { Database } from "./client.ts";
 import { Limited, type Quota } from "./quota.ts";
@@ -13,6 +14,8 @@ export const ConnectableBill = z.object({
   organization_id: z.string(),
   /** The person who may connect it. */
   owner_email: z.string(),
+  /** For tabs; the database of the version before has none. */
+  state: z.optional(OrganizationState),
 });
 
 /** Why a person currently cannot connect a bill. */

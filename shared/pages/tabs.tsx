@@ -32,8 +32,10 @@ export const pagesFor = ({ writes, exports, plans }: Rights): Page[] => [
 ];
 
 /** The tabs of a page of the organization. */
-export function tabsOf(id: string, { name, writes, tabs }: OrganizationState, current?: Page): Tabs | undefined {
-  return tabs && { id, name, organizations: tabs.organizations, pages: pagesFor({ ...tabs, writes }), current };
+export function tabsOf(id: string, state: OrganizationState | undefined, current?: Page): Tabs | undefined {
+  if (!state?.tabs) return undefined;
+  const { name, writes, tabs } = state;
+  return { id, name, organizations: tabs.organizations, pages: pagesFor({ ...tabs, writes }), current };
 }
 
 const pathOf = (page: Page, id: string): string =>

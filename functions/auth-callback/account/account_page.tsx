@@ -174,7 +174,7 @@ export async function renderAccount(
     title: words.account.title,
     config,
     user,
-    tabs: organization && tabsIn(account, organization, "account"),
+    tabs: tabsIn(account, organization, "account"),
     // Shows the connector's address until an app uses it.
     ...(account.connected_apps.length === 0 && { script: COPY_SCRIPT }),
     children: (

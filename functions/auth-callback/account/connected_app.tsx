@@ -11,6 +11,7 @@ import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { AppFacts, appName } from "./connected_apps.tsx";
+import { tabsIn } from "./tabs_in.ts";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
 import { isUuid } from "../page_params.ts";
 
@@ -24,14 +25,15 @@ const showForm = <Page extends "access" | "disconnect">(
     const { config, store, clock } = deps;
     const account = await store.readAccount({ userId: user.id, at: clock() });
     const app = account?.connected_apps.find(({ grant_id }) => grant_id === c.req.query("grant"));
-    if (!app) return c.redirect("/account", 303);
+    if (!account || !app) return c.redirect("/account", 303);
     const formToken = await createFormToken(config, { userId: user.id, at: clock() });
-    const { words: { [page]: words, apps }, format } = livingIn(c, account!.profile.country);
+    const { words: { [page]: words, apps }, format } = livingIn(c, account.profile.country);
     const name = <Name>{appName(app)}</Name>;
     return await renderPage(c, {
       title: words.title,
       config,
       user,
+      tabs: tabsIn(account, account.organizations.find(({ id }) => id === app.organization_id)),
       children: (
         <>
           <h1>{words.question(name)}</h1>
@@ -40,7 +42,7 @@ const showForm = <Page extends "access" | "disconnect">(
             <AppFacts
               app={app}
               heading={<h2>{name}</h2>}
-              timezone={account!.profile.timezone}
+              timezone={account.profile.timezone}
               words={apps}
               format={format}
             />

@@ -2,14 +2,13 @@
 import type { Account, AccountOrganization } from "../../../shared/db/identity_store.ts";
 import { pagesFor, type Tabs } from "../../../shared/pages/tabs.tsx";
 
-export const tabsIn = (
+export function tabsIn(
   { organizations, plans_enabled: plans }: Account,
-  { id, name, rights }: AccountOrganization,
-  current: Tabs["current"],
-): Tabs => ({
-  id,
-  name,
-  organizations,
-  pages: pagesFor({ writes: rights.includes("books:write"), exports: rights.includes("books:export"), plans }),
-  current,
-});
+  organization: AccountOrganization | undefined,
+  current?: Tabs["current"],
+): Tabs | undefined {
+  if (!organization) return undefined;
+  const { id, name, rights } = organization;
+  const pages = pagesFor({ writes: rights.includes("books:write"), exports: rights.includes("books:export"), plans });
+  return { id, name, organizations, pages, current };
+}

@@ -7,6 +7,7 @@ import type { AppContext } from "../../../shared/http/app.ts";
 import type { DeletableOrganization, Deletion } from "../../../shared/db/deletion_store.ts";
 import { Buttons, DateText, Name, Notice, TextField } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
+import { pagesFor } from "../../../shared/pages/tabs.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
 import { createUrls } from "../../../shared/urls.ts";
 import { pageFormat } from "../../../shared/words/page_format.ts";
@@ -38,10 +39,21 @@ async function render(
   const { words: { deleteOrganization: words }, format } = livingIn(c, deletion.country ?? "");
   const token = await createFormToken(config, { userId: user.id, at: clock() });
   const name = <Name>{organization.name}</Name>;
+  const { id, writes = false, exports = false } = organization;
+  const { organizations, plans } = deletion;
   return await renderPage(c, {
     title: words.title,
     config,
     user,
+    ...(plans !== undefined && {
+      tabs: {
+        id,
+        name: organization.name,
+        organizations,
+        pages: pagesFor({ writes, exports, plans }),
+        current: undefined,
+      },
+    }),
     ...(wrongName && { status: 422 as const }),
     children: organization.deletes_at
       ? (

@@ -10,6 +10,7 @@ import type { SignedInUser } from "../../../shared/http/session.ts";
 import { isDay } from "../../../shared/iso_day.ts";
 import { DateText, Name, Notice } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
+import { tabsOf } from "../../../shared/pages/tabs.tsx";
 import { booksPath, documentPath, proposalPath } from "../../../shared/urls.ts";
 import { booksBusy } from "../approvals/policy.ts";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
@@ -26,7 +27,7 @@ const File = z.object({ name: z.string(), type: z.string(), content: z.string() 
 export const showDocument = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
     const { config, clock } = deps;
-    const { document, organization } = await find(c, deps, user);
+    const { document, organization, state } = await find(c, deps, user);
     const reader = c.get("reader");
     const { documents: words } = reader.words;
     const token = await createFormToken(config, { userId: user.id, at: clock() });
@@ -34,6 +35,7 @@ export const showDocument = (deps: PageDeps): Handler =>
       title: words.title,
       config,
       user,
+      tabs: tabsOf(organization.id, state),
       children: (
         <>
           {c.req.query("news") === "refused" && (
@@ -114,5 +116,6 @@ async function find(c: AppContext, deps: PageDeps, user: SignedInUser) {
   const answer = await deps.documents.open({ userId: user.id, documentId: idOf(c), at: deps.clock() });
   const [found] = answer.outcome === "ok" && answer.result.ok ? answer.result.data?.documents as unknown[] : [];
   if (answer.outcome !== "ok" || !found) throw noPage();
-  return { document: ShownDocument.parse(found), organization: answer.result.context!.organization! };
+  const organization = answer.result.context!.organization!;
+  return { document: ShownDocument.parse(found), organization, state: answer.state };
 }

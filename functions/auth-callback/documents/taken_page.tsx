@@ -5,7 +5,8 @@ import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { Name, Notice } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
-import { documentPath } from "../../../shared/urls.ts";
+import type { Tabs } from "../../../shared/pages/tabs.tsx";
+import { booksPath, documentPath } from "../../../shared/urls.ts";
 import { findWords } from "../../../shared/words/codes.ts";
 import type { PageDeps } from "../page_guards.ts";
 import { Alerts, Choose, ReadFacts } from "./document_facts.tsx";
@@ -14,9 +15,10 @@ import type { Taken } from "./take_documents.ts";
 export async function renderTaken(
   c: AppContext,
   { config, clock }: PageDeps,
-  { user, organization, results }: {
+  { user, organization, tabs, results }: {
     user: SignedInUser;
-    organization: { name: string };
+    organization: { id: string; name: string };
+    tabs: Tabs | undefined;
     results: readonly Taken[];
   },
 ): Promise<Response> {
@@ -28,6 +30,7 @@ export async function renderTaken(
     title: words.takenTitle(kept),
     config,
     user,
+    tabs,
     status: kept > 0 ? 200 : 400,
     children: (
       <>
@@ -61,7 +64,7 @@ export async function renderTaken(
         <p>
           <a href={c.req.path}>{words.more}</a>
           {" · "}
-          <a href="/books">{words.toBooks}</a>
+          <a href={booksPath(organization.id)}>{words.toBooks}</a>
         </p>
       </>
     ),

@@ -4,6 +4,7 @@ import type { AppContext } from "../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import type { Step } from "../../../shared/import/import_work.ts";
 import type { LeftOut } from "../../../shared/import/statement.ts";
+import { type Tabs, tabsOf } from "../../../shared/pages/tabs.tsx";
 import type { RefusalFacts } from "../../../shared/words/message.ts";
 import type { PageDeps } from "../page_guards.ts";
 
@@ -28,6 +29,7 @@ export type UploadRefusal = "unknown" | "refused" | "used";
 export interface Found {
   user: SignedInUser;
   organization: { id: string; name: string };
+  tabs: Tabs | undefined;
   opened: OpenImport;
   step: Step;
 }
@@ -61,7 +63,7 @@ export async function openImport(
     if (answer.outcome === "ok") return answer.result;
     throw new AppError("forbidden", "refused meanwhile", { says: ({ uploadRefused }) => uploadRefused });
   };
-  return { user, organization, opened: data?.import as OpenImport, step };
+  return { user, organization, tabs: tabsOf(organization.id, first.state), opened: data?.import as OpenImport, step };
 }
 
 /**

@@ -62,7 +62,7 @@ async function receive(c: AppContext, deps: PageDeps, found: Found): Promise<Res
   if (files.length > 1 || read[0]!.isDocument) {
     const results = await takeDocuments(deps, { user, organizationId: found.organization.id, read });
     const { renderTaken } = await import("../documents/taken_page.tsx");
-    return await renderTaken(c, deps, { user, organization: found.organization, results });
+    return await renderTaken(c, deps, { ...found, results });
   }
   const upload = readUpload(file.bytes, file.name);
   if ("code" in upload) return await renderUpload(c, deps, { ...found, failure: upload });

@@ -36,7 +36,7 @@ const ACCEPT = [
 export async function renderUpload(
   c: AppContext,
   { config, clock }: PageDeps,
-  { user, organization, failure }: Found & { failure?: RefusalFacts },
+  { user, organization, tabs, failure }: Found & { failure?: RefusalFacts },
 ): Promise<Response> {
   const { upload: words, uploadFailures } = c.get("reader").words;
   const formToken = await createFormToken(config, { userId: user.id, at: clock() });
@@ -44,6 +44,7 @@ export async function renderUpload(
     title: words.title,
     config,
     user,
+    tabs,
     script: PROGRESS_SCRIPT,
     asks: true,
     status: failure ? 400 : 200,

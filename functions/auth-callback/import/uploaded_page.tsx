@@ -24,6 +24,7 @@ export async function renderUploaded(c: AppContext, deps: PageDeps, found: Found
     title,
     config: deps.config,
     user: found.user,
+    tabs: found.tabs,
     ...(isUnderWay && { script: PROGRESS_SCRIPT, asks: true }),
     children: (
       <>

@@ -5,6 +5,7 @@ import { createFormToken } from "../../../shared/http/form_post.ts";
 import { Buttons, Name, TimeText } from "../../../shared/pages/components.tsx";
 import { sendClaimedMails } from "../../../shared/mail/send_claimed_mails.ts";
 import { renderPage } from "../../../shared/pages/layout.tsx";
+import { tabsOf } from "../../../shared/pages/tabs.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
 import { proposalPath } from "../../../shared/urls.ts";
 import { tellAct } from "../../../shared/words/approvals.ts";
@@ -30,6 +31,7 @@ export const showRemoveMember = (deps: PageDeps): Handler =>
       title: words.title(leaves),
       config,
       user,
+      tabs: tabsOf(organizationId, removal.state),
       children: (
         <>
           <h1>

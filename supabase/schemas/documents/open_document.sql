@@ -3,6 +3,7 @@ create or replace function public.open_document(user_id uuid, document_id text, 
 language plpgsql volatile set search_path = '' as $$
 declare
   organization_id text;
+  answer jsonb;
 begin
   -- The link names only the document, so that nobody else learns whose books it belongs to.
   select d.organization_id into organization_id
@@ -12,12 +13,18 @@ begin
   if not found then
     return '{"outcome": "unknown"}';
   end if;
-  return public.run_page_tool(
+  answer := public.run_page_tool(
     open_document.user_id, organization_id, 'list_documents',
     jsonb_build_object('document_id', open_document.document_id, 'content', open_document.content), at
   );
+  -- Only a member's answer is ok, and a file has no tabs.
+  if answer ->> 'outcome' = 'ok' and not content then
+    answer := answer || jsonb_build_object('state', identity.describe_state(organization_id, user_id, at));
+  end if;
+  return answer;
 end
 $$;
 comment on function public.open_document is
-  'A document for a signed-in person, or its bytes: {outcome: ok | refused | unknown, result?}. result is the envelope '
-  'of list_documents: empty, or an error with content, when the person does not see the document.';
+  'A document for a signed-in person, or its bytes: {outcome: ok | refused | unknown, result?, state?}. result is the '
+  'envelope of list_documents: empty, or an error with content, when the person does not see the document. state is '
+  'identity.describe_state.';

@@ -4,13 +4,16 @@ begin
   return jsonb_build_object(
     'country', (select p.country from identity.profiles as p where p.user_id = read_deletion.user_id),
     'deletes_at', (select p.deletes_at from identity.profiles as p where p.user_id = read_deletion.user_id),
+    'plans', billing.plans_enabled(),
     'organizations', (
       select coalesce(jsonb_agg(jsonb_build_object(
         'id', o.id, 'name', o.name, 'is_owner', o.owner_id = m.user_id, 'deletes_at', o.deletes_at,
         'is_paid', o.plan <> 'free', 'members', (
           select count(*) from identity.memberships as c where c.organization_id = o.id and c.user_id <> m.user_id
         ),
-        'may_delete', identity.member_may(o.id, m.user_id, 'organization:manage')
+        'may_delete', identity.member_may(o.id, m.user_id, 'organization:manage'),
+        'writes', identity.member_may(o.id, m.user_id, 'books:write'),
+        'exports', identity.member_may(o.id, m.user_id, 'books:export')
       ) order by m.created_at, o.id), '[]')
       from identity.memberships as m
       join identity.organizations as o on o.id = m.organization_id
@@ -20,8 +23,8 @@ begin
 end
 $$;
 comment on function public.read_deletion is
-  'Returns the data of the deletion pages: {"country","deletes_at","organizations": '
-  '[{"id","name","is_owner","deletes_at","is_paid","members","may_delete"}]}.';
+  'Returns the data of the deletion pages: {"country","deletes_at","plans": whether there are plans,"organizations": '
+  '[{"id","name","is_owner","deletes_at","is_paid","members","may_delete","writes","exports"}]}.';
 
 -- Fails fast instead of waiting for the books of several organizations; the page can be submitted again.
 create or replace function public.delete_account(user_id uuid, email text, at timestamptz) returns jsonb

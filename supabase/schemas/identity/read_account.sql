@@ -96,7 +96,7 @@ begin
           'status', app.link_status(l, at), 'bill', e.name, 'bill_id', e.id,
           'bill_is_over', e.deleted_at is not null or e.status not in ('active', 'paused'), 'bill_is_variable',
           e.amount_mode = 'variable',
-          'organization', o.name, 'role', m.role, 'last_success_period', l.last_success_period
+          'organization', o.name, 'organization_id', o.id, 'role', m.role, 'last_success_period', l.last_success_period
         ) order by o.name, e.name, l.id)
         from identity.memberships as m
         join identity.organizations as o on o.id = m.organization_id

@@ -25,6 +25,7 @@ begin
   return (
     select jsonb_build_object(
       'organization_name', o.name, 'email', p.email,
+      'state', identity.describe_state(o.id, read_removal.user_id, at),
       -- Names only for people who see everything, because names can reveal private records.
       'assigned', (
         select count(*) from app.expenses as e
@@ -79,8 +80,8 @@ begin
 end
 $$;
 comment on function public.read_removal is
-  'Returns what removing a member would end and keep, as counts, with their balances and pending proposals in full. '
-  'Null without the right to remove them.';
+  'Returns what removing a member would end and keep, as counts, with their balances and pending proposals in full, '
+  'and "state" from identity.describe_state. Null without the right to remove them.';
 
 create or replace function identity.hold_memberships(organization_ids text[], member_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$

@@ -2,6 +2,7 @@ create or replace function public.open_upload(user_id uuid, import_id text, at t
 language plpgsql volatile set search_path = '' as $$
 declare
   organization_id text;
+  answer jsonb;
 begin
   -- The link names only the import, so that nobody else learns whose books it belongs to.
   select b.organization_id into organization_id
@@ -10,12 +11,17 @@ begin
   if not found then
     return '{"outcome": "unknown"}';
   end if;
-  return public.run_page_tool(
+  answer := public.run_page_tool(
     open_upload.user_id, organization_id, 'import_expenses',
     jsonb_build_object('step', 'open', 'import_id', open_upload.import_id), at
   );
+  -- Only a member's answer is ok.
+  if answer ->> 'outcome' = 'ok' then
+    answer := answer || jsonb_build_object('state', identity.describe_state(organization_id, user_id, at));
+  end if;
+  return answer;
 end
 $$;
 comment on function public.open_upload is
-  'Returns a signed-in person''s import, for the page that takes its file: {outcome: ok | refused | unknown, result?}. '
-  'result is the envelope of import_expenses with step open.';
+  'Returns a signed-in person''s import, for the page that takes its file: {outcome: ok | refused | unknown, result?, '
+  'state?}. result is the envelope of import_expenses with step open, state identity.describe_state.';

@@ -24,7 +24,8 @@ begin
   end if;
   described := jsonb_build_object(
     'bill', bill.name, 'organization', organization.name, 'organization_id', organization.id,
-    'owner_email', (select p.email from identity.profiles as p where p.user_id = organization.owner_id)
+    'owner_email', (select p.email from identity.profiles as p where p.user_id = organization.owner_id),
+    'state', identity.describe_state(organization.id, user_id, at)
   );
   return described || jsonb_build_object('outcome', case
     when organization.owner_id <> user_id then 'not_owner'

@@ -99,6 +99,7 @@ const openaiLink: Account["provider_links"][number] = {
   bill_is_over: false,
   bill_is_variable: true,
   organization: "Home",
+  organization_id: home.id,
   role: "owner",
   last_success_period: "2026-10-01",
 };
@@ -278,7 +279,10 @@ const ACCOUNTS: Record<string, Account> = {
 const deletable = (own: Partial<Deletion["organizations"][number]>): Deletion => ({
   country: "DE",
   deletes_at: null,
+  plans: true,
   organizations: [{
+    writes: true,
+    exports: true,
     id: home.id,
     name: "Home",
     is_owner: true,

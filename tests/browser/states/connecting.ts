@@ -1,7 +1,17 @@
 /** Connecting a bill to a provider: choosing one, its form, and refusals. */
 import type { ConnectionRefusal, OpenConnection } from "../../../shared/db/provider_link_store.ts";
 import { signIn } from "../../functions/auth-callback/harness.ts";
-import { EMAIL, HOSTILE, LONG, page, RIGHT_TO_LEFT, signedIn, type State, UNBROKEN } from "./state.ts";
+import {
+  EMAIL,
+  HOSTILE,
+  LONG,
+  ORGANIZATION_STATE,
+  page,
+  RIGHT_TO_LEFT,
+  signedIn,
+  type State,
+  UNBROKEN,
+} from "./state.ts";
 import { home } from "./accounts.ts";
 
 export const opened: OpenConnection = {
@@ -10,6 +20,7 @@ export const opened: OpenConnection = {
   organization: "Home",
   organization_id: home.id,
   owner_email: EMAIL,
+  state: ORGANIZATION_STATE,
   link: null,
   link_id: "lnk_000000000001",
 };

@@ -2,7 +2,17 @@
 import type { ShownDocument } from "../../../shared/documents/shown.ts";
 import { ublInvoice } from "../../fixtures/ubl_invoice.ts";
 import { signIn } from "../../functions/auth-callback/harness.ts";
-import { EMAIL, HOSTILE, LONG, page, RIGHT_TO_LEFT, signedIn, type State, UNBROKEN } from "./state.ts";
+import {
+  EMAIL,
+  HOSTILE,
+  LONG,
+  ORGANIZATION_STATE,
+  page,
+  RIGHT_TO_LEFT,
+  signedIn,
+  type State,
+  UNBROKEN,
+} from "./state.ts";
 
 const base: ShownDocument = {
   id: "doc_000000000001",
@@ -50,6 +60,7 @@ export const DOCUMENTS: ShownDocument[] = [alarming, question, { ...loose, state
 const opened = (document: ShownDocument) => ({
   open_document: {
     outcome: "ok",
+    state: ORGANIZATION_STATE,
     result: {
       ok: true,
       context: { organization: { id: "org_000000000001", name: "Home" } },
@@ -73,6 +84,7 @@ const taken = (name: string, result: Record<string, unknown>): State =>
     answers: {
       open_upload: {
         outcome: "ok",
+        state: { ...ORGANIZATION_STATE, name: LONG },
         result: {
           ok: true,
           context: { organization: { id: "org_000000000001", name: LONG } },

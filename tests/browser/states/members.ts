@@ -90,6 +90,7 @@ const shown: ShownInvitation = {
   onboarded: true,
 };
 const removal: Removal = {
+  state: ORGANIZATION_STATE,
   organization_name: "Home",
   email: "ben@example.com",
   country: "DE",

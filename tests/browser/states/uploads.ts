@@ -65,6 +65,7 @@ const awkward: Preview = {
 const answers = (opened: Partial<OpenImport>, preview?: Preview, name = "Home") => ({
   open_upload: {
     outcome: "ok",
+    state: { ...ORGANIZATION_STATE, name },
     result: {
       ok: true,
       context: { organization: { id: "org_000000000001", name } },

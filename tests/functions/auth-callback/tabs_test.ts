@@ -1,6 +1,8 @@
 /** The tabs of an organization's pages lead where the reader may go, and the switcher to their other organizations. */
 import { assertEquals } from "@std/assert";
-import { accountTest, onboarded } from "./account_harness.ts";
+import { ublInvoice } from "../../fixtures/ubl_invoice.ts";
+import { accountTest, connectApp, onboarded } from "./account_harness.ts";
+import { linkFor, send, uploadTest } from "./upload_harness.ts";
 
 /** Where the tabs lead and which is open, and the organizations of the switcher. */
 function topOf(html: string) {
@@ -59,5 +61,57 @@ accountTest(
     assertEquals(await names(), ["books", "members", "activity", "export", "plan"]);
     await database.query("update billing.settings set plans_enabled = false");
     assertEquals(await names(), ["books", "members", "activity", "export"]);
+    await database.query("update billing.settings set plans_enabled = true");
   },
 );
+
+uploadTest("pages below the tabs have them too, without an open one", async (test) => {
+  const { pages, database, mira: { id, browser, organizationId } } = test;
+  const ben = await onboarded(pages, database, "ben@example.com");
+  await database.query(
+    "insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')",
+    [organizationId, ben.id],
+  );
+  const tool = async (name: string, args: Record<string, unknown>) => {
+    const { result } = await database.asService<{ result: { data: { bill: { id: string } } } }>("run_page_tool", {
+      tool: name,
+      user_id: id,
+      organization_id: organizationId,
+      arguments: args,
+      at: pages.clock.now.toISOString(),
+    });
+    return result.data;
+  };
+  const { bill } = await tool("add_bill", {
+    ...{ name: "Power", amount_mode: "variable", frequency: "monthly", first_due: "2026-12-01" },
+  });
+  const connect = `/account/providers/connect?bill=${bill.id}`;
+  const links = await database.query<{ id: string }>(
+    `insert into app.provider_links (organization_id, expense_id, provider_key, account_label, status)
+     values ($1, $2, 'digitalocean', 'Team …4f2a', 'active') returning id`,
+    [organizationId, bill.id],
+  );
+  const grant = await connectApp(database, { userId: id, name: "Claude" });
+  const upload = await linkFor(test, test.mira);
+  const tabs = topOf(await (await browser.get("/books")).text()).tabs;
+  assertEquals(tabs.length, 6);
+  const paths = [
+    `/organizations/${organizationId}/delete`,
+    `/organizations/${organizationId}/members/remove?member=${ben.id}`,
+    connect,
+    `${connect}&provider=digitalocean`,
+    connect.replace("connect?", "connected?"),
+    `/account/providers/remove?link=${links[0]!.id}`,
+    `/account/access?grant=${grant}`,
+    `/account/disconnect?grant=${grant}`,
+    upload,
+  ];
+  for (const path of paths) {
+    const { tabs: shown, open } = topOf(await (await browser.get(path)).text());
+    assertEquals([shown, open], [tabs, undefined], path);
+  }
+  const taken = await (await send(browser, upload, new File([ublInvoice()], "power.xml", { type: "text/xml" }))).text();
+  assertEquals(topOf(taken).tabs, tabs);
+  const document = /href="(\/account\/documents\/doc_[0-9a-z]+)"/.exec(taken)![1]!;
+  assertEquals(topOf(await (await browser.get(document)).text()).tabs, tabs);
+});

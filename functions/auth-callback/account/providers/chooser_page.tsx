@@ -5,6 +5,7 @@ import type { AppContext } from "../../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../../shared/http/session.ts";
 import { Name, Notice, Row } from "../../../../shared/pages/components.tsx";
 import { renderPage } from "../../../../shared/pages/layout.tsx";
+import { tabsOf } from "../../../../shared/pages/tabs.tsx";
 import type { PageDeps } from "../../page_guards.ts";
 import { connectPath } from "./addresses.ts";
 
@@ -26,6 +27,7 @@ export function renderChooser(
     title: words.title,
     config,
     user,
+    tabs: tabsOf(opened.organization_id, opened.state),
     children: (
       <>
         <h1>{words.question(<Name>{opened.bill}</Name>)}</h1>

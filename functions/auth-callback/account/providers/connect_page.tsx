@@ -9,6 +9,7 @@ import { createFormToken } from "../../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../../shared/http/session.ts";
 import { Buttons, Name, Notice, TextField } from "../../../../shared/pages/components.tsx";
 import { renderPage } from "../../../../shared/pages/layout.tsx";
+import { tabsOf } from "../../../../shared/pages/tabs.tsx";
 import type { Credential, Provider } from "../../../../shared/providers/provider.ts";
 import type { PageDeps } from "../../page_guards.ts";
 import { connectPath, fieldName } from "./addresses.ts";
@@ -42,6 +43,7 @@ export async function renderConnect(
     title: words.title(provider.name),
     config,
     user,
+    tabs: tabsOf(opened.organization_id, opened.state),
     status: failure?.status ?? 200,
     children: (
       <>

@@ -5,6 +5,7 @@ import type { AppContext } from "../../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../../shared/http/session.ts";
 import { Facts, Name, Notice } from "../../../../shared/pages/components.tsx";
 import { renderPage } from "../../../../shared/pages/layout.tsx";
+import { tabsOf } from "../../../../shared/pages/tabs.tsx";
 import type { PageDeps } from "../../page_guards.ts";
 import { providerName } from "./provider_name.ts";
 
@@ -27,6 +28,7 @@ export function renderConnected(
     title: words.title(name),
     config,
     user,
+    tabs: tabsOf(opened.organization_id, opened.state),
     children: (
       <>
         <h1>{words.heading(<Name>{opened.bill}</Name>, name)}</h1>

@@ -5,6 +5,7 @@ import { createFormToken } from "../../../../shared/http/form_post.ts";
 import { Buttons, Name } from "../../../../shared/pages/components.tsx";
 import { renderPage } from "../../../../shared/pages/layout.tsx";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../../page_guards.ts";
+import { tabsIn } from "../tabs_in.ts";
 import { removePath } from "./addresses.ts";
 import { changeLink } from "./change_link.ts";
 import { providerName } from "./provider_name.ts";
@@ -15,13 +16,14 @@ export const showRemove = (deps: PageDeps): Handler =>
     const { config, store, clock, providers } = deps;
     const account = await store.readAccount({ userId: user.id, at: clock() });
     const link = account?.provider_links.find(({ id }) => id === c.req.query("link"));
-    if (!link || link.role !== "owner") return c.redirect("/account", 303);
+    if (!account || !link || link.role !== "owner") return c.redirect("/account", 303);
     const formToken = await createFormToken(config, { userId: user.id, at: clock() });
     const { removeProvider: words } = c.get("reader").words;
     return await renderPage(c, {
       title: words.title,
       config,
       user,
+      tabs: tabsIn(account, account.organizations.find(({ id }) => id === link.organization_id)),
       children: (
         <>
           <h1>{words.question(providerName(providers, link.provider_key), <Name>{link.bill}</Name>)}</h1>
