@@ -78,7 +78,7 @@ Deno.test("the README is short: 150 lines of 120 columns", async () => {
   assertEquals(lines.filter((line) => line.length > MAX_COLUMNS && !/^\[\w+\]: /.test(line)), []);
 });
 
-Deno.test("every path and every link in the documents leads somewhere", async () => {
+Deno.test("every path and every link in the documents exists", async () => {
   const texts = await Promise.all(documents.map(async (path) => [path, await read(path)] as const));
   assertEquals(texts.flatMap(([path, text]) => brokenPaths(path, text)), []);
   assertEquals((await Promise.all(texts.map(([path, text]) => brokenLinks(path, text)))).flat(), []);
@@ -99,7 +99,7 @@ Deno.test("every decision is in the index, with a date, a context, a decision an
   }
 });
 
-Deno.test("test of the test: a path, a name, a link and a heading that are nowhere are found", async () => {
+Deno.test("test of the test: it finds a missing path, name, link and heading", async () => {
   const planted =
     "In `shared/planted.ts`, in `shared/db/`: `client.ts`, `planted.ts`, `planted/`, in `functions/<slug>/app.ts`.\n" +
     "In [one](planted.md), [two](README.md#planted), [three](README.md#try-it).\n";

@@ -10,13 +10,13 @@ Deno.test("deno.lock is tests/deno.lock without the tools of suites and builds; 
   assertEquals(await read("deno.lock"), await startLock());
 });
 
-Deno.test("start installs no tool", async () => {
+Deno.test("a start installs no development tool", async () => {
   const { npm }: Lock = JSON.parse(await read("deno.lock"));
   const names = Object.keys(npm).map((id) => /^@?[^@]+/.exec(id)![0]);
   assertEquals(names.filter((name) => [...TOOLS, ...UNUSED].includes(name)), []);
 });
 
-Deno.test("lockWithout() keeps what another package needs, by each way in which a lock names it", () => {
+Deno.test("lockWithout() keeps dependencies of other packages, in each notation of a lock file", () => {
   const lock: Lock = {
     specifiers: { "npm:@a/tool@1.0.0": "1.0.0_peer@2.0.0", "npm:app@1.0.0": "1.0.0" },
     npm: {

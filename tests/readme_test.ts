@@ -10,14 +10,14 @@ const read = (path: string) => Deno.readTextFile(new URL(`../${path}`, import.me
 const readme = await readReadme();
 const { tasks }: { tasks: Record<string, string> } = JSON.parse(await read("deno.json"));
 
-Deno.test("every command of the README is run by something that is there, or nobody can", async () => {
+Deno.test("every command of the README has a test that runs it, or a reason why none can", async () => {
   assertEquals(readme.commands.toSorted(), Object.keys(RUN_BY).toSorted());
   for (const [command, runner] of Object.entries(RUN_BY)) {
     if ("file" in runner) assert((await read(runner.file)).includes(runner.holds), `${command} by ${runner.file}`);
   }
 });
 
-Deno.test("test of the test: a new command is found, in a block and in a sentence", () => {
+Deno.test("test of the test: it finds a new command in a block and in a sentence", () => {
   const { commands } = parseReadme("Run `npm start`, or `tests/`.\n\n```sh\nmake it so   # soon\n```\n");
   assertEquals(commands, ["make it so", "npm start"]);
 });
@@ -35,7 +35,7 @@ Deno.test("every task and suite in the README exists, and .ci/run runs it", asyn
   assertEquals(rows.filter((name) => name !== "ok" && !isRun(name)), []);
 });
 
-Deno.test("the links that add the connector with one press lead to the address that the README names", () => {
+Deno.test("the links that add the connector with one press contain the README's address", () => {
   const urls = Object.fromEntries(
     [...readme.text.matchAll(/^\[(\w+)\]: (\S+)$/gm)].map(([, name, url]) => [name, new URL(url!)]),
   );
@@ -54,7 +54,7 @@ Deno.test("commands work in PowerShell and cmd too: no quotes, variables, pipes 
   for (const [name, task] of Object.entries(tasks)) assertMatch(task, shell, name);
 });
 
-Deno.test("versions that the README, its checks and the devcontainer name are one", async () => {
+Deno.test("the README, its checks and the devcontainer name the same versions", async () => {
   const others = await Promise.all([".ci/run", ".devcontainer/devcontainer.json", "CONTRIBUTING.md"].map(read));
   const named = new Set([readme.text, ...others].flatMap((text) => text.match(/\bdeno@\d[\d.]*\d/g) ?? []));
   assertEquals([...named].length, 1, `${[...named]}`);

@@ -15,7 +15,7 @@ const FILES = {
     Deno.test({ name: "fourth", fn() {} });`,
 };
 
-Deno.test("tests of a group carry their file, and before and after are about their own file", async () => {
+Deno.test("tests of a group carry their file's name, and hooks apply to their own file only", async () => {
   const folder = await Deno.makeTempDir();
   await Deno.mkdir(join(folder, "tests"));
   for (const [path, text] of Object.entries(FILES)) await Deno.writeTextFile(join(folder, path), text);

@@ -11,7 +11,7 @@ const RUN = `
 `;
 
 Deno.test({
-  name: "a run that is interrupted ends the processes it has started, also those that are still starting",
+  name: "an interrupted run ends all processes it started, including those still starting",
   ignore: Deno.build.os !== "linux",
   async fn() {
     for (const signal of ["SIGINT", "SIGTERM"] as const) {

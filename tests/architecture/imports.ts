@@ -116,7 +116,7 @@ export const importRules: Rule[] = [
     },
   }),
   {
-    name: "import_map.json holds exact versions, sorted, without folders, and nothing that is not used",
+    name: "import_map.json has exact versions, sorted, without folders and unused entries",
     planted: {
       "import_map.json": JSON.stringify({
         imports: {

@@ -35,7 +35,7 @@ export const shapeRules: Rule[] = [
       text.startsWith("/** @jsxImportSource hono/jsx */\n") ? [] : [" lacks the jsxImportSource"],
   }),
   {
-    name: "an SQL file has the name of a function, table, type or view in it that other files use",
+    name: "an SQL file is named after a function, table, type or view in it that other files use",
     planted: {
       "supabase/schemas/bills/planted.sql": "create function app.other() returns int language sql return 1;",
       "supabase/schemas/bills/last_digit.sql": "create function app.last_digit() returns int language sql return 1;\n" +
@@ -60,7 +60,7 @@ export const shapeRules: Rule[] = [
     },
   },
   {
-    name: "the load order of the SQL decides nothing: a table's own file adds its columns and revokes rights",
+    name: "the SQL's load order has no effect: a table's own file adds its columns and revokes rights",
     planted: {
       "supabase/schemas/bills/planted.sql": "revoke update on app.expenses from service_role;",
       "supabase/schemas/bills/column.sql": "alter table app.expenses\n  add column planted text;",
@@ -73,7 +73,7 @@ export const shapeRules: Rule[] = [
       ),
   },
   {
-    name: "SQL names the columns of a row that has more than six: a subselect does, a row constructor does not",
+    name: "SQL names the columns of rows with more than six: in a subselect, not a row constructor",
     planted: { "supabase/schemas/bills/planted.sql": "select (1, f(2, 3), 4, 5, 6, 7, (8))::app.wide;" },
     violations: ({ texts }) =>
       [...texts].filter(([path]) => path.endsWith(".sql")).flatMap(([path, text]) => {
@@ -91,7 +91,7 @@ export const shapeRules: Rule[] = [
       }),
   },
   {
-    name: "config.toml lists exactly the functions there are, open to callers without a token of the platform",
+    name: "config.toml lists exactly the existing functions, open to callers without a platform token",
     planted: {
       "supabase/config.toml":
         '[functions.planted]\nverify_jwt = false\n\n[functions.mcp]\nentrypoint = "../functions/mcp/index.ts"\n',

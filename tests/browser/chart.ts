@@ -96,7 +96,7 @@ for (const [name, data] of Object.entries(EXAMPLES)) {
 
 Deno.test({
   ...options,
-  name: "the chart says the number first, then how it compares, in the reader's locale",
+  name: "the chart states the number first, then the comparison, in the reader's locale",
   async fn() {
     const readers = [["en-IE", "€1,284.10", "8%"], ["de-DE", "1.284,10 €", "8 %"], ["nonsense!", "€1,284.10", "8%"]];
     for (const [locale, number, share] of readers) {

@@ -95,7 +95,7 @@ async function isStopped(page: Page, timeout: number): Promise<boolean> {
 
 for (const [kind, { start, says }] of Object.entries(CLIENTS)) {
   Deno.test({
-    name: `${kind} is connected, denied, and shown for what it is`,
+    name: `${kind} is connected, denied, and labeled correctly`,
     // Chromium's pipes open before the first test and close after the last.
     sanitizeOps: false,
     sanitizeResources: false,

@@ -90,7 +90,7 @@ for (const [name, html] of await mails()) {
 }
 
 Deno.test(
-  "the mailbox of the embedded stack shows a mail on the ground that its colours are for, in both themes",
+  "the embedded stack's mailbox shows a mail on its intended background, in both themes",
   NO_SANITIZERS,
   async () => {
     const html = new Map(await mails()).get("magic_link")!;

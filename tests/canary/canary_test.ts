@@ -19,7 +19,7 @@ async function fresh() {
   return await openTenants(database);
 }
 
-Deno.test("the canary is in every text and every amount that can hold it", async () => {
+Deno.test("every text and amount that can hold the canary contains it", async () => {
   const { words, amounts } = await fresh();
   const list = `${words.join(" ")}\n${amounts.join(" ")}`;
   const expected = [
@@ -55,7 +55,7 @@ Deno.test("the canary is in every text and every amount that can hold it", async
   assert(amounts.length >= 5, list);
 });
 
-Deno.test("test of the test: words, amounts, sums with them and ids are found, and nothing else is", () => {
+Deno.test("test of the test: it finds only words, amounts, sums with them, and ids", () => {
   const tenants = { ids: ["org_00000000001a"] };
   for (const text of [`A ${WORD} b`, `x${WORD.toLowerCase()}@y`, "8484848484", "€84,848,584.84", "org_00000000001a"]) {
     assert(leaksIn(text, tenants).length > 0, text);
@@ -72,7 +72,7 @@ Deno.test("no tool leaks the canary or changes its rows", async () => {
   assertEquals(await checkTools(database, await fresh()), []);
 });
 
-Deno.test("no tool of an app that may only read leaks the canary or changes any row", async () => {
+Deno.test("no tool of a read-only app leaks the canary or changes a row", async () => {
   assertEquals(await checkTools(database, await fresh(), "read"), []);
 });
 

@@ -76,7 +76,7 @@ const CALLS: Record<string, (books: PrivateBooks) => Args[]> = {
 
 const READS = TOOLS.filter(({ listed }) => listed.annotations.readOnlyHint).map(({ listed }) => listed.name);
 
-Deno.test("every tool has a call here", () => {
+Deno.test("the calls cover every tool", () => {
   assertEquals(Object.keys(CALLS).toSorted(), TOOLS.map(({ listed }) => listed.name as string).toSorted());
 });
 
@@ -109,7 +109,7 @@ for (const who of ["member", "viewer"] as const) {
   });
 }
 
-Deno.test("owner, manager and a viewer to whom it was opened see it in every tool that reads", async () => {
+Deno.test("owner, manager and a viewer with access see it in every reading tool", async () => {
   const books = await fresh();
   for (const who of ["owner", "manager", "opened"] as const) {
     for (const tool of READS) {
@@ -215,7 +215,7 @@ Deno.test("a member without the right can't change a category's privacy, not eve
   await member.fails("category_not_found", "list_expenses", { categories: [CATEGORY] });
 });
 
-Deno.test("a change that was kept from somebody does not show once its contents are gone", async () => {
+Deno.test("a hidden change stays hidden after its contents are purged", async () => {
   const { people: { owner, member, viewer } } = await fresh();
   await member.ok("log_expenses", { items: [{ name: "Pens", amount: "4.00" }] });
   const shownTo = async ({ userId, organizationId }: Books): Promise<string[][]> => {

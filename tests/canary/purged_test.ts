@@ -89,7 +89,7 @@ const others = async (tenants: Tenants) =>
     leaksIn(row, tenants).length === 0 && !row.includes("second.example") && !row.startsWith("oauth.rate_buckets")
   );
 
-Deno.test("a second before its grace ends, nothing of a deleted canary is purged", async () => {
+Deno.test("nothing of a deleted canary is purged a second before its grace period ends", async () => {
   const tenants = await fresh();
   await deleteAll(tenants);
   const before = await dumpEverything(database);
@@ -99,7 +99,7 @@ Deno.test("a second before its grace ends, nothing of a deleted canary is purged
 });
 
 for (const most of [50_000, 3, 1]) {
-  Deno.test(`after the purge, in pages of ${most}, only audit events without detail are left of the canary`, async () => {
+  Deno.test(`after the purge, in pages of ${most}, only audit events without details remain of the canary`, async () => {
     const tenants = await fresh();
     assert((await remains(tenants)).length > 40);
     const { first } = tenants;
@@ -142,7 +142,7 @@ Deno.test("a killed page is rolled back completely, and the next run continues",
   assertEquals((await remains(tenants)).filter((row) => !row.startsWith("identity.audit_events")), []);
 });
 
-Deno.test("only the role of the purge may purge, and it may do nothing else", async () => {
+Deno.test("only the purger role may purge, and it has no other right", async () => {
   const names = ["end_reviews", "purge", "purge_expired", "purge_organizations", "purge_people"];
   const rights = await database.query<{ role: string; may: string[] }>(
     `select r.role, array(

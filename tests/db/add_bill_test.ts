@@ -148,7 +148,7 @@ Deno.test(
 );
 
 Deno.test(
-  "add_bill says that past due dates are not tracked",
+  "add_bill reports that past due dates are not tracked",
   withBooks(async (books) => {
     const result = await books.call("add_bill", {
       name: "Rent",
@@ -162,7 +162,7 @@ Deno.test(
 );
 
 Deno.test(
-  "add_bill says when first_due is not one of the month days",
+  "add_bill warns when first_due is not one of the month days",
   withBooks(async (books) => {
     const result = await books.call("add_bill", {
       name: "Rent",
@@ -178,7 +178,7 @@ Deno.test(
 );
 
 Deno.test(
-  "add_bill says when another bill has the same name, and what sharing does not do",
+  "add_bill warns of another bill with the same name, and of the limits of sharing",
   withBooks(async (books) => {
     const { bill } = await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: "2026-12-01" });
     const second = { name: "rent", amount: "100", month_days: [1], my_share_percent: 50 };
@@ -201,7 +201,7 @@ Deno.test(
 );
 
 Deno.test(
-  "add_bill says when another bill has the same payee, rhythm and amount",
+  "add_bill warns of another bill with the same payee, frequency and amount",
   withBooks(async (books) => {
     const rent = { name: "Rent", amount: "1450", payee: "Hausverwaltung Nord", month_days: [1] };
     const { bill } = await books.ok("add_bill", rent);
@@ -224,7 +224,7 @@ Deno.test(
 );
 
 Deno.test(
-  "add_bill says when another bill costs the same at the same time under another name",
+  "add_bill warns of another bill with the same amount and date under another name",
   withBooks(async (books) => {
     const power = { name: "Power", payee: "Stadtwerke", amount: "84", month_days: [20], category: "Utilities" };
     const { bill } = await books.ok("add_bill", power);

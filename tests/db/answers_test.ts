@@ -53,7 +53,7 @@ testBooks("previews", {}, {
     assertEquals(changed, { ...row, before: {}, after: { note: "x" }, version: changed.version });
   },
 
-  "of an import report that nothing is written and how to commit": async (ana) => {
+  "of an import report that nothing is written, and explain the commit": async (ana) => {
     const shown = await ana.ok("import_expenses", importOfFile("Date,Name,Amount\n2026-11-18,Tea,2.00\n"));
     assertEquals(shown.written, 0);
     assertMatch(shown.why, /commit_with/);

@@ -23,7 +23,7 @@ testBooks("approval", {}, {
     assertEquals(await amounts(books), ["100000.00 EUR"]);
   },
 
-  "holds a write above the limit and applies it once": async (books, database) => {
+  "holds back a write above the limit and applies it once": async (books, database) => {
     const member = await books.join();
     await setRules(database, books, [{ over: "200", currency: "EUR" }]);
     await member.ok(...log(item("50")));

@@ -83,7 +83,7 @@ test("payer and charge can be added to an automatic payment", async (database, b
   assertEquals([row.amount, row.base_amount], ["15.00", "13.70"]);
 });
 
-test("the payer of an automatic payment is named, or nobody where several people could have paid", async (_, books) => {
+test("an automatic payment names its payer, or nobody if several people could have paid", async (_, books) => {
   await addBill(books, { name: "Club", first_due: "2026-11-28", amount: "5", autopay: true });
   books.goTo("2026-12-05");
   await books.ok("log_expenses", { items: [{ name: "Tea", amount: "1" }] });

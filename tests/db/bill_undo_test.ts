@@ -29,7 +29,7 @@ Deno.test(
 );
 
 Deno.test(
-  "undo_change of bills: a payment months later: the date is overdue, later ones are as they were",
+  "undo_change of bills: a payment months later: the date is overdue, later ones are unchanged",
   withBooks(async (books, rent) => {
     const { change_id } = await books.call("mark_bill_paid", { bill_id: rent.id, advance: true });
     books.goTo("2026-12-02");
@@ -84,7 +84,7 @@ Deno.test(
 );
 
 Deno.test(
-  "undo_change of bills: a bill that blocks the undo is named, whatever changed on it",
+  "undo_change of bills: names the bill that blocks the undo, whatever changed on it",
   withBooks(async (books, rent) => {
     const change = (note: string, amount: string) => ({
       bill_id: rent.id,
@@ -99,7 +99,7 @@ Deno.test(
 );
 
 Deno.test(
-  "undo_change of bills: a bill that was paid since cannot be removed",
+  "undo_change of bills: cannot remove a bill that was paid meanwhile",
   withBooks(async (books, rent) => {
     const [added] = await database.query<{ id: string }>(
       "select id from app.change_sets where tool = 'add_bill' and organization_id = $1",

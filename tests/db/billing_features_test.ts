@@ -13,7 +13,7 @@ const has = async (feature: string, at: Date) => {
   return row!.has;
 };
 
-Deno.test("each plan includes everything of the one before it", async () => {
+Deno.test("each plan includes all features of the previous one", async () => {
   const [row] = await database.query<{ free: string[] | null; missing: number }>(
     `select array_agg(f.feature) filter (where f.plan = 'free') as free,
        count(*) filter (where f.plan = 'pro' and not exists (

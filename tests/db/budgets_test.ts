@@ -205,7 +205,7 @@ testBooks("budgets", { day: TODAY }, {
     assertEquals(await left(books), [["*", "year", "200.00"]]);
   },
 
-  "of an archived category are hidden": async (books) => {
+  "of an archived category are not shown": async (books) => {
     await set(books, { category: "Travel", amount: "200" });
     await books.ok("update_settings", { category: { action: "archive", name: "Travel" } });
     assertEquals(await left(books), undefined);

@@ -5,7 +5,7 @@ import { openDatabase } from "../_support/database.ts";
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 
-Deno.test("a schedule calls its function with the current secret in a header, and waits for as long as it may run", async () => {
+Deno.test("a schedule calls its function with the current secret in a header, and waits as long as the function may run", async () => {
   await database.query("delete from vault.secrets where name in ('project_url', 'cron_secret')");
   await database.query(
     "select vault.create_secret('https://project.example', 'project_url'), vault.create_secret('new-secret,old-secret', 'cron_secret')",

@@ -134,7 +134,7 @@ testBooks("update_expenses", { day: TODAY }, {
     });
   },
 
-  "refuses values as log_expenses does": async (books) => {
+  "refuses the same values as log_expenses": async (books) => {
     const [id, yen] = await log(books, { name: "Lunch", amount: "1.50" }, { name: "Sushi", amount: "10.00" });
     const cases: [string, string, Json][] = [
       ["amount_precision", "set.amount", { amount: "1.234" }],

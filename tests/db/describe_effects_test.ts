@@ -176,7 +176,7 @@ testBooks("the effects of a change", {}, {
     );
   },
 
-  "show the first of many and count the rest": async (books, database) => {
+  "show the first few of many and count the rest": async (books, database) => {
     const items = Array.from({ length: 60 }, (_, i) => ({ name: `Thing ${i}`, amount: "1", date: "2026-11-19" }));
     const { change_id } = await books.call("log_expenses", { items });
     const lines = await linesOf(database, change_id, 10);

@@ -61,7 +61,7 @@ testBooks("a document", {}, {
     assertEquals([after.amount, after.state], ["84.20", "upcoming"]);
   },
 
-  "for the date after the open one is attached to that": async (ana) => {
+  "for the date after the open one is attached to that date": async (ana) => {
     const { bill } = await ana.ok("add_bill", power());
     await add(ana, POWER);
     const december = await add(ana, { ...POWER, number: "SW-2", issued_on: "2026-11-19", due_on: "2026-12-25" });
@@ -85,7 +85,7 @@ testBooks("a document", {}, {
     assertEquals(document.filed, { id: results[0].id, name: "Dishwasher" });
   },
 
-  "between two bills of one payee is a question, and no is remembered": async (ana) => {
+  "between two bills of one payee is a question, and a negative answer is remembered": async (ana) => {
     const one = await ana.ok("add_bill", power());
     const two = await ana.ok("add_bill", power({ name: "Gas" }));
     const document = await add(ana, POWER);
@@ -98,7 +98,7 @@ testBooks("a document", {}, {
     assertEquals(filed.document.filed, { id: two.bill.id, name: "Gas", due_on: "2026-11-25" });
   },
 
-  "about something new proposes a bill, or an expense without a due date": async (ana) => {
+  "without a match proposes a bill, or an expense if it has no due date": async (ana) => {
     const due = await add(ana, { payee: "Plumber", gross: "120.00", issued_on: "2026-11-10", due_on: "2026-12-01" });
     assertEquals(due.state, "new");
     const { bill } = await ana.ok(due.proposal.tool, due.proposal.arguments);
@@ -108,7 +108,7 @@ testBooks("a document", {}, {
     assertEquals((await ana.ok("attach_document", { document_id: bought.id })).document.filed.id, results[0].id);
   },
 
-  "with an amount but no payee is new, and one that says nothing is unread": async (ana) => {
+  "with an amount but no payee is new, and one without facts is unread": async (ana) => {
     const states = [];
     for (const said of [{ gross: "12.00" }, { payee: "Bakery" }, {}]) states.push((await add(ana, said)).state);
     assertEquals(states, ["new", "new", "unread"]);
@@ -124,7 +124,7 @@ testBooks("a document", {}, {
     assertEquals((await ana.ok("list_documents")).documents.length, 2);
   },
 
-  "whose payee changed its IBAN says so": async (ana) => {
+  "warns if the payee changed its IBAN": async (ana) => {
     await ana.ok("add_bill", power());
     await add(ana, { ...POWER, iban: "DE89370400440532013000" });
     const same = await add(ana, { ...POWER, number: "SW-1b", iban: "DE89370400440532013000" });
@@ -135,7 +135,7 @@ testBooks("a document", {}, {
     assertEquals(warnings.map(({ code }: Json) => code), ["iban_changed"]);
   },
 
-  "is its person's alone until it is attached, then as private as its record": async (ana) => {
+  "is visible to its person only until it is attached, then to everyone who sees its record": async (ana) => {
     const [ben, viewer] = [await ana.join(), await ana.join("viewer")];
     const manager = await ana.join("manager");
     const listed = async (who: Books) => (await who.ok("list_documents")).documents.map(({ id }: Json) => id);
@@ -175,7 +175,7 @@ testBooks("a document", {}, {
     assertEquals(await ben.call("list_documents"), null);
   },
 
-  "beyond the plan's room is refused, and nothing is kept": async (ana, database) => {
+  "beyond the plan's storage is refused, and nothing is stored": async (ana, database) => {
     const document = await add(ana, POWER);
     await database.query("update app.documents set size = 10485760 where id = $1", [document.id]);
     await database.query(
@@ -198,7 +198,7 @@ testBooks("a document", {}, {
     assertEquals(kept, { files: 1 });
   },
 
-  "that belongs to nothing is purged with its bytes after 400 days, and others with their record": async (
+  "without a record is purged with its bytes after 400 days, and others with their record": async (
     ana,
     database,
   ) => {
@@ -248,7 +248,7 @@ testBooks("a document", {}, {
     assertEquals((await page("document_files", second.next)).rows, []);
   },
 
-  "is taken off again by undo, with the amount that it gave": async (ana) => {
+  "is detached by undo, which also reverts its amount": async (ana) => {
     const { bill } = await ana.ok("add_bill", power());
     const document = await add(ana, POWER);
     const undone = await ana.ok("undo_change");

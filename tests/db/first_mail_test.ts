@@ -20,7 +20,7 @@ async function firstMail(userId: string, from: number): Promise<string | undefin
   }
 }
 
-Deno.test("a member who asks for reminders gets one on the announced day", async () => {
+Deno.test("a member who requests reminders gets one on the announced day", async () => {
   for (const asked of [{ reminder_enabled: true }, { remind_days_before: 2 }]) {
     const member = await (await fresh()).join();
     const { data, warnings } = await add(member, { first_due: "2026-11-25", ...asked });

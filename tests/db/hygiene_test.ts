@@ -10,12 +10,12 @@ const rules = sections.flatMap((section) => section.split("\n\n").filter((block)
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 
-Deno.test("hygiene has its rules", () => assert(rules.length > 20, `only ${rules.length} rules were found`));
+Deno.test("hygiene.sql has all its rules", () => assert(rules.length > 20, `only ${rules.length} rules were found`));
 
 for (const rule of rules) {
   const planted = /^-- planted: (.*)$/m.exec(rule)?.[1];
   const description = /'((?:[^']|'')*)'\);\n/.exec(rule)?.[1] ?? rule;
-  Deno.test(`hygiene catches what is planted against: ${description}`, async () => {
+  Deno.test(`hygiene.sql finds the planted violation of: ${description}`, async () => {
     if (!planted) throw new Error("Nothing is planted against this rule");
     const assertions = await rolledBack(database, async (session) => {
       await runTap(session, preamble);

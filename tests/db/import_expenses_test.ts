@@ -237,7 +237,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     assertEquals((await commit(books, other)).error.details.commit_with.expected_count, 1);
   },
 
-  "names rows that are cash or money for a member, and counts them": async (books, database) => {
+  "names and counts rows that are cash or payments to a member": async (books, database) => {
     const named = async (csv: string, more: Json = {}) => {
       const mapping = { negative_is_expense: true };
       const { data, warnings } = await send(books, { csv, mapping, account: "Bank", ...more });

@@ -91,7 +91,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals(await open(stranger.userId, books.organizationId), { outcome: "refused" });
   },
 
-  "reveal no line and no payment of another organization, although they look past row-level security": async (
+  "reveal no line or payment of another organization, although they bypass row-level security": async (
     books,
     database,
   ) => {
@@ -223,7 +223,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     );
   },
 
-  "ask nothing that was answered about an earlier statement of the account": async (books) => {
+  "repeat no question that was answered for an earlier statement of the account": async (books) => {
     const kinds: Record<string, { file: (month: string) => string; answers: Json }> = {
       "date order": {
         file: (month) => `Date,Name,Amount\n${month}/04/2026,Tea,5.25\n04/${month}/2026,Bread,7.25\n`,
@@ -490,7 +490,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals(kept!.count, 20);
   },
 
-  "an assumed currency is reported, unless the file name or earlier statements name it": async (
+  "an assumed currency is reported unless the file name or an earlier statement names it": async (
     books,
   ) => {
     const read = async (args: Json, csv = CSV) => {

@@ -64,7 +64,7 @@ Deno.test("a forwarded invitation link shows only the invited address", async ()
   assertEquals(await accept(home.stranger, { email: "GUEST@example.com" }), "accepted");
 });
 
-Deno.test("whoever got the mail reads an open invitation before they sign in, and whether its address has an account", async () => {
+Deno.test("the recipient of the mail sees an open invitation without a session, and whether its address has an account", async () => {
   const home = await household(database);
   await invite(home, home.anna.userId, { address: "guest@example.com" });
   const read = async (token = "first") =>

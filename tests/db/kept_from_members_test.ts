@@ -113,7 +113,7 @@ testBooks("a private bill with a provider", {}, {
 });
 
 testBooks("the books of others", {}, {
-  "answer a press on their page like books that aren't there": async (ana, database) => {
+  "answer a press on their page like nonexistent books": async (ana, database) => {
     const { bill } = await ana.ok("add_bill", { name: "Rent", amount: "800", first_due: "2026-11-25" });
     const press = (userId: string, organizationId = ana.organizationId) =>
       database.asService<Json>("pay_due_date", {
@@ -229,7 +229,7 @@ const isServer = Boolean(Deno.env.get("TEST_DATABASE_URL"));
 // As in rows_read_test.ts: plans change whenever the server gathers statistics.
 if (!isServer) {
   testBooks("rows of a private category", {}, {
-    "cost no look-up each for a member who can't see them": async (ana, database) => {
+    "need no look-up per row for a member who can't see them": async (ana, database) => {
       const ben = await ana.join();
       await makePrivate(ana, "Payroll");
       await ana.ok("log_expenses", { items: [{ name: "Tea", amount: "2.00", date: "2026-11-19" }] });

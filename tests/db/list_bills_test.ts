@@ -37,7 +37,7 @@ Deno.test(
 );
 
 Deno.test(
-  "list_bills state says what needs doing",
+  "list_bills state shows the required action",
   withBooks(async (books) => {
     const stateOf = async (id: string) => (await books.ok("list_bills", { bill_id: id })).bills[0].state;
     const rent = await add(books, "Rent", { first_due: "2026-12-01", remind_days_before: 5 });
@@ -139,7 +139,7 @@ Deno.test(
 );
 
 Deno.test(
-  "list_bills converts totals at today's rate and says what cannot be",
+  "list_bills converts totals at today's rate and lists amounts without a rate",
   withBooks(async (books) => {
     await addRate(database, "USD", "2026-11-19", "1.25");
     await addRate(database, "JPY", "2026-11-19", "160");
@@ -163,7 +163,7 @@ Deno.test(
 );
 
 Deno.test(
-  "list_bills says how many due dates have no amount",
+  "list_bills counts due dates without an amount",
   withBooks(async (books) => {
     await add(books, "Power", { first_due: "2026-11-25", amount: undefined, amount_mode: "variable" });
     await add(books, "Water", { first_due: "2026-11-26", amount: undefined, amount_mode: "variable" });
@@ -261,7 +261,7 @@ Deno.test(
 );
 
 Deno.test(
-  "list_bills shows what remains of a date that was paid in part",
+  "list_bills shows the unpaid rest of a partly paid date",
   withBooks(async (books) => {
     const rent = await add(books, "Rent", { first_due: "2026-11-30", amount: "1000" });
     await books.ok("mark_bill_paid", { advance: true, bill_id: rent.id, amount: "400" });
@@ -271,7 +271,7 @@ Deno.test(
 );
 
 Deno.test(
-  "list_bills totals have no more dates of a bill than it has left, and tell estimates and conversions",
+  "list_bills totals count only a bill's remaining dates, and mark estimates and conversions",
   withBooks(async (books) => {
     await addRate(database, "USD", "2026-11-27", "1.25");
     books.goTo("2026-11-30");

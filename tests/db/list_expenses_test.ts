@@ -342,7 +342,7 @@ testBooks("list_expenses", { day: TODAY }, {
     }
   },
 
-  "names who paid where it was somebody else": async (books) => {
+  "names the payer if it was another person": async (books) => {
     await log(books, { name: "Mine", amount: "1", date: "2026-10-01" });
     const ben = await books.join();
     await log(ben, { name: "Ben's", amount: "2", date: "2026-10-02" });

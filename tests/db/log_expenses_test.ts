@@ -198,7 +198,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     assertEquals(statuses(await log(books, { ...line, amount: "6" })), ["created"]);
   },
 
-  "sees a bill's payment as the same money": async (books) => {
+  "recognizes a bill's payment as the same money": async (books) => {
     const { bill } = await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: "today" });
     const { payment } = await books.ok("mark_bill_paid", { bill_id: bill.id });
     const data = await log(books, { name: "rent", amount: "1200" });

@@ -21,7 +21,7 @@ const withRent = (work: (books: Books, rent: Json) => Promise<void>) => async ()
 };
 
 Deno.test(
-  "mark_bill_paid settles what remains of the earliest open date and moves next_due at once",
+  "mark_bill_paid settles the rest of the earliest open date and moves next_due at once",
   withRent(async (books, rent) => {
     const result = await books.call("mark_bill_paid", { bill_name: "rent" });
     assertMatch(result.data.payment.id, /^pay_/);
@@ -88,7 +88,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid says what is still unpaid",
+  "mark_bill_paid lists the unpaid dates",
   withRent(async (books, rent) => {
     books.goTo("2027-01-10");
     const result = await books.call("mark_bill_paid", { bill_id: rent.id });
@@ -201,7 +201,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid another member's call is a repeat, and so is one of days later",
+  "mark_bill_paid treats another member's call, and one days later, as a repeat",
   withRent(async (books, rent) => {
     await books.ok("mark_bill_paid", { bill_id: rent.id, paid_on: "2026-11-01" });
     const member = await books.join();
@@ -222,7 +222,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid the next date is not meant while the one that is paid is nearer, however long the lead",
+  "mark_bill_paid does not choose the next date while a paid one is nearer, however long the lead time",
   withRent(async (books) => {
     const { bill } = await books.ok("add_bill", {
       name: "Club",
@@ -255,7 +255,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid a bill that was never paid is not paid ahead of time unasked",
+  "mark_bill_paid does not pay a never-paid bill ahead of time without a request",
   withRent(async (books) => {
     const { bill } = await books.ok("add_bill", {
       name: "Tax",
@@ -271,7 +271,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid a named month means the bill's open date in it, else the one that was paid",
+  "mark_bill_paid resolves a month to the bill's open date in it, else to the paid one",
   withRent(async (books) => {
     const { bill } = await books.ok("add_bill", { name: "Power", amount: "9", first_due: "2026-08-20" });
     const paidFor = async (due_on: string) =>
@@ -294,7 +294,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid a month with two dates means the one that is open",
+  "mark_bill_paid resolves a month with two dates to the open one",
   withRent(async (books) => {
     await books.ok("add_bill", { name: "Cleaning", amount: "9", month_days: [2, 16], first_due: "2026-11-02" });
     const paid = [];
@@ -413,7 +413,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid rolls the bill first: automatic payments are there before the next date is paid",
+  "mark_bill_paid rolls the bill first: automatic payments are recorded before the next date is paid",
   withRent(async (books) => {
     const { bill } = await books.ok("add_bill", {
       name: "Netflix",
@@ -561,7 +561,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid for a future day says what to do about this bill",
+  "mark_bill_paid for a future day names the next step for this bill",
   withRent(async (books, rent) => {
     for (const paid_on of ["2026-11-21", "2026-12-24"]) {
       const error = await books.fails("date_out_of_range", "mark_bill_paid", { bill_id: rent.id, paid_on });
@@ -614,7 +614,7 @@ Deno.test(
 );
 
 Deno.test(
-  "mark_bill_paid says which dates are open when the one named is not due",
+  "mark_bill_paid lists the open dates when the named one is not due",
   withRent(async (books, rent) => {
     const error = await books.fails("invalid_argument", "mark_bill_paid", { bill_id: rent.id, due_on: "2026-11-02" });
     assertEquals(error.details, { open_dates: ["2026-11-01", "2026-12-01"] });

@@ -198,7 +198,7 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     assertEquals([row(near!).charged, row(near!).base_amount], [{ amount: "17.94", currency: "EUR" }, "17.94"]);
     assertEquals(row(far!).charged, undefined);
   },
-  "corrects an estimate that a person confirms as a row of another amount": async (books, database) => {
+  "corrects an estimate when a person confirms a row of another amount as its match": async (books, database) => {
     books.goTo("2026-10-01");
     await books.ok("add_bill", {
       ...{ name: "Electricity", payee: "Vattenfall", amount: "84.00", amount_mode: "estimated", autopay: true },

@@ -29,7 +29,7 @@ test("a date whose scheduled day has passed is tracked while it is not due yet",
 });
 
 test(
-  "a one-time bill is tracked even from the past, never rolls, and ends when it is paid",
+  "a one-time bill is tracked even if it is past, never rolls, and ends when it is paid",
   async (database, books) => {
     const bill = await addBill(books, { frequency: "once", first_due: "2026-11-01" });
     assertEquals([bill.state, overdueOf(bill), bill.next_due], ["overdue", ["2026-11-01"], undefined]);

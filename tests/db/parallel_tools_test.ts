@@ -28,7 +28,7 @@ if (Deno.env.get("TEST_DATABASE_URL")) {
       assertEquals((await books.call("list_expenses")).total_count, 20);
     },
 
-    "with the same key write once and answer the same": async (books) => {
+    "with the same key write once and return the same answer": async (books) => {
       const call = {
         items: [{ name: "Lunch", amount: "14.50" }],
         on_duplicate: "allow",
@@ -73,7 +73,7 @@ if (Deno.env.get("TEST_DATABASE_URL")) {
       assertEquals(codes(answers), ["ok", "stale_version", "stale_version", "stale_version"]);
     },
 
-    "of two members change each its own": async (books) => {
+    "of two members each change their own": async (books) => {
       const member = await books.join();
       await together(
         10,

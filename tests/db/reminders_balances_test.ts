@@ -25,7 +25,7 @@ async function balancesBy(people: Books[], day: string): Promise<string[][]> {
   });
 }
 
-Deno.test("a digest has the balances of its organization and its reader alone", async () => {
+Deno.test("a digest has only the balances of its organization and its reader", async () => {
   const ana = await fresh();
   const ben = await ana.join();
   const carla = await ana.join();

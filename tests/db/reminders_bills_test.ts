@@ -114,7 +114,7 @@ Deno.test("a snoozed bill that was paid meanwhile, or stopped, sends nothing", a
   assertEquals(said(await run(at("2026-11-22"))), []);
 });
 
-Deno.test("a bill with several lead times is mailed at each, once, whatever order they are given in", async () => {
+Deno.test("a bill with several lead times is mailed once at each, in any given order", async () => {
   const books = await fresh({ day: "2026-11-01" });
   const id = await addBill(books, "Tax", "2026-11-30", {
     remind_days_before: 3,

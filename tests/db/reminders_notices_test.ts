@@ -85,7 +85,7 @@ Deno.test("a contract renews after each paid term, keeps 29 February, and ends w
   assertEquals((await shown("2031-03-01")).Leap, "2032-02-29 2032-02-29");
 });
 
-Deno.test("a yearly bill is announced two weeks before each date but the first", async () => {
+Deno.test("a yearly bill is announced two weeks before each date except the first", async () => {
   const books = await fresh({ day: SOON });
   await addBill(books, "Domain", "2026-12-05", { frequency: "yearly" });
   await addBill(books, "Insurance", "2026-12-05", { frequency: "yearly", remind_days_before: 30 });

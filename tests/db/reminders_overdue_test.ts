@@ -17,7 +17,7 @@ async function mailDays(first: string, days: number): Promise<[number, string][]
   return mails;
 }
 
-Deno.test("an open date is mailed on its day, and again after 3, 7, 21, 35 and 49 days", async () => {
+Deno.test("an open date is mailed on its day and after 3, 7, 21, 35 and 49 days", async () => {
   const books = await fresh({ day: FIRST });
   await addBill(books, "Deposit", FIRST, ONCE);
   assertEquals(
@@ -36,7 +36,7 @@ Deno.test("a missed day is caught up for two more, and not after", async () => {
   assertEquals(await mailDays(daysAfter(FIRST, 10), 11), []);
 });
 
-Deno.test("each date of a bill is nudged by itself, with the older ones on its line", async () => {
+Deno.test("each date of a bill is nudged separately, with the older ones on its line", async () => {
   const books = await fresh({ day: "2026-09-20" });
   await addBill(books, "Rent", "2026-10-01", { remind_days_before: 0 });
   const mails = await mailDays("2026-10-01", 46);
@@ -71,7 +71,7 @@ Deno.test("paid, muted, daily and automatic bills are not nudged", async () => {
   assertEquals(await mailDays("2026-11-23", 10), []);
 });
 
-Deno.test("a snooze puts the nudges off: 3, 7 and 21 days after it ended", async () => {
+Deno.test("a snooze postpones the nudges to 3, 7 and 21 days after its end", async () => {
   const books = await fresh({ day: FIRST });
   const bill_id = await addBill(books, "Deposit", FIRST, ONCE);
   assertEquals((await mailDays(FIRST, 5)).map(([day]) => day), [0, 3]);

@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { openBooks } from "../_support/books.ts";
 import { addBill, at, database, fresh, run, said } from "./reminder_run.ts";
 
-Deno.test("one digest over all organizations that have reminders, none from the others", async () => {
+Deno.test("one digest covers all organizations with reminders and no others", async () => {
   const home = await fresh();
   const [other, free] = await Promise.all([
     openBooks(database, { day: "2026-11-10" }),

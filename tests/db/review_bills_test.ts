@@ -78,7 +78,9 @@ testBooks("review_bills", { day: TODAY }, {
     });
     assertEquals((await show()).next_price, undefined, "one date priced by hand is no earlier price");
   },
-  "price_rises: a year's price after monthly ones is none, a dearer month on another day is": async (books) => {
+  "price_rises: ignores a yearly price after monthly ones, lists a higher monthly price on another day": async (
+    books,
+  ) => {
     const [internet, rent, phone] = [
       await add(books, "Internet", { amount: "44.99", first_due: "2026-12-05" }),
       await add(books, "Rent", { amount: "900", first_due: "2026-12-30" }),
@@ -111,7 +113,7 @@ testBooks("review_bills", { day: TODAY }, {
       "Power due 2027-03-01 is 130.00 EUR, usually about 84.20 EUR (+54.4%).",
     ]);
   },
-  "possible_duplicates: the same payee, rhythm and amount, or the same name": async (books) => {
+  "possible_duplicates: the same payee, frequency and amount, or the same name": async (books) => {
     await add(books, "Netflix");
     const twin = await add(books, "netflix", { amount: "12" });
     await add(books, "Streaming", { payee: "Netflix" });

@@ -37,7 +37,7 @@ const bills = fc.record({
   paid: fc.integer({ min: 0, max: 2 }),
 });
 
-Deno.test("roll_bills() gives each bill what refresh_bill() gives it", async () => {
+Deno.test("roll_bills() has the same effect on each bill as refresh_bill()", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(bills, { minLength: 1, maxLength: 8 }),

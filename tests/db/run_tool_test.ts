@@ -143,7 +143,7 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
     }
   },
 
-  "shows a member of two organizations only the token's one": async (books, database) => {
+  "shows a member of two organizations only the token's organization": async (books, database) => {
     const other = await openBooks(database, { day: TODAY });
     await database.query(
       "insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')",
@@ -156,7 +156,7 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
     assert(!JSON.stringify(context).includes("Sport"));
   },
 
-  "reaches no other organization, whatever ids it gets": async (books, database) => {
+  "reaches no other organization, whatever ids it receives": async (books, database) => {
     const other = await openBooks(database, { day: TODAY });
     const secret = "Vienna-secret";
     const logged = await other.call("log_expenses", {

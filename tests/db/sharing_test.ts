@@ -100,7 +100,7 @@ testBooks("an expense's shares", {}, {
     assertEquals(await owed(ana, people), ["1→0 10.00 EUR"]);
   },
 
-  "say on deletion how the balances change, also in a preview": async (ana) => {
+  "report the balance changes of a deletion, also in a preview": async (ana) => {
     const ben = await ana.join();
     const id = await log(ana, "40.00", { shared: {} });
     await log(ana, "10.00", { shared: {} });
@@ -326,7 +326,7 @@ testBooks("spending by person", { day: "2026-11-20" }, {
     }
   },
 
-  "shows what a removed member recorded and bears as that of a former one": async (ana, database) => {
+  "attributes a removed member's records and shares to a former member": async (ana, database) => {
     const ben = await ana.join();
     const people = [ana, ben];
     await log(ana, "2.00");

@@ -40,7 +40,7 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
     );
   },
 
-  "shows the budgets of a whole month or year, also without spending": async (books) => {
+  "shows the budgets of a whole month or year, even without spending": async (books) => {
     await spend(books, [
       ["2026-10-02", "Lunch", "36", "Food"],
       ["2026-10-02", "Bus", "7", "Transport"],

@@ -211,7 +211,7 @@ testBooks("summarize_spending", { day: TODAY }, {
     assertEquals(await compared({ from: "2026-08-05", to: "2026-09-05" }), []);
   },
 
-  "does not compare with a time before the books began": async (books) => {
+  "does not compare with a period before the books began": async (books) => {
     await log(books, { name: "Lunch", amount: "20", date: "2026-08-20" }, {
       name: "Lunch",
       amount: "30",
@@ -288,7 +288,7 @@ testBooks("summarize_spending", { day: TODAY }, {
     assertEquals(warnings.map(({ code }: Json) => code), ["books_begin", "tags_overlap"]);
   },
 
-  "folds all but the largest into one row": async (books) => {
+  "combines all but the largest into one row": async (books) => {
     await log(
       books,
       ...["A", "B", "C", "D"].map((name, i) => ({ name, amount: String(40 - 10 * i) })),

@@ -163,7 +163,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     await books.ok("undo_change", { change_id: synced.change_id });
     assertEquals((await paid()).map(({ amount, is_estimate }: Json) => [amount, is_estimate]), [["80.00", true]]);
   },
-  "a jump is left to a person, and the estimate stays": async (books, database) => {
+  "a jump waits for a person, and the estimate stays": async (books, database) => {
     const id = await connect(database, books, "Cloud", { autopay: true, amount: "80" });
     books.goTo("2026-11-28");
     await books.ok("update_bill", { bill_id: id, set: { note: "rolls it" } });
@@ -250,7 +250,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     const same = await first(books, statement("90"));
     assertEquals([same.status, same.text], ["unchanged", "The amount of Power was set by hand and stays as it is."]);
   },
-  "a question stays open, whatever later statements say": async (books, database) => {
+  "a question stays open regardless of later statements": async (books, database) => {
     const id = await connect(database, books);
     await first(books, statement("84.20", "USD"));
     books.goTo("2026-12-02");
@@ -315,7 +315,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     assertEquals((await statements(database, books))[0]!.status, "applied");
     assertEquals((await open(books, id)).provider, { name: "City Utility", status: "active" });
   },
-  "an amount for a month in which nothing is due is stored without a question": async (books, database) => {
+  "an amount for a month without a due date is stored without a question": async (books, database) => {
     const id = await connect(database, books);
     const answer = await first(books, statement("84.20"), { bill_ids: [id], period: "2026-08" });
     assertEquals([answer.status, answer.text], ["unchanged", "Power is not due in 2026-08."]);
@@ -477,7 +477,7 @@ testBooks("sync_bill_amounts in a time zone ahead of UTC", {
   day: "2026-11-30",
   timezone: "Pacific/Kiritimati",
 }, {
-  "fetches nothing for a month that is not over": async (books, database) => {
+  "fetches nothing for a running month": async (books, database) => {
     await connect(database, books);
     assertEquals(books.today(), "2026-11-30");
     const { bills, pending } = await books.ok("sync_bill_amounts", { period: "2026-12" });

@@ -112,7 +112,7 @@ testBooks("tax", {}, {
     assertEquals((await books.ok("list_expenses", { query: "receipt" })).tax_by_currency, undefined);
   },
 
-  "of a total says how many payments and refunds have none recorded": async (books) => {
+  "of a total counts payments and refunds without recorded tax": async (books) => {
     await log(books, { tax_percent: 19 });
     await log(books, { is_refund: true });
     await log(books, { name: "No receipt" });
@@ -165,7 +165,7 @@ testBooks("reimbursement", {}, {
     assertMatch(csv, /,open,Client,,,119\.00,/);
   },
 
-  "is told with the total that it stays in, in the currency of the total": async (books, database) => {
+  "is reported with the total that includes it, in the total's currency": async (books, database) => {
     const sum = async (args: Json = {}) => {
       const { amount, reimbursement } = (await books.ok("summarize_spending", args)).total;
       return [amount, reimbursement];
@@ -193,7 +193,7 @@ testBooks("reimbursement", {}, {
     assertEquals([await said({ reimbursement: "done" }), await said({ period: "last_month" })], [[], []]);
   },
 
-  "is repeated when logged, and says that done counts the whole amount": async (books) => {
+  "is repeated when logged, and warns that done counts the whole amount": async (books) => {
     const whole = ({ warnings }: Json) =>
       warnings.filter(({ code }: Json) => code === "reimbursed_in_full").map(({ message }: Json) => message);
     const logged = await books.call("log_expenses", { items: [dinner({ reimbursed_by: "Client" })] });

@@ -257,7 +257,7 @@ testBooks("undo_change", { day: TODAY }, {
     assertEquals((await books.ok("list_bills", { status: "all" })).bills, []);
   },
 
-  "keeps a category that others use by now": async (books) => {
+  "keeps a category that other records use meanwhile": async (books) => {
     const sport = (name: string) =>
       books.call("log_expenses", {
         items: [{ name, amount: "1", category: "Sport" }],
@@ -316,7 +316,7 @@ testBooks("undo_change", { day: TODAY }, {
     assertEquals((await stranger.call("list_expenses")).total_count, 1);
   },
 
-  "goes back no further when it is repeated": async (books) => {
+  "goes back no further when repeated": async (books) => {
     const dinner = await books.call("log_expenses", { items: [{ name: "Dinner", amount: "40" }] });
     await log(books, { name: "Tea", amount: "2" });
     const args = { idempotency_key: "undo-0001" };

@@ -90,7 +90,7 @@ testBooks("update_bill of a status", { day: TODAY }, {
       books.goTo(TODAY);
     }
   },
-  "a partly paid date survives a pause, with a hint how to close it": async (books) => {
+  "a partly paid date survives a pause, with a hint for closing it": async (books) => {
     const id = await addRent(books);
     await books.ok("mark_bill_paid", { bill_id: id, amount: "200", advance: true });
     const { warnings, data } = await change(books, id, { set: { status: "paused" } });
@@ -170,7 +170,7 @@ testBooks("update_bill of a status", { day: TODAY }, {
     const later = (await change(books, id, { set: { status: "active" } })).data.bill;
     assertEquals([later.next_due, later.amount, later.next_price], ["2027-04-05", "1300.00", undefined]);
   },
-  "a cancelled bill keeps its payments and expects nothing": async (books) => {
+  "a cancelled bill keeps its payments and has no expected dates": async (books) => {
     const id = await addRent(books);
     await books.ok("mark_bill_paid", { advance: true, bill_id: id });
     const { data, change_id } = await change(books, id, { set: { status: "cancelled" } });
@@ -325,7 +325,7 @@ testBooks("update_bill of one date", { day: TODAY }, {
     const { bill } = (await change(books, id, { set: { note: "back" } })).data;
     assertEquals([bill.status, bill.paused_until, overdueOf(bill)], ["active", undefined, ["2027-01-05"]]);
   },
-  "a pause leaves what was overdue, skipped or paid ahead, and a bill paused without a day resumes on it": async (
+  "a pause keeps overdue, skipped and prepaid dates, and a day resumes a bill that was paused without one": async (
     books,
   ) => {
     const id = await addRent(books);
@@ -354,7 +354,7 @@ testBooks("update_bill of one date", { day: TODAY }, {
     const { bill } = (await change(books, id, { set: { month_days: [20] } })).data;
     assertEquals([bill.next_due, bill.status], ["2027-02-20", "paused"]);
   },
-  "a bill cannot pause until today, nor one that has one date, is cancelled or over": async (books) => {
+  "a bill cannot pause until today, or at all if it has one date, is cancelled or has ended": async (books) => {
     const id = await addRent(books);
     await books.fails("date_out_of_range", "update_bill", { bill_id: id, pause_until: TODAY });
     const once = await addRent(books, { name: "Plumber", frequency: "once" });

@@ -5,7 +5,7 @@ import type { Json } from "../_support/books.ts";
 import { addRent, change, show, TODAY } from "./update_bill.ts";
 
 testBooks("update_bill of fields", { day: TODAY }, {
-  "returns what changed, before and after, and is undone as a whole": async (books) => {
+  "returns the changed fields before and after, and is undone as a whole": async (books) => {
     const id = await addRent(books);
     const before = await show(books, id);
     const { data, change_id } = await change(books, id, {
@@ -33,7 +33,7 @@ testBooks("update_bill of fields", { day: TODAY }, {
     const after = await show(books, id);
     assertEquals(after, { ...before, version: after.version });
   },
-  "says that a new payer or split leaves recorded payments as they are": async (books) => {
+  "explains that a new payer or split leaves recorded payments unchanged": async (books) => {
     const id = await addRent(books, { month_days: [1, 15], first_due: "2026-12-10" });
     const shared = { between: ["me"] };
     const codes = async (set: Json) => (await change(books, id, { set })).warnings.map(({ code }: Json) => code);
@@ -75,7 +75,7 @@ testBooks("update_bill of fields", { day: TODAY }, {
     assertEquals(await told({ set: { status: "active", name: "Flat" } }), "Resumed Flat; Changed Flat: name");
     assertEquals(await told({ set: { status: "cancelled" } }), "Cancelled Flat");
   },
-  "asks about the renewal when only the dates of payment move": async (books) => {
+  "asks about the renewal when only the payment dates move": async (books) => {
     const { id } = (await books.ok("add_bill", {
       name: "Car insurance",
       amount: "620",

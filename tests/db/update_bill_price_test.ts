@@ -47,7 +47,7 @@ testBooks("update_bill of a price", { day: TODAY }, {
     await books.ok("undo_change", { change_id });
     assertEquals([await totals(20), await totals(50), await totals(80)], ["1200.00", "2400.00", "3700.00"]);
   },
-  "begins earlier than planned when it is given again with an earlier day": async (books) => {
+  "begins earlier than planned when a later call has an earlier day": async (books) => {
     const id = await addRent(books);
     await change(books, id, { set: { amount: "1300" }, apply_from: "2027-03-01" });
     const earlier = await change(books, id, { set: { amount: "1300" }, apply_from: "2027-01-01" });
@@ -57,7 +57,7 @@ testBooks("update_bill of a price", { day: TODAY }, {
     await books.ok("undo_change", { change_id });
     assertEquals((await show(books, id)).next_price.from, "2027-01-05");
   },
-  "begins later than planned when it is given again with a later day": async (books) => {
+  "begins later than planned when a later call has a later day": async (books) => {
     const id = await addRent(books);
     await change(books, id, { set: { amount: "1300" }, apply_from: "2027-02-01" });
     const { data, change_id } = await change(books, id, { set: { amount: "1300" }, apply_from: "2027-04-01" });
@@ -67,7 +67,7 @@ testBooks("update_bill of a price", { day: TODAY }, {
     await books.ok("undo_change", { change_id });
     assertEquals((await show(books, id)).next_price.from, "2027-02-05");
   },
-  "says which payments keep their amount when it begins in the past": async (books) => {
+  "lists the payments that keep their amount when it begins in the past": async (books) => {
     const id = await addRent(books);
     await books.ok("mark_bill_paid", { advance: true, bill_id: id });
     books.goTo("2027-01-10");

@@ -66,7 +66,7 @@ testBooks("update_bill of a schedule", { day: TODAY }, {
     await change(books, id, { set: { month_days: [25] } });
     assertEquals((await nextDates(books, id)).slice(0, 2), ["2027-01-25", "2027-04-25"]);
   },
-  "with another rhythm from a date on": async (books) => {
+  "with another frequency from a date on": async (books) => {
     const id = await addRent(books);
     await change(books, id, { set: { every: 3, amount: "3600" }, apply_from: "2027-02-05" });
     assertEquals((await nextDates(books, id)).slice(0, 4), ["2026-12-05", "2027-01-05", "2027-02-05", "2027-05-05"]);

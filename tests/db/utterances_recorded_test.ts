@@ -105,7 +105,7 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     }
   },
 
-  "the electricity is paid, which stands in the books as an expense": async (books) => {
+  "the electricity is paid, and the books already have it as an expense": async (books) => {
     const [{ id }] = (await log(books, SHE_PAID)).data.results;
     const added = await books.call("add_bill", ELECTRICITY);
     assertEquals(
@@ -159,7 +159,7 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     assertEquals(await total(books), "84.00");
   },
 
-  "the payment in euros takes over the share of tax in the dollars": async (books) => {
+  "the payment in euros takes over the tax share of the dollar expense": async (books) => {
     const charged = { amount: "84.00", currency: "EUR" };
     await log(books, { ...SHE_PAID, amount: "90.00", currency: "USD", tax_percent: 19, charged });
     await addBill(books, ELECTRICITY);
@@ -207,7 +207,7 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     );
   },
 
-  "the payment of a bill takes no expense that somebody pays back": async (books) => {
+  "the payment of a bill takes over no expense that somebody reimburses": async (books) => {
     await addBill(books, ELECTRICITY);
     const { payment } = await books.ok("mark_bill_paid", { bill_name: "Electricity" });
     const [{ id }] = (await log(books, { ...SHE_PAID, reimbursement: "open" }, { on_duplicate: "allow" })).data.results;
@@ -253,7 +253,7 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     assertEquals([result.status, await total(books)], ["duplicate", "91.37"]);
   },
 
-  "a bill charges itself after it was logged": async (books, database) => {
+  "a bill is charged automatically after it was logged": async (books, database) => {
     await log(books, SHE_PAID);
     const id = await addBill(books, { ...ELECTRICITY, autopay: true });
     await refresh(database, id, "2026-11-29");
@@ -280,7 +280,7 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     assertEquals(await total(books), "168.00");
   },
 
-  "a bill charged itself before it was logged": async (books) => {
+  "a bill was charged automatically before it was logged": async (books) => {
     await addBill(books, { ...ELECTRICITY, autopay: true });
     books.goTo("2026-11-29");
     // The bill is not rolled yet.
@@ -288,7 +288,7 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     assertEquals([result.status, result.bill.paid_on, await total(books)], ["likely_bill", "2026-11-28", "84.00"]);
   },
 
-  "a bank's row is there already, then the bill is paid and said": async (books) => {
+  "a bank's row exists already, then the bill is paid and reported": async (books) => {
     await importLine(books, "2026-11-26,STADTWERKE 4711,-84.00");
     await addBill(books, ELECTRICITY);
     assertEquals((await log(books, { ...SHE_PAID, date: "2026-11-25" })).data.results[0].status, "duplicate");
@@ -316,7 +316,7 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     assertEquals(await total(books), "84.00");
   },
 
-  "a bill that charges itself waits for a person where the expense is in a closed month": async (books, database) => {
+  "an automatic bill waits for a person if its expense is in a closed month": async (books, database) => {
     books.goTo("2026-12-01");
     await log(books, { ...SHE_PAID, date: "2026-11-30" });
     const id = await addBill(books, { ...ELECTRICITY, first_due: "2026-12-01", autopay: true });
@@ -361,7 +361,7 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     assertEquals([warned(paid, "linked"), await total(other), await total(books)], ["", "84.00", "84.00"]);
   },
 
-  "where members see only their own, an expense of one is not the payment of another's bill": async (books) => {
+  "under own-only access, one member's expense is not the payment of another's bill": async (books) => {
     await books.ok("update_settings", { own_only: true });
     const member = await books.join();
     await log(member, SHE_PAID);
@@ -370,7 +370,9 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     assertEquals([warned(paid, "linked"), await total(member)], ["", "84.00"]);
   },
 
-  "the payment of a bill under its payee's name, or with a month after the bill's name, is noticed": async (books) => {
+  "the payment of a bill is recognized under its payee's name, or with a month after the bill's name": async (
+    books,
+  ) => {
     books.goTo("2026-11-08");
     const bill = { frequency: "monthly", first_due: "2026-11-08" };
     await addBill(books, { name: "Music family plan", payee: "Spotify", amount: "17.99", ...bill });

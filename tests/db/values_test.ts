@@ -135,7 +135,7 @@ testBooks(
       assertEquals(base_amount, undefined);
     },
 
-    "is final at once when the rate of its day is known, or known not to come": async (books, database) => {
+    "is final at once when its day's rate is known, or known to be unavailable": async (books, database) => {
       await addRate(database, "USD", "2026-11-13", "1.1");
       await settleDay(database, "2026-11-15");
       const items = ["2026-11-13", "2026-11-15", "2026-11-16"].map((date) => ({
@@ -184,7 +184,7 @@ testBooks(
       assertEquals(await everywhere(books), "99.00");
     },
 
-    "keeps the bank's charge for another amount, and says so": async (books, database) => {
+    "keeps the bank's charge for another amount, with a warning": async (books, database) => {
       await addRate(database, "USD", "2026-11-20", "1.1");
       const kept = ({ warnings }: Json) =>
         warnings.filter(({ code }: Json) => code === "charge_kept").map(({ message }: Json) => message);

@@ -125,7 +125,7 @@ Deno.test("blank, misspelled and missing settings are named, and nothing is depl
   assertMatch(text, /MAIL_ULR is not a setting/);
 });
 
-Deno.test("a dry run on a new project shows every step, writes nothing and makes no key", async () => {
+Deno.test("a dry run on a new project shows every step, writes nothing and generates no key", async () => {
   await writeSettings(SETTINGS);
   const { ok, outcomes, text, writes } = await run({ isDryRun: true });
   assert(ok, text);

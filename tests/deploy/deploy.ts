@@ -45,7 +45,7 @@ Deno.test.afterAll(async () => {
 
 const api = await deploy();
 
-Deno.test("every function arrives, open to callers without a token of the platform", () => {
+Deno.test("every function arrives, open to callers without a platform token", () => {
   assertEquals([...api.uploads.keys()].toSorted(), slugs);
   assertEquals([...api.live].toSorted(), slugs);
 });

@@ -276,7 +276,7 @@ Deno.test("a month closes once its values are final; a new base currency revalue
   assertEquals((await ok(owner, "list_expenses")).data.rows[0].base_amount, "6.40");
 });
 
-Deno.test("closing says how many records of the months have no category", async () => {
+Deno.test("closing counts the months' records without a category", async () => {
   const { owner, goTo } = await company();
   await log(owner, "Paper", "2026-09-15", { category: "Shopping" });
   await log(owner, "Qwerty", "2026-09-16");

@@ -171,7 +171,7 @@ Deno.test("filters can exclude a category and select one member's records", asyn
   assert(!error.details.members.includes(stranger.email));
 });
 
-Deno.test("a short file is in the answer; a longer one is a link for ten minutes", async () => {
+Deno.test("a short file is in the answer; a longer one has a link for ten minutes", async () => {
   const member = await newPerson();
   const items = Array.from(
     { length: 100 },

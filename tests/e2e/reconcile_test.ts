@@ -175,7 +175,7 @@ Deno.test("reconcile rejects unknown accounts and other organizations", async ()
   assertEquals((await fails(stranger, "reconcile", { account: id })).code, "not_found");
 });
 
-Deno.test("reconcile says when no statement covers the period, instead of finding nothing", async () => {
+Deno.test("reconcile reports a period without a statement instead of an empty result", async () => {
   const member = await household();
   await say(member, { name: "Market", amount: "8.00", date: "2026-09-03" });
   const { change_id } = await importRows(member, STATEMENT);

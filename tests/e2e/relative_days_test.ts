@@ -47,7 +47,7 @@ Deno.test("a weekday of a bill is the next one", async () => {
   assertEquals(data.bill.next_due, "2026-10-12");
 });
 
-Deno.test("last_3_months ends today in sums, lists and charts, and names its days", async () => {
+Deno.test("last_3_months ends today in sums, lists and charts, and the answer names its days", async () => {
   const person = await newPerson();
   const lunch = (date: string) => ({ name: "Lunch", amount: 10, date });
   await ok(person, "log_expenses", { items: [lunch("2026-07-06"), lunch("2026-07-07"), lunch("2026-10-06")] });

@@ -73,7 +73,7 @@ Deno.test('connecting "aws" is refused, says which providers there are, and offe
   assertEquals(new URL(connect_url).searchParams.get("provider"), "openai");
 });
 
-Deno.test("a name is offered only when it is near", async () => {
+Deno.test("a name is suggested only when it is similar", async () => {
   const { ok, fails } = await newPerson();
   for (const name of ["Cleaner", "ChatGPT Plus", "Netflix"]) {
     await ok("add_bill", { name, amount: "9", first_due: "today" });

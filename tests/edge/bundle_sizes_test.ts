@@ -16,7 +16,7 @@ const LIMITS: Record<Slug, { kb: number; modules: number }> = {
 const LEAST = 0.9;
 
 for (const slug of SLUGS) {
-  Deno.test(`${slug} loads no more than its limit at its start`, async () => {
+  Deno.test(`${slug} loads no more than its limit at startup`, async () => {
     const { staticKb, modules, largest } = await bundleSizes(slug);
     const { kb, modules: most } = LIMITS[slug];
     const parts = largest.slice(0, 8).map(({ name, kb }) => `${name} ${kb.toFixed(0)}`).join(", ");

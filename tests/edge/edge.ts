@@ -21,7 +21,7 @@ Deno.test("functions and shared have no type errors on Deno 2.1.4", async () => 
   assert(ok, output);
 });
 
-Deno.test("test of the test: globals that Deno 2.1.4 does not have are caught", async () => {
+Deno.test("test of the test: globals that Deno 2.1.4 lacks are found", async () => {
   const planted = `${folder}/shared/planted.ts`;
   await Deno.writeTextFile(planted, `export const bytes = Uint8Array.fromBase64("AA==");\n`);
   const checked = await deno.run(folder, ["check", "--quiet", ...FLAGS, planted]);

@@ -44,7 +44,7 @@ Deno.test(`${reminders} reminders, and processes that die anywhere: each deliver
   );
 });
 
-Deno.test(`${reminders} reminders to owners and members, and processes that die: each to each exactly once`, async () => {
+Deno.test(`${reminders} reminders to owners and members, and processes that die: each recipient gets each exactly once`, async () => {
   await database.reset();
   const mail = mailService();
   const report = await crashUntilDone(database, shared, (process) => async (input, init) => {

@@ -28,7 +28,7 @@ const INTERNALS = /postgres|plpgsql|PGRST\d|SQLSTATE|\bat \S+\.tsx?:\d|node_modu
 const CANARY = "Zq7Canary";
 const NO_FUNCTION = '{"code":"NOT_FOUND","message":"Requested function was not found"}';
 
-Deno.test(`nothing that is sent gets in, out or stuck (FUZZ_SEED=${SEED})`, async () => {
+Deno.test(`no request breaks in, leaks data or hangs (FUZZ_SEED=${SEED})`, async () => {
   const stack = await startStack({ args: ["--no-demo", "--no-schedules"] });
   try {
     const stranger = await connectFor(await newPerson(stack, "stranger@example.com"), stack.mcp_url);

@@ -40,7 +40,7 @@ Deno.test("judge() finds quadratic cost, slow or not", async () => {
   assertMatch((await judge(quadratic, LETTERS, { limit: 20_000, mostMs: 5_000 }))!, /^grows faster than n log n: /);
 });
 
-Deno.test("judge() finds what takes too long, and accepts linear cost", async () => {
+Deno.test("judge() finds calls that take too long, and accepts linear cost", async () => {
   assertMatch((await judge(linear(2_000), LETTERS, { limit: 100_000, mostMs: 40 }))!, /^takes (more than )?\d+ ms/);
   assertEquals(await judge(linear(300), LETTERS, { limit: 100_000 }), undefined);
   assertEquals(await judge(quadratic, LETTERS, { limit: 500 }), undefined);

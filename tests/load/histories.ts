@@ -72,7 +72,7 @@ async function compareHistory(database: TestDatabase, history: number): Promise<
   return { writes: serial.length, refused };
 }
 
-Deno.test(`${HISTORIES} histories of ${OPERATIONS} writes at once are as if they had come one after the other`, async () => {
+Deno.test(`${HISTORIES} histories of ${OPERATIONS} concurrent writes equal a sequential replay`, async () => {
   const cluster = await startCluster();
   const database = await openDatabase(cluster.urlOf("postgres", "supabase_exposed"));
   try {

@@ -139,7 +139,7 @@ const asking = (clients: readonly Client[]) => {
 };
 
 Deno.test(
-  "overload is shed, fairly, and over when it is over",
+  "overload is shed fairly, and service recovers afterwards",
   { sanitizeOps: false, sanitizeResources: false },
   async () => {
     const world = await openWorld({ isOneServer: Deno.env.has("ONE_SERVER") });

@@ -129,7 +129,7 @@ async function fromPostgrest({ database }: Opened, { type, value }: { type: stri
   }
 }
 
-Deno.test("4. lite as it is shipped reads JSON otherwise", async () => {
+Deno.test("4. lite as shipped reads JSON differently", async () => {
   const lite = await open(false);
   // PGlite has the one wrong, postgres.js the other.
   const values = ["5", { a: 1 }];
@@ -142,7 +142,7 @@ const corrected = await open(true);
 Deno.test.afterAll(() => corrected.close());
 
 for (const [type, values] of Object.entries(VALUES)) {
-  Deno.test(`4. an argument is read as PostgREST reads it: ${type}`, async () => {
+  Deno.test(`4. an argument is read as by PostgREST: ${type}`, async () => {
     for (const value of values) {
       const expected = await fromPostgrest(corrected, { type, value });
       assertEquals(await fromLite(corrected, { type, value }), expected, `${type} from ${JSON.stringify(value)}`);
@@ -152,7 +152,7 @@ for (const [type, values] of Object.entries(VALUES)) {
 
 // A cursor is a JSON string for some parts, and an array for others.
 Deno.test(
-  "4. an export of more expenses than a page holds is read to its end",
+  "4. an export of more expenses than a page holds is read completely",
   { ignore: Boolean(SERVER) },
   async () => {
     const lite = await open(true);

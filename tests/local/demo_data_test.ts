@@ -6,7 +6,7 @@ let stack = await startStack();
 Deno.test.afterAll(async () => void await stack.stop());
 const { demo } = stack;
 
-Deno.test("the demo data is listed in the line of JSON", () => {
+Deno.test("the JSON line lists the demo data", () => {
   assertEquals([demo?.email, demo?.other_email], ["demo@example.com", "other@example.com"]);
   assertMatch(demo!.organization_id, /^org_/);
   assertMatch(demo!.other_organization_id, /^org_/);
@@ -34,7 +34,7 @@ Deno.test("the demo data lets its people sign in by mail", async () => {
   }
 });
 
-Deno.test("the demo data is there once after a restart", async () => {
+Deno.test("the demo data exists once after a restart", async () => {
   await stack.stop({ keep: true });
   stack = await stack.restart();
   assertEquals(stack.demo, demo);

@@ -48,7 +48,7 @@ const answering = (input: URL | RequestInfo) => {
   return Promise.resolve(createRatesFixture(() => NOW).request(`/ecb${pathname}${search}`));
 };
 
-Deno.test("an embedded stack asks the real sources first, and takes the snapshot only when none answers", async () => {
+Deno.test("an embedded stack queries the real sources first, and uses the snapshot only when none answers", async () => {
   assertEquals(await start({ fetch: offline }), { lacksRates: true, stored: [`snapshot ${SNAPSHOT_DAY}`], asked: 2 });
   assertEquals(await start({ fetch: answering }), { lacksRates: false, stored: ["ecb 2026-11-27"], asked: 1 });
   // A start without a network waits for nothing while the stored rates are good.
@@ -56,7 +56,7 @@ Deno.test("an embedded stack asks the real sources first, and takes the snapshot
   assertEquals((await start({ newest: "2026-11-20", fetch: offline })).lacksRates, true);
 });
 
-Deno.test("--demo-rates takes the snapshot and asks nobody, then and later", async () => {
+Deno.test("--demo-rates uses the snapshot and never queries a source", async () => {
   const taken = await start({ newest: "2026-11-27", isDemo: true, fetch: answering });
   assertEquals(taken, { lacksRates: true, stored: [`snapshot ${SNAPSHOT_DAY}`], asked: 0 });
   const secrets = {} as Parameters<typeof functionEnvironment>[0]["secrets"];
@@ -76,7 +76,7 @@ Deno.test("the snapshot is named among the stand-ins exactly when it is used", (
   for (const facts of [{ lacksRates: true }, { demoRates: true }]) assert(rates(facts)!.says.includes(SNAPSHOT_DAY));
 });
 
-Deno.test("a stack that sends its mail has the usual limits, and one with a payment page or real providers names no stand-in for them", () => {
+Deno.test("a stack that sends mail has the usual limits, and lists no stand-in for a real payment page or real providers", () => {
   const names = (own: object) =>
     activeStandIns({ ...FACTS, own: own as Record<string, string> }).map(({ name }) => name);
   assertEquals(names({}), ["Mail", "Limits", "Bill providers", "Payments", "Database", "Platform"]);

@@ -138,7 +138,7 @@ Deno.test("the identity provider puts the real claims into the access token, eve
   assertEquals((await client.auth.signOut()).error, null);
 });
 
-Deno.test("the identity provider keeps the password of the person who signed up the address, and the hook refuses it", async () => {
+Deno.test("the identity provider keeps the password of the sign-up, and the hook refuses it", async () => {
   const credentials = { email: "Dora@example.com", password: "first come" };
   const signedUp = await authClient(stack).auth.signUp(credentials);
   assertEquals([signedUp.error, signedUp.data.session], [null, null]);

@@ -32,7 +32,7 @@ for (const [what, [sql, expected]] of Object.entries(NEEDED)) {
   });
 }
 
-Deno.test("files that need each other are named", () => {
+Deno.test("circular references are reported with the files", () => {
   const files = { a: "create view app.a as select 1 from app.b;", b: "create view app.b as select 1 from app.a;" };
   assertThrows(() => order(files), Error, "a needs b needs a");
 });

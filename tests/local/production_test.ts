@@ -49,7 +49,7 @@ Deno.test("the port serves the front door, to the caller that the proxy names", 
   assertEquals((await ask(call, { via: "1" })).pathname, "/auth-callback/not-found/");
 });
 
-Deno.test("the identity provider refuses what no page asks: passwords, sign-up, administration, links of its own", async () => {
+Deno.test("the identity provider refuses requests that no page makes: passwords, sign-up, administration, its own links", async () => {
   const never = () => Promise.reject(new Error("reached"));
   const database = { query: never, exec: never, transaction: never, listen: never, close: never } as SqlDatabase;
   const provider = createIdentityProvider({

@@ -23,7 +23,7 @@ const ask = async (url: string, secret?: string) => {
   return { status: response.status, body: await response.json() };
 };
 
-Deno.test("an invoice exists once its month is over by the stack's clock, and does not change", async () => {
+Deno.test("an invoice exists once its month is over by the stack's clock, and stays the same", async () => {
   const periods = async () => {
     const { body } = await ask(`${INVOICES}?per_page=200`, "dop_v1_demo4f2a");
     return (body.invoices as { invoice_period: string; amount: string }[]);

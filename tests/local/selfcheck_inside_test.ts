@@ -86,7 +86,7 @@ const FAULTS: Record<string, [Health, RegExp]> = {
   ],
 };
 for (const [what, [change, told]] of Object.entries(FAULTS)) {
-  Deno.test(`told in one line: ${what}`, async () => {
+  Deno.test(`one line reports: ${what}`, async () => {
     const lines = faults(await linesOf(change));
     assertEquals(lines.length, 1, lines.join("\n"));
     assertMatch(lines[0]!, told);

@@ -63,7 +63,7 @@ const at = (path: string, method = "") => (request: Request) =>
 
 const isForm = ({ headers }: Request) => headers.get("content-type")?.startsWith("application/x-www-form-urlencoded");
 
-Deno.test("a healthy deployment gives no line", async () => {
+Deno.test("a healthy deployment prints no line", async () => {
   assertEquals(await findings(), []);
 });
 

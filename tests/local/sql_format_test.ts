@@ -45,7 +45,7 @@ Deno.test("formatSql() refuses unterminated SQL", () => {
   for (const sql of ["select 'a", 'select "a', "do $$ begin"]) assertThrows(() => formatSql(sql), Error, "not closed");
 });
 
-Deno.test("tooWide() names the lines that have to be broken by hand", () => {
+Deno.test("tooWide() names the lines that a person has to break", () => {
   assertEquals(tooWide(formatSql(`select 1,\n  ${"a".repeat(WIDTH)};`)), [2]);
 });
 

@@ -40,7 +40,7 @@ Deno.test("the embedded stack prints one line of JSON with everything that scrip
   assertEquals(stack.cron_secret, "c".repeat(32), "the environment goes before secrets.json");
 });
 
-Deno.test("the embedded stack writes the same object where only its owner can read it", async () => {
+Deno.test("the embedded stack writes the same object to a file that only its owner can read", async () => {
   const file = join(stack.folder, "running.json");
   const { mode } = await Deno.stat(file);
   assertEquals(mode! & 0o777, 0o600);
@@ -142,7 +142,7 @@ for (const [args, message] of REFUSED) {
   });
 }
 
-Deno.test("a folder that can't be made is named, with what to do", async () => {
+Deno.test("a folder that can't be created is named, with a remedy", async () => {
   const file = await Deno.makeTempFile();
   const { code, stderr } = await runStart("--port", "0", "--data", `${file}/books`);
   assertEquals([code, stderr], [

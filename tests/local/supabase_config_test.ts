@@ -17,7 +17,7 @@ Deno.test("signing in by mail is on, by the key that the CLI keeps: auth.email.e
   assertEquals([enabled, enable_signup], [true, undefined]);
 });
 
-Deno.test("a new address of an account has to be confirmed from the old one too, as SECURITY.md says", async () => {
+Deno.test("an address change also needs confirmation from the old address, as SECURITY.md says", async () => {
   assertEquals((config.auth!.email as Record<string, unknown>).double_confirm_changes, true);
   assertMatch(
     await Deno.readTextFile(new URL("SECURITY.md", ROOT)),
@@ -25,7 +25,7 @@ Deno.test("a new address of an account has to be confirmed from the old one too,
   );
 });
 
-Deno.test("each sign-in mail holds one link, to our own page, and the digits", async () => {
+Deno.test("each sign-in mail contains one link, to our own page, and the digits", async () => {
   const { templates } = await readAuthSettings();
   const values = {
     SiteURL: "https://expenses.example.com",
@@ -50,7 +50,7 @@ Deno.test("each sign-in mail holds one link, to our own page, and the digits", a
   }
 });
 
-Deno.test("the mail about a new address holds one link, to the page that confirms it, and names both addresses", async () => {
+Deno.test("the mail about a new address contains one link, to the page that confirms it, and names both addresses", async () => {
   const { templates: { email_change: template } } = await readAuthSettings();
   const values = {
     SiteURL: "https://expenses.example.com",

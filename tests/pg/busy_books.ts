@@ -93,7 +93,7 @@ Deno.test("a member removed while waiting is refused", async () => {
   });
 });
 
-Deno.test("an app narrowed while its write waits is refused, and narrowing waits for a write that runs", async () => {
+Deno.test("an app narrowed while its write waits is refused, and narrowing waits for a running write", async () => {
   const household = await createHousehold(database);
   const tokenHash = await signIn(database, household, newHash());
   const [grant] = await database.query<{ id: string }>(

@@ -64,7 +64,7 @@ Deno.test("a settlement concurrent with a changed expense keeps balances consist
   }
 });
 
-Deno.test("two members who record at once each find what they recorded and bear", async () => {
+Deno.test("two members who record concurrently each find their own records and shares", async () => {
   const owner = await openBooks(database);
   const member = await owner.join();
   const people = [owner, member];

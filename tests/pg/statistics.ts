@@ -62,7 +62,7 @@ async function pagesOfPart(database: TestDatabase, books: Books, part: Part): Pr
 }
 
 for (const state of STATES) {
-  Deno.test(`large writes and reads touch few pages a row on tables ${state}`, async () => {
+  Deno.test(`large writes and reads touch few pages per row on tables ${state}`, async () => {
     await withDatabase(async (database) => {
       const books = await openBooks(database);
       const analyze = (when: typeof state) => state === when && database.exec("analyze");

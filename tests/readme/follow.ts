@@ -102,12 +102,12 @@ for (const person of PEOPLE) {
   );
 }
 
-Deno.test("the deployment: a file that was filled in as it says, then one command, and the same again", async () => {
+Deno.test("the deployment: a filled-in settings file, then one command, twice", async () => {
   const cluster = await startCluster();
   const { url } = await newDatabase(cluster.urlOf("postgres", "supabase_closed"));
   const uploads = await Deno.makeTempDir({ prefix: "expense-fresh-uploads-" });
   const api = await startManagementApi(uploads, url);
-  const folder = await freshFolder({ name: "whoever runs this" }, {
+  const folder = await freshFolder({ name: "the current user" }, {
     // The CLI is large, and the caches of the first start are tried above.
     npm_config_cache: Deno.env.get("npm_config_cache") ?? join(Deno.env.get("HOME")!, ".npm"),
     ...(Deno.env.has("DENO_DIR") && { DENO_DIR: Deno.env.get("DENO_DIR")! }),

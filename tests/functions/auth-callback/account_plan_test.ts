@@ -7,7 +7,7 @@ import { createPages, over, signIn } from "./harness.ts";
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 
-Deno.test("GET /account shows plan, status, period end and which features are off as a result", async () => {
+Deno.test("GET /account shows plan, status, period end and the missing features", async () => {
   await resetBilling(database);
   await addOrganization(database, { trialEndsAt: null });
   const pages = createPages(over(database));

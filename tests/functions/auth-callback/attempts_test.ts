@@ -53,7 +53,7 @@ Deno.test("an invented forwarded address neither evades a limit nor uses up anot
   assertEquals(await ask("192.0.2.1, 203.0.113.10", 51), 303);
 });
 
-Deno.test("many networks that use up their mails leave others' unaffected behind the same front door", async () => {
+Deno.test("networks that use up their mails don't affect others behind the same front door", async () => {
   await database.reset();
   const secret = "the-front-door-has-this-one-of-32-bytes";
   const pages = createPages(over(database), { rateLimits: { login_mail_ip: 2 }, frontDoorSecrets: [secret] });
@@ -150,7 +150,7 @@ const JUNK: Record<string, (browser: Browser, n: number) => Promise<Response>> =
 };
 
 for (const [what, send] of Object.entries(JUNK)) {
-  Deno.test(`a stranger who tries ${what} without end keeps nobody else from signing in`, async () => {
+  Deno.test(`a stranger who tries ${what} endlessly keeps nobody else from signing in`, async () => {
     const { pages } = await fresh();
     const victim = pages.browser();
     await victim.post("/login", { email: "mira@example.com" }, OTHER);

@@ -110,7 +110,7 @@ Deno.test("GET /auth/callback refuses the code of a sign-in that another browser
   assert(!victim.cookies.has("__Host-session"));
 });
 
-Deno.test("of two pending sign-ins in one browser either can finish; the other's page then leads on", async () => {
+Deno.test("either of two pending sign-ins in one browser can finish; the other's page then leads on", async () => {
   for (const first of [0, 1]) {
     const pages = createPages(ONBOARDED);
     const browser = pages.browser();

@@ -29,7 +29,7 @@ Deno.test("an icon's name holds the hash of its bytes, and the SVGs are the page
   }
 });
 
-Deno.test("the icons as PNG hold the two rules of the SVG", () => {
+Deno.test("the PNG icons show the two rules of the SVG", () => {
   for (const { base64 } of ICON_FILES.filter(({ type }) => type === "image/png")) {
     const png = Buffer.from(base64, "base64");
     const data = png.indexOf("IDAT");
@@ -40,7 +40,7 @@ Deno.test("the icons as PNG hold the two rules of the SVG", () => {
   }
 });
 
-Deno.test("the proof for OpenAI is served as it was set, and nothing when it wasn't", async () => {
+Deno.test("the proof for OpenAI is served unchanged, and is not found when unset", async () => {
   const set = createPages(answering({}), { openaiAppsChallenge: "abc_DEF-123" }).browser();
   const response = await set.get(CHALLENGE);
   assertEquals([response.status, await response.text()], [200, "abc_DEF-123"]);

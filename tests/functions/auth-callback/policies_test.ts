@@ -16,7 +16,7 @@ Deno.test("without an operator both pages say that they are templates, and nothi
   assertEquals(readConfig({ OPERATOR_NAME: "A", OPERATOR_COUNTRY: "B" }, []).privacyUrl, undefined);
 });
 
-Deno.test("an operator completes both pages, which are linked unless there are others", async () => {
+Deno.test("an operator's settings complete both pages, which are linked unless others replace them", async () => {
   for (const path of ["/privacy", "/terms"]) {
     const page = await read(path, OPERATOR);
     assertFalse(page.includes(words.template));
@@ -34,7 +34,7 @@ Deno.test("an operator completes both pages, which are linked unless there are o
   assertEquals(readConfig({ ...env, PRIVACY_URL: own }, []).privacyUrl, own);
 });
 
-Deno.test("the privacy page names every period, and the processors of the settings only", async () => {
+Deno.test("the privacy page names every period, and only the configured processors", async () => {
   const page = await read("/privacy", OPERATOR);
   for (const [what, keep] of Object.entries(RETENTION)) {
     assertStringIncludes(page, `<dt>${words.kept[what]}</dt><dd>${keep}</dd>`);
@@ -53,7 +53,7 @@ Deno.test("the privacy page names every period, and the processors of the settin
   assertFalse(sold.includes("secret"));
 });
 
-Deno.test("on one server the privacy page names the host that the settings name, and never Supabase", async () => {
+Deno.test("on one server the privacy page names the configured host, and never Supabase", async () => {
   const hosting = async (config: Partial<Config>) =>
     /Hosting, database and sign-in: ([^<]*)</.exec(await read("/privacy", { ...OPERATOR, ...config }))![1];
   const oneServer = { siteUrl: "https://expenses.example", supabaseUrl: "https://expenses.example" };

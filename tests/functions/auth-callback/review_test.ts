@@ -87,7 +87,7 @@ Deno.test("the database keeps no code, and every wrong code is refused the same 
   assertEquals(pages.provider.requests, []);
 });
 
-Deno.test("a code gives no session of an address that belongs to another account by now", async () => {
+Deno.test("a code starts no session if its address belongs to another account meanwhile", async () => {
   const { pages, access } = await start();
   pages.provider.users.set(EMAIL, { id: crypto.randomUUID(), email: EMAIL });
   const { browser, status, page } = await enter(pages, access.code);
@@ -112,7 +112,7 @@ Deno.test("codes are limited by caller", async () => {
   assertEquals(statuses, [400, 400, 400, 429, 429]);
 });
 
-Deno.test("without the setting there is no page and no link to it", async () => {
+Deno.test("without the setting there is neither a page nor a link to it", async () => {
   assertEquals(readConfig({}, []).reviewSignIn, false);
   const { pages, access } = await start();
   const login = async (p: Pages) => await (await p.browser().get("/login")).text();
@@ -124,7 +124,7 @@ Deno.test("without the setting there is no page and no link to it", async () => 
   assertEquals((await browser.post("/review", { code: access.code })).status, 404);
 });
 
-Deno.test("after its last day nothing of an access works: code, session, connections", async () => {
+Deno.test("after the last day of an access, its code, session and connections stop working", async () => {
   const { pages, access, userId } = await start();
   const { browser } = await enter(pages, access.code);
   const last = new Date(access.expiresAt.getTime() - 1);
@@ -164,7 +164,7 @@ Deno.test("the operator ends an access at once, with the connections of its apps
   await assertRejects(() => revokeReviewer(database, "nobody@expenses.example", later), ReviewerError);
 });
 
-Deno.test("the purge deletes the books and people of an expired access, and nobody whom the reviewer invited", async () => {
+Deno.test("the purge deletes the books and people of an expired access, but nobody whom the reviewer invited", async () => {
   const { access } = await start();
   const { userId: guest, organizationId: own } = await addAnn();
   await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'viewer')", [
@@ -195,7 +195,7 @@ Deno.test("the purge deletes the books and people of an expired access, and nobo
   await createReviewer(database, { email: EMAIL, days: 60, at: new Date(over + 15 * DAY) });
 });
 
-Deno.test("a reviewer reaches no other organization: none to found, to join or to be put into", async () => {
+Deno.test("a reviewer can neither create, join nor be added to another organization", async () => {
   const { access, userId } = await start();
   const at = NOW.toISOString();
   const found = await database.asService<{ outcome: string; most: number }>("create_organization", {
@@ -230,7 +230,7 @@ Deno.test("a reviewer reaches no other organization: none to found, to join or t
   assertEquals(organizations, [access.organizationId]);
 });
 
-Deno.test("an access lasts sixty days at most, and no account becomes a reviewer's", async () => {
+Deno.test("an access lasts at most sixty days, and no existing account becomes a reviewer's", async () => {
   const { access } = await start();
   assert(access);
   await assertRejects(() => createReviewer(database, { email: EMAIL, days: 60, at: NOW }), ReviewerError, "already");

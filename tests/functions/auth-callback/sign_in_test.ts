@@ -66,7 +66,7 @@ Deno.test("GET /login names the app that sent the person, only from a signed val
   }
 });
 
-Deno.test("GET / leads to the account with a session, else to the sign-in", async () => {
+Deno.test("GET / leads to the account with a session, else to the sign-in page", async () => {
   const pages = createPages(ONBOARDED);
   const { browser } = await signIn(pages, "mira@example.com");
   const before = pages.provider.requests.length;
@@ -127,7 +127,7 @@ Deno.test("POST /login answers known, unknown and refused addresses alike", asyn
   assertEquals(new Set(answers.map((answer) => JSON.stringify(answer))).size, 1);
 });
 
-Deno.test("POST /login reports when no mail can be sent, instead of claiming that one was (real-parts finding 3)", async () => {
+Deno.test("POST /login reports that no mail can be sent, instead of claiming that one was (real-parts finding 3)", async () => {
   const pages = createPages(ONBOARDED);
   const refusals: [number, Record<string, string>][] = [
     [400, { code: "email_address_not_authorized", msg: "Email address cannot be used as it is not authorized" }],

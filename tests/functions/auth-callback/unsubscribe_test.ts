@@ -32,7 +32,7 @@ async function isReminded(books: Books) {
 
 const ONE_CLICK = "List-Unsubscribe=One-Click";
 
-Deno.test("opening the link asks and changes nothing, even for repeated scanners", async () => {
+Deno.test("opening the link asks and changes nothing, even for repeated scans", async () => {
   const books = await openBooks(database);
   const link = await linkOf(books.userId);
   for (const method of ["GET", "HEAD", "GET"]) {

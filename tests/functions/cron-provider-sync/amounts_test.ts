@@ -74,7 +74,7 @@ Deno.test("a past month is fetched for the date due after it, and once paid it s
   assertEquals(await amounts(database), ["2026-11-25 90.00 provider", "2026-12-25 - rule"]);
 });
 
-Deno.test("where it is still the previous month, the new month's date is found anyway", async () => {
+Deno.test("the new month's date is found even where it is still the previous month", async () => {
   await database.reset();
   const registry = registryOf(scriptedProvider().provider);
   const books = await openBooks(database, { day: "2026-10-20", timezone: "Pacific/Honolulu" });

@@ -183,7 +183,7 @@ Deno.test("one link with a year to fetch does not delay two hundred others", asy
   for (const [n, { amount }] of await fetched(database)) if (n > 1) assertEquals(amount, "80.00", linkId(n));
 });
 
-Deno.test("two links with a backlog take turns, and skipped months are reported and kept", async () => {
+Deno.test("two links with a backlog take turns, and postponed months are reported and kept", async () => {
   await database.reset();
   await addLinkedBills(database, [1, 2].map((n) => ({ provider: "slow", credential: { account: String(n) } })), {
     firstDue: "2025-10-25",

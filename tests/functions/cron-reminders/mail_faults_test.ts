@@ -168,7 +168,7 @@ Deno.test("a wrong mail service key keeps everything for later", async () => {
   assertEachOnce();
 });
 
-Deno.test("a digest that certainly never left is replaced by the next day's", async () => {
+Deno.test("a digest that was certainly never sent is replaced by the next day's", async () => {
   const { mail, run, assertEachOnce } = await setUp(5);
   mail.before = () => mail.calls.length === 1 ? Response.json({}, { status: 429 }) : undefined;
   await run();

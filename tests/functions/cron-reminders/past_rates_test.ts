@@ -157,7 +157,7 @@ const frankfurterAsList = (day: string) =>
     ["USD", "GBP", "JPY", "AED"].map((quote) => ({ date: day, base: "EUR", quote, rate: 1.5 })),
   );
 
-Deno.test("a source that is down is asked once per run, and a day is abandoned only after ten days", async () => {
+Deno.test("a source that is down is queried once per run, and a day is abandoned only after ten days", async () => {
   await open();
   const waiting = ["2024-01-02", "2024-01-03", "2024-01-04"];
   for (const day of waiting) await pay(day, "AED");
@@ -177,7 +177,7 @@ Deno.test("a source that is down is asked once per run, and a day is abandoned o
   assertEquals(await settled(), waiting);
 });
 
-Deno.test("a run asks for at most sixty days, and the next ones for the rest", async () => {
+Deno.test("a run requests at most sixty days, and later runs the rest", async () => {
   await open(1);
   const days = Array.from({ length: 70 }, (_, n) => new Date(Date.UTC(2024, 0, 1 + n)).toISOString().slice(0, 10));
   for (const day of days) await pay(day, "AED");

@@ -24,7 +24,7 @@ const pay = (app: ConnectedApp, more: Json = {}, args: Json = { bill_name: "net"
   app.ask("tools/call", { name: "mark_bill_paid", arguments: args, ...more });
 const answers = (content: Json, action = "accept") => ({ inputResponses: { answers: { action, content } } });
 
-Deno.test("an ambiguous bill is asked for in a form, and the answer is paid", async () => {
+Deno.test("an ambiguous bill leads to a form, and the chosen bill is paid", async () => {
   const { app, bills, paid } = await start();
   const asked = await pay(app);
   assertEquals(asked.resultType, "input_required");
@@ -44,7 +44,7 @@ Deno.test("an ambiguous bill is asked for in a form, and the answer is paid", as
   assertEquals(await paid(), [bills[1]], "a repeated answer pays once");
 });
 
-Deno.test("a client that declares no form, or that is declined, gets the result that names the candidates", async () => {
+Deno.test("a client without forms, or whose person declines, gets the result with the candidates", async () => {
   for (const capabilities of [{}, { elicitation: { url: {} } }]) {
     const { app } = await start(capabilities);
     assertEquals((await pay(app)).structuredContent.error.code, "ambiguous_name");
@@ -66,7 +66,7 @@ Deno.test("a client that declares no form, or that is declined, gets the result 
   assertEquals(await paid(), []);
 });
 
-Deno.test("an answer that is none of the options is refused, also another bill's id", async () => {
+Deno.test("an answer outside the options is refused, including another bill's id", async () => {
   const { books, app, paid } = await start();
   const other = await addBill(books, "Rent", "2026-11-12");
   const { requestState } = await pay(app);
@@ -76,7 +76,7 @@ Deno.test("an answer that is none of the options is refused, also another bill's
   assertEquals(await paid(), []);
 });
 
-Deno.test("a state serves its own grant, tool and arguments, unaltered, for ten minutes", async () => {
+Deno.test("a state is valid only unaltered, for its own grant, tool and arguments, for ten minutes", async () => {
   const { app, bills, connect, later, paid } = await start();
   const { requestState } = await pay(app);
   const answer = { requestState, ...answers({ bill_id: bills[0] }) };
@@ -96,7 +96,7 @@ Deno.test("a state serves its own grant, tool and arguments, unaltered, for ten 
   assertEquals(await paid(), []);
 });
 
-Deno.test("a state is worth nothing after its grant ended, or may only read", async () => {
+Deno.test("a state is invalid after its grant ended or was limited to reading", async () => {
   for (const sql of ["update oauth.grants set access = 'read'", "update oauth.tokens set revoked_at = '2026-11-10'"]) {
     const { app, bills, paid } = await start();
     const { requestState } = await pay(app);
@@ -130,7 +130,7 @@ Deno.test("the questions of a statement are asked in a form, and the preview fol
   assertEquals(open.questions.length, 1, "declined, so the assistant asks");
 });
 
-Deno.test("an answer of yes or no, and one about a row, reach the statement as such", async () => {
+Deno.test("answers of yes or no, and answers about a row, reach the statement unchanged", async () => {
   const { app, books } = await start();
   await books.ok("log_expenses", { items: [{ name: "Diner", amount: "20.00", date: "2026-10-05" }] });
   const csv = "Date,Description,Amount\n2026-10-06,DINER NYC,-26.00\n2026-10-02,Coffee,5.00\n";

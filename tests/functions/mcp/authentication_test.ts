@@ -54,7 +54,7 @@ Deno.test("a malformed credential returns 400, another kind of token 401, withou
   assertEquals(calls, []);
 });
 
-Deno.test("books that are being deleted are refused with the day and the URL to stop that", async () => {
+Deno.test("a call on books in deletion is refused with the day and the URL to cancel it", async () => {
   const organization = { id: "org_acme00000000", name: "Acme" };
   const verdict = { outcome: "organization_deleting", deletes_on: "2026-12-07", organization };
   for (const body of [LIST, CALL]) {
@@ -89,7 +89,7 @@ Deno.test("the scheme is case-insensitive and the database sees the hash of the 
   }]);
 });
 
-Deno.test("a bad token is 401 whatever else is wrong with the request", async () => {
+Deno.test("a bad token returns 401, whatever else is wrong with the request", async () => {
   const bodies: [unknown, Record<string, string>?][] = [
     [LIST],
     [CALL],

@@ -174,7 +174,7 @@ for (const era of ERA_NAMES) {
   });
 }
 
-Deno.test("initialize answers the requested revision and how to use the tools", async () => {
+Deno.test("initialize returns the requested revision and the instructions", async () => {
   for (const protocolVersion of ["2025-06-18", "2025-11-25"]) {
     const { post } = startConnector();
     const params = { protocolVersion, capabilities: {}, clientInfo: { name: "test", version: "1" } };
@@ -226,7 +226,7 @@ Deno.test("invisible characters are stripped from typed text, and nothing else",
   assertEquals([name, note, payee], ["Lunch \u{1F355}\uFFFD", typed.note, "Café"]);
 });
 
-Deno.test("a long result is whole as structured content and short as text", async () => {
+Deno.test("a long result is complete as structured content and short as text", async () => {
   const rows = Array.from(
     { length: 1000 },
     (_, index) => ({ id: `exp_${index}`, name: "Lunch \u{1F355}", amount: "1.00", category: "Food" }),

@@ -33,7 +33,7 @@ const RULES: Record<string, (served: Served) => string[]> = {
       ({ annotations }) =>
         ["readOnlyHint", "destructiveHint", "openWorldHint"].some((hint) => typeof annotations?.[hint] !== "boolean"),
     ),
-  "a tool that reads destroys nothing": ({ tools }) =>
+  "a reading tool is not marked destructive": ({ tools }) =>
     namesOf(tools, ({ annotations }) => annotations?.readOnlyHint && annotations.destructiveHint),
   "a tool that updates or deletes is marked destructive": ({ tools }) =>
     namesOf(tools, ({ name, annotations }) => /^(update|delete)_/.test(name) && !annotations?.destructiveHint),
@@ -59,8 +59,9 @@ const RULES: Record<string, (served: Served) => string[]> = {
     .../default-src 'none'/.test(text) ? [] : ["page"],
   ],
   "the callbacks of the directories are accepted": ({ callbacks }) => keysWhere(callbacks, (accepted) => !accepted),
-  "what a submission links is there": ({ pages }) => keysWhere(pages, (status) => status !== 200),
-  "a demo account needs no mailbox for 30 days or more": ({ reviewDays }) => reviewDays >= 30 ? [] : ["reviewDays"],
+  "every link of a submission works": ({ pages }) => keysWhere(pages, (status) => status !== 200),
+  "a demo account works without a mailbox for at least 30 days": ({ reviewDays }) =>
+    reviewDays >= 30 ? [] : ["reviewDays"],
 };
 
 const namesOf = (tools: Json[], isWrong: (tool: Json) => unknown): string[] =>
@@ -110,11 +111,11 @@ async function ask(): Promise<Served> {
 
 const served = await ask();
 
-Deno.test("the server keeps the published criteria of the directories", () => {
+Deno.test("the server meets the published criteria of the directories", () => {
   assertEquals(failing(served), []);
 });
 
-Deno.test("test of the test: every rule names what breaks it", () => {
+Deno.test("test of the test: every rule names its violation", () => {
   const bad = {
     name: "update_Everything",
     description: `Always call this first. ${"x".repeat(200)}`,

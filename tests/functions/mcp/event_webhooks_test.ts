@@ -113,7 +113,7 @@ Deno.test("an app subscribes, repeats the challenge, and gets each event once, s
   assertFalse(row!.text.includes(SECRET.slice(6, 20)), "the secret is sealed");
 });
 
-Deno.test("a failing receiver gets the same event again with the same id, later and later, for a day", async () => {
+Deno.test("a failing receiver gets the same event again with the same id, at growing intervals, for a day", async () => {
   const t = await subscribed();
   t.hook.status = 500;
   await t.subscribe({ ttlMs: 1e12 });
@@ -133,7 +133,7 @@ Deno.test("a failing receiver gets the same event again with the same id, later 
   assertEquals(new Set(t.hook.received.map(({ id }) => id)).size, 1);
 });
 
-Deno.test("a receiver that does not answer delays no event of another", async () => {
+Deno.test("an unresponsive receiver delays no other receiver's events", async () => {
   const t = await subscribed();
   const silent = `${URL}/silent`;
   await t.subscribe({ delivery: { mode: "webhook", url: silent, secret: SECRET } });
@@ -158,7 +158,7 @@ Deno.test("a receiver that does not answer delays no event of another", async ()
   assertEquals([received.length, new Set(received.map(({ id }) => id)).size], [50, 50]);
 });
 
-Deno.test("a run that is killed between sending and noting sends again with the same id", async () => {
+Deno.test("a run killed between sending and settling causes a second delivery with the same id", async () => {
   const t = await subscribed();
   await t.emit();
   t.goTo(DAY, "07:02");
@@ -170,7 +170,7 @@ Deno.test("a run that is killed between sending and noting sends again with the 
   assertEquals(t.hook.received.map(({ id }) => id), [first.event.id]);
 });
 
-Deno.test("a run that settles late, after another has sent on, changes nothing", async () => {
+Deno.test("a run that settles late, after another run continued, changes nothing", async () => {
   const t = await subscribed();
   await t.emit();
   t.goTo(DAY, "07:01");
@@ -292,7 +292,7 @@ Deno.test("an app whose person stopped its events gets none, and can't renew unt
   assertEquals(t.hook.received.length, 1, "none that happened before it subscribed anew");
 });
 
-Deno.test("a subscription whose person stopped events during its challenge is not kept", async () => {
+Deno.test("a subscription is not stored if its person stopped events during the challenge", async () => {
   const t = await subscribed();
   const { fetch } = t.hook;
   t.hook.fetch = async (request) => {
@@ -308,7 +308,7 @@ Deno.test("a subscription whose person stopped events during its challenge is no
   assertEquals(await database.query("select from app.event_subscriptions"), []);
 });
 
-Deno.test("subscribing again renews, unsubscribing ends, and one that is not renewed expires", async () => {
+Deno.test("subscribing again renews, unsubscribing ends, and a subscription expires without renewal", async () => {
   const t = await subscribed();
   t.goTo(DAY, "12:00");
   const again = await t.subscribe({ ttlMs: 1 });
@@ -333,7 +333,7 @@ Deno.test("subscribing again renews, unsubscribing ends, and one that is not ren
   assertEquals(t.hook.received.length, 1);
 });
 
-Deno.test("an expired subscription begins anew, at present", async () => {
+Deno.test("an expired subscription starts again from the present", async () => {
   const t = await subscribed();
   t.goTo("2026-11-11", "06:59");
   await t.emit();
@@ -344,7 +344,7 @@ Deno.test("an expired subscription begins anew, at present", async () => {
   assertEquals(t.hook.received.length, 0);
 });
 
-Deno.test("a renewal signs with its own secret from then on, and asks a failed receiver again", async () => {
+Deno.test("after a renewal, its secret signs, and a failed receiver is retried", async () => {
   const t = await subscribed();
   t.hook.status = 503;
   await t.emit();
@@ -360,7 +360,7 @@ Deno.test("a renewal signs with its own secret from then on, and asks a failed r
   assertEquals(t.hook.received.length, 2);
 });
 
-Deno.test("a renewal from an earlier cursor replays what was sent since, with the same ids", async () => {
+Deno.test("a renewal from an earlier cursor replays the events since then, with the same ids", async () => {
   const t = await subscribed();
   await t.emit();
   t.goTo(DAY, "07:01");
@@ -379,7 +379,7 @@ Deno.test("a renewal from an earlier cursor replays what was sent since, with th
   assertEquals((await t.subscribe({ cursor: "2026-11-01T07:00:00+00:00~" })).truncated, true);
 });
 
-Deno.test("an event that its receiver refuses for good is not sent again, and the next one is", async () => {
+Deno.test("a permanently refused event is not sent again, and the next one is", async () => {
   for (const status of [410, 413]) {
     const t = await subscribed();
     t.hook.status = status;
@@ -416,7 +416,7 @@ Deno.test("bad URLs, secrets, modes and receivers are refused, and the eleventh 
   assertEquals(await code({ delivery: { ...delivery, url: `${URL}/10` } }), undefined, "renewing needs no room");
 });
 
-Deno.test("a webhook at a private address is refused, also when its name moves there later", async () => {
+Deno.test("a webhook at a private address is refused, even if its name points there only later", async () => {
   for (const address of ["10.0.0.1", "127.0.0.1", "169.254.169.254", "::1"]) {
     const connected: string[] = [];
     const guardedFetch = createGuardedFetch({

@@ -56,7 +56,7 @@ Deno.test("the extension is announced, and lists its events with their schemas",
   }
 });
 
-Deno.test("a reminder run emits what is due, overdue and spent, and the digest", async () => {
+Deno.test("a reminder run emits due and overdue bills, budgets and the digest", async () => {
   const books = await fresh({ day: "2026-11-05" });
   goTo(DAY, "07:00");
   const heard = await listen(await connect(books));
@@ -80,7 +80,7 @@ Deno.test("a reminder run emits what is due, overdue and spent, and the digest",
   assertEquals(await heard(), {}, "each is heard once");
 });
 
-Deno.test("a price rise is heard when it is announced", async () => {
+Deno.test("a price rise is emitted when it is announced", async () => {
   const books = await fresh({ day: DAY });
   const music = await addBill(books, "Music", "2026-11-12", { remind_days_before: 0 });
   goTo("2026-12-05", "07:00");
@@ -93,7 +93,7 @@ Deno.test("a price rise is heard when it is announced", async () => {
   assertEquals((await heard())["price.rose"], [music]);
 });
 
-Deno.test("proposals are heard by those who may see them, while they wait and when they are decided", async () => {
+Deno.test("people who may see a proposal get events while it is pending and when it is decided", async () => {
   const owner = await fresh({ day: DAY });
   const [member, other] = [await owner.join(), await owner.join()];
   goTo(DAY, "11:00");
@@ -109,7 +109,7 @@ Deno.test("proposals are heard by those who may see them, while they wait and wh
   assertEquals(await Promise.all(heard.map((one) => one())), [decided, decided, {}]);
 });
 
-Deno.test("a waiting proposal is not heard any more once it was decided, and a reminder by its person's apps only", async () => {
+Deno.test("a decided proposal is no longer reported as pending, and a reminder reaches only its person's apps", async () => {
   const owner = await fresh({ day: DAY });
   const member = await owner.join();
   goTo(DAY, "07:00");
@@ -125,7 +125,7 @@ Deno.test("a waiting proposal is not heard any more once it was decided, and a r
   assertEquals(await members!(), { "proposal.decided": [id] }, "a member sees the bill, but was not reminded");
 });
 
-Deno.test("a statement with questions is heard by the person who uploaded it", async () => {
+Deno.test("only the uploader gets the event of a statement with questions", async () => {
   const books = await fresh({ day: DAY });
   const other = await books.join();
   goTo(DAY, "11:00");
@@ -148,7 +148,7 @@ Deno.test("a statement with questions is heard by the person who uploaded it", a
   assertEquals(await Promise.all(heard.map((one) => one())), [{ "import.asked": [asking.preview.import_id] }, {}]);
 });
 
-Deno.test("an app that may only read hears nothing, and is announced no events", async () => {
+Deno.test("a read-only app gets no events, and no event is announced to it", async () => {
   const owner = await fresh({ day: DAY });
   goTo(DAY, "07:00");
   const app = await connect(owner);
@@ -191,7 +191,7 @@ Deno.test("rights are checked when an event is read, not when it is written", as
   assertEquals((await heard())["bill.due"], [bill]);
 });
 
-Deno.test("events in a category that became private meanwhile are not read by others", async () => {
+Deno.test("others don't get events in a category that became private meanwhile", async () => {
   const owner = await fresh({ day: DAY });
   const member = await owner.join();
   await database.query("update identity.memberships set mails = 'all'");
@@ -211,7 +211,7 @@ Deno.test("events in a category that became private meanwhile are not read by ot
   assert(rows.length > 0, "it was written while they could still see it");
 });
 
-Deno.test("a poll goes on where the last one ended, page by page, and leaves out the last minute and a half", async () => {
+Deno.test("a poll continues after the last one, page by page, and leaves out the last minute and a half", async () => {
   const owner = await fresh({ day: DAY });
   goTo(DAY, "07:00");
   const app = await connect(owner);

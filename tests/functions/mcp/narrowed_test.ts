@@ -68,7 +68,7 @@ async function refuses({ books, app, call }: Connected, calls: readonly (readonl
   assertEquals(await rows(), before);
 }
 
-Deno.test("no function of a tool or of a follow-up that writes runs for an app that may only read", async () => {
+Deno.test("no writing function of a tool or its follow-up runs for a read-only app", async () => {
   const one = await connected(await openBooks(database, { day: "2026-11-20" }));
   await one.allow("read");
   const tools = await database.query<{ name: string; writes: boolean }>(
@@ -95,7 +95,7 @@ Deno.test("no function of a tool or of a follow-up that writes runs for an app t
   }
 });
 
-Deno.test("an import half done is neither corrected, answered nor published until its app may write again", async () => {
+Deno.test("an unfinished import is neither corrected, answered nor published until its app may write again", async () => {
   const one = await connected(await openBooks(database, { day: "2026-11-20" }));
   const { data: { preview } } = await one.call("import_expenses", { csv: CSV });
   await one.allow("read");
@@ -146,7 +146,7 @@ Deno.test("a person may still use an upload link of a narrowed app, which reads 
   assertEquals((await call("import_expenses", preview.commit_with)).ok, true);
 });
 
-Deno.test("an approver's app that may only read answers no proposal, and neither does it withdraw one", async () => {
+Deno.test("an approver's read-only app can neither answer nor withdraw a proposal", async () => {
   const owner = await openBooks(database, { day: "2026-11-20" });
   const member = await connected(await owner.join());
   const approver = await connected(owner);
@@ -170,7 +170,7 @@ Deno.test("an approver's app that may only read answers no proposal, and neither
   await refuses(member, [["decide_proposal", { proposal_id: second, hash, decision: "withdraw" }]]);
 });
 
-Deno.test("an undo, a setting and a repeated key do nothing for a narrowed app, whichever app wrote first", async () => {
+Deno.test("an undo, a setting and a repeated key have no effect for a narrowed app, whichever app wrote first", async () => {
   const books = await openBooks(database, { day: "2026-11-20" });
   const [one, other] = [await connected(books), await connected(books)];
   const key = { ...LUNCH, idempotency_key: "lunch-of-today" };

@@ -16,7 +16,7 @@ const progressOf = ({ method, params }: Json) => [method, params.progressToken, 
 
 for (const era of ERA_NAMES) {
   for (const path of ADDRESSES) {
-    Deno.test(`progress arrives while the work goes on, then the result (${era}, ${path})`, async () => {
+    Deno.test(`progress arrives during the work, then the result (${era}, ${path})`, async () => {
       const sync = await startSync({ links: 2 });
       const { body, headers } = withToken(era, "a token");
       // Answered although no provider has.

@@ -84,7 +84,7 @@ async function books(organizationId: string): Promise<string> {
   return JSON.stringify(rows);
 }
 
-Deno.test("an app that may only read is listed the reading tools, and every other call answers 403", async () => {
+Deno.test("a read-only app sees only the reading tools, and every other call returns 403", async () => {
   const { person, grantId, call, listed } = await start("read");
   assertEquals((await listed()).toSorted(), READS.toSorted());
   const before = await books(person.organizations[0]!);
@@ -109,13 +109,13 @@ Deno.test("an app that may only read is listed the reading tools, and every othe
   assertEquals(message.result.structuredContent.data.read_only, true);
 });
 
-Deno.test("an app that may write is listed every tool", async () => {
+Deno.test("an app that may write sees every tool", async () => {
   const { call, listed } = await start("write");
   assertEquals((await listed()).toSorted(), [...READS, ...WRITES].toSorted());
   assertEquals((await call("log_expenses", LUNCH)).message.result.structuredContent.ok, true);
 });
 
-Deno.test("a viewer's app is listed the reading tools too, and a write names whom to ask", async () => {
+Deno.test("a viewer's app also sees only the reading tools, and a write names the people to ask", async () => {
   const { person, call, listed } = await start("write");
   await database.query("update identity.memberships set role = 'viewer' where user_id = $1", [person.id]);
   assertEquals((await listed()).toSorted(), READS.toSorted());
@@ -123,7 +123,7 @@ Deno.test("a viewer's app is listed the reading tools too, and a write names who
   assertEquals([status, message.result.structuredContent.error.code], [200, "forbidden_role"]);
 });
 
-Deno.test("what an app may do is changed without connecting again, and back", async () => {
+Deno.test("an app's access changes in both directions without connecting again", async () => {
   const { person, tokens, call, listed, allow } = await start("write");
   const context = await call("log_expenses", { ...LUNCH, idempotency_key: "lunch-of-today" });
   assertEquals(await allow("read"), "changed");
@@ -158,7 +158,7 @@ Deno.test("what an app may do is changed without connecting again, and back", as
   ]);
 });
 
-Deno.test("only its own person can change what an app may do", async () => {
+Deno.test("only its own person can change an app's access", async () => {
   const { grantId, person, call, allow } = await start("read");
   const other = await start("write");
   assertEquals(await allow("write", other.person.id), "unknown_grant");
@@ -167,7 +167,7 @@ Deno.test("only its own person can change what an app may do", async () => {
   assertEquals(await allow("write"), "unknown_grant", "one that has ended");
 });
 
-Deno.test("an app can't widen itself: refresh, scope, another registration, another request", async () => {
+Deno.test("an app can't widen its access by a refresh, a scope, another registration or another request", async () => {
   const { harness, person, clientId, tokens, call } = await start("read");
   const refreshed = await harness.post(
     "token",
@@ -203,7 +203,7 @@ Deno.test("an app can't widen itself: refresh, scope, another registration, anot
   assertEquals((await call("log_expenses", LUNCH, third.access_token)).status, 403);
 });
 
-Deno.test("consent preselects what the client asks for, and keeps that a person let it only read", async () => {
+Deno.test("consent preselects the requested access, and keeps a person's choice to let the app only read", async () => {
   const { harness, person, clientId, allow } = await start("write");
   const selected = async (scope?: string) => {
     const query = new URLSearchParams({ client_id: clientId, redirect_uri: CALLBACK, code_challenge: CHALLENGE });
@@ -238,7 +238,7 @@ Deno.test("consent preselects what the client asks for, and keeps that a person 
   }
 });
 
-Deno.test("narrowing an app withdraws what it proposed, so that nobody's approval writes it later", async () => {
+Deno.test("narrowing an app withdraws its proposals, so that no later approval writes them", async () => {
   const { harness, person, call, allow } = await start("write");
   const [organizationId] = person.organizations;
   const other = await createPerson(database, `${crypto.randomUUID()}@example.com`, []);
@@ -279,7 +279,7 @@ Deno.test("narrowing an app withdraws what it proposed, so that nobody's approva
   assertEquals([stale.outcome, stale.problem.code], ["stale", "insufficient_scope"]);
 });
 
-Deno.test("an export is a read: an app that may only read gets its link and its rows", async () => {
+Deno.test("an export is a read: a read-only app gets its link and its rows", async () => {
   const { call, allow } = await start("write");
   const items = Array.from({ length: 50 }, (_, n) => ({ name: `Lunch ${n}`, amount: "1.00" }));
   for (let n = 0; n < 11; n++) {

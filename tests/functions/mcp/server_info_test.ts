@@ -21,7 +21,7 @@ async function ask(
   return (await messageOf(response)).result;
 }
 
-Deno.test("a client that introduces itself learns the site and an icon for each background", async () => {
+Deno.test("initialize returns the site and an icon for each background", async () => {
   const { serverInfo } = await ask("2025-11-25", "initialize", {
     protocolVersion: "2025-11-25",
     capabilities: {},

@@ -94,7 +94,7 @@ Deno.test("four wrong verifiers leave the code usable, the fifth burns it", asyn
   }
 });
 
-Deno.test("a code is worth nothing to another client, redirect URI or resource, and is not spent by trying", async () => {
+Deno.test("a code is invalid for another client, redirect URI or resource, and an attempt does not spend it", async () => {
   const { harness, exchange } = await start();
   const other = await registerClient(harness);
   const refused: [Fields, string][] = [

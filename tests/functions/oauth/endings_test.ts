@@ -34,7 +34,7 @@ const ENDS: Record<string, (person: { id: string; organizations: string[] }) => 
 
 let number = 0;
 for (const [what, end] of Object.entries(ENDS)) {
-  Deno.test(`tokens are worth nothing from the next request on when ${what}`, async () => {
+  Deno.test(`tokens are invalid from the next request on when ${what}`, async () => {
     const person = await createPerson(database, `ending-${number++}@example.com`, ["team", "pro"]);
     const tokens = await connect(harness, { clientId, person });
     assertEquals(await outcomeOf(database, tokens.access_token, harness.clock.now), "ok");

@@ -44,19 +44,19 @@ for (const [check, invoice] of WRONG) {
   });
 }
 
-Deno.test("readXml() gives no amount of a total that is said twice", () => {
+Deno.test("readXml() gives no amount of a total that appears twice", () => {
   const twice = writeUbl(SIMPLE).replace(/<cbc:PayableAmount.*?<\/cbc:PayableAmount>/, (total) => total + total);
   assertEquals(readXml(twice)!.payable, undefined);
 });
 
-Deno.test("readXml() reads a value on behind a comment and in a CDATA section", () => {
+Deno.test("readXml() continues a value after a comment and in a CDATA section", () => {
   const split = writeUbl(SIMPLE).replaceAll(">119.00<", ">11<!-- -->9.<![CDATA[00]]><")
     .replace(">2026-117<", "><![CDATA[2026]]>-118<");
   const { payable, number } = readXml(split)!;
   assertEquals([payable, number], ["119.00", "2026-118"]);
 });
 
-Deno.test("readXml() leaves the amounts of a credit note with a negative total open", () => {
+Deno.test("readXml() leaves out the amounts of a credit note with a negative total", () => {
   const negative = { net: "-1.00", tax: "0.00", gross: "-1.00", payable: "-1.00" };
   const lines = [{ net: "-1.00", rate: "0", category: "E" }];
   const taxes = [{ rate: "0", net: "-1.00", tax: "0.00", category: "E" }];
@@ -64,24 +64,24 @@ Deno.test("readXml() leaves the amounts of a credit note with a negative total o
   assertEquals([kind, gross, questions[0]?.code], ["credit_note", undefined, "credit_note_negative"]);
 });
 
-Deno.test("readXml() reads no single one of several invoices in a file", () => {
+Deno.test("readXml() reads none of several invoices in a file", () => {
   const facts = readXml(writeFattura({ ...SIMPLE, bodies: 2 }))!;
   assertEquals(facts.questions, [{ code: "several_invoices", params: { count: 2 } }]);
   assertEquals([facts.number, facts.gross], [undefined, undefined]);
 });
 
-Deno.test("readXml() leaves out what is left to pay when the payments of a FatturaPA differ from it", () => {
+Deno.test("readXml() leaves out the amount due when the payments of a FatturaPA differ from it", () => {
   const { gross, payable, questions } = readXml(writeFattura({ ...SIMPLE, payments: [["2026-11-16", "100.00"]] }))!;
   assertEquals([gross, payable], ["119.00", undefined]);
   assertEquals(questions.map(({ params }) => params?.check), ["payable"]);
 });
 
-Deno.test("readXml() takes VAT that the customer pays to the state off a FatturaPA", () => {
+Deno.test("readXml() subtracts VAT that the customer pays to the state from a FatturaPA", () => {
   const { gross, payable } = readXml(writeFattura({ ...SIMPLE, isSplit: true }))!;
   assertEquals([gross, payable], ["119.00", "100.00"]);
 });
 
-Deno.test("readXml() keeps a number that is too long, an IBAN of a wrong checksum and a day that is none out", () => {
+Deno.test("readXml() leaves out a number that is too long, an IBAN with a wrong checksum and a nonexistent day", () => {
   const facts = readXml(
     writeUbl({ ...SIMPLE, number: "1".repeat(61), iban: "DE88370400440532013000", due: ["2026-02-30"] }),
   )!;

@@ -26,7 +26,7 @@ const read = async (mail: Uint8Array) =>
     facts?.number ?? facts?.format ?? refusal?.code.replace("invalid_argument.document_", ""),
   ]);
 
-Deno.test("readDocument() makes a document of each attachment, with facts of its own", async () => {
+Deno.test("readDocument() returns a document with its own facts for each attachment", async () => {
   const mail = writeMail({ parts: [TEXT, XML, PDF] });
   assertEquals(await read(mail), [["invoice.xml", "application/xml", "2026-117"], [
     "Rechnung.pdf",
@@ -38,7 +38,7 @@ Deno.test("readDocument() makes a document of each attachment, with facts of its
   assertEquals(new TextDecoder().decode(document!.bytes), INVOICE);
 });
 
-Deno.test("readDocument() leaves out what mail programs add: pictures in the text, invitations, cards, signatures", async () => {
+Deno.test("readDocument() leaves out parts that mail programs add: pictures in the text, invitations, cards, signatures", async () => {
   const html = { type: "text/html", content: '<p>Hello</p><img src="cid:logo@x">' };
   const parts: MailPart[] = [
     multipart("alternative", [TEXT, html]),
@@ -64,7 +64,7 @@ Deno.test("readDocument() finds the attachments of forwarded mails, inline and a
   }
 });
 
-Deno.test("readDocument() says what to do about winmail.dat, archives, and mails that hold too much", async () => {
+Deno.test("readDocument() suggests a remedy for winmail.dat, archives, and mails with too many attachments", async () => {
   const winmail: MailPart = {
     type: "application/ms-tnef",
     name: "winmail.dat",
@@ -86,13 +86,13 @@ Deno.test("readDocument() says what to do about winmail.dat, archives, and mails
   assertEquals((await read(deep)).map(([, , said]) => said), ["mail_complex"]);
 });
 
-Deno.test("readDocument() takes a name without its folder, and no text for a mail that is none", async () => {
+Deno.test("readDocument() takes a name without its folder, and does not take other text for a mail", async () => {
   const named = writeMail({ parts: [TEXT, { ...XML, name: "../../etc/a.xml" }] });
   assertEquals((await read(named))[0]![0], "a.xml");
   assertEquals((await read(new TextEncoder().encode("From: a\nNote: b\n\n1;2")))[0]![2], "unknown_kind");
 });
 
-Deno.test("textOfHtml() keeps words and cells, and nothing of scripts, styles and comments", () => {
+Deno.test("textOfHtml() keeps words and cells, and drops scripts, styles and comments", () => {
   assertEquals(
     textOfHtml(
       "<style>p{}</style><p>A&nbsp;b&eacute;&euro;</p><!-- no --><script>x</script><tr><td>1<td>2</tr>&#x41;&unknown;",

@@ -38,7 +38,7 @@ Deno.test("readDocument() takes the invoice among other attachments, and asks wh
   });
 });
 
-Deno.test("readDocument() reads the newest state of a PDF that was changed", async () => {
+Deno.test("readDocument() reads the newest state of a changed PDF", async () => {
   const [old, now] = [INVOICES["facturx-mixed"]!, INVOICES["zugferd-1"]!].map((invoice) =>
     invoiceIn("factur-x.xml", invoice)
   ) as [Uint8Array, Uint8Array];
@@ -93,7 +93,7 @@ Deno.test("readDocument() keeps pictures by their bytes, and reads nothing from 
   }
 });
 
-Deno.test("pdfFile() and stream() write what their dictionaries say", () => {
+Deno.test("pdfFile() and stream() write files that match their dictionaries", () => {
   const text = new TextDecoder("latin1").decode(pdfFile(new Map([[1, stream("/A 1", "four")]])));
   assertEquals(text.includes("<</A 1/Length 4>>stream\nfour\nendstream"), true);
 });

@@ -84,7 +84,7 @@ Deno.test("readText() takes a date only when its order is certain", () => {
   assertEquals([due, questions.map(({ code }) => code)], [undefined, ["several_due_dates"]]);
 });
 
-Deno.test("readText() takes a number only when it is whole", () => {
+Deno.test("readText() takes a number only when it is complete", () => {
   const numbers: [line: string, number: string | undefined][] = [
     ["Invoice number: 2026-117", "2026-117"],
     ["Rechnung Nr. RE/17 vom 02.11.2026", "RE/17"],
@@ -106,7 +106,7 @@ Deno.test("readText() takes an account only with a valid checksum, alone, and wh
   assertEquals([none, questions.map(({ code }) => code)], [undefined, ["several_ibans"]]);
 });
 
-Deno.test("readText() takes a payee from its label or the sender's line, and none of two", () => {
+Deno.test("readText() takes a payee from its label or the sender's line, and neither of two", () => {
   const sender = "Muster GmbH · Ringweg 1 · 10115 Musterstadt";
   assertEquals(read(sender).payee, "Muster GmbH");
   assertEquals(read("Muster · Ringweg 1 · 10115 Musterstadt").payee, undefined);
@@ -115,7 +115,7 @@ Deno.test("readText() takes a payee from its label or the sender's line, and non
   assertEquals(read(sender, "Kontoinhaber: Andere GmbH").payee, undefined);
 });
 
-Deno.test("readText() knows a credit note, a reminder and a receipt by the first title", () => {
+Deno.test("readText() recognizes a credit note, a reminder and a receipt by the first title", () => {
   const kinds = ["Gutschrift", "Zahlungserinnerung", "Reçu", "Facture", "Hello"].map((title) =>
     read("Sample Ltd", title, "Invoice").kind
   );
@@ -137,7 +137,7 @@ const page = async (content: string, font = "<</Type/Font/Subtype/Type1/BaseFont
 };
 const TOTAL = "(Grand total: 119.00 EUR) Tj";
 
-Deno.test("readDocument() reads no text that is invisible, upside down or upright, nor letters of unknown fonts", async () => {
+Deno.test("readDocument() reads no invisible, upside-down or vertical text, and no letters of unknown fonts", async () => {
   assertEquals((await page(`BT /F 9 Tf ${TOTAL} ET`)).gross, "119.00");
   assertEquals((await page(`BT /F 9 Tf 3 Tr ${TOTAL} ET`)).gross, undefined);
   assertEquals((await page(`BT /F 9 Tf 0 1 -1 0 0 0 Tm ${TOTAL} ET`)).gross, undefined);

@@ -47,7 +47,7 @@ Deno.test("an OFX transaction without an end stops where the next begins", () =>
   assertEquals(rowsOf(both.replaceAll("</STMTTRN>", "").replaceAll("\n", "")), expected);
 });
 
-Deno.test("OFX whose types all contradict their signs is read by what is owed", () => {
+Deno.test("OFX whose types all contradict their signs is read as a debt", () => {
   const card = ofx("CC", [
     ["DEBIT", "20261001", "30.00", "Shop"],
     ["CREDIT", "20261002", "-10.00", "Shop"],
@@ -68,7 +68,7 @@ Deno.test("OFX whose types all contradict their signs is read by what is owed", 
   assertEquals(rowsOf(file(ofx("", [TEA, ["CREDIT", "20261002", "-10.00", "Shop"]]))).length, 2);
 });
 
-Deno.test("in a file of accounts and cards, money that came in is a refund on a card alone", () => {
+Deno.test("in a file of accounts and cards, incoming money is a refund only on a card", () => {
   const statements = file(
     ofx("", [["CREDIT", "20261001", "2000.00", "Employer"], TEA]),
     ofx("CC", [["CREDIT", "20261002", "6.00", "Shoes"], ["PAYMENT", "20261003", "40.00", "Thanks"]]),
@@ -82,14 +82,14 @@ Deno.test("in a file of accounts and cards, money that came in is a refund on a 
   assertEquals(read(qif), { rows: ["2026-10-14 -6 Shoes", "2026-10-15 5 Tea"], left: ["income 900.00"] });
 });
 
-Deno.test("OFX days with dashes, or said by another field, are read", () => {
+Deno.test("OFX days with dashes, or in another field, are read", () => {
   const days = ofx("", [["DEBIT", "2026-10-01", "-1", "A"], ["DEBIT", "2026-10-02T08:00:00", "-2", "B"], [
     ...["DEBIT", "", "-3", "Cinema", "x", "<DTUSER>20261003120000.000[-5:EST]\n"] as const,
   ]]);
   assertEquals(rowsOf(file(days)), ["2026-10-01 1 EUR A", "2026-10-02 2 EUR B", "2026-10-03 3 EUR Cinema"]);
 });
 
-Deno.test("OFX amounts are in the currency of their own, behind an empty memo too, or of their statement", () => {
+Deno.test("OFX amounts are in their own currency, even after an empty memo, or in their statement's", () => {
   const own = (inside: string): Transaction => ["DEBIT", "20261001", "-5", "Shop", "", inside];
   assertEquals(
     rowsOf(file(ofx("", [own("<CURRENCY>\n<CURRATE>1.1\n<CURSYM>USD\n</CURRENCY>\n"), own("<CURRENCY>GBP\n")]))),
@@ -102,7 +102,7 @@ Deno.test("OFX amounts are in the currency of their own, behind an empty memo to
   assertEquals(rowsOf(file(depot, ofx("", [TEA]))), ["2026-10-04 3.5 USD Custody", tea]);
 });
 
-Deno.test("OFX names that say only how it was paid, or that all rows share, give way to the memo", () => {
+Deno.test("OFX names that only state the way to pay, or that all rows share, give way to the memo", () => {
   const booked = ofx("", [
     ["DEBIT", "20261001", "-1", "011026 CB****1234", "BOULANGERIE 33 PESSAC"],
     ["DEBIT", "20261002", "-2", "Kartenzahlung", "Stadtbad"],
@@ -131,7 +131,7 @@ Deno.test("QIF is read without a header, with unknown kinds of accounts, and wit
   assertEquals(rowsOf(`${lists}!Type:Bank\n${record}`), expected);
 });
 
-Deno.test("QIF years behind an apostrophe have one digit, and any sign before them", () => {
+Deno.test("QIF years after an apostrophe may have one digit, and any sign before them", () => {
   assertEquals(rowsOf("!Type:Bank\nD3/15' 7\nT-1\nPA\n^\nD12-31'05\nT-2\nPB\n^\nD 1/ 3'26\nT-3\nPC\n^\n"), [
     "2007-03-15 1 A",
     "2005-12-31 2 B",
@@ -165,7 +165,7 @@ Deno.test("MT940 subfields are marked by any sign, and references alone are no n
   ]);
 });
 
-Deno.test("MT940 texts with codes keep their slashes, and the other party of Dutch and American banks", () => {
+Deno.test("MT940 texts with codes keep their slashes, and name the counterparty of Dutch and American banks", () => {
   const read = readImport(
     mt940(
       ":61:261001D1,00NTRFNONREF",
@@ -183,7 +183,7 @@ Deno.test("MT940 texts with codes keep their slashes, and the other party of Dut
   ]);
 });
 
-Deno.test("MT940 text in several fields, in :NS:, or behind the amount names the row", () => {
+Deno.test("MT940 text in several fields, in :NS:, or after the amount names the row", () => {
   const fields = [
     [":61:261001D1,00N0440121470966      W.P. Jansen", ":86:Kosten opvang", ":86:juni"],
     [":61:261002D2,00NCHG", ":NS:01Miete", "02Oktober", "15Eva Haus", "17Dauerauftrag"],
@@ -223,7 +223,7 @@ const camt = (
     }</NtryDtls><AddtlNtryInf>${text}</AddtlNtryInf></Ntry></Stmt></BkToCstmrStmt></Document>`;
 };
 
-Deno.test("a collected camt entry is split by what each part has in its currency, less what came back", () => {
+Deno.test("a collective camt entry is split into its parts in their currencies, less returns", () => {
   const booked = (amount: string) => `<AmtDtls><TxAmt><Amt Ccy="EUR">${amount}</Amt></TxAmt></AmtDtls>`;
   const foreign = ["55.00", "45.00"].map((amount, i): Detail => ({
     ...{ amount: "60.00", currency: "USD", name: `Shop ${i}`, more: booked(amount) },
@@ -240,7 +240,7 @@ Deno.test("a collected camt entry is split by what each part has in its currency
   ]);
 });
 
-Deno.test("a camt return is a refund, and a day or a currency may be said around the entry", () => {
+Deno.test("a camt return is a refund, and a day or a currency may stand outside the entry", () => {
   assertEquals(rowsOf(camt("30.00", [{ name: "Rent", more: "<RtrInf><Rsn/></RtrInf>" }], { side: "CRDT" })), [
     "2026-10-01 -30 EUR Rent",
   ]);
@@ -266,7 +266,7 @@ Deno.test("text is decoded from EUC-JP, KOI8-R, DOS, Hebrew, Arabic, Thai and th
   }
 });
 
-Deno.test("XML is decoded as it says of itself, and zeros that fill up a file are no UTF-16", () => {
+Deno.test("XML is decoded by its declaration, and padding zeros do not mean UTF-16", () => {
   const xml = (encoding: string) => new TextEncoder().encode(`<?xml version="1.0" encoding="${encoding}"?><a>~</a>`);
   const coded = (encoding: string) => decodeFile(xml(encoding).map((byte) => byte === 0x7e ? 0xb3 : byte));
   assertEquals(coded("ISO-8859-2").text.at(-5), "ł");
@@ -278,7 +278,7 @@ Deno.test("XML is decoded as it says of itself, and zeros that fill up a file ar
   assertEquals("text" in uploaded && uploaded.text.split(";").slice(0, 2), ["Datum", "Empfänger"]);
 });
 
-Deno.test("a page that calls itself XLS is refused as HTML", () => {
+Deno.test("an HTML page named XLS is refused as HTML", () => {
   for (const start of ["<table><tr><td>", '<meta charset="utf-8">', "<style>td{}", "<HEAD>"]) {
     const refused = readUpload(new TextEncoder().encode(`\n${start}`), "a.xls");
     assertEquals("code" in refused && refused.params, { kind: "HTML" });

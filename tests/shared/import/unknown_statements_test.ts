@@ -46,7 +46,7 @@ Deno.test("balances before the rows prove the sign by the order of days", () => 
   assertEquals(read(unsigned, { negative_is_expense: false }).spent, "900 700 5 4");
 });
 
-Deno.test("two unknown letters tell sides in a file without a header, too", () => {
+Deno.test("two unknown letters mark sides in a file without a header, too", () => {
   const row = (i: number) => `1${i % 9}.10.2026;Shop ${i};16.10.2026;${i + 1},50;${i % 4 ? "O" : "I"}`;
   const rows = Array.from({ length: 12 }, (_, i) => row(i));
   assertEquals(read(rows.join("\n")).asked, "negative_is_expense");
@@ -54,7 +54,7 @@ Deno.test("two unknown letters tell sides in a file without a header, too", () =
   assertEquals(read([...rows, odd].join("\n")).asked, "negative_is_expense");
 });
 
-Deno.test("account numbers, yes and no, and times name no row", () => {
+Deno.test("account numbers, yes and no, and times are not names of rows", () => {
   const names = (csv: string) => {
     const result = readImport(csv, { negative_is_expense: true });
     if (!("rows" in result)) throw new Error(JSON.stringify(result));
@@ -125,7 +125,7 @@ Deno.test("pending rows, reverted rows and own transfers of unknown banks are sk
   assertEquals([spent, left], ["12", "1 pending, 1 reverted, 1 own_transfer"]);
 });
 
-Deno.test("a payee that returns exactly a sum of the file refunds it; more or less from it is income", () => {
+Deno.test("an incoming amount equal to a payment to the same payee is its refund; any other is income", () => {
   const rows = ["Shoe Shop,-129.99", "Shoe Shop,129.99", "Zara,-40.00", "Zara,39.90", "Employer,129.99"];
   assertEquals(read(`Date,Payee,Amount\n${days(rows)}`, { negative_is_expense: true }), {
     spent: "129.99 -129.99 40",

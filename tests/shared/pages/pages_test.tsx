@@ -162,7 +162,7 @@ Deno.test("a page has ten seconds for all of its database calls, until it is ans
   assertEquals([atFirst, request!.databaseMs], [10_000, undefined]);
 });
 
-Deno.test("pageErrors() explains for every code what happened, whether anything changed and what to do", async () => {
+Deno.test("pageErrors() explains the failure, its effect and the next step for every code", async () => {
   const codes: ErrorCode[] = [
     "invalid_request",
     "unauthorized",

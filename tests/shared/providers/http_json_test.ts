@@ -114,7 +114,7 @@ Deno.test("http_json uses the guarded fetch only and doesn't reveal the response
   assertEquals(messages.get("address_not_public"), messages.get("unresolvable"));
 });
 
-Deno.test("http_json is labelled by its URL's host, since the rest may be secret", () => {
+Deno.test("http_json is labeled by its URL's host, since the rest may be secret", () => {
   assertEquals(httpJson.label({ url: "https://bills.example/s3cret?key=s3cret", token }), "bills.example");
   assertEquals(httpJson.label({ url: "https://", token }), "Address");
 });
