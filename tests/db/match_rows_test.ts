@@ -515,6 +515,23 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
     await books.ok("undo_change", { change_id });
     assertEquals(await totals(books), { EUR: "50.00" });
   },
+  "a confirmed date of a bill leaves the bill's other payments alone": async (books, database) => {
+    books.goTo("2026-09-01");
+    const { bill } = await books.ok("add_bill", { name: "Power", amount_mode: "variable", first_due: "2026-09-15" });
+    books.goTo("2026-09-15");
+    await books.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2026-09-15", amount: "79.15" });
+    books.goTo("2026-10-20");
+    const asked = await match(books, database, [["2026-10-15", "POWER", "-90.33"]]);
+    assertEquals(asked.states, ["likely"]);
+    const { import_id } = asked.preview;
+    const { preview } = await books.ok("import_expenses", { import_id, answers: { row_2: "same" } });
+    await books.ok("import_expenses", preview.commit_with);
+    const { rows } = await books.ok("list_expenses");
+    assertEquals(rows.map(({ date, amount }: Json) => [date, amount]), [["2026-10-15", "90.33"], [
+      "2026-09-15",
+      "79.15",
+    ]]);
+  },
   "ignores other organizations' payments": async (books, database) => {
     const other = await openBooks(database, { day: "2026-10-20" });
     await log(other, { name: "Lidl", amount: "23.45", date: "2026-10-03" });

@@ -49,7 +49,12 @@ begin
   if app.is_closed(context.organization_id, payment.paid_on) then
     return;
   end if;
-  if payment.is_estimate and cardinality(payment_ids) = 1 and payment.currency = line_currency then
+  if payment.currency = line_currency and payment.amount_minor = line_minor and not payment.is_estimate then
+    return;
+  end if;
+  -- The payment of a bill shares its record with all other dates, so only this date is corrected.
+  if (payment.is_estimate or starts_with(payment.expense_id, 'bill_')) and cardinality(payment_ids) = 1
+    and payment.currency = line_currency then
     select * into bill from app.expenses as e where e.id = payment.expense_id for no key update;
     select * into occurrence from app.expense_occurrences as o where o.id = payment.occurrence_id;
     if occurrence.paid_minor = payment.amount_minor then
