@@ -1,13 +1,13 @@
 /**
- * `deno run --allow-read bench/compare.ts first.json second.json`: two runs of `deno task bench -- --json` as the table
- * of docs/performance.md, and where they differ by more than they should.
+ * `deno run --allow-read bench/compare.ts first.json second.json`: prints two runs of `deno task bench -- --json` as
+ * the table of docs/performance.md, and the rows that differ too much.
  */
 import { print } from "../local/command_line.ts";
 import type { Row } from "./measure/row.ts";
 import { comparison, differences } from "./measure/table.ts";
 import { TARGETS } from "./targets.ts";
 
-/** Two runs on an idle machine agree to this part. */
+/** The tolerance between two runs on an idle machine. */
 const AGREE = 0.15;
 
 const [first, second] = await Promise.all(

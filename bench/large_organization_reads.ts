@@ -1,7 +1,7 @@
-/** The large organization used by the benchmark and the query plan tests, and the reads that matter. */
+/** The large organization of the benchmark and the query plan tests, and its most important reads. */
 import type { Session, SqlDatabase } from "../local/database/sql.ts";
 
-/** Who reads: the ids in large_organization.sql. */
+/** The reading person: the ids in large_organization.sql. */
 export const LARGE = { userId: "00000000-0000-4000-8000-0000000000ff", organizationId: "org_00000000large" };
 export const TODAY = "2026-11-20";
 

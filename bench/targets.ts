@@ -1,6 +1,6 @@
 /**
- * What is good enough, by row. Ratios hold on any machine. Milliseconds are of two idle cores at about 2.6 GHz: on
- * another machine compare the ratio to one indexed statement, which the row names too.
+ * Targets by row. Ratios hold on any machine. Milliseconds apply to two idle cores at about 2.6 GHz; on another
+ * machine, compare the ratio to one indexed statement, which the row also names.
  */
 import type { Target } from "./measure/row.ts";
 

@@ -1,4 +1,4 @@
-/** The files for directories: they match the tools, and keep the limits of the forms. */
+/** The files for directories: they match the tools and respect the limits of the forms. */
 import { assert, assertEquals } from "@std/assert";
 import { buildListing, LISTING } from "../local/build_listing.ts";
 import { APP, COUNTEREXAMPLES, EXAMPLES } from "../local/listing/texts.ts";

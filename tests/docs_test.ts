@@ -11,7 +11,7 @@ const NOT_OURS = ["supabase/functions/.env", "supabase/.env"];
 const FOLDER = /^(functions|shared|supabase|local|tests|bench|docs|\.ci)\//;
 const PATH = /^[\w.<>-]+(\/[\w.<>-]+)*\/?$/;
 const BARE = /^([\w.-]+\.(tsx?|sql|json|md|css|html|toml|example)|[\w-]+\/)$/;
-/** No part of the project. */
+/** Not part of the project. */
 const SKIPPED = /^(node_modules|\.git|\.local)$/;
 
 /** Every file and folder of the project, from its root; folders end in a slash. */
@@ -35,10 +35,7 @@ function exists(path: string): boolean {
   return tree.some((one) => new RegExp(`^${pattern}/?$`).test(one));
 }
 
-/**
- * Paths in backticks that are nowhere. A bare name lies in a folder that its line names, beside the document, or in the
- * root.
- */
+/** Missing paths in backticks. A bare name is in a folder that its line names, beside the document, or in the root. */
 function brokenPaths(document: string, text: string): string[] {
   return text.split("\n").flatMap((line, index) => {
     const names = [...line.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
@@ -52,11 +49,11 @@ function brokenPaths(document: string, text: string): string[] {
   });
 }
 
-/** As GitHub makes the anchor of a heading. */
+/** GitHub's anchor of a heading. */
 const anchorOf = (heading: string) => heading.toLowerCase().replaceAll(/[^\w\s-]/g, "").trim().replaceAll(" ", "-");
 const anchorsIn = (text: string) => [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => anchorOf(heading!));
 
-/** Links to files or headings that are nowhere. */
+/** Links to missing files or headings. */
 async function brokenLinks(document: string, text: string): Promise<string[]> {
   const links = [...text.matchAll(/\]\(([^)\s]+)\)|<img src="([^"]+)"/g)].map(([, link, image]) => link ?? image!);
   const broken = await Promise.all(

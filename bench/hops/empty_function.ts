@@ -1,4 +1,4 @@
-/** The least that a function of ours can be: Hono with one route. */
+/** The minimum of a function: Hono with one route. */
 import { Hono } from "hono";
 
 const app = new Hono();

@@ -1,5 +1,5 @@
 /**
- * The floor of every operation: the hops of the service (Deno, postgrest-js, the stand-in, one statement) and next to
+ * The floor of every operation: the hops of the service (Deno, postgrest-js, the stand-in, one statement) and almost
  * nothing else. Tools go through the SDK's handler, webhooks through WebCrypto. Set SUPABASE_URL.
  */
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";

@@ -22,7 +22,7 @@ const FORM_HEADERS = { "content-type": "application/x-www-form-urlencoded", acce
 const formRequest = (fields: Record<string, string>, path = "/api/oauth/token") =>
   requestBytes({ path, headers: FORM_HEADERS, body: new URLSearchParams(fields).toString() });
 
-/** Registrations as RFC 7591 has them. */
+/** Registrations according to RFC 7591. */
 export function registration(path: string, more: Record<string, unknown> = {}): Load {
   let requests: Uint8Array[] = [];
   let made = 0;
@@ -69,7 +69,9 @@ const anybody = () => {
   };
 };
 
-/** Codes as the service's consent page issues them. @param whose each in turn is one of many people by default. */
+/**
+ * Codes in the form of the service's consent page. @param whose by default each belongs to one of many people, in turn
+ */
 export const serviceCodes =
   (whose: () => { userId: string; organizationId: string } = anybody, clientId = CLIENT_ID): CodeMaker => (count) =>
     Promise.all(Array.from({ length: count }, async () => {
@@ -99,7 +101,7 @@ export const floorCodes = (admin: SqlDatabase): CodeMaker => async (count) => {
   return codes;
 };
 
-/** Where and as whom tokens are asked for. */
+/** The token endpoint and the caller's data. */
 export interface TokenEndpoint {
   path: string;
   clientId: string;
@@ -135,7 +137,7 @@ interface Tokens {
   refresh_token: string;
 }
 
-/** Tokens from codes, one after the other and untimed. */
+/** Tokens from codes, one at a time and untimed. */
 export async function tokensFrom(port: number, to: TokenEndpoint, count: number): Promise<Tokens[]> {
   const connection = new Connection(port);
   const tokens: Tokens[] = [];
@@ -148,7 +150,7 @@ export async function tokensFrom(port: number, to: TokenEndpoint, count: number)
   return tokens;
 }
 
-/** One rotating chain for each connection. */
+/** One chain of rotations per connection. */
 export function refreshing(to: TokenEndpoint, chains: Tokens[]): Load {
   const current = chains.map(({ refresh_token }) => refresh_token);
   return {
@@ -166,7 +168,7 @@ export function refreshing(to: TokenEndpoint, chains: Tokens[]): Load {
   };
 }
 
-/** Calls of one tool. @param says what a good answer contains. */
+/** Calls of one tool. @param says a text that a correct answer contains */
 export function toolCalls(
   { path, era, tool, args, tokens, says }: {
     path: string;
@@ -200,7 +202,10 @@ export function toolCalls(
 /** Access tokens of the organization with 2,000 payments. */
 export const largeOwner = () => LARGE;
 
-/** First charges of a subscription, each of another organization: ledger, subscription, plan and audit are written. */
+/**
+ * First charges of a subscription, each of another organization: they write the ledger, the subscription, the plan and
+ * an audit event.
+ */
 export function paymentEvents(): Load {
   let requests: Uint8Array[] = [];
   let made = 0;

@@ -31,7 +31,7 @@ async function readSignatures(): Promise<void> {
 }
 await readSignatures();
 
-/** By function and the arguments that are passed. */
+/** By function and its passed arguments. */
 const statements = new Map<string, string>();
 function statementFor(signature: Signature, passed: string[]): string {
   const key = `${signature.name} ${passed.join()}`;
@@ -40,7 +40,7 @@ function statementFor(signature: Signature, passed: string[]): string {
   return statement;
 }
 
-// A driver that stumbles over a connection which was cut must not end the others: PostgREST would not.
+// An error of the driver on a cut connection must not end the others, as in PostgREST.
 globalThis.addEventListener("error", (event) => {
   event.preventDefault();
   Deno.stderr.writeSync(new TextEncoder().encode(`${event.error?.stack}\n`));
@@ -71,7 +71,7 @@ Deno.serve({
     return new Response(row?.result ?? "null", { headers: HEADERS });
   } catch (thrown) {
     const { code = "", message } = thrown as { code?: string; message: string };
-    // As PostgREST answers without a connection: https://docs.postgrest.org/en/v14/references/errors.html
+    // PostgREST's answer without a connection: https://docs.postgrest.org/en/v14/references/errors.html
     if (!/^(?=.*\d)[0-9A-Z]{5}$/.test(code)) return Response.json({ code: "PGRST001", message }, { status: 503 });
     return Response.json({ code, message }, { status: 500 });
   } finally {
@@ -79,7 +79,7 @@ Deno.serve({
   }
 });
 
-/** Redirects are the caller's to follow. */
+/** The caller follows redirects. */
 async function passOn(request: Request): Promise<Response> {
   const { pathname, search } = new URL(request.url);
   const { method, headers, body } = request;

@@ -12,7 +12,7 @@ import { buildLargeOrganization } from "../large_organization_reads.ts";
 import { start, type Started } from "../measure/processes.ts";
 import { CODE_SECRET, WEBHOOK_SECRET } from "../secrets.ts";
 
-/** As a server that keeps its data: a commit waits for the disk. */
+/** Like a server that keeps its data: a commit waits for the disk. */
 export const DURABLE = {
   shared_buffers: "1GB",
   max_wal_size: "4GB",
@@ -46,7 +46,7 @@ export const functionEnvironment = (supabaseUrl: string): Record<string, string>
 const startModule = (module: string, env: Record<string, string>): Promise<Started> =>
   start(Deno.execPath(), ["run", "--quiet", "-A", BOOT, module], { env });
 
-/** @param url of the database, as authenticator. @param rest where the rest of the platform is. */
+/** @param url of the database, as authenticator @param rest the address of the rest of the platform */
 export const startStandIn = (
   url: string,
   { rest, onLog }: { rest?: string; onLog?: (text: string) => void } = {},

@@ -1,6 +1,6 @@
 /**
- * Bundles a function as the platform's bundler would at its best: minified, unused exports dropped, compressed with
- * gzip. Modules that are only reached by `import()` are lazy and counted apart.
+ * Bundles a function as the platform's bundler would at best: minified, without unused exports, compressed with gzip.
+ * Modules that are only reached by `import()` are lazy and counted separately.
  */
 import { Buffer } from "node:buffer";
 import { gzipSync } from "node:zlib";
@@ -35,7 +35,7 @@ export async function bundleSizes(slug: Slug): Promise<BundleSizes> {
   };
 }
 
-/** @param module from the root of the project. @returns the files of its bundle, `bundle/entry.js` first of all. */
+/** @param module from the root of the project @returns the files of its bundle, `bundle/entry.js` first */
 export async function bundle(module: string) {
   const { imports } = JSON.parse(await Deno.readTextFile(new URL("import_map.json", ROOT)));
   const { outputFiles, metafile } = await build({

@@ -1,11 +1,11 @@
-/** One timed block of requests over a few kept connections. */
+/** One timed block of requests over a few persistent connections. */
 import { type Answer, Connection } from "./raw_http.ts";
 
 /** A request, and the check of its answer. */
 export interface Load {
   /** Prepares a block outside of its timing. */
   prepare(count: number): Promise<void>;
-  /** @param lane the connection; requests of one lane follow each other. */
+  /** @param lane the connection; requests of one lane run in sequence */
   request(index: number, lane: number): Uint8Array;
   /** Whether it is the expected answer. */
   isGood(answer: Answer, lane: number): boolean;
@@ -18,7 +18,7 @@ export interface Block {
   errors: number;
 }
 
-/** The first unexpected answer, to find its reason. */
+/** The first unexpected answer, for its reason. */
 export interface Failures {
   first?: string;
 }

@@ -7,7 +7,7 @@ export interface Started {
   /** Processor time so far, in milliseconds. */
   cpuMs(): number;
   stop(): Promise<void>;
-  /** Ends it at once, as when a platform takes an instance away. */
+  /** Ends it at once, like a platform that stops an instance. */
   kill(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export async function start(
   void child.status.then(forget);
   let errors = "";
   const drained = (async () => {
-    // Its log is read and dropped, as a platform's collector would take it.
+    // Its log is read and dropped, as by a platform's collector.
     for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) {
       errors = (errors + text).slice(-4000);
       onLog?.(text);
@@ -55,7 +55,7 @@ export async function start(
     try {
       child.kill(signal);
     } catch {
-      // It has ended already.
+      // It has already ended.
     }
     await output.cancel();
     await child.status;
@@ -72,7 +72,7 @@ export async function start(
   return started;
 }
 
-/** Ends the processes that still run. */
+/** Ends the processes that are still running. */
 export const stopAll = async (): Promise<void> => void await Promise.all([...running].map((one) => one.stop()));
 
 /** Of all threads of a process, from the scheduler, to the nanosecond (proc(5), schedstat). */

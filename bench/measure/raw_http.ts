@@ -1,7 +1,7 @@
 /**
- * A small HTTP/1.1 client that keeps its connection. The client, the servers and PostgreSQL share the cores, so what it
- * takes is taken from what is measured: `fetch` takes several times as much. It reads what our servers and Node send:
- * bodies with a length or in chunks, no trailers, no interim answers.
+ * A small HTTP/1.1 client that keeps its connection. The client, the servers and PostgreSQL share the cores, so its
+ * processor time distorts the measurement, and `fetch` takes several times as much. It reads the answers of our servers
+ * and Node: bodies with a length or in chunks, no trailers, no interim answers.
  */
 
 export interface Answer {
@@ -43,7 +43,7 @@ export class Connection {
       return await this.#sendOnce(request);
     } catch (thrown) {
       this.close();
-      // Servers close connections that idle, as Node does after five seconds.
+      // Servers close idle connections, Node after five seconds.
       if (!isReused || this.#filled > 0) throw thrown;
       return await this.#sendOnce(request);
     }

@@ -1,13 +1,13 @@
 /**
- * Alternates the sides of a comparison, so that all of them see the same machine: one block of each a round, in an
- * order that rotates, and a ratio for every round.
+ * Alternates the sides of a comparison, so that all of them see the same machine state: one block of each side per
+ * round, in a rotating order, and a ratio for every round.
  */
 import { type Spread, spreadOf } from "./stats.ts";
 
 /** Measures one block of a side. */
 export type Block<Measured> = () => Promise<Measured>;
 
-/** @returns what each side measured, round by round. */
+/** @returns the measurements of each side, by round */
 export async function alternate<Side extends string, Measured>(
   sides: Record<Side, Block<Measured>>,
   rounds: number,

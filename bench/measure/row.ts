@@ -4,24 +4,21 @@ import type { Spread } from "./stats.ts";
 export interface Row {
   /** Unique; targets are looked up by it. */
   name: string;
-  /** The baseline; absent when the figure stands for itself. */
+  /** The baseline; absent for a figure without one. */
   against?: string;
   /** The figure that has a target: a ratio within one run, milliseconds, kB, lines or a count. */
   value: Spread;
   unit: "times" | "ms" | "kB" | "lines" | "";
-  /**
-   * The same, beside what the same rounds found of the machine's speed: two runs are compared by it, where there is
-   * one.
-   */
+  /** The same, relative to the machine's speed in the same rounds; two runs are compared by it, if present. */
   onMachine?: Spread;
-  /** What both sides measured, for the reader. */
+  /** The measurements of both sides, for the reader. */
   detail: string;
   errors: number;
 }
 
 export interface Target {
   limit: number;
-  /** Whether more is better. */
+  /** Whether higher is better. */
   atLeast?: true;
 }
 
@@ -29,8 +26,8 @@ export const isMet = ({ value }: Row, { limit, atLeast }: Target): boolean =>
   atLeast ? value.median >= limit : value.median <= limit;
 
 export interface Options {
-  /** A third of the rounds and of the data: for a look, not for a record. */
+  /** A third of the rounds and of the data: for a quick look, not for a record. */
   isShort: boolean;
-  /** Part of a row's name; rows without it need not be measured. */
+  /** Part of a row's name; other rows may be skipped. */
   only: string;
 }

@@ -1,6 +1,6 @@
 /**
- * Time that statements take inside the server, without the way there: the mean of a block of calls, from
- * pg_stat_statements, which the server has to preload.
+ * The time of statements inside the server, without the network: the mean of a block of calls, from pg_stat_statements,
+ * which the server has to preload.
  */
 import postgres from "postgres";
 import type { SqlDatabase } from "../../local/database/sql.ts";
@@ -11,7 +11,7 @@ const UNTIMED = " offset 0";
 export interface ServerTime {
   /**
    * Milliseconds of one call of `public.<name>`.
-   * @param call.before is run in the same transaction first, untimed; everything is rolled back unless `keeps`.
+   * @param call.before runs first in the same transaction, untimed; everything is rolled back unless `keeps`
    */
   ofCall(call: Call, count: number): Promise<number>;
   /** The same for a prepared statement. */
@@ -29,7 +29,7 @@ export interface Call {
   isExpected: (result: unknown) => boolean;
 }
 
-/** @param url as the role that PostgREST logs in as; @param admin may read and reset the statistics. */
+/** @param url as the role that PostgREST logs in as @param admin may read and reset the statistics */
 export async function openServerTime(url: string, admin: SqlDatabase): Promise<ServerTime> {
   await admin.exec("create extension if not exists pg_stat_statements with schema extensions");
   const client = postgres(url, {
@@ -64,7 +64,7 @@ export async function openServerTime(url: string, admin: SqlDatabase): Promise<S
             const [row] = await session.unsafe<{ result: string }[]>(text + suffix, params, { prepare: true });
             return JSON.parse(row!.result);
           };
-          // Another statement to the statistics, so that its time is not counted.
+          // A separate statement for the statistics, so that its time is not counted.
           const given = await before?.((name, args) => run(name, args, UNTIMED)) ??
             (typeof args === "function" ? args(nth) : args);
           const result = await run(name, given);

@@ -1,4 +1,4 @@
-/** What many measurements come to. */
+/** Statistics of many measurements. */
 
 /** Linear interpolation between the two nearest; NaN of nothing. */
 export function quantile(values: readonly number[], share: number): number {

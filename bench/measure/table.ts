@@ -32,7 +32,7 @@ export function comparison(first: readonly Row[], second: readonly Row[], target
   return markdown([["What", "First run", "Second run", "Target", "Met", "Measured in the second run"], ...lines]);
 }
 
-/** Rows in which two runs differ by more than this part, as `webhook / floor 17 %`. */
+/** Rows in which two runs differ by more than this fraction, as `webhook / floor 17 %`. */
 export const differences = (first: readonly Row[], second: readonly Row[], most: number): string[] =>
   pairs(first, second).flatMap(([one, other]) => {
     const part = 1 - Math.min(comparable(one), comparable(other)) / Math.max(comparable(one), comparable(other));

@@ -13,7 +13,7 @@ const AUTHORIZE = "/api/auth/oauth2/authorize";
 export const REGISTER = "/api/auth/oauth2/register";
 const TOKEN = "/api/auth/oauth2/token";
 const REDIRECT_URI = "http://127.0.0.1:9/callback";
-/** Fields that it requires of a registration beyond RFC 7591. */
+/** Fields that it requires in a registration beyond RFC 7591. */
 export const NATIVE = { application_type: "native" };
 
 export interface Peer {
@@ -21,7 +21,7 @@ export interface Peer {
   tokens: TokenEndpoint;
 }
 
-/** Installs its packages beside its source, once. Nothing else of the project needs them. */
+/** Installs its packages beside its source, once. No other part of the project needs them. */
 export async function install(): Promise<void> {
   if (await Deno.stat(new URL("node_modules/better-auth", FOLDER)).catch(() => undefined)) return;
   const { success, stderr } = await new Deno.Command("npm", {
@@ -32,7 +32,7 @@ export async function install(): Promise<void> {
   if (!success) throw new Error(`npm ci failed for better-auth:\n${new TextDecoder().decode(stderr)}`);
 }
 
-/** A server with a database of its own. @param introspects whether a tool call asks if its token is still active. */
+/** A server with a database of its own. @param introspects whether a tool call checks that its token is still active */
 export async function startBetterAuth(cluster: Cluster, { introspects }: { introspects: boolean }): Promise<Peer> {
   const name = introspects ? "better_auth_introspect" : "better_auth";
   const admin = postgresDatabase(cluster.urlOf("supabase_admin", "postgres"), { max: 1 });
@@ -72,7 +72,7 @@ async function register(port: number): Promise<string> {
   return JSON.parse(body).client_id;
 }
 
-/** Signs a person up, and makes codes as their browser would: the authorization page, then consent. */
+/** Signs a person up, and gets codes as their browser would: the authorization page, then consent. */
 async function codesOf(port: number, asked: { clientId: string; resource: string }): Promise<CodeMaker> {
   const connection = new Connection(port);
   const origin = `http://127.0.0.1:${port}`;

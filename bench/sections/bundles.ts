@@ -1,4 +1,6 @@
-/** What a function loads before its first answer: its bundle, minified and compressed, with lazy chunks apart. */
+/**
+ * The code that a function loads before its first answer: its bundle, minified and compressed, with lazy chunks apart.
+ */
 import type { Options, Row } from "../measure/row.ts";
 import { type Slug, SLUGS } from "../../shared/routes.ts";
 import { bundleSizes } from "../measure/bundle.ts";

@@ -1,9 +1,9 @@
-/** How much code there is: lines by folder, and what a change has to touch. Counted in the files that git tracks. */
+/** The amount of code: lines by folder, and the files of typical changes. Counted in the files that git tracks. */
 import type { Options, Row } from "../measure/row.ts";
 import { HINT } from "../sql/hint.ts";
 
 const FOLDERS = ["functions", "shared", "local", "supabase/schemas", "tests"];
-/** A tool that nothing else is named after. */
+/** A tool whose name no other tool contains. */
 const TOOL = "settle_up";
 
 type Sources = readonly { path: string; text: string }[];

@@ -1,7 +1,7 @@
 /**
- * From the start of a process to its first answer, beside a function that is Hono and nothing else. The answers need no
- * database. On the Deno of the platform's edge runtime: from source, with the compiled modules in its cache, where each
- * start looks up every module and package again; and bundled, as a deployed function is.
+ * The time from the start of a process to its first answer, beside a function with Hono alone. The answers need no
+ * database. On the Deno of the platform's edge runtime: from source, with compiled modules in its cache, where each
+ * start looks up every module and package again; and bundled, like a deployed function.
  */
 import { bundle } from "../measure/bundle.ts";
 import { functionEnvironment } from "../hops/world.ts";
@@ -25,7 +25,7 @@ interface Question {
   path: string;
   status: number;
 }
-/** One request to each that reaches an endpoint, and the status it gets. */
+/** One request to each that reaches an endpoint, and its status. */
 const FIRST: Record<Slug, Question> = {
   "mcp": { method: "POST", path: "/api/mcp", status: 401 },
   "oauth": { method: "GET", path: "/.well-known/oauth-authorization-server", status: 200 },
@@ -42,7 +42,7 @@ const EMPTY_FIRST: Question = { method: "GET", path: "/", status: 200 };
 
 export async function measureColdStart(options: Options): Promise<Row[]> {
   const { path: deno } = await edgeDeno();
-  // This Deno could not read the project's settings and lock file, and neither does the platform.
+  // This Deno could not read the project's settings and lock file; neither does the platform.
   const folder = await Deno.makeTempDir({ prefix: "expense-cold-" });
   for (const parent of ["tests", "bench"]) await Deno.mkdir(`${folder}/${parent}`);
   for (const part of PARTS) await copy(new URL(part, ROOT).pathname, `${folder}/${part}`);
@@ -99,7 +99,7 @@ async function startToAnswer(
   const flags = ["--quiet", "--no-lock", "--no-prompt", `--import-map=${folder}/import_map.json`];
   const permissions = ["--allow-net", "--allow-env", "--allow-read"];
   const args = ["run", ...flags, ...permissions, `${folder}/tests/edge/boot.ts`, `file://${folder}/${module}`];
-  // Nothing listens there; nothing is asked either.
+  // A closed port, which gets no requests.
   const env = { ...functionEnvironment("http://127.0.0.1:9"), DENO_TLS_CA_STORE: "system" };
   const startedAt = performance.now();
   const server = await start(deno, args, { env, cwd: folder });

@@ -1,6 +1,6 @@
 /**
- * Time inside the database, warm, of what the connector calls: of an organization of 2,000 payments and 50 bills, and
- * of one of a million and 5,000. Every round also measures indexed statements, which say how fast the machine is then.
+ * Time inside the database, warm, of the connector's calls: for an organization of 2,000 payments and 50 bills, and one
+ * of a million and 5,000. Every round also measures indexed statements, as a yardstick of the machine's speed.
  */
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
@@ -22,9 +22,7 @@ const AT = `${TODAY}T12:00:00Z`;
 const RESOURCE = "https://expenses.example/api/mcp";
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 const TOKEN_HASH = sha256("the token of the benchmark");
-/**
- * Statements that find a row by its key, as many as the clock can time: what one takes says how fast the machine is.
- */
+/** Statements that find a row by its key, as many as the clock can resolve: the yardstick of the machine's speed. */
 const INDEXED = 500;
 const LOOK_UP = `
   create table public.to_look_up as select id from app.payments order by md5(id) limit ${INDEXED};
@@ -181,11 +179,11 @@ async function withOrganization(
   }
 }
 
-/** So long takes a block, where calls are neither so short nor so long that it has the most or the fewest of them. */
+/** The duration of a block, unless calls are so short or long that the maximum or minimum count applies. */
 const BLOCK_MS = 300;
 const CALLS = { fewest: 3, most: 30 };
 
-/** Milliseconds of each call, and how often one indexed statement goes into it. */
+/** Milliseconds of each call, and the ratio to one indexed statement. */
 async function measureCalls(time: ServerTime, calls: Record<string, Call>, rounds: number): Promise<Row[]> {
   if (Object.keys(calls).length === 0) return [];
   const blocks: Record<string, () => Promise<number>> = {};

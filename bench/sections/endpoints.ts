@@ -97,7 +97,7 @@ const OPERATIONS: Record<string, (servers: Servers, world: World) => Promise<Rec
   async get_context({ oauth, mcp, introspecting: { server, tokens } }, { floor }) {
     const owner = await tokensFrom(oauth.port, ours({ codes: serviceCodes(largeOwner) }), 16);
     const peers = await tokensFrom(server.port, tokens, 16);
-    // What all three understand.
+    // The operations that all three support.
     const era = "2025-11-25";
     const context = { path: "/api/mcp", era, tool: "get_context", args: {} } as const;
     return {
@@ -147,14 +147,14 @@ async function compare(
     lanes: new Lanes(server.port, CONCURRENCY),
   }));
   const blocks = Object.fromEntries(lanes.map(({ name, server, load, lanes }) => [name, async () => {
-    // Made before the processor time is read: what makes a code is no part of its exchange.
+    // Created before the processor time is read, because issuing a code is not part of its exchange.
     await load.prepare(requests);
     const before = server.cpuMs();
     const block = await lanes.block({ ...load, prepare: () => Promise.resolve() }, requests, failures);
     return { ...block, cpuMs: (server.cpuMs() - before) / requests };
   }]));
   for (let warm = 0; warm < WARM; warm++) for (const block of Object.values(blocks)) await block();
-  // As autovacuum does on a server that has been up for a while: the first plans are of empty tables.
+  // Like autovacuum on a server that has been running for a while: the first plans assume empty tables.
   await admin.exec("vacuum analyze");
   const measured: Record<string, Measured[]> = await alternate(blocks, rounds);
   for (const one of lanes) one.lanes.close();

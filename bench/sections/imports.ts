@@ -1,4 +1,7 @@
-/** What large files take: their commits on tables of each state, all of the largest, a preview, and the worst request. */
+/**
+ * The cost of large files: their commits on tables in each state, all steps of the largest, a preview, and the worst
+ * request.
+ */
 import process from "node:process";
 import { WORK_MS } from "../../functions/auth-callback/import/upload.ts";
 import { keepFile, type Kept, type Step, workThrough } from "../../shared/import/import_work.ts";
@@ -60,7 +63,7 @@ interface Uploaded {
   heapKb: number;
 }
 
-/** Sends a file as the upload page does, request by request. */
+/** Sends a file like the upload page, request by request. */
 async function upload(books: Books, text: string): Promise<Uploaded> {
   const clock = () => new Date();
   const cpuMs: number[] = [];

@@ -1,4 +1,4 @@
-/** A throw-away PostgreSQL with many bills, some of them due, to measure the daily roll. */
+/** A throw-away PostgreSQL with many bills, some of them due, for measuring the daily roll. */
 import { postgresDatabase } from "../../local/database/postgres.ts";
 import type { SqlDatabase } from "../../local/database/sql.ts";
 import { startCluster } from "../../tests/_support/cluster.ts";
@@ -19,11 +19,11 @@ export interface Bills {
   database: TestDatabase;
   /** The database's owner, in one session. */
   admin: SqlDatabase;
-  /** A file of this folder, for as many bills. */
+  /** A file of this folder, for this many bills. */
   read(name: string): Promise<string>;
 }
 
-/** Stops the server whatever comes of the work. */
+/** Stops the server even if the work fails. */
 export async function withBills(bills: number, work: (opened: Bills) => Promise<void>): Promise<void> {
   const cluster = await startCluster({ settings: SETTINGS });
   try {

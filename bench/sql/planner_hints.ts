@@ -1,9 +1,9 @@
 /**
- * Measures the hints to the planner: `deno run -A bench/sql/planner_hints.ts [file] [work] [bills]` takes every planner
- * setting, `offset 0`, `materialized` and `full` join of supabase/schemas (or of the files with that in their path) out
- * of its function in turn, and prints how many times as long the work takes without it. On a throw-away PostgreSQL
- * server, with one organization of so many bills (default 2,000) among twelve thousand others, and on tables that were
- * never analyzed. A hint stays where this prints a factor, and says so in its comment.
+ * Measures the hints to the planner: `deno run -A bench/sql/planner_hints.ts [file] [work] [bills]` removes every
+ * planner setting, `offset 0`, `materialized` and `full` join of supabase/schemas (or of the matching files) from its
+ * function in turn, and prints how many times as long the work takes without it. On a throw-away PostgreSQL server,
+ * with one organization of this many bills (default 2,000) among twelve thousand others, and on tables that were never
+ * analyzed. A hint with a factor stays, and its comment states the factor.
  */
 import { importOf } from "../../tests/_support/import_args.ts";
 import { postgresDatabase } from "../../local/database/postgres.ts";
@@ -16,7 +16,7 @@ import { buildLargeOrganization, LARGE, readWithin } from "../large_organization
 
 const [path = "", wanted = "", bills = "2000"] = Deno.args;
 const AT = "2026-11-20T08:00:00Z";
-/** Less is not worth a line. */
+/** A smaller factor does not justify a line. */
 const LEAST = 1.2;
 const ROUNDS = 3;
 const print = (line: string) => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
@@ -99,7 +99,7 @@ try {
   await cluster.stop();
 }
 
-/** The shortest of several calls, after one that plans; all is rolled back, the other function too. */
+/** The shortest of several calls after a planning call; everything is rolled back, including the changed function. */
 async function timed(database: SqlDatabase, work: (session: Session) => Promise<unknown>, without?: string) {
   let shortest = Infinity;
   const takenBack = new Error("taken back");

@@ -1,8 +1,8 @@
 /**
  * `deno run -A bench/sql/roll_bills.ts [bills] [days]`: measures the job's rolling and materializing on a throw-away
  * PostgreSQL server (default: a million bills, five days) against the floor of the same run (roll_floor.sql),
- * alternating, in wall-clock and server CPU time. It runs the function's own job with parallel pages; only PostgREST is
- * left out. Each day is rolled twice: the second time nothing is due.
+ * alternating, in wall-clock and server CPU time. It runs the function's own job with parallel pages, but without
+ * PostgREST. Each day is rolled twice; the second roll finds no due bills.
  */
 import { rollBills } from "../../functions/cron-reminders/roll_stage.ts";
 import type { SqlDatabase } from "../../local/database/sql.ts";

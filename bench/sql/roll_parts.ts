@@ -1,7 +1,6 @@
 /**
- * `deno run -A bench/sql/roll_parts.ts [bills]`: where the time of the daily roll goes, by EXPLAIN ANALYZE of the pages
- * of a day (default: of a million bills), each taken back. Milliseconds; clocks inside the plan make it slower by a
- * bit.
+ * `deno run -A bench/sql/roll_parts.ts [bills]`: the parts of the daily roll's time, by EXPLAIN ANALYZE of the pages of
+ * a day (default: of a million bills), each rolled back. Milliseconds; the plan's own clocks make it slightly slower.
  */
 import { print } from "../../local/command_line.ts";
 import { createRemindersStore } from "../../shared/db/reminders_store.ts";
@@ -11,7 +10,7 @@ import { withBills } from "./million_bills.ts";
 const AT = "2026-11-20T08:00:00Z";
 const [bills = 1_000_000] = Deno.args.map(Number);
 
-/** What EXPLAIN says of a step. */
+/** A step in the output of EXPLAIN. */
 interface Plan {
   "Node Type": string;
   "Subplan Name"?: string;
@@ -60,7 +59,7 @@ async function rollingStatement(): Promise<string> {
     .replaceAll("roll_bills.at", `'${AT}'::timestamptz`);
 }
 
-/** The steps that the statement names, and of what is written also where it comes from. */
+/** The steps named in the statement, and for writes also the source of their rows. */
 function addSteps(plan: Plan): void {
   const name = plan["Subplan Name"];
   if (name?.startsWith("CTE")) add(name, plan["Actual Total Time"] * plan["Actual Loops"]);

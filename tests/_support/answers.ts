@@ -30,7 +30,7 @@ export function holdToSchema(name: string, answer: unknown, tool?: string): void
     const data = parse(name, schema, answer);
     if (!PARTS.includes(name)) assertEquals(data, answer, `${name} answers with keys that its schema does not list`);
   } catch (error) {
-    // Report the reason, which a function would hide behind a 500.
+    // Reports the reason, which a function would hide behind a 500.
     reportError(error);
     throw error;
   }

@@ -13,7 +13,7 @@ const RULE: NewRule = {
   approver: "manager",
 };
 
-/** The instant at which a day's calls are made. */
+/** The instant of a day's calls. */
 export const noon = (books: Books) => `${books.today()}T12:00:00Z`;
 
 /** Sets all rules of an organization, as its owner. */
@@ -33,7 +33,7 @@ export async function setRules(
   assertEquals(answer, { outcome: "changed" });
 }
 
-/** Makes a call that must wait for approval. @returns its proposal's id. */
+/** Makes a call that must wait for approval. @returns its proposal's id */
 export async function proposes(books: Books, tool: string, args: Json): Promise<string> {
   const error = await books.fails("awaiting_approval", tool, args);
   assertEquals(error.retryable, false);
@@ -50,7 +50,7 @@ export async function readProposal(database: TestDatabase, books: Books, id: str
   return answer.proposal;
 }
 
-/** A press on the page. @param hash defaults to the shown proposal's. */
+/** A press on the page. @param hash defaults to the shown proposal's */
 export async function decide(
   database: TestDatabase,
   books: Books,
@@ -67,7 +67,7 @@ export async function decide(
   });
 }
 
-/** Decides as the service does when a person's assistant calls decide_proposal. */
+/** Decides like the service when a person's assistant calls decide_proposal. */
 export async function decideAsAssistant(
   database: TestDatabase,
   books: Books,

@@ -77,7 +77,7 @@ export async function confirmed(books: Books, ids: string[]): Promise<Record<str
 /** The output of a template with a missing fact. */
 const MISSING = /\b(undefined|null|NaN|Invalid Date)\b|\[object/;
 
-/** Checks that no text of an answer lacks a fact. */
+/** Checks that every text of an answer has all its facts. */
 export function assertNothingMissing(answer: Json): void {
   if (typeof answer === "string") assert(!MISSING.test(answer), `a fact is missing: ${answer}`);
   else if (typeof answer === "object") { for (const value of Object.values(answer ?? {})) assertNothingMissing(value); }
@@ -145,7 +145,7 @@ function booksOf(database: TestDatabase, opened: OpenedBooks): Books {
     async fails(code, tool, args) {
       const result = await call(tool, args);
       assertEquals(result.error?.code, code, JSON.stringify(result));
-      // This is read aloud to a person: a full sentence, no internals.
+      // The text is read aloud to a person, so it must be a full sentence without internals.
       assertMatch(result.error.message, /^["\p{Lu}0-9].*\.$/u);
       return result.error;
     },

@@ -40,7 +40,7 @@ export interface Cluster {
  * Ready in about two seconds: `TEMPLATES` can be copied, and database `postgres` is bootstrapped like the first one.
  * @param options.settings of the server, for example for a measurement; they override the test defaults.
  * @param options.libraries to preload beside pg_cron.
- * @param options.dir where its data is kept, such as a small file system.
+ * @param options.dir the folder of its data, such as a small file system
  */
 export async function startCluster(
   { settings = {}, libraries = [], dir }: {
@@ -91,7 +91,7 @@ export async function startCluster(
   };
 }
 
-// Used by the tests and the CLI's `db lint`, which report it themselves when one is missing.
+// Used by the tests and the CLI's `db lint`, which report a missing one themselves.
 const TEST_EXTENSIONS = ["pgtap", "plpgsql_check"];
 
 async function bootstrap(url: string, hasCron: boolean): Promise<void> {

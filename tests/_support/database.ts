@@ -18,7 +18,7 @@ import { databaseInMemory } from "./memory_database.ts";
 import { hasPlatform, newDatabase, newMigratedDatabase, withParts } from "./new_database.ts";
 
 export interface TestDatabase extends SqlDatabase {
-  /** Calls `public.<name>(args)` as PostgREST does: JSON in, one transaction, role `service_role`. */
+  /** Calls `public.<name>(args)` like PostgREST: JSON in, one transaction, role `service_role`. */
   asService<Result>(name: string, args: Record<string, unknown>): Promise<Result>;
   /** Runs `work` in a transaction under a database role with these JWT claims. */
   asRole<Result>(
@@ -44,7 +44,7 @@ export async function openDatabase(url = Deno.env.get("TEST_DATABASE_URL")): Pro
   return withHelpers(database, await emptyTables(database));
 }
 
-// Switches plans on: without plans nothing is refused, which would hide missing checks.
+// Switches plans on, because without plans nothing is refused, which would hide missing checks.
 const switchPlansOn = (database: SqlDatabase) => switchPlans(database, "on");
 
 /** Shared by all databases in memory. */
@@ -172,7 +172,7 @@ function withHelpers(database: Opened, toEmpty: EmptyTable[]): TestDatabase {
       const [row] = await database.query<{ tables: string | null }>(
         `select string_agg(name, ', ') as tables from (${inUse.join(" union all ")}) as used`,
       );
-      // The cascade is safe, since only tables that start empty refer to these.
+      // The cascade is safe, because only initially empty tables refer to these.
       if (row?.tables) await database.exec(`truncate ${row.tables} restart identity cascade`);
     },
   };

@@ -2,7 +2,7 @@
 import { importExpenses } from "../../functions/mcp/tools/import_expenses/contract.ts";
 import type { ImportRow } from "../../shared/import/read_import.ts";
 
-/** A call with these rows as a short file. @param rows with the bank's words, or only a name. */
+/** A call with these rows as a short file. @param rows with the bank's words, or only a name */
 export const importOf = (rows: (Omit<ImportRow, "text"> & { text?: string })[]) => ({
   step: "all",
   file: "rows",

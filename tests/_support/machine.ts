@@ -1,6 +1,6 @@
 /**
  * Measures how slow the machine is now, so that limits in seconds hold anywhere: virtual machines lose half their
- * processor or most of their memory bandwidth from one minute to the next. The yardstick works like our parsers, on
+ * processor or most of their memory bandwidth from one minute to the next. The yardstick works like our parsers, with
  * more strings, objects and maps than fit in caches.
  */
 import process from "node:process";
@@ -56,8 +56,8 @@ export function isInTime(tookMs: number, limitMs: number, clock: keyof Times): b
 }
 
 /**
- * @returns whether the whole took at most this many times as long as a quarter. With slow memory linear code grows
- *   faster too, so the limit is raised.
+ * @returns whether the whole took at most this many times as long as a quarter. With slow memory, linear code also
+ *   grows faster, so the limit is raised.
  */
 export function growsWithin(quarterMs: number, wholeMs: number, most: number): boolean {
   return wholeMs < most * quarterMs ||

@@ -40,7 +40,7 @@ interface Beginning {
 
 export function databaseInMemory(beginning: Beginning): SqlDatabase {
   const owner: Owner = {};
-  /** Statements and transactions of all databases, one after the other. */
+  /** Statements and transactions of all databases, in sequence. */
   const inTurn = <Result>(work: (machine: Machine) => Promise<Result>): Promise<Result> => {
     // PGlite sets an exit code at its start and after every SQL error, which would fail the test run.
     const result = turn.then(async () => {
@@ -115,7 +115,7 @@ const Instance = WebAssembly.Instance;
 WebAssembly.Instance = class extends Instance {
   constructor(module: WebAssembly.Module, imports?: WebAssembly.Imports) {
     super(module, imports);
-    // Others make instances too, but only libraries are linked.
+    // Other code also creates instances, but only libraries are linked.
     if (imports && "GOT.mem" in imports) libraries++;
   }
 };

@@ -13,7 +13,7 @@ export interface NewDatabase {
 
 /**
  * @param serverUrl any database of the server: one marked as a template is copied (cluster.ts); any other stands for a
- * server without the platform, where the caller creates everything as its superuser.
+ *   server without the platform, whose superuser creates everything
  */
 export async function newDatabase(serverUrl: string): Promise<NewDatabase> {
   const template = databaseIn(serverUrl);

@@ -49,7 +49,7 @@ export interface Server {
   pid(): number;
   /**
    * Ends it and starts it on the same data: `fast` ends the sessions and writes a checkpoint, `crash` kills every
-   * process at once, as when the machine fails, so that the start recovers from the log.
+   * process at once, like a machine failure, so that the start recovers from the log.
    */
   restart(how: "fast" | "crash"): Promise<void>;
   /** The end of its log. */
@@ -60,7 +60,7 @@ export interface Server {
 const PREFIX = "expense-service-postgres-";
 
 /**
- * @param options.dir where its folder is made, such as a small file system; the system's temporary folder by default.
+ * @param options.dir the parent of its folder, such as a small file system; the system's temporary folder by default
  */
 export async function startServer(
   binaries: Binaries,

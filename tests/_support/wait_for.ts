@@ -1,7 +1,7 @@
 /** Polls for conditions without an event. */
 
 /**
- * Resolves to what `look` finds, as soon as it finds something.
+ * Resolves to the first result of `look`.
  * @throws {Error} after `deadlineMs`.
  */
 export async function waitFor<Value>(

@@ -11,7 +11,7 @@ const PLAIN =
   /^shared\/(amounts|clean_text|clock|config|error_codes|errors|exact_json|iso_day|log|organization_state|outcome|parse_json|roles|routes|signed_token|urls)\.ts$/;
 const isRule = (path: string) => /^shared\/[^/]+\//.test(path) && !OUTWARD.test(path);
 
-/** The deploy CLI finds local modules with a regular expression; what it misses is silently not uploaded. */
+/** The deploy CLI finds local modules with a regular expression; a module that it misses is silently not uploaded. */
 function isMissed({ text, kind, specifier, path }: Import): boolean {
   if (kind === "dynamic") return !/^import\(\s*["']/.test(text);
   if (!path) return false;
@@ -21,7 +21,7 @@ function isMissed({ text, kind, specifier, path }: Import): boolean {
 }
 
 export const importRules: Rule[] = [
-  eachFile("index.ts of a function imports its own app and shared, nothing else", {
+  eachFile("a function's index.ts imports only its own app and shared", {
     where: /^functions\/[^/]+\/index\.ts$/,
     planted: {
       "functions/oauth/index.ts": `import { createMcpApp } from "../mcp/app.ts";`,
@@ -49,7 +49,7 @@ export const importRules: Rule[] = [
     planted: { "shared/planted.ts": `export * from "../functions/mcp/cors.ts";` },
     violations: ({ imports }) => imports.filter((one) => one.path && !one.path.startsWith("shared/")).map(describe),
   }),
-  eachFile("rules are pure: they import rules, plain types and packages that do nothing", {
+  eachFile("rules are pure: they import rules, plain types and packages without I/O", {
     where: /^shared\/[^/]+\//,
     planted: {
       "shared/oauth/planted.ts": `import { Hono } from "hono";`,
@@ -64,12 +64,12 @@ export const importRules: Rule[] = [
             : /^(hono(?!\/jsx$)|@supabase\/|nodemailer)/.test(one.specifier)
         ).map(describe),
   }),
-  eachFile("no file imports itself by way of others, not even types", {
+  eachFile("no import cycles, not even of types", {
     where: /^(local|functions|shared)\//,
     planted: { "shared/http/transport_security.ts": `import { createApp } from "./app.ts";` },
     violations: ({ path }, project) => isInCycle(path, project) ? [" is in an import cycle"] : [],
   }),
-  eachFile("only tests import tests, only local and tests import local", {
+  eachFile("only tests import tests; only local and tests import local", {
     where: /^(local|functions|shared)\//,
     planted: { "local/planted.ts": `import { startStack } from "../tests/_support/stack.ts";` },
     violations: ({ path, imports }) =>
@@ -77,7 +77,7 @@ export const importRules: Rule[] = [
         one.path?.startsWith("tests/") || (one.path?.startsWith("local/") && !path.startsWith("local/"))
       ).map(describe),
   }),
-  eachFile("imports have a form that the deploy CLI's scanner finds", {
+  eachFile("imports have a form that the deploy CLI's scanner recognizes", {
     where: /^(functions|shared)\//,
     planted: {
       "functions/mcp/planted.ts": `import answer, {\n  type Question,\n} from "./answer.ts";`,
@@ -87,12 +87,12 @@ export const importRules: Rule[] = [
     },
     violations: ({ imports }) => imports.filter(isMissed).map(({ line }) => `:${line} is not found by the scanner`),
   }),
-  eachFile("no module is found by way of import.meta", {
+  eachFile("no module is located by import.meta", {
     where: /^(functions|shared)\//,
     planted: { "shared/planted.ts": `const page = new URL("./page.html", import.meta.url);` },
     violations: ({ text }) => /\bimport\.meta\b/.test(text) ? [" uses import.meta"] : [],
   }),
-  eachFile("packages are imported by their exact entry of import_map.json", {
+  eachFile("packages are imported by their exact entry in import_map.json", {
     where: /./,
     planted: {
       "shared/planted.ts": `import { z } from "npm:zod@4";`,
@@ -104,7 +104,7 @@ export const importRules: Rule[] = [
         .filter(({ specifier }) => !(specifier in listed)).map(describe);
     },
   }),
-  eachFile("nothing that runs outside of tests comes from deno-std, one person's copy of the standard library", {
+  eachFile("only tests import deno-std, a third party's copy of the standard library", {
     where: /^(functions|shared|local)\//,
     planted: {
       "shared/planted.ts": `import { assert } from "@std/assert";`,

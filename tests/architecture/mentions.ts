@@ -1,10 +1,10 @@
 /**
- * Where the environment, the console, the clock, the database and globals missing from the edge runtime may be
- * mentioned.
+ * The places that may mention the environment, the console, the clock, the database, and globals missing from the edge
+ * runtime.
  */
 import { eachFile, onlyIn, type Rule } from "./rule.ts";
 
-/** PostgreSQL's own timeouts run by the clock; load is measured by it. */
+/** PostgreSQL's own timeouts and the load measurements run by the clock. */
 const MEASURED = /^tests\/(pg|load)\/|^tests\/(_support\/machine|fuzz\/fuzz|readme\/fresh_folder)\.ts$/;
 const DEPLOYED = /^(functions|shared)\//;
 const OUTWARD = /^shared\/((db|http|pages|mail)\/|net\/deno_network\.ts$|credentials\/nonce\.ts$|[^/]+$)/;
@@ -16,13 +16,13 @@ export const mentionRules: Rule[] = [
     where: DEPLOYED,
     planted: { "functions/oauth/planted.ts": `const secret = Deno.env.get("OAUTH_CODE_SECRET");` },
   }),
-  onlyIn("only the log prints", {
+  onlyIn("only the log writes to the console", {
     mention: /^console\b/,
     places: /^shared\/log\.ts$/,
     where: DEPLOYED,
     planted: { "shared/oauth/planted.ts": `console.error("here");` },
   }),
-  onlyIn("only index.ts of a function serves", {
+  onlyIn("only a function's index.ts calls Deno.serve", {
     mention: /^Deno\.serve/,
     places: /^functions\/[^/]+\/index\.ts$/,
     where: DEPLOYED,
@@ -40,9 +40,9 @@ export const mentionRules: Rule[] = [
     where: DEPLOYED,
     planted: { "functions/mcp/planted.ts": "const sql = `select id\n from app.expenses`;" },
   }),
-  onlyIn("what the connector says is in the catalog", {
+  onlyIn("all texts of the connector come from the catalog", {
     mention: /^"[^"]*\b[a-z’']+ [a-z’']+ [a-z’']+\b/i,
-    // The contracts describe their fields (decision 069); host.ts answers in the words of JSON-RPC.
+    // The contracts describe their fields (decision 069); host.ts answers in JSON-RPC's words.
     places: /^functions\/mcp\/(tools\/\w+\/contract|chart\/page|chart\/view\/host)\.ts$/,
     where: /^functions\/mcp\//,
     planted: {
@@ -50,7 +50,7 @@ export const mentionRules: Rule[] = [
       "functions/mcp/chart/view/planted.ts": "const text = `Not part of it: ${left}`;",
     },
   }),
-  onlyIn("only the clock and the log ask the system what time it is", {
+  onlyIn("only the clock and the log read the system time", {
     mention: /^(Date\.now|new Date\(\))$/,
     places: /^shared\/(clock|log)\.ts$/,
     where: DEPLOYED,
@@ -59,7 +59,7 @@ export const mentionRules: Rule[] = [
       "shared/oauth/planted.ts": `const at = Date.now();`,
     },
   }),
-  onlyIn("no test judges how long something takes by the clock", {
+  onlyIn("no test measures durations by the clock", {
     mention: /^performance\.now$/,
     places: MEASURED,
     where: /^tests\//,
@@ -80,7 +80,7 @@ export const mentionRules: Rule[] = [
         )
           .map(({ name, line }) => `:${line} mentions ${name}`),
   }),
-  onlyIn("no globals that Deno 2.1 does not have", {
+  onlyIn("no globals that Deno 2.1 lacks", {
     mention:
       /^(Temporal|RegExp\.escape|Uint8Array\.from(Base64|Hex)|to(Base64|Hex)\(\)|Error\.isError|Math\.sumPrecise)$/,
     places: /^$/,

@@ -28,7 +28,7 @@ export function eachFile(
   };
 }
 
-/** A rule that certain names may be mentioned in certain places only. */
+/** A rule that certain names may be mentioned only in certain places. */
 export function onlyIn(
   name: string,
   { mention, places, where, planted }: {

@@ -9,7 +9,7 @@ const CREATED = /^create (?:or replace )?(function|table|type|view) \w+\.(\w+)/g
 const EVERYTHING_ELSE = new Set(["foundation", "schema_version"]);
 
 export const shapeRules: Rule[] = [
-  eachFile("a file over 300 lines says why", {
+  eachFile("a file over 300 lines gives the reason", {
     where: /^(functions|shared|local)\//,
     planted: { "shared/planted.ts": "/** Long. */\n".padEnd(LONGEST + 20, "\n") },
     violations: ({ text }) =>
@@ -28,7 +28,7 @@ export const shapeRules: Rule[] = [
         ? /\/[a-z0-9_]+(\.d)?\.tsx?$/.test(path) ? [] : [" is not in snake_case"]
         : [" is not in a folder in kebab-case"],
   }),
-  eachFile("a page says by which library it is rendered", {
+  eachFile("a page names its JSX library", {
     where: /\.tsx$/,
     planted: { "functions/oauth/planted.tsx": "export const page = <p>Planted</p>;" },
     violations: ({ text }) =>

@@ -34,13 +34,13 @@ journey("what an assistant did is seen, undone, and done again", async (page) =>
   for (const amount of ["€14.50", "€20.00"]) assertStringIncludes(await main(page), amount);
   await press(page, "Undo");
   assertStringIncludes(await said(page), "Done. This is what was undone.");
-  // The page before still has its button.
+  // The previous page still has its button.
   await page.goBack();
   if (await page.getByRole("button", { name: "Undo", exact: true }).count() > 0) await press(page, "Undo");
   const listed = async () => (await call("list_expenses")).data.rows.find(({ name }: Json) => name === "Lunch").amount;
   assertEquals(await listed(), "14.50");
 
-  // Of many things, the page of the change asks.
+  // For a large change, its page asks first.
   await page.goto("/account/activity");
   await page.getByRole("link", { name: "Undo…" }).click();
   assertStringIncludes(await heading(page) ?? "", "Logged 6 expenses");
@@ -49,7 +49,7 @@ journey("what an assistant did is seen, undone, and done again", async (page) =>
   await press(page, "Do it again");
   assertEquals((await names()).length, 7);
 
-  // A filter, by what the form offers.
+  // A filter with the form's options.
   await page.goto("/account/activity");
   await page.getByText("Filter changes", { exact: true }).click();
   await page.getByLabel("Name", { exact: true }).fill("lunch");

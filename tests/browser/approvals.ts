@@ -17,7 +17,7 @@ interface Mail {
 }
 const mailsTo = async (to: string): Promise<Mail[]> =>
   await (await fetch(`${stack.mail_url}?to=${encodeURIComponent(to)}`)).json();
-/** A mail that is sent after the assistant was answered. */
+/** A mail that is sent after the assistant's answer. */
 const mailAbout = (to: string, subject: string) =>
   waitFor(async () => (await mailsTo(to)).find((mail) => mail.subject.includes(subject)));
 const linkIn = ({ text }: Mail) => /https?:\/\/\S+\/account\/approvals\/\S+/.exec(text)![0];
@@ -60,7 +60,7 @@ journey(
     await follow(page, "One change is waiting for your approval");
     await page.getByRole("link", { name: /^ben@example.com’s Test client wants to add/ }).click();
 
-    // Forwarded to somebody else, it isn't there.
+    // Forwarded to another person, the page is not found.
     const dana = await visitor();
     await begin(dana, "dana@example.com", "Elsewhere");
     await dana.goto(linkIn(mail));
@@ -69,7 +69,7 @@ journey(
 
     await press(anna, "Approve");
     assertStringIncludes(await said(anna), "Approved by anna@example.com");
-    // The other window still has its buttons, and so has the page before.
+    // The other window still has its buttons, and so has the previous page.
     await press(page, "Reject");
     assertStringIncludes(await said(page), "Somebody else had already decided");
     await anna.goBack();

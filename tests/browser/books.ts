@@ -37,7 +37,7 @@ journey("what is due is paid from the digest's link, once, and taken back", asyn
   });
   assertEquals((await ran.json()).errors, []);
   const digest = await newestMail("anna@example.com");
-  // Of 31.21 the remainder stays with who paid.
+  // The remainder of 31.21 stays with the payer.
   assertStringIncludes(digest, "You owe ben@example.com: €15.60");
 
   const books = await visitor();

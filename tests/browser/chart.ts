@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /**
- * `deno task suite browser`: the chart framed as hosts frame it, at two widths and in both themes. Pictures go to
+ * `deno task suite browser`: the chart in a frame like a host's, at two widths and in both themes. Pictures go to
  * `node_modules/.cache/pictures`, except in CI, where nobody looks at them.
  */
 import { assert, assertEquals } from "@std/assert";
@@ -78,7 +78,7 @@ for (const [name, data] of Object.entries(EXAMPLES)) {
             !/^not ours: <(script|span class="bar")/.test(fault)
           );
           assertEquals([faults, complaints, requests], [[], [], []], `${size} ${theme}`);
-          // The host gives it the height it asks for, so nothing scrolls inside.
+          // The host gives it the requested height, so nothing scrolls inside.
           await page.waitForFunction(() => {
             const frame = document.querySelector("iframe")!;
             return frame.clientHeight >= 60;
@@ -141,7 +141,7 @@ Deno.test({
         return Math.round((parseFloat(left) + parseFloat(width)) / bar.clientWidth * 100);
       })
     );
-    // As wide as the largest budget, 700.00, each at the end of what may be spent.
+    // As wide as the largest budget, 700.00; each mark at the end of its available amount.
     assertEquals(
       marks.map((mark, i) => Math.abs(mark - [89, 71, 7, 1, 6, 100][i]!) <= 1),
       Array(6).fill(true),

@@ -1,6 +1,6 @@
 /**
  * `deno task suite browser`: consent in Chromium for each kind of client. Chromium applies the page's `form-action` to
- * the redirect after a form post (CSP3 §6.4.2), which only a browser test sees; each way back is also tried with
+ * the redirect after a form post (CSP3 §6.4.2), which only a browser test sees. Each redirect is also tried with
  * `'self'` alone, where it must fail.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
@@ -27,7 +27,7 @@ const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 interface Client {
   redirectUri: string;
-  /** Where the client's callback sends the browser, for clients that redirect again. */
+  /** The next address of the client's callback, for clients that redirect again. */
   endsAt?: string;
   close(): Promise<void>;
 }
@@ -155,7 +155,7 @@ for (const [kind, { start, says }] of Object.entries(CLIENTS)) {
         });
         assertEquals(exchanged.status, 200, await exchanged.text());
 
-        // Test of the test: without its entry in the policy this way back is blocked.
+        // Test of the test: without its entry in the policy, this redirect is blocked.
         await context.route("**/api/oauth/authorize?*", async (route) => {
           const response = await route.fetch();
           const policy = response.headers()["content-security-policy"]!.replace(

@@ -1,7 +1,7 @@
-// What is asked of every page in a real browser: readable, reachable by keyboard, nowhere too wide. JavaScript, since
-// it runs inside the page, whose types are not ours.
+// Checks of every page in a real browser: readable, reachable by keyboard, nowhere too wide. JavaScript, because it
+// runs inside the page, whose types are not ours.
 
-/** Every fault found, in words; empty when there is none. */
+/** Every fault in words; empty without one. */
 export function faultsOf() {
   const faults = [];
   const { documentElement: root } = document;
@@ -85,7 +85,7 @@ export function faultsOf() {
   return faults;
 }
 
-/** What has the focus and whether that can be seen; null when it is back at the document. */
+/** The focused element and whether its focus is visible; null when the focus is back at the document. */
 export function focused() {
   const element = document.activeElement;
   if (!element || element === document.body) return null;
@@ -98,7 +98,7 @@ export function focused() {
   };
 }
 
-/** Forgets the focus, so that the next Tab goes to the first thing on the page. */
+/** Clears the focus, so that the next Tab goes to the first element of the page. */
 export function startAtTop() {
   document.body.tabIndex = -1;
   document.body.focus();

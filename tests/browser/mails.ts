@@ -121,7 +121,7 @@ Deno.test(
   },
 );
 
-/** Runs in the page: the ground that the browser's own text colour of the theme is for. */
+/** Runs in the page: the background for the browser's own text color of the theme. */
 const CANVAS = `(() => {
   document.body.insertAdjacentHTML("beforeend", '<i style="background:Canvas"></i>');
   const { backgroundColor } = getComputedStyle(document.body.lastChild);
@@ -129,7 +129,7 @@ const CANVAS = `(() => {
   return backgroundColor;
 })()`;
 
-/** Runs in the page: how far it overflows, and which texts fail WCAG AA contrast. */
+/** Runs in the page: its overflow, and texts that fail WCAG AA contrast. */
 const MEASURE = `(() => {
   const luminance = (rgb) => {
     const [r, g, b] = rgb.map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);

@@ -18,7 +18,7 @@ const WIDTHS = { phone: 390, narrow: 320, desktop: 1280, zoomed: 640 } as const;
 type Size = keyof typeof WIDTHS;
 const THEMES = ["light", "dark"] as const;
 const ALL = Object.keys(WIDTHS) as Size[];
-/** axe looks at these. */
+/** axe checks these. */
 const SIZES: Record<typeof THEMES[number], Size[]> = IS_SHORT
   ? { light: ["phone"], dark: ["desktop"] }
   : { light: ALL, dark: ALL };
@@ -39,7 +39,9 @@ Deno.test.afterAll(async () => {
   await stage.close();
 });
 
-/** One for all pages, since a new one for each took half of the time; and what the page under test complains of. */
+/**
+ * One context for all pages, because a new one for each took half of the time, and the problems of the page under test.
+ */
 async function openWindow(colorScheme: typeof THEMES[number]) {
   const context = await browser.newContext({ colorScheme, timezoneId: "Europe/Berlin" });
   const page = await context.newPage();
@@ -94,7 +96,7 @@ async function look(state: State, theme: typeof THEMES[number]): Promise<void> {
   assertEquals(complaints.filter((text) => !text.startsWith("Failed to load resource")), [], theme);
 }
 
-/** What axe finds: the rules of WCAG and best practices. */
+/** The problems that axe finds: the rules of WCAG and best practices. */
 async function runAxe(page: Page): Promise<void> {
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate("axe.run()") as axe.AxeResults;

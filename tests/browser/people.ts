@@ -27,7 +27,7 @@ journey("one invites another, who joins, becomes the owner, and removes the firs
   await press(page, "Send invitation");
   assertStringIncludes(await said(page), "Invited.");
 
-  // Ben has no account; the link's page makes one.
+  // Ben has no account; the link's page creates one.
   const ben = await visitor();
   await ben.goto(await linkIn("ben@example.com", "/invitation"));
   assertEquals(await heading(ben), "Join Garden Street?");

@@ -13,11 +13,11 @@ import { launchChromium } from "./chromium.ts";
 import { STATES } from "./states.ts";
 
 const KEPT = new URL("../../docs/pictures/", import.meta.url).pathname;
-/** As wide as a phone, and alike, since they stand side by side. */
+/** As wide as a phone, and alike, because they stand side by side. */
 const VIEWPORT = { width: 440, height: 640 };
 /** Smaller, so that the chart fills it: all pictures have the same size in pixels. */
 const CHART_VIEWPORT = { width: 374, height: 544 };
-/** Of what a reader has to fetch. */
+/** The total size that a reader has to load. */
 const MOST_BYTES = 200_000;
 
 const PICTURES: Record<string, (page: Page) => Promise<void>> = {

@@ -1,4 +1,4 @@
-/** Every page in each state worth seeing. */
+/** Every page in each notable state. */
 import { signIn } from "../functions/auth-callback/harness.ts";
 import { EMAIL, page, type State } from "./states/state.ts";
 import { ACCOUNT_STATES } from "./states/accounts.ts";

@@ -18,7 +18,7 @@ Deno.test.afterAll(async () => {
   await stack?.stop();
 });
 
-/** @param walk gets the page of one person, and opens another's with `visitor`. */
+/** @param walk gets the page of one person, and opens another's with `visitor` */
 export function journey(
   name: string,
   walk: (page: Page, context: BrowserContext, visitor: () => Promise<Page>) => Promise<void>,
@@ -57,7 +57,7 @@ export const press = (page: Page, name: string): Promise<void> =>
   page.getByRole("button", { name, exact: true }).click();
 export const follow = (page: Page, name: string): Promise<void> =>
   page.getByRole("link", { name, exact: true }).click();
-/** By the link of the embedded stack, on whatever login page is open. */
+/** Uses the link of the embedded stack, on the current login page. */
 export async function signInAsDemo(page: Page): Promise<void> {
   await follow(page, "Sign in as demo@example.com");
   await press(page, "Sign in");

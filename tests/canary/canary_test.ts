@@ -1,7 +1,7 @@
 /**
  * Functions that run as the service bypass row-level security, so their filters are the only protection: all data of a
- * second organization carry a canary. No page, call or mail of the first one's people returns a canary or
- * changes a row of the second. Each kind of call is a table that fails when something new is missing from it.
+ * second organization carry a canary. No page, call or mail of the first organization's people returns a canary or
+ * changes a row of the second. Each kind of call has a table, and a test fails when a new call is missing from it.
  */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";

@@ -17,7 +17,8 @@ interface Call {
   /** Calls that must come first. */
   after?: [name: string, args: Args][];
   /**
-   * For a job that processes all organizations: the tables of the second one that it may change, as `dump` names them.
+   * For a job that processes all organizations: the tables of the second one that it may change, with the names in
+   * `dump`.
    */
   touches?: string[];
   /** For an answer about everybody: the first organization's part. */
@@ -27,7 +28,7 @@ interface Call {
 const at = NOW;
 const until = "2027-01-01T00:00:00Z";
 const envelope = { key_id: "00000000", alg: "aes-gcm-hkdf", nonce: "AAAAAAAAAAAAAAAA", data: "AA==" };
-/** Says whose rows are whose; only ids and dates, which only the job sees. */
+/** Contains owners with only ids and dates, which only the job sees. */
 const nothing = () => null;
 const DIGESTS = ["app.events", "jobs.reminder_digests", "jobs.reminder_log", "jobs.notice_log"];
 
@@ -270,7 +271,7 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   dismiss_grant_alerts: ({ first }) => [{ args: { user_id: first.memberId, until: at, at } }],
   end_calendar: (t) => of(t, (one) => ({ user_id: t.first.memberId, organization_id: one.organizationId, at })),
   find_client: ({ first }) => [{ args: { client_id: first.clientId, at } }],
-  // Days alone, whosever payments wait for them.
+  // Only days, no matter whose payments wait for them.
   find_days_to_rate: () => [{ args: { at, size: 60 } }],
   find_rolling_pages: () => [{ args: { at, size: 2000 }, part: nothing }],
   // Ciphertext with its link, which only the job sees.
@@ -489,8 +490,8 @@ const of = ({ first, second }: Tenants, args: (one: Tenant) => Args): Call[] =>
   [first, second].map((one) => ({ args: args(one) }));
 
 /**
- * Makes every call, each on the original rows, and names what leaked from the second organization or changed in it.
- * @param only functions to call instead of all.
+ * Makes every call, each on the original rows, and reports leaks and changes of the second organization.
+ * @param only functions to call instead of all
  */
 export async function checkFunctions(database: TestDatabase, tenants: Tenants, only?: string[]): Promise<string[]> {
   const names = (await database.query<{ name: string }>(

@@ -69,7 +69,7 @@ const ADDRESSES: Record<string, (one: Tenant, links: { unsubscribe: string[]; ca
   "/email/unsubscribe": (_, { unsubscribe }) => ["/email/unsubscribe", ...unsubscribe],
 };
 
-/** Opens every page and names what leaked from the second organization or changed in it. */
+/** Opens every page and reports leaks and changes of the second organization. */
 export async function checkPages(
   database: TestDatabase,
   tenants: Tenants,
@@ -137,7 +137,7 @@ export async function checkPages(
   return { findings: [...findings, ...difference(before, await dump(database, tenants))], seen };
 }
 
-/** The contents that a person finds in it, unpacked. */
+/** The contents of a ZIP for a person, unpacked. */
 const textOf = async (response: Response): Promise<string> =>
   response.headers.get("content-type") === "application/zip"
     ? [...unzip(new Uint8Array(await response.arrayBuffer())).values()].join("\n")

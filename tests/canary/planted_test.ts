@@ -1,7 +1,6 @@
 /**
- * Tests of the test: removes the tenant filters one by one in a separate database; each removal must be noticed. For
- * digests, row-level security is a second barrier: with the filter gone nothing leaks until the owner's rights are gone
- * as well.
+ * Tests of the test: removes the tenant filters one by one in a separate database; the canary must detect each removal.
+ * For digests, row-level security is a second barrier, so nothing leaks until the owner's rights are removed as well.
  */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";
@@ -10,12 +9,12 @@ import { openTenants } from "./tenants.ts";
 
 interface Planted {
   what: string;
-  /** The function that has the filter, and the filter. */
+  /** The function with the filter, and the filter. */
   in: string;
   filter: RegExp;
   /** The function of schema public that shows the leak. */
   seenBy: string;
-  /** What reads as the owner, so that row-level security holds without the filter. */
+  /** Functions that read as the owner, so that row-level security holds without the filter. */
   asOwner?: string;
 }
 
@@ -61,7 +60,7 @@ const tenants = await openTenants(database);
 /** Runs `work` without a filter, then restores it. */
 async function without({ in: name, filter }: Planted, work: () => Promise<void>): Promise<void> {
   const [row] = await database.query<{ source: string }>("select pg_get_functiondef($1::regproc) as source", [name]);
-  // When the filter is the whole condition, something must remain.
+  // If the filter is the whole condition, a true one must remain.
   const changed = row!.source.replace(filter, filter.source.startsWith("(?<=where") ? "true" : "");
   assert(changed !== row!.source, `${name} no longer has ${filter}: update tests/canary/planted_test.ts`);
   await database.exec(changed);

@@ -8,15 +8,15 @@ import { importOf } from "../_support/import_args.ts";
 import type { Role } from "../../shared/roles.ts";
 import { NOW, WORD } from "./tenants.ts";
 
-/** What an answer may not contain: the word, or an amount that has one of these in it. */
+/** Forbidden content of an answer: the word, or an amount that contains one of these numbers. */
 const CANARY = /zq7canary|84,?848,?4\d\d|848484/i;
-/** Nobody's public books come near it, so that sums with it are seen as well. */
+/** No public amount comes near it, so that sums that include it are detected as well. */
 const LARGEST_PUBLIC = 100_000;
 export const CATEGORY = `${WORD} Payroll`;
 export const AMOUNT = "84848484.84";
 
 export interface PrivateBooks {
-  /** By who they are; `opened` is a viewer to whom private categories were opened. */
+  /** By person; `opened` is a viewer with access to private categories. */
   people: Record<Role | "opened", Books>;
   /** Ids of private records. */
   ids: {
@@ -29,9 +29,9 @@ export interface PrivateBooks {
     category: string;
   };
   accountId: string;
-  /** Everything private that has an id; none may show. */
+  /** All private ids; none may appear. */
   allIds: string[];
-  /** The line of the statement that is private, to be imported again. */
+  /** The private line of the statement, for importing it again. */
   statement: Record<string, unknown>;
 }
 
@@ -150,7 +150,7 @@ export async function openPrivateBooks(database: TestDatabase): Promise<PrivateB
   };
 }
 
-/** @param sent the caller's input, which may be echoed. */
+/** @param sent the caller's input, which may be echoed */
 export function privateLeaks(text: string, { allIds }: Pick<PrivateBooks, "allIds">, sent = ""): string[] {
   const said = text.replaceAll(
     new RegExp(`${WORD}[ \\w]*|${AMOUNT}`, "gi"),

@@ -20,7 +20,7 @@ async function fresh(): Promise<PrivateBooks> {
 
 type Args = Record<string, unknown>;
 
-/** Each tool's calls, none of which names the canary but by an id or a part of its name. */
+/** Each tool's calls. None of them names the canary, except by an id or a part of its name. */
 const CALLS: Record<string, (books: PrivateBooks) => Args[]> = {
   get_context: () => [{
     include: ["categories", "settings", "payees", "recent_changes", "provider_links", "members"],
@@ -159,11 +159,11 @@ Deno.test("private records behave as if they didn't exist", async () => {
   for (const [tool, args] of pairs) {
     assertEquals(await said(tool, args(WORD, { exp, bill, chg })), await said(tool, args("Unheard", none)), tool);
   }
-  // The member's category of the same name is another one; for people who see both, the name means the private one.
+  // The member's category of the same name is separate; for people who see both, the name means the private one.
   await member.ok("log_expenses", { items: [{ name: "Ink", amount: "1.00", category: CATEGORY }] });
   const { rows } = await owner.ok("list_expenses", { categories: [CATEGORY] });
   assertEquals(rows.some(({ name }: { name: string }) => name === "Ink"), false);
-  // So is the member's rule.
+  // The member's rule is separate, too.
   const logged = await owner.ok("log_expenses", { items: [{ name: "Raise", payee: `${WORD} GmbH`, amount: "9.00" }] });
   assertEquals(logged.results[0].category, CATEGORY);
   await owner.ok("update_settings", { payee_rules: [{ payee: `${WORD} GmbH`, category: "Gifts" }] });
@@ -175,7 +175,7 @@ Deno.test("private records behave as if they didn't exist", async () => {
       { payee: "Unheard GmbH", category: "Food" },
     ].toSorted((a, b) => a.payee < b.payee ? -1 : 1),
   );
-  // Two of one name cannot become two of one kind.
+  // Two categories of one name cannot become the same kind.
   await owner.fails("duplicate", "update_settings", { category: { action: "make_shared", name: CATEGORY } });
 });
 

@@ -73,7 +73,7 @@ const purge = (name: string, at: string, most: number) =>
   database.query<{ done: Record<string, number> }>(`select jobs.${name}($1, $2) as done`, [at, most])
     .then(([row]) => row!.done);
 
-/** Runs pages until nothing is left to do. Returns how many it took. */
+/** Runs pages until no work is left. Returns their number. */
 async function purgeInPages(most: number): Promise<number> {
   for (let runs = 1; runs < 500; runs++) {
     const { rows, organizations } = await purge("purge_organizations", GRACE_OVER, most);

@@ -1,6 +1,6 @@
 /**
  * Two organizations with a row in every table, from the same fixture. The second one's rows carry a canary: a word in
- * every text and an amount in all money that the constraints allow. Ownership is read from the catalog, so new tables
+ * every text and an amount in all money where the constraints allow it. The catalog shows who owns a row, so new tables
  * and columns are included automatically.
  */
 import type { Session, SqlDatabase } from "../../local/database/sql.ts";
@@ -11,13 +11,13 @@ import { splitStatements } from "../_support/tap.ts";
 export const WORD = "Zq7Canary";
 /** A million times anyone else's amounts. */
 const AMOUNT_MINOR = 8_484_848_484;
-/** The paid part; unequal, so that subtracting one from the other leaves something to see. */
+/** The paid part; unequal, so that their difference is not zero. */
 const PAID_MINOR = AMOUNT_MINOR / 2;
 const LARGEST_OWN_AMOUNT = 1_000_000;
 export const NOW = "2026-11-20T10:00:00Z";
 export const RESOURCE = "https://example.com/api/mcp";
 
-/** Tables whose rows belong to no organization and no person: everybody sees the same, or nobody sees anything. */
+/** Tables whose rows belong to no organization or person: everybody sees the same, or nobody sees anything. */
 const UNOWNED_TABLES = [
   "app.category_keywords",
   "app.currencies",
@@ -37,7 +37,7 @@ const UNOWNED_TABLES = [
   "oauth.ungranted_counts",
 ];
 
-/** Columns that cannot hold a word though no constraint says so, and why. */
+/** Columns that cannot contain a word although no constraint forbids it, with the reason. */
 const NO_WORDS: Record<string, string> = {
   "identity.profiles.timezone": "the database reads it as the name of a place, and fails at any other",
   "app.expense_occurrences.currency": "digests join it to the table of currencies, and would be empty",
@@ -49,7 +49,7 @@ export interface Tenant {
   ownerEmail: string;
   memberId: string;
   memberEmail: string;
-  /** Whom the pages remove. */
+  /** The people whom the pages remove. */
   viewerId: string;
   billId: string;
   /** Variable bills: one that can be connected, and one whose provider rejects the credential. */
@@ -137,7 +137,7 @@ const tenant = (digit: string, suffix: string, name: string): Tenant => {
   };
 };
 
-/** The fixture for one of them: the same rows under other ids. Rows that belong to nobody exist once. */
+/** The fixture for one of them: the same rows under other ids. Rows without an owner exist once. */
 const rowsOf = (own: Tenant, name: string) =>
   splitStatements(FIXTURE + MORE)
     .map((statement) =>
@@ -191,7 +191,7 @@ const idsOf = (own: Tenant) => [own.organizationId, own.ownerId, own.memberId];
 
 interface Table {
   name: string;
-  /** A condition on the row `t`: it belongs to one of the ids in `$1`. */
+  /** A condition for the row `t`: it belongs to one of the ids in `$1`. */
   isOwned: string;
   columns: { name: string; type: string }[];
 }
@@ -312,8 +312,8 @@ async function plant(
 }
 
 /**
- * Every row that is the second organization's or refers to it, as text.
- * @param ignored `schema.table`: what may change.
+ * Every row that belongs to the second organization or refers to it, as text.
+ * @param ignored `schema.table`: tables that may change
  */
 export async function dump(
   session: Session,
@@ -330,7 +330,7 @@ export async function dump(
 let known: Promise<Table[]> | undefined;
 const catalogOf = (session: Session) => known ??= readCatalog(session);
 
-/** The second organization's data in an answer. @param sent the caller's input, which may be echoed. */
+/** The second organization's data in an answer. @param sent the caller's input, which may be echoed */
 export function leaksIn(text: string, { ids }: Pick<Tenants, "ids">, sent = ""): string[] {
   const amounts = text.match(/\b\d[\d,]*\.\d{2}\b/g) ?? [];
   return [

@@ -44,13 +44,12 @@ const CALLS: Record<string, (one: Tenant) => Args[]> = {
 const id = ({ organizationId }: Tenant, prefix: string, last: string) =>
   `${prefix}${organizationId.slice(3, -1)}${last}`;
 
-/** What reading counts. */
+/** The change that reading causes. */
 const COUNTED = ["app.tool_reads", "oauth.rate_buckets"];
 
 /**
- * Makes every call and names what leaked from the second organization or changed in it, and each tool that never
- * worked.
- * @param access of the app; one that may only read changes nothing in its own organization either.
+ * Makes every call and reports leaks and changes of the second organization, and each tool that never worked.
+ * @param access of the app; a read-only app changes nothing in its own organization either
  */
 export async function checkTools(
   database: TestDatabase,
@@ -74,7 +73,7 @@ export async function checkTools(
     for (const one of [tenants.second, tenants.first]) {
       for (const [place, args] of callsOf(one).entries()) {
         const sent = JSON.stringify(args);
-        // As the connector does: the contract parses the arguments first.
+        // Like the connector: the contract parses the arguments first.
         const tool = TOOLS.find(({ listed }) => listed.name === name);
         const parsed = tool?.parse(args);
         if (!parsed?.ok) {

@@ -1,9 +1,9 @@
 /**
- * Adds a bearer token to every request to the connector, for programs that cannot be given one. Everything else passes
- * through unchanged: the suite checks how the server handles hosts, origins and headers.
+ * Adds a bearer token to every request to the connector, for programs without a setting for one. All other data passes
+ * through unchanged: the suite checks the server's handling of hosts, origins and headers.
  */
 
-/** @param target the connector's URL; @param token the access token to send. */
+/** @param target the connector's URL @param token the access token to send */
 export function startBearerProxy(target: string, token: string): { url: string; close(): Promise<void> } {
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, async (request) => {
     const headers = new Headers(request.headers);

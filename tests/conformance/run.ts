@@ -1,7 +1,4 @@
-/**
- * `deno task suite conformance`: the official suite against its own stack; exits with 1 when a check fails that should
- * not.
- */
+/** `deno task suite conformance`: the official suite against its own stack; exits with 1 on an unexpected failure. */
 import { freePort } from "../_support/free_port.ts";
 import { npmTool } from "../_support/npm_tool.ts";
 import { startStack } from "../_support/stack.ts";
@@ -37,7 +34,7 @@ try {
     ...["authorization", "--url", stack.site_url, "--resource", stack.mcp_url],
     ...["--client-id", await register(`http://127.0.0.1:${port}/callback`), "--port", String(port)],
   ];
-  // One run for both: the second scenario reads the document that the first one found.
+  // One run for both, because the second scenario reads the first one's document.
   const checks = await run(args, async (authorizationUrl) => {
     await follow(await person.decide(authorizationUrl));
   });
@@ -51,7 +48,7 @@ try {
 print(failures === 0 ? "\nEverything that applies passes." : `\n${failures} checks failed.`);
 Deno.exit(failures === 0 ? 0 : 1);
 
-/** Runs the suite and reads its results; `onAuthorization` receives the request that a person is asked to open. */
+/** Runs the suite and reads its results; `onAuthorization` receives the request for a person. */
 async function run(args: string[], onAuthorization?: (url: string) => Promise<void>): Promise<Check[]> {
   const folder = await Deno.makeTempDir({ dir: results });
   const { stdout } = await suite.run([...args, "--output-dir", folder], { onAuthorization });
@@ -63,7 +60,7 @@ async function run(args: string[], onAuthorization?: (url: string) => Promise<vo
   return checks;
 }
 
-/** Prints one line per scenario and returns how many checks failed unexpectedly or passed unexpectedly. */
+/** Prints one line per scenario and returns the number of checks with an unexpected result. */
 function report({ name, needFixtureTools = [] }: Scenario, checks: Check[]): number {
   const failed = checks.filter(({ status }) => status === "FAILURE");
   const unexpected = failed.filter(({ id }) => !needFixtureTools.includes(id));

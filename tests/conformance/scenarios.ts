@@ -1,7 +1,4 @@
-/**
- * The parts of the official suite that apply to this server, and checks that cannot pass without the suite's own
- * fixture tools.
- */
+/** The parts of the official suite that apply to this server, and checks that require the suite's own fixture tools. */
 
 /** Package and version of the suite. */
 export const SUITE = "@modelcontextprotocol/conformance@0.2.0-alpha.12";
@@ -12,7 +9,7 @@ export interface Scenario {
   needFixtureTools?: string[];
 }
 
-/** Of `conformance server`, both protocol eras. */
+/** Scenarios of `conformance server`, both protocol eras. */
 export const SERVER_SCENARIOS: Scenario[] = [
   { name: "server-initialize" },
   { name: "ping" },
@@ -35,7 +32,7 @@ export const SERVER_SCENARIOS: Scenario[] = [
   },
 ];
 
-/** Of `conformance authorization`; the second needs a person to press Allow. */
+/** Scenarios of `conformance authorization`; the second needs a person to press Allow. */
 export const AUTHORIZATION_SCENARIOS: Scenario[] = [
   { name: "authorization-server-metadata-endpoint" },
   { name: "authorization-code-grant" },

@@ -1,14 +1,17 @@
-/** Turns access_matrix.md into pgTAP: each caller's access is tried, not read from the catalog. */
+/** Turns access_matrix.md into pgTAP: each caller's access is tested by an attempt, not read from the catalog. */
 
 export interface Matrix {
   /** Four-letter cells by caller, by table. */
   tables: Map<string, Record<string, string>>;
-  /** The same of rows that are kept from some: in a private category, or of others where members see only their own. */
+  /**
+   * The same for rows that are hidden from some people: in a private category, or of other members under own-only
+   * access.
+   */
   private: Map<string, Record<string, string>>;
   ownOnly: Map<string, Record<string, string>>;
   /** Whether a role may select, by role, by view. */
   views: Map<string, Record<string, string>>;
-  /** Columns that `authenticated` may update, by table, when not all of them. */
+  /** Columns that `authenticated` may update, by table, if not all of them. */
   columns: Map<string, string[]>;
   /** Functions that `authenticated` may execute, as `schema.name`. */
   functions: string[];
@@ -73,7 +76,7 @@ function parseFunctions(text: string): string[] {
 const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
 const list = (values: readonly string[]) => `array[${values.map(quote).join(", ")}]::text[]`;
 
-/** Tests one table: every caller that has a cell, every verb. Run after the fixtures and the probe. */
+/** Tests one table: every caller with a cell, every verb. Requires the fixtures and the probe. */
 export function accessTests(table: string, cells: Record<string, string>): string {
   const tests = Object.entries(CALLERS).filter(([name]) => name in cells).flatMap(([name, { role, claims }]) =>
     VERBS.map((verb, index) => {

@@ -53,7 +53,7 @@ for (const [what, { cells, sql }] of Object.entries(KEPT)) {
   }
 }
 
-// Tests of the test: plants each mistake it must catch.
+// Tests of the test: plants each mistake that it must detect.
 const planted = [
   {
     what: "a policy removed",

@@ -121,7 +121,7 @@ Deno.test(
     const quarter = await books.ok("add_bill", { name: "B", amount: "1", month_days: [5], every: 3 });
     assertEquals(quarter.next_dates, ["2026-12-05", "2027-03-05", "2027-06-05"]);
     const today = await books.ok("add_bill", { name: "C", amount: "1", month_days: [20] });
-    // The mails of the day are gone by noon.
+    // The day's mails were sent before noon.
     assertEquals([today.bill.next_due, today.bill.state, today.first_reminder_on], [TODAY, "due", "2026-11-23"]);
   }),
 );
@@ -239,7 +239,7 @@ Deno.test(
         `the person whether they are one cost, which would count twice. If so, undo this; Power is ${bill.id}.`,
     }]);
     assertEquals((await warnings({ name: "Strom", payee: "Stadtwerke München", month_days: [23] })).length, 1);
-    // A date that is paid in advance is still the same one.
+    // A date that is paid in advance keeps its identity.
     await books.ok("mark_bill_paid", { bill_id: bill.id, paid_on: "today", due_on: bill.next_due });
     assertEquals((await warnings({ name: "Strom" })).length, 1);
     for (

@@ -1,4 +1,4 @@
-/** Answers echo the request and report omissions, because a model knows nothing else. */
+/** Answers echo the request and report omissions, because a model has no other information. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, confirmed, type Json } from "../_support/books.ts";

@@ -48,7 +48,7 @@ interface Attempt {
   member: Books;
   owner: Books;
   database: TestDatabase;
-  /** Runs a call that must wait, and looks whether the books are as they were. */
+  /** Runs a call that must wait, and checks that the books stay unchanged. */
   waits(tool: string, args: Json): Promise<string>;
 }
 
@@ -126,7 +126,7 @@ testBooks("approval rules can't be evaded by", {}, {
     await waits(...log(item("60")));
     await backdate("-23:59:59");
     owner.goTo("2026-11-21");
-    // At noon on the next day, it is exactly 24 hours.
+    // At noon on the next day, exactly 24 hours have passed.
     await member.ok(...log(item("151")));
     await waits(...log(item("60")));
   }),
@@ -158,7 +158,7 @@ testBooks("approval rules can't be evaded by", {}, {
     const undone = await member.call("undo_change", { change_id: small.change_id });
     assertEquals(undone.ok, true);
     await waits("undo_change", { change_id: undone.change_id });
-    // Undoing a deletion or a setting counts as one.
+    // Undoing a deletion or a setting counts like one.
     const six = await owner.call(...log(...[1, 2, 3, 4, 5, 6].map((n) => item(`0.0${n}`))));
     await waits("undo_change", { change_id: six.change_id });
     const set = await owner.call("update_settings", { category: { action: "create", name: "Boats" } });
@@ -225,7 +225,7 @@ testBooks("approval rules can't be evaded by", {}, {
     const [large, small] = results.map(({ id }: Json) => id);
     await waits("update_expenses", { ids: [large], set: { date: "2025-12-31" } });
     await waits("update_expenses", { ids: [large], set: { tax: "798.32" } });
-    // For a date the whole amount is at stake, for a tax its own amount.
+    // For a date, the whole amount is at stake; for a tax, only its amount.
     await member.ok("update_expenses", { ids: [small], set: { date: "2025-12-31" } });
     await member.ok("update_expenses", { ids: [large], set: { tax: "140" } });
     await waits("update_expenses", { ids: [large], set: { tax: "151" } });
@@ -410,7 +410,7 @@ testBooks("approval rules can't be evaded by", {}, {
       assertEquals(answer.outcome, outcome);
     }
     await waits(...log(item("900")));
-    // A loosened policy writes no pending proposal, and earlier writes count once it is tightened again.
+    // Loosening the policy writes no pending proposal, and earlier writes count once it is tightened again.
     await setRules(database, owner, []);
     assertEquals((await owner.ok("list_expenses")).rows, []);
     await member.ok(...log(item("901")));
@@ -462,7 +462,7 @@ testBooks("approval rules can't be evaded by", {}, {
   }),
 });
 
-/** Rules about one thing that a tool does, which other tools do too. */
+/** Rules about one effect of a tool that other tools also have. */
 const byTool = (policy: Parameters<typeof setRules>[2], work: (attempt: Attempt) => Promise<void>): Step =>
   attempt(async (given) => {
     await setRules(given.database, given.owner, policy);
@@ -561,7 +561,7 @@ testBooks("approval rules can't be evaded by a file", {}, {
     };
     const first = await commit(2, "150");
     await member.ok("import_expenses", first);
-    // A repeat is the same import.
+    // A repeated call is the same import.
     assertEquals((await member.call("import_expenses", first)).ok, true);
     await waits("import_expenses", await commit(3, "51"));
     await waits(...log(item("51")));

@@ -1,4 +1,4 @@
-/** Automatic payments: which are recorded when a bill rolls, with which amount, and which wait for one. */
+/** Automatic payments: which ones a roll records, with which amount, and which wait for one. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
@@ -10,7 +10,7 @@ test(
     const bill = await addBill(books, { name: "Netflix", amount: "15.99", first_due: "2026-12-05", autopay: true });
     books.goTo("2027-02-05");
     const read = await showBill(books, bill.id);
-    // The one due today has not passed.
+    // Today's date has not passed.
     assertEquals([read.overdue, read.next_due, read.state], [[], "2027-02-05", "due"]);
     await refresh(database, bill.id, "2027-02-05");
     assertEquals(await showBill(books, bill.id), read);
@@ -147,7 +147,7 @@ test("a date that waited for its amount takes over the expense of that amount", 
     books.call("update_bill", { bill_id, occurrence: { due_on: "2026-12-05", action: "set_amount", amount } });
   assertEquals((await set(gas, "84")).warnings, []);
   assertEquals(await paymentsOf(database, gas), [paid("2026-12-04", 8400, false)]);
-  // An amount that a person gives is exact, so both count, and the answer says so.
+  // An amount that a person gives is exact, so both count, and the answer reports it.
   const { warnings } = await set(power, "80");
   assertEquals(warnings.map(({ code }: Json) => code), ["already_spent"]);
   assertStringIncludes(warnings[0].message, "84.00 EUR on 2026-12-04, is recorded already as an expense of another");
@@ -240,7 +240,7 @@ test(
       bill_id: bill.id,
       occurrence: { due_on: "2027-01-05", action: "set_amount", amount: "70" },
     });
-    // From then on there is an amount to go by: the last one.
+    // From then on the last amount serves as an estimate.
     books.goTo("2027-02-10");
     await refresh(database, bill.id, "2027-02-10");
     assertEquals(await paymentsOf(database, bill.id), [

@@ -1,7 +1,7 @@
 /**
  * Anybody who can edit a subscription's notes can name any organization in them. Two organizations receive the same
- * events, and strangers' subscriptions name only one of them. At every instant it must have at least what the other
- * has.
+ * events, but strangers' subscriptions name only one of them. At every instant, that one must have at least the other's
+ * features.
  */
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
@@ -45,12 +45,12 @@ const stepOf = (subscriptions: string[], types: string[]) =>
   });
 
 const attack = fc.constantFrom(...Object.keys(HOLDERS) as Holder[]).chain((holder) => {
-  // The first subscription that was ever active replaces a manually set plan, so here strangers may do anything but
+  // The first subscription that was ever active replaces a manually set plan, so here strangers may do anything except
   // pay.
   const isByHand = HOLDERS[holder].plan !== "free";
   return fc.record({
     holder: fc.constant(holder),
-    // Its own subscriptions were active first: a grace period that nobody paid for yields to a paid plan.
+    // Its own subscriptions were active first: an unpaid grace period yields to a paid plan.
     own: fc.record({
       owned: fc.subarray(OWN),
       plans: fc.tuple(paidPlan, paidPlan),
@@ -68,7 +68,7 @@ const attack = fc.constantFrom(...Object.keys(HOLDERS) as Holder[]).chain((holde
 type Attack = typeof attack extends fc.Arbitrary<infer Value> ? Value : never;
 
 /**
- * Delivers the calls in order and, after each, compares what both organizations have now and on each day until
+ * Delivers the calls in order and compares, after each, the features of both organizations now and on each day until
  * everything has ended.
  */
 const PLAY = `
@@ -116,7 +116,7 @@ async function play({ holder, own, strangers }: Attack, stream: number): Promise
     },
     body_hash: `${String(stream).padStart(8, "0")}${String(index).padStart(2, "0")}`,
     at: instant(day),
-    // Its own events reach both before they are compared.
+    // Its own events reach both before the comparison.
     is_half: isHalf,
   }));
   const { plan, trialEndsAt } = HOLDERS[holder];

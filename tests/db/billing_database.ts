@@ -4,7 +4,7 @@ import { openDatabase } from "../_support/database.ts";
 
 export const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
-/** In the test file, since it is about that file's tests. */
+/** In the test file, because it concerns that file's tests. */
 export const resetEachTime = () => Deno.test.beforeEach(() => resetBilling(database));
 
 export const day = (n: number) => new Date(Date.UTC(2026, 9, n));

@@ -1,4 +1,4 @@
-/** The features of plans, and their effects and those on provider links when a payment fails or a plan ends. */
+/** The features of plans, the effects of failed payments and ended plans on them, and those on provider links. */
 import { assertEquals } from "@std/assert";
 import { addOrganization, deliver, ORGANIZATION, PLANS } from "../_support/billing.ts";
 import { count, database, day, resetEachTime, TRIAL_ENDS_AT } from "./billing_database.ts";

@@ -55,7 +55,7 @@ type Stream = { steps: Step[]; order: number[] };
 
 const START = Date.UTC(2026, 9, 1);
 const WEEK = 7 * 24 * 3600_000;
-/** One of its seconds falls between the ends of a stream's grace periods. */
+/** Some of its seconds fall between the ends of a stream's grace periods. */
 const TRIAL_ENDS_AT = new Date(START + WEEK + 1_000).toISOString().replace(".000Z", "+00:00");
 const HOLDERS = [
   { plan: "free", trial_ends_at: null },

@@ -14,7 +14,7 @@ Deno.test("a far-future event is parked and doesn't outdate others; minutes of s
     { type: "subscription.cancelled", reason: "dated_ahead" },
   ]);
   assertEquals(await count("billing.subscriptions where organization_id is not null"), 0, "it binds nothing");
-  // A day ahead too: the payment of today counts, and not what is to come.
+  // A day ahead, too: today's payment counts, but not the future one.
   const tomorrow = { organizationId: ORGANIZATION, at: day(2), receivedAt: day(1) };
   assertEquals(await deliver(database, "subscription.pending", tomorrow), { outcome: "parked", reason: "dated_ahead" });
   const ahead5 = new Date(day(1).getTime() + 300_000);
@@ -39,7 +39,7 @@ Deno.test("a subscription is bound permanently by the first event that names an 
   assertEquals(moved, { outcome: "applied", organization_id: ORGANIZATION, reason: "other_organization" });
   assertEquals((await planOf(database)).plan, "free");
   assertEquals((await planOf(database, other)).plan_status, "active");
-  // Without notes it is found by its row.
+  // Without notes, its row identifies it.
   assertEquals((await deliver(database, "subscription.pending", { at: day(3) })).organization_id, ORGANIZATION);
 });
 

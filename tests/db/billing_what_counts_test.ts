@@ -1,4 +1,4 @@
-/** The effective plan among an organization's subscriptions, its trial and a manually set plan. */
+/** The plan in effect among an organization's subscriptions, its trial and a manually set plan. */
 import { assertEquals } from "@std/assert";
 import { addOrganization, deliver, ORGANIZATION, planOf, PLANS } from "../_support/billing.ts";
 import { count, database, day, resetEachTime, TRIAL_ENDS_AT } from "./billing_database.ts";
@@ -125,7 +125,7 @@ Deno.test("the end of an old subscription leaves a paying organization paid", as
       trial_ends_at: null,
     });
   }
-  // The other way round: what remains is past due, and better than nothing.
+  // The other way round: the remaining one is past due, but better than nothing.
   await deliver(database, "subscription.pending", { ...current, at: day(4) });
   assertEquals((await planOf(database)).plan_status, "past_due");
   await deliver(database, "subscription.cancelled", { ...current, at: day(5) });

@@ -6,7 +6,7 @@
 /** Net minor units by currency. */
 export type Balances = Record<string, number>;
 
-/** Money that moved; or, with no amount, a bill or a paid or skipped date of one. */
+/** Money that moved; or, without an amount, a bill or a paid or skipped date of one. */
 export interface Line {
   minor: number;
   currency: string;
@@ -38,7 +38,7 @@ export class BooksModel {
     this.#page = after;
   }
 
-  /** Undoes a change: exactly the lines it wrote, regardless of later changes elsewhere. */
+  /** Undoes a change: exactly its lines, regardless of later changes elsewhere. */
   undo(changeId: string, undoId: string): void {
     const target = this.#changes.get(changeId)!;
     const after = new Map(this.#page);
@@ -59,7 +59,7 @@ export class BooksModel {
     this.#page = after;
   }
 
-  /** Whether no line of a change was touched since: then undo must work, otherwise it must not. */
+  /** Whether no line of a change was changed since: only then undo must work. */
   canUndo(changeId: string): boolean {
     const { before, after, isUndone } = this.#changes.get(changeId)!;
     if (isUndone) return false;

@@ -106,7 +106,7 @@ testBooks("budgets", { day: TODAY }, {
     assertEquals(await left(books, { period: "last_month", categories: ["Travel"] }), [["Travel", "month", "101.00"]]);
     assertEquals(await left(books, { categories: ["Food"] }), [["Food", "month", "50.00"]]);
     assertEquals(await left(books, { categories: ["Uncategorized"] }), undefined);
-    // It did not exist then.
+    // The budget did not exist then.
     assertEquals((await budgets(books, { period: "last_month" }))!.map(({ set_on }) => set_on), [TODAY, TODAY, TODAY]);
     assertEquals((await budgets(books))!.map(({ set_on }) => set_on), [undefined, undefined, undefined]);
     // Payees and amount ranges can't have a budget.
@@ -174,7 +174,7 @@ testBooks("budgets", { day: TODAY }, {
     await log(books, travel("600", "2026-12-05"));
     books.goTo("2027-01-05");
     assertEquals(await carried(), [["300.00", "-250.00", "50.00"]]);
-    // From when it is switched on, and not before.
+    // From the moment when it is switched on.
     await set(books, { category: "Travel", amount: "300", carry_over: false });
     await set(books, { category: "Travel", amount: "300", carry_over: true });
     assertEquals(await carried(), [["300.00", "0.00", "300.00"]]);

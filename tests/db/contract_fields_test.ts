@@ -1,6 +1,7 @@
 /**
  * Every contract field is read: two calls that differ only in it must not give the same answer and leave the same
- * books. A new field needs a pair of values in contract_fields/; a field that the SQL does not read fails here by name.
+ * books. A new field needs a pair of values in contract_fields/; a test with its name fails if the SQL does not read
+ * it.
  */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { TOOLS } from "../../functions/mcp/tools/mod.ts";
@@ -72,7 +73,7 @@ Deno.test("an unread field is found: two equal calls give the same result", asyn
     "select pg_get_functiondef('app.parse_expense_item'::regproc) as source",
   );
   assertStringIncludes(source, "item ->> 'note'");
-  // As if the note had been forgotten on its way into the books.
+  // As if the code that writes the note were missing.
   await database.exec(source.replace("item ->> 'note'", "null"));
   try {
     await asPerson(async (session) => assertEquals(await unreadFields(session, "log_expenses"), ["items[].note"]));

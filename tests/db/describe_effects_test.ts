@@ -142,7 +142,9 @@ testBooks("the effects of a change", {}, {
        order by 1`,
       [books.userId],
     );
-    // Documents are added outside of changes. Names, days that name a date, merged records, places of rows, answers about duplicates, and the price until a coming one, which the amount tells.
+    // Excludes documents, which are added outside of changes, and columns that effects don't list: names, days that
+    // name a date, merged records, places of rows, answers about duplicates, and the price until a coming one, which
+    // the amount shows.
     assertEquals(
       [...new Set(silent.map(({ column }) => column.split(".")[1]!))].toSorted(),
       [

@@ -1,4 +1,4 @@
-/** Documents: stored once, attached by rules, seen only by people who see their record. */
+/** Documents: stored once, attached by rules, visible only to people who see their record. */
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Books, Json } from "../_support/books.ts";
@@ -17,7 +17,7 @@ interface Invoice {
 const base64 = (text: string) => btoa(text);
 let files = 0;
 
-/** Adds a document as the upload page does. @returns its description. */
+/** Adds a document like the upload page. @returns its description */
 async function add(books: Books, invoice: Invoice, content = `file ${++files}`): Promise<Json> {
   const { document } = await books.ok("attach_document", {
     step: "keep",
@@ -45,7 +45,7 @@ const POWER: Invoice = {
   number: "SW-1",
 };
 
-/** The bill's next date as list_bills has it. */
+/** The bill's next date in list_bills. */
 async function next(books: Books, id: string): Promise<Json> {
   const { bills } = await books.ok("list_bills", { bill_id: id });
   return bills[0];

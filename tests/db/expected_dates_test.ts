@@ -1,4 +1,4 @@
-/** Dates that are open or still to come: as the schedule says, rolled or not. */
+/** Open and upcoming dates: they match the schedule, rolled or not. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import fc from "fast-check";
 import { daysAfter } from "../../shared/iso_day.ts";
@@ -79,7 +79,7 @@ test("a partly paid date keeps its currency when the bill changes currency", asy
     "50.00",
     [{ currency: "JPY", amount: "9000", count: 1 }],
   ]);
-  // Where it is shown, it is shown in that currency.
+  // It has the same currency wherever it is shown.
   const shown = await showBill(books, id);
   assertEquals([shown.amount, shown.remaining, shown.due_currency, shown.currency], ["80.00", "50.00", "EUR", "JPY"]);
   books.goTo("2026-12-28");
@@ -226,7 +226,7 @@ test("open dates match a walk through the calendar, before and after a roll", as
       }),
       ...(ends_after && { ends_after }),
     });
-    // The schedule starts on the first of the month days, whatever months are skipped after that.
+    // The schedule starts on the first of the month days, whatever months it skips later.
     const anchored = { ...rule, anchor_on: endlessDates({ ...rule, every: 1 }).next().value! };
     const today = daysAfter(TODAY, later);
     const dues = dueDates(anchored, daysAfter(today, 210)).filter((due) => rule.frequency === "once" || due >= TODAY);

@@ -1,4 +1,4 @@
-/** Exports, straight from the database: rows by role, columns, paging, and totals equal to those of the tools. */
+/** Exports from the database: rows by role, columns, paging, and totals equal to those of the tools. */
 import { assert, assertEquals, assertObjectMatch } from "@std/assert";
 import fc from "fast-check";
 import { BOOKS, type Columns, type ColumnType, type Part, PARTS } from "../../shared/export/books.ts";
@@ -248,7 +248,7 @@ Deno.test("an export leaves out rows that row-level security hides", () =>
     });
     await books.ok("add_bill", { name: "Hush bonus", amount: "900", first_due: "2026-11-25", category: "Payroll" });
     await database.query("update app.categories set is_private = true where name = 'Payroll'");
-    // Restrictive: whatever other policies allow.
+    // Restrictive: applies in addition to other policies.
     const hidden = "select c.id from app.categories as c";
     await database.exec(`
       create policy "Private categories are hidden" on app.categories as restrictive
@@ -325,7 +325,7 @@ Deno.test("pages contain every row once, even with many on one day", () =>
     assertEquals([new Set(rows.map(({ date }) => date)), rows.length], [new Set(["2026-11-02"]), COUNT / 2]);
   }));
 
-// Sums as the tools say them.
+// Sums in the form of the tools.
 
 const CATEGORIES = ["Food", "Travel", "Home", undefined];
 const CURRENCIES = ["EUR", "USD", "JPY", "CHF"];

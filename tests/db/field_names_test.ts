@@ -9,10 +9,10 @@ const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 const open = () => openBooks(database, { day: "2026-10-06" });
 
-/** Columns that no update touches. */
+/** Columns that no update changes. */
 const FIXED = [
   ...["id", "organization_id", "created_at", "recorded_seq"],
-  // Of a document.
+  // Columns of a document.
   ...["facts", "hash", "payee_key", "size", "type"],
 ];
 

@@ -1,4 +1,7 @@
-/** "Remind me": a person who adds a bill gets mail about it, or learns who does, on the day that the answer names. */
+/**
+ * "Remind me": a person who adds a bill gets mail about it, or learns the recipient's name, on the day that the answer
+ * names.
+ */
 import { assertEquals } from "@std/assert";
 import type { Books } from "../_support/books.ts";
 import { at, database, fresh, run } from "./reminder_run.ts";

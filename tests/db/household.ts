@@ -1,10 +1,10 @@
-/** An organization with people in every role, and calls of the functions that change who belongs to it. */
+/** An organization with people in every role, and calls of the functions that change its members. */
 import { addMember, addPerson, type Books, type Json, openBooks } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
 import { hashToken } from "../../shared/oauth/tokens.ts";
 
 export const AT = "2026-11-20T12:00:00Z";
-/** An instant so many days after {@link AT}. */
+/** An instant this many days after {@link AT}. */
 export const later = (days: number) => new Date(Date.parse(AT) + days * 86_400_000).toISOString();
 
 export const addressOf = (userId: string) => `${userId}@example.com`;
@@ -19,7 +19,7 @@ export interface Household {
   stranger: string;
 }
 
-/** On the Team plan: Anna owns it. */
+/** On the Team plan; Anna owns it. */
 export async function household(database: TestDatabase): Promise<Household> {
   await database.reset();
   const anna = await openBooks(database, { day: "2026-11-20" });

@@ -1,4 +1,4 @@
--- Rules for every object of ours. A violation follows each rule: hygiene_test.ts plants it and expects the rule to name
+-- Rules for all our objects. A violation follows each rule: hygiene_test.ts plants it and expects the rule to report
 -- it.
 
 select no_plan();
@@ -30,11 +30,11 @@ select is_empty($$ select name from rules.relations where relkind in ('r', 'p') 
 -- planted: create table app.planted (id int)
 
 select is_empty($$ select name from rules.policies where 'public' = any (roles) $$,
-  'every policy says to whom it applies');
+  'every policy names its roles');
 -- planted: create policy "Planted for everybody" on app.fx_rates for select using ((select auth.uid()) is not null)
 
 select is_empty($$ select name from rules.policies where 'true' in (qual, with_check) $$,
-  'no policy lets everything through');
+  'no policy has an unconditional rule');
 -- planted: create policy "Planted without a condition" on app.fx_rates for select to authenticated using (true)
 
 -- PostgreSQL applies USING to new rows where a policy has no WITH CHECK.
@@ -46,7 +46,7 @@ select is_empty($$
     select name from rules.policies
     where regexp_replace(concat_ws(' ', qual, with_check), 'SELECT (auth\.(uid|jwt)|identity\.(current_organization_id|sees_everything|sees_own_only|may)|app\.list_(hidden_categories|shared_expenses))\(', '', 'g')
       ~ '(auth\.(uid|jwt)|current_organization_id|sees_everything|sees_own_only|identity\.may|list_(hidden_categories|shared_expenses))\(' $$,
-  'policies ask who the person is once a statement, not once a row');
+  'policies look up the person once per statement, not once per row');
 -- planted: create policy "Planted row by row" on app.fx_rates for select to authenticated using (auth.uid() is not null)
 
 -- A longer name than 62 letters is cut off.
@@ -57,7 +57,7 @@ select is_empty($$ select name from rules.policies where policyname !~ '^[A-Z][a
 -- Functions
 
 select is_empty($$ select signature from rules.functions where not is_resolved and not coalesce(proconfig @> array['search_path=""'], false) $$,
-  'every function has a pinned search_path, or names that were resolved when it was made');
+  'every function has a pinned search_path, or names resolved at creation');
 -- planted: create function public.planted() returns int language sql security definer as 'select 1'
 
 -- The setting also holds for the checks of foreign keys, which would be planned again for each row.
@@ -83,14 +83,14 @@ select is_empty($$
     select signature from rules.functions,
       regexp_matches(source, '\m(?:delete\s+from|update\s+\w+\.\w+(?:\s+as\s+\w+)?\s+set)\M[^;]*', 'gi') as statement
     where statement[1] !~* '\mwhere\M' $$,
-  'every update and delete says which rows it means');
+  'every update and delete has a condition');
 -- planted: create function app.planted() returns void language plpgsql set search_path = '' as 'begin delete from app.fx_rates; end'
 
 select is_empty($$
     select signature from rules.functions
     where source ~* '\m(now\(\)|current_timestamp|current_date|clock_timestamp|statement_timestamp|localtimestamp)'
       and name not in ('app.instant', 'app.new_id_bits', 'identity.refuse_passwords', 'public.check_schedule') $$,
-  'functions take the instant, they do not ask the database for it');
+  'functions take the instant as an argument instead of asking the database');
 -- planted: create function app.planted() returns timestamptz language sql stable set search_path = '' as 'select now()'
 
 -- Grants
@@ -99,7 +99,7 @@ select is_empty($$
     select signature from rules.functions,
       lateral aclexplode(coalesce(proacl, acldefault('f', proowner))) as a
     where a.grantee = 0 $$,
-  'no function is everybody''s to execute');
+  'no function is executable by everybody');
 -- planted: create function app.planted() returns int language sql set search_path = '' as 'select 1'; grant execute on function app.planted to public
 
 select is_empty($$
@@ -112,11 +112,11 @@ select is_empty($$
         or has_any_column_privilege('anon', oid, 'select, insert, update, references') end)
     union all
     select name from rules.schemas where name <> 'public' and has_schema_privilege('anon', oid, 'usage, create') $$,
-  'anon has nothing of ours');
+  'anon has no rights on our objects');
 -- planted: grant select on app.currencies to anon
 
 select is_empty($$ select signature from rules.functions where schema = 'public' and has_function_privilege('authenticated', oid, 'execute') $$,
-  'the functions of the API are the service''s alone');
+  'only the service may execute the functions of the API');
 -- planted: create function public.planted() returns int language sql set search_path = '' as 'select 1'; grant execute on function public.planted to authenticated
 
 select is_empty($$ select signature from rules.functions where schema = 'public' and not has_function_privilege('service_role', oid, 'execute') $$,
@@ -130,14 +130,14 @@ select is_empty($$
       and (a.privilege_type not in ('SELECT', 'INSERT', 'UPDATE', 'DELETE') or r.relkind = 'S' or a.is_grantable)
       -- Whoever writes a row numbers it.
       and not (r.name = 'app.id_number' and a.privilege_type = 'USAGE') $$,
-  'the API roles have no right that was not given to them on purpose');
+  'the API roles have only the intended rights');
 -- planted: grant truncate on app.fx_rates to authenticated
 
 select is_empty($$
     select r.name || ' to ' || role from rules.relations as r, unnest(array['authenticated', 'service_role']) as role
     where r.relkind in ('r', 'p') and has_any_column_privilege(role, r.oid, 'update') and not has_table_privilege(role, r.oid, 'select')
       or r.relkind in ('r', 'p') and has_table_privilege(role, r.oid, 'delete') and not has_table_privilege(role, r.oid, 'select') $$,
-  'who may change rows may read them');
+  'roles that may change rows may read them');
 -- planted: revoke select on app.fx_rates from service_role
 
 select is_empty($$
@@ -147,7 +147,7 @@ select is_empty($$
       and a.grantee <> d.defaclrole and a.privilege_type in ('SELECT', 'INSERT', 'UPDATE', 'DELETE', 'USAGE', 'EXECUTE')
       and not (d.defaclobjtype = 'f' and n.nspname is not null and a.grantee = 'service_role'::regrole)
       and not (d.defaclobjtype = 'f' and n.nspname = 'app' and a.grantee = 'authenticated'::regrole) $$,
-  'by default only functions are granted: to the service, and those of app to whoever is signed in');
+  'default grants cover only functions: all for the service, those of app for signed-in people');
 -- planted: alter default privileges in schema public grant execute on functions to anon
 
 select is_empty($$
@@ -155,20 +155,20 @@ select is_empty($$
     where has_function_privilege('service_role', oid, 'execute') = (name in (
       'app.forget_credential', 'app.note_refused_credential', 'app.pause_links_without_plan', 'identity.is_review_over', 'identity.refuse_passwords', 'jobs.call_function', 'jobs.fill_vault',
       'jobs.end_reviews', 'jobs.purge', 'jobs.purge_expired', 'jobs.purge_organizations', 'jobs.purge_people', 'jobs.vault_matches')) $$,
-  'the service may execute every function but these');
+  'the service may execute every function except these');
 -- planted: create function app.planted() returns int language sql as 'select 1'; revoke all on function app.planted from service_role
 
 select is_empty($$
     select name from rules.functions
     where proowner <> (select nspowner from pg_namespace where nspname = 'app') $$,
-  'one role owns the schemas and every function, since default rights are those of the role that makes one');
+  'one role owns the schemas and every function, since default rights depend on the creating role');
 -- planted: create function app.planted() returns int language sql as 'select 1'; grant create on schema app to service_role; alter function app.planted() owner to service_role
 
 select isnt_empty($$
     select from pg_default_acl as d
     where d.defaclrole = current_user::regrole and d.defaclnamespace = 0 and d.defaclobjtype = 'f'
       and not exists (select from aclexplode(d.defaclacl) as a where a.grantee = 0) $$,
-  'a new function is not everybody''s to execute');
+  'a new function is not executable by everybody');
 -- planted: alter default privileges grant execute on functions to public
 
 -- Shape
@@ -177,7 +177,7 @@ select is_empty($$ select name from rules.relations where schema = 'public' $$, 
 -- planted: create view public.planted as select 1 as id
 
 select is_empty($$ select name from rules.relations where relkind = 'v' and not coalesce(reloptions @> array['security_invoker=true'], false) $$,
-  'views show only what who asks may see');
+  'views run with the rights of the caller');
 -- planted: create view billing.planted as select 1 as id
 
 select is_empty($$
@@ -198,15 +198,15 @@ select is_empty($$
     join pg_attribute as o on o.attrelid = k.conrelid and o.attnum = pair.own
     join pg_attribute as r on r.attrelid = k.confrelid and r.attnum = pair.referenced
     where k.contype = 'f' and o.attcollation <> r.attcollation $$,
-  'a foreign key sorts as what it refers to: otherwise no index of it serves a comparison of the two');
+  'a foreign key has the collation of its target, so that its indexes serve comparisons');
 -- planted: create table app.planted (organization_id text references identity.organizations (id))
 
 select is_empty($$ select name from rules.relations where relkind in ('r', 'p', 'v') and obj_description(oid, 'pg_class') is null $$,
-  'every table says what it keeps');
+  'every table has a comment');
 -- planted: create table app.planted (id int)
 
 select is_empty($$ select signature from rules.functions where schema = 'public' and obj_description(oid, 'pg_proc') is null $$,
-  'every function of the API says what it answers');
+  'every function of the API has a comment');
 -- planted: create function public.planted() returns int language sql set search_path = '' as 'select 1'
 
 select is_empty($$
@@ -216,7 +216,7 @@ select is_empty($$
       a.attname like '%\_at' and format_type(a.atttypid, null) not in ('timestamp with time zone', 'timestamp with time zone[]')
       or a.attname like '%\_on' and format_type(a.atttypid, null) <> 'date'
       or a.attname like '%\_minor' and format_type(a.atttypid, null) <> 'bigint') $$,
-  'names say the type: _at an instant, _on a day, _minor an amount');
+  'names show the type: _at an instant, _on a day, _minor an amount');
 -- planted: create table app.planted (paid_on timestamptz)
 
 select is_empty($$
@@ -226,14 +226,14 @@ select is_empty($$
     join pg_attribute as a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
     where t.tgname in ('bump_version', 'capture_change') and c.relnamespace = 'app'::regnamespace
       and a.attname <> all (app.derived_columns(c.relname)) and a.attnum <> all (t.tgattr::int2[]) $$,
-  'a change of any column that is not derived is seen');
+  'the version changes with every column that is not derived');
 -- planted: alter table app.expenses add column planted int
 
 select is_empty($$
     select signature from rules.functions
     where source ~* '\minsert\s+into\s+app\.(expenses|payments)\M'
       and name not in ('app.write_expenses', 'app.add_bill', 'app.pay_occurrence') $$,
-  'one writer a thing: one-off expenses with their payments, bills, payments of bills');
+  'one writer per table: one-off expenses with their payments, bills, payments of bills');
 -- planted: create function app.planted() returns void language plpgsql set search_path = '' as 'begin insert into app.expenses (id) values (null); end'
 
 select * from finish();

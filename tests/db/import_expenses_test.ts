@@ -6,7 +6,7 @@ import { en } from "../../shared/words/en/mod.ts";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, type Json } from "../_support/books.ts";
 
-/** As the connector does: the contract parses the file, then one call. */
+/** Like the connector: the contract parses the file, then one call. */
 async function send(books: Books, args: Record<string, unknown>): Promise<Json> {
   const parsed = importExpenses.parse(args);
   return parsed.ok
@@ -14,7 +14,7 @@ async function send(books: Books, args: Record<string, unknown>): Promise<Json> 
     : { ok: false, error: presentError(parsed.error, en) };
 }
 
-/** Of a list of expenses, in which a minus is a refund. */
+/** A list of expenses, in which a minus is a refund. */
 async function preview(books: Books, csv: string, more: Record<string, unknown> = {}): Promise<Json> {
   const result = await send(books, { csv, mapping: { negative_is_expense: false }, ...more });
   assertEquals(result.ok, true, JSON.stringify(result.error));
@@ -59,7 +59,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
         ["5.00", "EUR", undefined, "5.00"],
       ],
     );
-    // Said before, it is the same expense.
+    // An earlier spoken expense is the same one.
     assertEquals((await preview(books, csv)).duplicates.length, 4);
   },
   "a price in the base currency keeps its value on an account in another currency": async (books) => {
@@ -190,7 +190,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     const again = await commit(books, shown);
     assertEquals([again.ok, again.data, again.change_id, again.replayed], [true, first.data, first.change_id, true]);
     assertEquals(await count(books), 3);
-    // After an undo the file is needed again, which was not kept.
+    // After an undo the file is needed again, because it was not kept.
     await books.ok("undo_change");
     assertEquals((await commit(books, shown)).error.code, "not_found");
     assertEquals((await commit(books, await preview(books, THREE))).data.created, 3);
@@ -343,7 +343,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
   },
 
   "imports 2,000 rows and undoes them": async (books) => {
-    // In memory a tenth of them, which takes as long.
+    // A tenth of them in memory, which takes as long.
     const rows = Deno.env.get("TEST_DATABASE_URL") ? 2000 : 200;
     const done = async (work: Promise<Json>): Promise<Json> => {
       const result = await work;

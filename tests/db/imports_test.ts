@@ -1,4 +1,4 @@
-/** Imports in steps: links, files, pages, answers, repairs, accounts and what a commit leaves. */
+/** Imports in steps: links, files, pages, answers, corrections, accounts and the results of a commit. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { importExpenses } from "../../functions/mcp/tools/import_expenses/contract.ts";
 import { keepFile, workThrough } from "../../shared/import/import_work.ts";
@@ -17,7 +17,7 @@ const keep = (books: Books, text: string, args: Json = {}) =>
 const work = (books: Books, importId: string, args: Json = {}) =>
   workThrough(stepOf(books), { importId, deadline: soon(books), clock: clockOf(books), ...args }) as Promise<Json>;
 
-/** As the page and the connector do it, until the preview. */
+/** Like the page and the connector, until the preview. */
 async function upload(books: Books, text: string, args: Json = {}): Promise<Json> {
   const kept = await keep(books, text, args);
   assertEquals(kept.problem, undefined);
@@ -266,7 +266,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     await say(books, answered.data.preview.commit_with);
     const next = await say(books, { csv: SIGNED.replaceAll("2026-10", "2026-08"), account: "Bank" });
     assertEquals([next.data.preview.questions, next.data.preview.totals], [[], { EUR: "12.00" }]);
-    // Without an account nothing is remembered, so the preview says how to name one.
+    // Without an account nothing is remembered, so the preview explains how to name one.
     const said = ({ warnings }: Json) => warnings.filter(({ code }: Json) => code === "layout_forgotten").length;
     const nameless = await say(books, { csv: SIGNED.replaceAll("2026-10", "2026-07") });
     const { import_id } = nameless.data.preview;
@@ -365,7 +365,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     ]);
     // The earlier preview is outdated.
     assertEquals((await say(books, commit_with)).error.code, "expectation_mismatch");
-    // A repair in the commit itself counts, and is lost when the numbers are others.
+    // A correction in the commit itself counts, but is lost when the confirmed numbers differ.
     const wrong = await say(books, { ...preview.commit_with, skip_lines: [] });
     assertEquals(wrong.error.details.commit_with, {
       import_id,
@@ -474,7 +474,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals((await say(books, shown.commit_with)).error.details.commit_with.expected_count, 2);
     const known = (await say(books, { import_id: shown.import_id })).data.preview;
     assertEquals(known.duplicates.map(({ line, existing_id }: Json) => [line, existing_id]), [[3, id]]);
-    // And the deleted record.
+    // The deleted record is back, too.
     await books.ok("delete_records", { ids: [id] });
     assertEquals((await say(books, { import_id: shown.import_id })).data.preview.rows_ok, 3);
   },
@@ -536,7 +536,7 @@ testBooks("imports", { day: "2026-10-06" }, {
       answers: { default_currency: "PLN" },
     };
     assertEquals((await say(books, said)).data.preview.totals, { PLN: "86.80" });
-    // A bank's country says more than its language.
+    // A bank's country is better evidence than its language.
     const english = "IBAN: CH9300762011623852957\n\nDate,Description,Amount\n2026-10-01,Shop,-1.00\n";
     assertEquals((await upload(books, english, { mapping })).questions[0].options, ["CHF", "EUR"]);
   },
@@ -614,7 +614,7 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals(await named({ number: "DE02 1234", name: "N26" }), "N26 …1234");
     assertEquals(await named({ number: "de021234", name: "N26" }), "N26 …1234");
     assertEquals(await named({ number: "DE99 1234", name: "N26" }), "N26 …1234 (2)");
-    // Its format named it by the end of its number.
+    // Its format named the account by the end of its number.
     assertEquals(await named({ number: "DE02 7890", name: "Girokonto 7890" }), "Girokonto 7890");
     assertEquals(await named({ number: "DE03 78ab", name: "Girokonto 78ab" }), "Girokonto 78ab");
     assertEquals(await named({ number: "12345678", name: "…5678" }), "…5678");

@@ -1,4 +1,4 @@
-/** Invitations: who may send which, and acceptance once, in time, by the invited person only. */
+/** Invitations: the right to send them, and acceptance once, in time, only by the invited person. */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";
 import { hashToken } from "../../shared/oauth/tokens.ts";
@@ -60,7 +60,7 @@ Deno.test("a forwarded invitation link shows only the invited address", async ()
   assertEquals(await accept(home.stranger), "for_another");
   assertEquals(await accept(home.stranger, { token: "guessed" }), "unknown");
   assertEquals((await roles(home))[home.stranger], undefined);
-  // However the identity provider spells it.
+  // However the identity provider spells the address.
   assertEquals(await accept(home.stranger, { email: "GUEST@example.com" }), "accepted");
 });
 
@@ -100,7 +100,7 @@ Deno.test("an invitation expires after seven days, and sending it again ends the
   assertEquals(await resend(home.member, "second"), "unknown");
   assertEquals(await resend(home.manager, "second"), "invited");
   assertEquals(await accept(home.stranger, { token: "first", at: later(7) }), "unknown");
-  // Invited once more, there is still one invitation, and the newest role counts.
+  // After a second invitation there is still only one, with the newest role.
   assertEquals(await invite(home, home.anna.userId, { role: "manager", token: "third", at: later(8) }), "invited");
   assertEquals(await accept(home.stranger, { token: "second", at: later(8) }), "unknown");
   assertEquals(await invite(home, home.manager, { role: "viewer", token: "fourth", at: later(8) }), "not_allowed");
@@ -142,7 +142,7 @@ Deno.test("an invitation ends when its inviter is removed, demoted or suspended"
       await database.query("update auth.users set banned_until = 'infinity' where id = $1", [home.manager]);
     }
     assertEquals([await accept(home.stranger), (await read(home.stranger)).outcome], ["withdrawn", "withdrawn"], lose);
-    // Coming back brings no invitation back.
+    // Rejoining restores no invitation.
     if (lose === "demote") {
       await about("change_member_role", home, { ...asked, role: "manager" });
       assertEquals(await accept(home.stranger), "withdrawn");

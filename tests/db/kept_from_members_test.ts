@@ -36,7 +36,7 @@ testBooks("the balance of a bank account", {}, {
     const args = importOfFile(csv, { account: "Giro", mapping: { negative_is_expense: true } });
     const { preview } = await ana.ok("import_expenses", args);
     await ana.ok("import_expenses", preview.commit_with);
-    // His own line shows him the account, but not the total of others' lines.
+    // His own line shows him the account, but not the total of the other lines.
     const own = importOfFile("Date,Name,Amount\n2026-11-17,Tea,-2.00\n", {
       ...{ account: "Giro", mapping: { negative_is_expense: true } },
     });
@@ -226,7 +226,7 @@ testBooks("a private bill assigned to a member who can't see it", {}, {
 
 const isServer = Boolean(Deno.env.get("TEST_DATABASE_URL"));
 
-// As in rows_read_test.ts: plans change whenever the server gathers statistics.
+// See rows_read_test.ts: plans change whenever the server gathers statistics.
 if (!isServer) {
   testBooks("rows of a private category", {}, {
     "need no look-up per row for a member who can't see them": async (ana, database) => {

@@ -1,6 +1,6 @@
 /**
  * Accounts and organizations that are being deleted accept no writes, and the purge always ends.
- * `tests/pg/member_races.ts` has the same in parallel.
+ * `tests/pg/member_races.ts` tests the same concurrently.
  */
 import { assertEquals } from "@std/assert";
 import { addressOf, AT, type Household, household, later, membersOf } from "./household.ts";

@@ -130,7 +130,7 @@ testBooks("list_expenses", { day: TODAY }, {
       [{ not_categories: ["food", "travel"] }, ["Rent", "Qwerty"]],
       [{ not_categories: ["Uncategorized"] }, ["Rent", "Sushi", "Train", "Lunch"]],
       [{ categories: ["Food", "Travel"], not_categories: ["Travel"] }, ["Sushi", "Lunch"]],
-      // 3,000 JPY are 20 EUR: one bound compares values, two find an amount as it was charged.
+      // 3,000 JPY are 20 EUR: one bound compares values, two bounds find a charged amount.
       [{ min_amount: "80" }, ["Rent", "Qwerty", "Train"]],
       [{ min_amount: "2990", max_amount: "3000" }, ["Sushi"]],
       [{ min_amount: "20", max_amount: "20.00" }, ["Sushi"]],

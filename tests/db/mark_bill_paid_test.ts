@@ -43,7 +43,7 @@ Deno.test(
       tool: "mark_bill_paid",
       summary: "Paid 1200.00 EUR for Rent due 2026-11-01",
     });
-    // Undo reverts the payment and the occurrence, but no due date that the schedule produced.
+    // Undo reverts the payment and the occurrence, but no due date from the schedule.
     assertEquals(
       await database.query("select table_name from app.change_items where change_id = $1 order by position", [
         result.change_id,
@@ -109,7 +109,7 @@ Deno.test(
         "This was recorded for 2026-12-01, due on the day of the payment. Rent is still unpaid for 2026-11-01: " +
         "if the payment was for that date, undo this and call again with its due_on.",
     }]);
-    // Repeated, it pays nothing; next month the habit continues.
+    // A repetition pays nothing; next month's payment is the next date.
     await books.fails("already_paid", "mark_bill_paid", { bill_name: "Rent" });
     books.goTo("2027-01-02");
     const late = await books.call("mark_bill_paid", { bill_name: "Rent", paid_on: "2027-01-01" });
@@ -162,7 +162,7 @@ Deno.test(
     ]);
     const error = await books.fails("overpayment", "mark_bill_paid", { bill_id: rent.id, amount: "700.01" });
     assertEquals(error.details, { due_on: "2026-11-01", remaining: "700.00", currency: "EUR" });
-    // The total charged, in words that can be sent as is.
+    // The total charge, in a form that can be sent unchanged.
     const [, occurrence, set, from] = /occurrence (\{.*?\}).*set (\{.*?\}) and apply_from "(.*?)"/.exec(error.hint)!;
     assertEquals(JSON.parse(occurrence!), { due_on: "2026-11-01", action: "set_amount", amount: "1200.01" });
     assertEquals([JSON.parse(set!), from], [{ amount: "1200.01" }, "2026-11-01"]);
@@ -700,7 +700,7 @@ Deno.test(
       due_on: "2026-11-01",
       status: "paid",
     }]);
-    // The way back is there too: the euros that were paid, in euros.
+    // The correction in the other direction is possible, too: the paid euros, in euros.
     await books.ok("undo_change");
     await books.ok("undo_change", { change_id: reopened.change_id });
     const paid = () =>

@@ -1,4 +1,4 @@
-/** How statement rows are matched to expenses: each rule, and that nothing is matched twice. */
+/** Matching statement rows with expenses: each rule, and that nothing is matched twice. */
 import { assertEquals } from "@std/assert";
 import { importExpenses } from "../../functions/mcp/tools/import_expenses/contract.ts";
 import { testBooks } from "../_support/book_steps.ts";
@@ -16,7 +16,7 @@ interface Matched {
   commit(answers?: Record<string, string>): Promise<Json>;
 }
 
-/** A statement of an account; a minus is money that went out. */
+/** A statement of an account; a minus is spending. */
 async function match(
   books: Books,
   database: TestDatabase,
@@ -129,12 +129,12 @@ testBooks("matching a statement", { day: "2026-10-20" }, {
       ["2026-10-04", "LIDL 2", "-7.00"],
     ]);
     assertEquals(states, ["linked", "new"]);
-    // The other page alone, while the first is matched.
+    // Only the other page, during the matching of the first.
     await database.asRole(
       "authenticated",
       { sub: books.userId, organization_id: books.organizationId },
       async (session) => {
-        // As app.run_tool does.
+        // Like app.run_tool.
         await session.query("set local jit = off");
         await session.query(
           `select app.match_import_rows(app.read_context('2026-10-20T12:00:00Z'), b, 3, 3) from app.import_batches as b

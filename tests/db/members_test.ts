@@ -47,7 +47,7 @@ Deno.test("change_member_role() lets the owner change every role and managers th
     "changed",
     "changed",
   ]);
-  // Of another manager only the owner decides.
+  // Only the owner decides about another manager.
   assertEquals(await change(manager, viewer, "viewer"), "not_allowed");
   assertEquals((await roles(home))[viewer], "manager");
 });
@@ -72,7 +72,7 @@ Deno.test("open_private() shows private categories to a viewer until the role ch
   assertEquals(await sees(), false);
 });
 
-/** A grant, a calendar, an assigned bill, an import and a kept answer of a member's. */
+/** A member's grant, calendar, assigned bill, import and stored answer. */
 async function settle(home: Household, userId: string): Promise<void> {
   await home.anna.ok("add_bill", {
     name: "Rent",
@@ -317,7 +317,7 @@ Deno.test("a hand-over moves dates to the new owner's zone, keeps the plan, and 
   await invite(home, anna.userId, { role: "member", token: "member", address: addressOf(home.stranger) });
   await about("propose_owner", home, { by: anna.userId, member });
   assertEquals(await handover("accept_handover", home, { by: member, id: await handoverId() }), "accepted");
-  // Noon in UTC is the day after in Auckland.
+  // Noon in UTC is the next day in Auckland.
   await anna.ok("log_expenses", { items: [{ amount: "5", name: "Bakery" }] });
   const [paid] = await database.query<{ paid_on: string }>(
     "select p.paid_on::text from app.payments as p join app.expenses as e on e.id = p.expense_id where e.name = 'Bakery'",
@@ -328,7 +328,7 @@ Deno.test("a hand-over moves dates to the new owner's zone, keeps the plan, and 
     [home.organizationId, later(5)],
   );
   assertEquals(organization, { plan: "team", same_trial: true });
-  // A manager invites members still, and managers no longer.
+  // A manager may still invite members, but no longer managers.
   assertEquals(await accept(home.stranger, { token: "manager", email: "new@example.com" }), "withdrawn");
   assertEquals(await accept(home.stranger, { token: "member" }), "accepted");
 });

@@ -98,7 +98,7 @@ Deno.test("onboarding again or twice at once starts no second trial", async () =
   assertEquals((await onboard(day(2))).outcome, "already");
   assertEquals(await trials(), [{ trial: true }]);
 
-  // Without the organization and the country, as after both were removed, the trial stays used.
+  // Without the organization and the country, as if both were removed, the trial stays used.
   await database.query("delete from identity.organizations");
   await database.query("update identity.profiles set country = null");
   assertEquals((await onboard(day(3))).outcome, "created");

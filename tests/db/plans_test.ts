@@ -1,4 +1,4 @@
-/** Large organizations: under row-level security each query still uses its index. */
+/** Large organizations: each query still uses its index under row-level security. */
 import { assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Books } from "../_support/books.ts";
@@ -50,7 +50,7 @@ testBooks("plans", {}, {
       `select currency, category_id, direction, sum(amount_minor) from app.find_payments(${month}) group by 1, 2, 3`,
     );
     assertMatch(plan, /paid_on >= .*paid_on <= /);
-    // Expenses are looked at for members from whom something is kept, and for them once.
+    // Expenses are checked only for members with hidden records, once per statement.
     assertNotMatch(plan, /currencies|Join|Nested Loop/);
     assertEquals(plan.match(/on expenses/g)?.length, 1);
   },

@@ -16,7 +16,7 @@ const preview = async (books: Books, account: string, ...rows: Row[]): Promise<J
 };
 const commit = async (books: Books, { commit_with }: Json) => await books.ok("import_expenses", commit_with);
 
-/** All that a person's tools tell. */
+/** Everything that a person's tools return. */
 async function told(books: Books, accounts: string[]): Promise<string> {
   const calls: [string, Json][] = [
     ["list_expenses", { limit: 100 }],
@@ -46,7 +46,7 @@ testBooks("the other half of a transfer", { day: "2026-10-20" }, {
     await commit(ben, shown);
     assertKept(JSON.stringify(shown) + await told(ben, ["Mine"]), ["Hidden bank", "Top up", "4411"]);
     await ben.fails("not_found", "reconcile", { account: "Hidden" });
-    // She sees all, and removes his payment: that it went to an account of hers is not told.
+    // She sees everything and removes his payment; its counterpart on her account stays hidden from him.
     const found = await preview(ana, "Second bank", ["2026-10-05", "Top up by *99", "70.00"], BUS);
     assertEquals(found.questions.map(({ id }: Json) => id), ["row_2"]);
     const same = await ana.ok("import_expenses", { import_id: found.import_id, answers: { row_2: "same" } });
@@ -70,7 +70,7 @@ testBooks("the other half of a transfer", { day: "2026-10-20" }, {
     const { rows: listed } = await ana.ok("list_expenses");
     const { id } = listed.find(({ name }: Json) => name === "Bonus of Carl");
     await ana.ok("update_expenses", { ids: [id], set: { category: "Payroll" } });
-    // A member with limited access also learns nothing about income on others' accounts.
+    // A member with limited access learns nothing about income on others' accounts either.
     const rows = [["2026-10-05", "Top up by *4411", "600.00"], ["2026-10-06", "Dublin", "-50.00"]] as const;
     const shown = await preview(ben, "Depot", [...rows[0]], [...rows[1]]);
     assertEquals([shown.rows_ok, shown.questions, shown.removes], [1, [], undefined]);

@@ -1,4 +1,4 @@
-/** Random steps of book-keeping: each calls a writing tool and does the same in the model. */
+/** Random bookkeeping steps: each calls a writing tool and does the same in the model. */
 import { assert, assertEquals } from "@std/assert";
 import { importOfFile } from "../_support/import_args.ts";
 import { type Books, confirmed, type Json } from "../_support/books.ts";
@@ -103,7 +103,7 @@ export const STEPS: Record<string, Step> = {
     if (ids.length === 0) return;
     const { change_id } = await books.call("delete_records", await confirmed(books, ids));
     model.write(change_id, (page) => {
-      // Payments go with their bill; which dates were closed is kept for when it comes back.
+      // Payments follow their bill; its closed dates are stored for its return.
       for (const [id, { bill }] of [...page]) {
         if (ids.includes(id) || id.startsWith("pay_") && ids.includes(bill!)) page.delete(id);
       }
@@ -156,7 +156,7 @@ export const STEPS: Record<string, Step> = {
       amount: major(1 + seed % 9000, "EUR"),
       on_duplicate: "allow",
     });
-    // Settlements are not spending.
+    // Settlements don't count as spending.
     model.write(change_id, () => {});
   },
 
@@ -181,7 +181,8 @@ export const STEPS: Record<string, Step> = {
     if (error?.code === "date_out_of_range") return;
     assertEquals(error, undefined);
     const isClosed = data.occurrence.status === "paid";
-    // The charged amount also settles a date whose amount was an estimate, or that had none before the price was fixed.
+    // The charged amount also settles a date with an estimate, or one without an amount from before the price was
+    // fixed.
     assert(
       isClosed === (minor === open) || isClosed && (bill.amount_mode !== "fixed" || date?.expected_minor === null),
     );

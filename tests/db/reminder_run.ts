@@ -56,13 +56,13 @@ export async function run(at: string): Promise<Digest[]> {
   }
 }
 
-/** A run's digests: names by days left, negative when overdue. */
+/** The digests of a run: names by days left, negative when overdue. */
 export const said = (digests: Digest[]) =>
   digests.map(({ content }) =>
     content.organizations.flatMap(({ bills }) => bills.map(({ name, days }) => `${name} ${days}`)).join(", ")
   );
 
-/** A run's notices: kinds and names by days left. */
+/** The notices of a run: kinds and names by days left. */
 export const noticed = (digests: Digest[]) =>
   digests.map(({ content }) =>
     content.organizations.flatMap(({ notices }) => notices.map(({ kind, name, days }) => `${kind} ${name} ${days}`))

@@ -12,7 +12,7 @@ interface Balance {
   amount: string | null;
 }
 
-/** "owes ana 5.00", "is owed by ben 5.00", by the recipient's place. */
+/** "owes ana 5.00", "is owed by ben 5.00", by the recipient's position. */
 async function balancesBy(people: Books[], day: string): Promise<string[][]> {
   const name = (who: string | null) => people.findIndex(({ userId }) => who === `${userId}@example.com`);
   const digests = await run(at(day));

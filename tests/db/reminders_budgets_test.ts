@@ -12,7 +12,7 @@ const log = (books: Books, amount: string, more: Json = {}) =>
 const set = (books: Books, amount: string, more: Json = {}) =>
   books.ok("update_settings", { budget: { action: "set", category: "Groceries", amount, ...more } });
 
-/** Books with something spent on groceries, at noon of a day. */
+/** Books with spending on groceries, at noon of a day. */
 async function shopper(day: string, amount: string): Promise<Books> {
   const books = await fresh({ day });
   await log(books, amount);
@@ -31,7 +31,7 @@ const used = (digests: Digest[]) =>
 
 Deno.test("a suspended person gets no mail and doesn't block others", async () => {
   const people = [await shopper("2026-11-10", "400")];
-  // So many that the plans that are kept are those for anybody.
+  // So many that PostgreSQL switches to generic plans.
   for (let n = 0; n < 8; n++) {
     const books = await openBooks(database, { day: "2026-11-10" });
     await log(books, "400");
@@ -67,7 +67,7 @@ Deno.test("80 and 100 percent are mailed once each, even if payments change late
   }]);
   assertEquals(await run(at("2026-11-11", "09:00")), []);
   assertEquals(await run(at("2026-11-12")), []);
-  // A payment that is undone, and made again.
+  // A payment that is undone and made again.
   const { change_id } = await log(books, "100");
   await books.ok("undo_change", { change_id });
   assertEquals(await run(at("2026-11-13")), []);
@@ -78,12 +78,12 @@ Deno.test("80 and 100 percent are mailed once each, even if payments change late
   const { change_id: more } = await log(books, "50");
   assertEquals(await run(at("2026-11-16")), []);
   await books.ok("undo_change", { change_id: more });
-  // Neither does another amount of the budget.
+  // Another amount of the budget doesn't either.
   await set(books, "510");
   assertEquals(await run(at("2026-11-17")), []);
   await set(books, "400");
   assertEquals(await run(at("2026-11-18")), []);
-  // The next month is another one.
+  // The next month counts separately.
   books.goTo("2026-12-02");
   await log(books, "330");
   assertEquals(used(await run(at("2026-12-03"))), ["Groceries 330.00/400.00 82%"]);
@@ -205,7 +205,7 @@ Deno.test("only recipients with mails, a plan with reminders and a budget get no
     await database.query(`update ${back}`);
   }
   assertEquals((await run(at("2026-11-12"))).map(({ recipient_id }) => recipient_id), [books.userId]);
-  // Nor recipients who chose only their own bills after the digest was made.
+  // Recipients who chose only their own bills after the digest was created don't either.
   const wants = (mails: string) =>
     database.query("update identity.memberships set mails = $2 where user_id = $1", [member.userId, mails]);
   await wants("all");

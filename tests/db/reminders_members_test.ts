@@ -1,4 +1,4 @@
-/** Recipients besides the owner: a bill's assignee, and members who want all of an organization's mails. */
+/** Recipients besides the owner: a bill's assignee, and members who want all mails of an organization. */
 import { assertEquals } from "@std/assert";
 import { type Books, openBooks } from "../_support/books.ts";
 import { addBill, at, database, type Digest, fresh, noticed, run, said } from "./reminder_run.ts";
@@ -33,7 +33,7 @@ Deno.test("an assigned bill reminds its assignee and the owner once each; other 
   assertEquals([assignees(to(anna)), assignees(to(ben))], [[addressOf(ben), null], [null]]);
   assertEquals(await run(at("2026-11-20", "08:10")), []);
   assertEquals(await run(at("2026-11-21")), []);
-  // The source's log: one row a bill and due date; further recipients are in the other.
+  // The owner's log has one row per bill and due date; further recipients are in the other log.
   assertEquals(
     await database.query(
       `select e.name, (select count(*)::int from jobs.reminder_log as l where l.expense_id = e.id) as reminders,
@@ -96,7 +96,7 @@ Deno.test("a member who chooses all mails gets this organization's bills; others
   await choose(ben, "none");
   await choose(cleo, "all");
   await addBill(anna, "Water", "2026-11-24");
-  // Overdue bills are added for recipients who get a mail anyway.
+  // Overdue bills are added for recipients who already get a mail.
   assertEquals(saidTo(await run(at("2026-11-21"))), { [anna.userId]: "Water 3", [cleo.userId]: "Rent 1, Water 3" });
 });
 
@@ -233,7 +233,7 @@ Deno.test("the service mails no members of other organizations", async () => {
   const stranger = await other.join();
   await choose(stranger, "all");
   const rent = await addBill(anna, "Rent", "2026-11-22");
-  // No tool sets such a thing: what counts is the membership in the bill's own organization.
+  // No tool sets this: the membership in the bill's own organization counts.
   await database.query("update app.expenses set assignee_id = $1 where id = $2", [stranger.userId, rent]);
   const digests = await run(at("2026-11-20"));
   assertEquals(saidTo(digests), { [anna.userId]: "Rent 2" });

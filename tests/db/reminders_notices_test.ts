@@ -18,7 +18,7 @@ async function daysOf(first: string, days: number): Promise<Record<string, strin
 }
 
 const SOON = "2026-11-10";
-/** Due on days that are not looked at. */
+/** Due on days outside the test. */
 const FAR = "2027-06-20";
 
 Deno.test("the end of a trial is announced 7 days and 1 day before, never after", async () => {
@@ -48,7 +48,7 @@ Deno.test("cancel-by dates are announced 14 and 3 days before with the term's co
     )),
     [{ kind: "cancel_by", on: "2026-12-11", days: 14, amount: "120.00", renews_on: "2027-01-10", term_years: 1 }],
   );
-  // It can no longer be ended, so it renews.
+  // It can no longer be cancelled, so it renews.
   assertEquals(await daysOf("2026-11-28", 60), { "12-08": "cancel_by Gym 3", "12-27": "renewal Gym 14" });
   assertEquals(await daysOf("2027-11-20", 20), { "11-27": "cancel_by Gym 14", "12-08": "cancel_by Gym 3" });
   books.goTo("2026-12-12");

@@ -24,7 +24,7 @@ Deno.test("one digest covers all organizations with reminders and no others", as
   assertEquals(await database.asService("count_reminder_candidates", { at: at("2026-11-20") }), 2);
   const digests = await run(at("2026-11-20"));
   assertEquals(digests.map(({ content }) => content.organizations.map(({ name }) => name)), [["Household", "Studio"]]);
-  // Past due counts for seven days.
+  // Overdue bills count for seven days.
   await database.query(
     "update identity.organizations set plan = 'pro', plan_status = 'past_due', past_due_since = '2026-11-14T08:00Z' where id = $1",
     [free.organizationId],

@@ -5,7 +5,7 @@ import type { Books } from "../_support/books.ts";
 import { deliver, PLANS } from "../_support/billing.ts";
 import { addBill, at, collect, database, type Digest, fresh, run } from "./reminder_run.ts";
 
-/** Books whose plan is what `set` says; bills due on the 17th and 30th of November. */
+/** Books with the plan that `set` sets; bills due on the 17th and 30th of November. */
 async function booksWith(set: string): Promise<Books> {
   const books = await fresh();
   await database.query(`update identity.organizations set ${set}`);
@@ -18,7 +18,7 @@ const TRIAL = "plan = 'free', trial_ends_at = '2026-11-15T14:00Z'";
 const endsIn = (digests: Digest[]): (PlanEnd | null | undefined)[] =>
   digests.flatMap(({ content }) => content.organizations.map((one) => (one as { plan_end?: PlanEnd | null }).plan_end));
 
-/** The content of each day's mail: whether it is the day, what ends, and bills due later. */
+/** The content of each day's mail: whether it is the day itself, the ending features, and bills due later. */
 async function told(from: number, to: number, time?: string): Promise<Record<number, string[]>> {
   const days: Record<number, string[]> = {};
   for (let day = from; day <= to; day++) {
@@ -75,7 +75,7 @@ Deno.test("a plan resumed before its end or the mail causes no notice", async ()
   await booksWith(TRIAL);
   await database.query("update identity.organizations set plan = 'pro'");
   assertEquals(await told(10, 19), { 13: [""], 16: [""] });
-  // Paid after the digest was made, before it left.
+  // Paid after the digest was created and before it was sent.
   await booksWith(TRIAL);
   await run(at("2026-11-13"));
   await collect(at("2026-11-15"));

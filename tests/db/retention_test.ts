@@ -1,4 +1,4 @@
-/** Each period in `app.retention`: rows are kept until it ends, purged a second later, and the documents agree. */
+/** Each period in `app.retention`: rows are kept until it ends and purged a second later, and the documents agree. */
 import { assert, assertEquals } from "@std/assert";
 import { RETENTION } from "../../shared/retention.ts";
 import { openBooks } from "../_support/books.ts";
@@ -9,7 +9,7 @@ Deno.test.afterAll(() => database.close());
 
 const AT = "2026-11-20T03:17:00Z";
 const U = "md5('u')::uuid";
-/** Inserts one row whose time began at `$at`, and the table that it is in. */
+/** Inserts one row whose period began at `$at`, and names its table. */
 const ROWS: Record<string, { table: string; insert: (at: string) => string }> = {
   deleted_records: {
     table: "app.payments",

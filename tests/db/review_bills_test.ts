@@ -159,7 +159,7 @@ testBooks("review_bills", { day: TODAY }, {
       "The amount of B could not be fetched from openai. sync_bill_amounts tries again.",
       "The owner has to reconnect A to openai: update_bill with provider connect gives the link.",
     ]);
-    // Data that is never fetched needs no new key.
+    // Data that is never fetched needs no key.
     const fixed = await add(books, "D", more);
     await link(database, books, fixed, "'needs_reauth', 2, null");
     await books.ok("update_bill", { bill_id: fixed, set: { amount_mode: "fixed", amount: "5" } });

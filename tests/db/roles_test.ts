@@ -1,4 +1,4 @@
-/** The rights of each role with the tools: read-only access, settings, and own-only access. */
+/** The rights of each role in the tools: read-only access, settings, and own-only access. */
 import { assert, assertEquals } from "@std/assert";
 import { TOOLS } from "../../functions/mcp/tools/mod.ts";
 import { type Books, type Json } from "../_support/books.ts";
@@ -11,7 +11,7 @@ const spent = async (person: Books): Promise<string> =>
 const setRole = (database: TestDatabase, { userId }: Books, role: string) =>
   database.query("update identity.memberships set role = $2 where user_id = $1", [userId, role]);
 
-/** Every row of the books, to see that none changed. */
+/** Every row of the books, to check that none changed. */
 async function dumpBooks(database: TestDatabase, { organizationId }: Books): Promise<string> {
   const tables = ["budgets", "categories", "change_sets", "expenses", "import_batches", "payments", "payee_rules"];
   const rows = await database.query(
@@ -32,7 +32,7 @@ testBooks("a viewer", {}, {
       [owner.userId],
     ) as [{ email: string }];
     for (const { listed } of TOOLS) {
-      // Without its arguments: the role is checked before the call's subject.
+      // Without arguments, because the role is checked before the call's subject.
       const args = listed.name === "reconcile" ? { account: "None" } : {};
       const answer = await viewer.facts(listed.name, args);
       if (listed.annotations.readOnlyHint) {
@@ -129,7 +129,7 @@ testBooks("a manager", {}, {
     await manager.ok("update_settings", { category: { action: "create", name: "Payroll" } });
     const made = await manager.ok("update_settings", { category: { action: "make_private", name: "Payroll" } });
     assertEquals([made.category.name, made.category.private], ["Payroll", true]);
-    // Twice is once.
+    // Twice has the effect of once.
     const again = await manager.call("update_settings", { category: { action: "make_private", name: "Payroll" } });
     assertEquals([again.ok, again.change_id], [true, undefined]);
     const { categories } = await manager.ok("get_context");
@@ -196,7 +196,7 @@ testBooks("with own-only access", {}, {
     assertEquals((await assign(anna, await emailOf(database, ben))).error.code, "forbidden_role");
     await anna.fails("forbidden_role", "undo_change", { change_id: assigned.change_id });
     assertEquals((await anna.ok("list_bills")).bills.length, 1);
-    // Their own they may.
+    // They may change their own.
     const own = await anna.ok("add_bill", { name: "Gym", amount: "5.00", first_due: "2026-12-20" });
     await anna.ok("update_bill", { bill_id: own.bill.id, set: { assignee: await emailOf(database, ben) } });
     assertEquals((await ben.ok("list_bills")).bills.map(({ name }: Json) => name), ["Gym"]);

@@ -1,5 +1,5 @@
 /**
- * How many rows the frequent calls read, in an organization of 2,000 payments and 50 bills. On the embedded PostgreSQL
+ * How many rows the frequent calls read, in an organization of 2,000 payments and 50 bills. On the embedded PostgreSQL,
  * the counts are the same on any machine. A server's autovacuum gathers statistics at any moment, which changes plans:
  * there `tests/pg/plans.ts` checks the plans themselves. `deno task bench -- --sql` measures the time.
  */
@@ -8,7 +8,7 @@ import { buildLargeOrganization, LARGE, readWithin } from "../../bench/large_org
 import type { Session } from "../../local/database/sql.ts";
 import { openDatabase } from "../_support/database.ts";
 
-/** Rows of all our tables, by scans and by indexes, once plans are settled. */
+/** Rows of all our tables, by scans and by indexes, once plans are stable. */
 const LIMITS: [tool: string, args: Record<string, unknown>, rows: number][] = [
   ["get_context", {}, 66],
   ["list_expenses", { limit: 10 }, 80],

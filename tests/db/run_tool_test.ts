@@ -42,7 +42,7 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
 
   "returns an envelope without nulls, dated by the owner's day": async (books) => {
     const result = await books.call("log_expenses", LUNCH);
-    // Noon UTC is past midnight in Auckland.
+    // Noon UTC is after midnight in Auckland.
     assertEquals(result.context.today, "2026-10-07");
     assertEquals(Object.keys(result).toSorted(), ["change_id", "context", "data", "ok", "warnings"]);
     assert(!JSON.stringify(result).includes("null"));
@@ -309,7 +309,7 @@ testBooks("get_context", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolk
       `The trial of the Team plan ends on 2026-10-20. From then on ${name} is without access for AI assistants, amounts from bill ` +
       "providers and reminder emails until its owner chooses a plan that includes them.",
     ]);
-    // Paid history remains.
+    // The history of payments stays.
     await set("plan = 'pro'");
     assertEquals(await warnings("2026-10-15"), [
       `The trial of the Team plan ends on 2026-10-20. From then on ${name} is without amounts from bill providers until its owner ` +

@@ -74,7 +74,7 @@ export async function checkSchedules(database: TestDatabase, rules: number, seed
   }
 }
 
-/** The question with its weekdays as the column keeps them. */
+/** The query with its weekdays in the column's format. */
 const asRow = ({ month_weekdays, ...question }: Question) => ({
   ...question,
   month_days: month_weekdays?.map(([which, weekday]) => (which < 0 ? 5 : which) * 100 + weekday) ?? question.month_days,
@@ -86,7 +86,7 @@ function answersTo(question: Question): Record<string, unknown> {
   const dates: string[] = [];
   for (const date of endlessDates(question)) {
     dates.push(date);
-    // Past the weekend too, since a due date may precede its scheduled date.
+    // Includes the weekend after, because a due date may precede its scheduled date.
     if (dates.length >= 6 && date > daysAfter(until, 2)) break;
   }
   const first = Array.from({ length: 6 }, (_, n) => dates[n] ?? null);

@@ -1,4 +1,4 @@
-/** The demo data loads on any day of the year and matches what the README and the demo describe. */
+/** The demo data loads on any day of the year and matches the README and the demo. */
 import { assert, assertEquals } from "@std/assert";
 import type { Session } from "../../local/database/sql.ts";
 import { openDatabase, withDatabase } from "../_support/database.ts";
@@ -97,7 +97,7 @@ Deno.test("the seed is deterministic, isolates people and leaves nothing behind"
     );
     assert(counts!.expenses! > 500 && counts!.currencies! >= 7 && counts!.refunds! > 2, JSON.stringify(counts));
     const { unconverted, changes, provisional, rates, months_with_two_rents } = counts!;
-    // The invented rates of the demo are not there for the books of others.
+    // The demo's invented rates don't serve other books.
     assertEquals([unconverted, changes, provisional, rates, months_with_two_rents], [0, 0, 0, 0, 0]);
     assert(counts!.rents! > 12);
   });

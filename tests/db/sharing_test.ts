@@ -8,13 +8,13 @@ import { rollAll } from "../_support/roll_bills.ts";
 const mail = ({ userId }: Books) => `${userId}@example.com`;
 const item = (amount: string, more: Json = {}) => ({ name: `Thing ${amount}`, amount, date: "2026-11-19", ...more });
 
-/** Logs one expense and answers its id. */
+/** Logs one expense and returns its id. */
 async function log(books: Books, amount: string, more: Json = {}): Promise<string> {
   const { results } = await books.ok("log_expenses", { items: [item(amount, more)], on_duplicate: "allow" });
   return results[0].id;
 }
 
-/** "a→b 5.00 EUR" for each balance, with people by their places in the list. */
+/** "a→b 5.00 EUR" for each balance, with people by their position in the list. */
 async function owed(books: Books, people: Books[]): Promise<string[]> {
   const { balances } = await books.ok("get_context", { include: ["balances"] });
   const name = (who: string) => people.findIndex((one) => mail(one) === who);
@@ -83,7 +83,7 @@ testBooks("an expense's shares", {}, {
     const id = await log(ana, "10.00", { shared: {} });
     await ana.ok("update_expenses", { ids: [id], set: { amount: "20.01" } });
     assertEquals(await owed(ana, people), ["1→0 10.00 EUR"]);
-    // Changed shares are not listed as a change of the sharing.
+    // Changed shares are not listed as a change of the sharing rule.
     const { recent_changes } = await ana.ok("get_context", { include: ["recent_changes"] });
     assertEquals(recent_changes[0].summary, "Changed Thing 10.00: amount");
     await ana.ok("update_expenses", { ids: [id], set: { paid_by: mail(ben) } });
@@ -167,7 +167,7 @@ testBooks("an expense's shares", {}, {
   },
 });
 
-/** "0 6.66" for each group of people, with people by their places in the list. */
+/** "0 6.66" for each group of people, with people by their position in the list. */
 async function grouped(books: Books, people: Books[], question: Json): Promise<string[]> {
   const { rows, total } = await books.ok("summarize_spending", { period: "this_month", ...question });
   const place = (name: string) => people.findIndex((one) => mail(one) === name);
@@ -277,11 +277,11 @@ testBooks("spending by person", { day: "2026-11-20" }, {
       (await ana.ok("list_expenses", { recorded_by: mail(ben) })).rows.map(({ name }: Json) => name),
     ];
     assertEquals(await seen(), paid);
-    // Undone by somebody else.
+    // Undone by another person.
     const undone = await ana.call("undo_change", { change_id });
     assertEquals(await seen(), open);
     await ana.ok("undo_change", { change_id: undone.change_id });
-    // It was Ben who recorded it.
+    // Ben recorded it.
     assertEquals(await seen(), paid);
   },
 
@@ -408,7 +408,7 @@ testBooks("a shared bill", {}, {
     assertEquals((await leave(database, carla, "2026-11-20T12:00:00Z")).outcome, "removed");
     for (const one of people) one.goTo("2026-12-20");
     await ana.ok("mark_bill_paid", { bill_id: id });
-    // Not shared any more, since nobody is left to share it with.
+    // No longer shared, because no other member is left.
     assertEquals((await ana.ok("list_expenses")).rows[0].shared, undefined);
     await addsUp(database, ana);
   },
@@ -500,7 +500,7 @@ testBooks("settling up", {}, {
     await settle(ben.userId.slice(0, 20));
     const { details } = await ana.fails("not_found", "settle_up", { from: "a former member", amount: "1.00" });
     assertEquals(details.members.toSorted(), await shown());
-    // Their accounts go.
+    // Their accounts are deleted.
     await database.query("delete from identity.profiles where user_id = any ($1::uuid[])", [[
       ben.userId,
       carla.userId,

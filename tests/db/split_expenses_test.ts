@@ -46,7 +46,7 @@ testBooks("split", {}, {
     ]]);
     assertEquals(total.amount, "80.00");
     assertEquals((await readChange(database, change_id)).summary, "Logged Shop, 80.00 EUR");
-    // Which category the shop has, a split does not say.
+    // A split does not determine the shop's category.
     const { results } = await books.ok("log_expenses", { items: [shop({ amount: "5", name: "Thing" })] });
     assertEquals(results[0].category_source, "none");
     await books.ok("undo_change", { change_id });
@@ -105,7 +105,7 @@ testBooks("split", {}, {
       [["a"], "open", 7],
     ]);
     assertEquals((await readChange(database, first.change_id)).summary, "Changed Shop: amount, category, split, tax");
-    // From any part, with a new amount of the whole.
+    // Addressed by any part, with a new amount for the whole.
     const second = await update(books, two[1].id, {
       amount: "90",
       split: [{ amount: "50", category: "Groceries" }, { amount: "30", category: "Gifts" }, { category: "Travel" }],
@@ -158,7 +158,7 @@ testBooks("split", {}, {
     const listed = await rows(books);
     assertEquals(cents(listed.map(({ base_amount }) => base_amount)), 9110);
     assertEquals((await books.ok("summarize_spending")).total.amount, "9.11");
-    // Without a charge each part is converted by itself, and the answer agrees with the books.
+    // Without a charge, each part is converted separately, and the answer matches the books.
     const other = (await log(books, { ...item, name: "Other", payee: "Other" })).data.results[0];
     assertEquals(cents(other.split.map(({ base_amount }: Json) => base_amount)), cents([other.base_amount]));
     await log(books, { ...item, payee: "Tiny", split: [{ amount: "0.01" }, {}], charged: { amount: "0.02" } });

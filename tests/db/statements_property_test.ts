@@ -88,7 +88,7 @@ Deno.test("statements and people in any order", async () => {
         );
         link = made!;
         books.goTo("2026-10-05");
-        // From here on every date has its row.
+        // From here on, every date has a row.
         await books.ok("update_bill", { bill_id: bill.id, set: { note: "Meter" } });
         for (const one of actions) {
           const due_on = DATES["month" in one ? one.month : 0];

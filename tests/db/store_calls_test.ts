@@ -1,6 +1,6 @@
 /**
- * Every store call names an existing function, its arguments by name, and all that have no default. PostgREST resolves
- * functions by argument names, so a wrong one only shows as a 404 at run time.
+ * Every store call names an existing function and its arguments, including all without a default. PostgREST resolves
+ * functions by argument names, so a wrong one only causes a 404 at run time.
  */
 import { assertEquals } from "@std/assert";
 import { ANSWERS } from "../_support/answers.ts";

@@ -95,7 +95,7 @@ testBooks("summarize_spending", { day: TODAY }, {
       [{ from: "2026-01-01", to: "2026-05-15" }, "2025-01-01", "2025-05-15"],
       [{ from: "2024-01-01", to: "2024-02-29" }, "2023-11-01", "2023-12-31"],
       [{ period: "last_12_months" }, "2024-10-07", "2025-10-06"],
-      // Months and years that begin on another day than the first.
+      // Months and years that begin on a day other than the first.
       [{ from: "2026-10-26", to: "2026-11-25" }, "2026-09-26", "2026-10-25"],
       [{ from: "2026-09-15", to: "2026-10-14" }, "2026-08-15", "2026-09-06"],
       [{ from: "2027-04-06", to: "2028-04-05" }, "2026-04-06", "2027-04-05"],
@@ -115,7 +115,7 @@ testBooks("summarize_spending", { day: TODAY }, {
       assertEquals(await previous({ ...question, compare: "same_period_last_year" }), { from, to });
     }
 
-    // Day by day, and the end of a month with the end of the other.
+    // Day by day; the end of a month corresponds to the end of the other.
     const soFar: [today: string, period: string, from: string, to: string][] = [
       ["2026-08-31", "this_quarter", "2026-04-01", "2026-05-31"],
       ["2026-08-30", "this_quarter", "2026-04-01", "2026-05-30"],
@@ -124,7 +124,7 @@ testBooks("summarize_spending", { day: TODAY }, {
       ["2026-03-30", "this_month", "2026-02-01", "2026-02-28"],
       ["2026-09-30", "this_quarter", "2026-04-01", "2026-06-30"],
       ["2026-03-01", "this_year", "2025-01-01", "2025-03-01"],
-      // Weeks and thirty days stay such, though they begin with a month.
+      // Weeks and thirty days keep their length, even if they begin with a month.
       ["2026-06-07", "this_week", "2026-05-25", "2026-05-31"],
       ["2026-10-30", "last_30_days", "2026-09-01", "2026-09-30"],
       ["2026-08-30", "last_30_days", "2026-07-02", "2026-07-31"],

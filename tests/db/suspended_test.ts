@@ -1,6 +1,6 @@
 /**
- * Banned and soft-deleted people (on the real parts, finding 4): not members from the next statement, no mail, and
- * nothing of theirs is ended.
+ * Banned and soft-deleted people (real-parts finding 4): from the next statement on, they don't count as members and
+ * get no mail, but nothing of theirs ends.
  */
 import { assertEquals } from "@std/assert";
 import { openBooks } from "../_support/books.ts";
@@ -54,7 +54,7 @@ Deno.test("row-level security shows a suspended person nothing and lets them wri
   assertEquals((await member.ok("list_expenses", {})).rows.length, 1);
 });
 
-/** Owners with a bill each that is due for a reminder, and the job. */
+/** Owners, each with a bill due for a reminder, and the job. */
 async function reminders(owners: number) {
   await database.reset();
   await addDueBills(database, { owners, each: 1, today: "2026-11-20" });
@@ -111,7 +111,7 @@ Deno.test("a mail of unknown outcome is not retried once its owner is suspended"
     [{ status: "unknown", content: null }],
   );
   assertEquals(await database.query("select from jobs.reminder_batches"), []);
-  // Its reminder is free again.
+  // Its reminder can be sent again.
   await run(24 * 60);
   assertEquals(to(), ["owner1@example.com", "owner2@example.com"]);
 });
@@ -149,7 +149,7 @@ Deno.test("the access token hook refuses password sessions and returns everythin
       const [who] = await session.query<{ superuser: boolean }>(
         "select rolsuper as superuser from pg_roles where rolname = current_user",
       );
-      // As the identity provider does it, where a test may assume its role.
+      // The same call as the identity provider's, if a test may assume its role.
       if (who!.superuser) await session.exec("set local role supabase_auth_admin");
       const [row] = await session.query<{ output: unknown }>(
         "select identity.refuse_passwords($1::text::jsonb) as output",

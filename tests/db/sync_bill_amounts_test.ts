@@ -1,4 +1,4 @@
-/** Amounts from providers, the database's part: which links are due, how often, and which amounts are accepted. */
+/** Amounts from providers, the database's part: due links, their frequency, and accepted amounts. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Books, Json } from "../_support/books.ts";
@@ -53,7 +53,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     await books.ok("update_bill", { bill_id: estimated, ...october });
     await connect(database, books, "Water", { autopay: true, first_due: "2026-12-05" });
     books.goTo("2027-01-01");
-    // Power of December is recorded with the amount of November; of Water nothing is known.
+    // Power's December is recorded with November's amount; Water's amount is unknown.
     await books.ok("update_settings", { closed_through: "2026-12" });
     const payments = () =>
       database.query(
@@ -268,7 +268,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     await change({ action: "skip" });
     await first(books, statement("84.20"));
     assertEquals((await open(books, id)).provider.needs_review.reason, "skipped");
-    // As the question suggests.
+    // Following the question's suggestion.
     books.goTo("2026-11-21");
     await change({ action: "reopen" });
     assertEquals((await open(books, id)).provider.needs_review, { ...date, amount: "84.20", currency: "EUR" });

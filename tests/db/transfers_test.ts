@@ -111,7 +111,7 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     await commit(books, shown);
     const next = await preview(books, "Third", ["2026-10-05", "Garage", "-600.00"], ["2026-10-05", "Tea", "-1.00"]);
     assertEquals([next.rows_ok, leftOut(next)], [2, []]);
-    // The one that came later, and names the other, is taken as well.
+    // A later row that names the other account is matched as well.
     await commit(books, await preview(books, "Depot", ["2026-10-12", "Internal transfer", "-80.00"], BREAD));
     await commit(books, await preview(books, "Neobank", ["2026-10-12", "Top up by *4411", "80.00"], COFFEE));
     const last = await preview(books, "Third", ["2026-10-12", "Garage", "-80.00"], ["2026-10-12", "Tea", "-1.00"]);
@@ -146,7 +146,7 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     const { bank_only } = await books.ok("reconcile", { account: "Giro" });
     assertEquals(bank_only.map(({ text }: Json) => text), ["Dublin 8829"]);
     assertEquals((await preview(books, "Giro", ...rows)).totals, { EUR: "600.00" });
-    // The other half's statement may come again.
+    // The other half's statement may be imported again.
     const { commit_with, questions } = await preview(books, "Neobank", TOP_UP, COFFEE);
     assertEquals(questions, []);
     await books.ok("import_expenses", commit_with);
@@ -172,7 +172,7 @@ testBooks("transfers between accounts", { day: "2026-10-20" }, {
     assertEquals([spent.rows_ok, leftOut(spent), asked(spent)], [2, [], []]);
     const came = await preview(member, "Mine", ["2026-10-05", "Top up by *99", "20.00"], BREAD);
     assertEquals([came.rows_ok, asked(came)], [1, []]);
-    // Their own two are known to them.
+    // They see only their own two.
     await commit(member, await preview(member, "Mine", ["2026-10-05", "Top up by *99", "50.00"], BREAD));
     assertEquals(leftOut(await preview(member, "Giro", ["2026-10-05", "Dublin", "-50.00"])), [["other_half", 1]]);
   },

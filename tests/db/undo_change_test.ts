@@ -113,7 +113,7 @@ testBooks(
       assertEquals(await look(books), seenAfter);
       assertEquals(await dump(database, books), after);
 
-      // "Undo that" never undoes the same again: only its id does.
+      // "Undo that" never undoes the same change again; only its id does.
       assertEquals((await books.fails("already_undone", "undo_change")).details, { change_id: written.change_id });
       const again = await books.ok("undo_change", { change_id: written.change_id });
       assertEquals(again.undone.change_id, written.change_id);
@@ -240,7 +240,7 @@ testBooks("undo_change", { day: TODAY }, {
     // The deletion and its undo cancel each other out.
     assertEquals((await books.fails("undo_conflict", "undo_change")).details.later.change_id, updated.change_id);
     await member.ok("undo_change", { change_id: updated.change_id });
-    // Changed and changed back, it reads the same again.
+    // A value that changed and changed back counts as unchanged.
     await books.ok("undo_change");
     assertEquals((await books.call("list_expenses")).total_count, 0);
   },
@@ -330,7 +330,7 @@ testBooks("undo_change", { day: TODAY }, {
       earlier: { change_id: dinner.change_id, summary: "Logged Dinner, 40.00 EUR" },
     }]);
     assertStringIncludes(error.hint, `"Logged Dinner, 40.00 EUR": to undo that one too, give change_id`);
-    // Redone, it is not undone by a late repeat either.
+    // After a redo, a late repetition does not undo it either.
     await books.ok("undo_change", { change_id: first.change_id });
     assertEquals((await books.call("undo_change", args)).replayed, true);
     await books.fails("already_undone", "undo_change");

@@ -200,7 +200,7 @@ testBooks("update_bill of a status", { day: TODAY }, {
     const undone = await books.call("undo_change");
     const { change_id } = await change(books, id, { set: { status: "paused" } });
     assertEquals((await change(books, id, { set: { status: "active" } })).data.bill.next_due, "2026-12-05");
-    // The payment was for a date that has gone since.
+    // The payment was for a date that no longer exists.
     await books.fails("undo_conflict", "undo_change", { change_id: undone.change_id });
     await books.ok("undo_change");
     await books.ok("undo_change", { change_id });

@@ -52,8 +52,8 @@ testBooks("update_settings of preferences", { day: "2026-11-20" }, {
   },
   "accept only existing values": async (books) => {
     await books.fails("invalid_argument", "update_settings", { timezone: "Mars/Olympus" });
-    // Nor zones that only Postgres accepts: offsets, rules, abbreviations (it reads IST as Israel's), the zone of no
-    // place.
+    // Rejects zones that only Postgres accepts: offsets, rules, abbreviations (it reads IST as Israel's), and zones of
+    // no place.
     for (const timezone of ["UTC+5", "Foo/Bar+5", "IST", "CEST", "CST", "BST", "Factory", "europe/berlin"]) {
       await books.fails("invalid_argument", "update_settings", { timezone });
     }

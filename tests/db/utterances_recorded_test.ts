@@ -63,7 +63,7 @@ testBooks("duplicates", { day: "2026-11-27" }, {
     }
     await books.ok("mark_bill_paid", { bill_id, due_on: "2026-12-01" });
     assertEquals(await total(books), "44.95");
-    // Two days before, by another name.
+    // Two days before, under another name.
     const after = await log(books, { name: "Internet", amount: "44.95", date: "2026-11-25" });
     assertEquals([after.data.results[0].status, after.data.results[0].bill.paid_on], ["likely_bill", "2026-11-27"]);
     assertStringIncludes(

@@ -7,7 +7,7 @@ import type { TestDatabase } from "../_support/database.ts";
 const MONTH = { from: "2026-11-01", to: "2026-11-30" };
 const codes = ({ warnings }: Json) => warnings.map(({ code }: Json) => code);
 
-/** The value of the only payment, as each answer has it. */
+/** The value of the only payment in each answer. */
 async function everywhere(books: Books, billId?: string) {
   const values = [
     (await books.ok("list_expenses", MONTH)).rows[0].base_amount,
@@ -38,7 +38,7 @@ async function payHosting(books: Books, more: Json = {}) {
   return { bill, paid: await books.call("mark_bill_paid", { bill_id: bill.id, ...more }) };
 }
 
-/** Rates are everybody's: each step has its own. */
+/** Rates are shared, so each step has its own. */
 const withoutRates = (steps: Record<string, Step>): Record<string, Step> =>
   Object.fromEntries(
     Object.entries(steps).map(([name, step]) => [name, async (books, database) => {
@@ -80,7 +80,7 @@ testBooks(
       await publish(database, "2026-11-20", "1.25");
       assertEquals(await everywhere(books, bill.id), "88.00");
       assertEquals(codes(await books.call("list_bills", { bill_id: bill.id })), []);
-      // Rates that come later are of other days.
+      // Later rates are of other days.
       await publish(database, "2026-11-21", "9");
       assertEquals(await everywhere(books, bill.id), "88.00");
     },
@@ -104,14 +104,15 @@ testBooks(
       const context = await books.call("get_context", { include: [] });
       assertEquals([context.data.fx_as_of, codes(context)], ["2026-09-29", ["rate_snapshot"]]);
 
-      // Not even on its own day is the snapshot the rate that stands.
+      // Not even on its own day is a snapshot's rate final.
       const dated = { name: "Domain", amount: "11", currency: "USD", date: "2026-09-29" };
       assert(codes(await books.call("log_expenses", { items: [dated] })).includes("rate_snapshot"));
 
-      // No source is judged by a snapshot.
+      // A snapshot does not affect the checks of sources.
       assertEquals(await database.asService("read_rates_of_day", { day: "2026-11-20" }), {});
 
-      // Ten days without a network settle nothing by it, and a day that a source has no rate for keeps it provisional.
+      // Ten days without a network don't settle a day with it, and a day that a source has no rate for keeps it
+      // provisional.
       for (let day = 21; day < 32; day++) {
         const at = new Date(Date.UTC(2026, 10, day)).toISOString();
         const asked = { day: "2026-11-20", is_answered: false, at };
@@ -164,7 +165,8 @@ testBooks(
       });
       assertEquals([base_amount, await everywhere(books)], ["100.00", "100.00"]);
       assertEquals((await books.ok("list_expenses", MONTH)).rows[0].charged, { amount: "80.00", currency: "GBP" });
-      // In the currency of the charge it is the charge, in its own the amount, in another one the charge converted.
+      // In the charge's currency, the value is the charge; in the payment's, the amount; in any other, the converted
+      // charge.
       for (const [in_currency, amount] of [["GBP", "80.00"], ["USD", "99.00"]]) {
         assertEquals((await books.ok("summarize_spending", { ...MONTH, in_currency })).total.amount, amount);
       }
@@ -177,7 +179,7 @@ testBooks(
       assertEquals(await everywhere(books), "100.00");
       await books.ok("update_expenses", { ids: [id], set: { charged: {} } });
       assertEquals(await everywhere(books), "90.00");
-      // A charge is of the amount that it was given for: one in the base currency has none.
+      // A charge belongs to its original amount; an amount in the base currency has none.
       await books.ok("update_expenses", { ids: [id], set: { charged: { amount: "97.50" } } });
       await books.ok("update_expenses", { ids: [id], set: { currency: "EUR" } });
       assertEquals((await books.ok("list_expenses", MONTH)).rows[0].charged, undefined);
@@ -256,7 +258,7 @@ testBooks(
       const change = await books.call("update_settings", { base_currency: "USD" });
       assertEquals(change.data.revalued, { moved: 4, without_rate: 1, pending: 1 });
       assertMatch(change.warnings[0].message, /^4 payments are now valued in USD.* For 1 of them no rate is known yet/);
-      // A charge in the currency of before is converted; an amount in the new one is its own value.
+      // A charge in the former currency is converted; an amount in the new one is its own value.
       assertEquals((await values()).map(({ base_minor }) => base_minor), [1000, 1000, 625, null, 2000]);
       assertEquals((await books.ok("summarize_spending", MONTH)).total, { amount: "26.25", currency: "USD", count: 3 });
 

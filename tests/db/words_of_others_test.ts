@@ -24,7 +24,7 @@ const clientOf = async (books: Books): Promise<unknown> => {
   return latest.client;
 };
 
-/** Where a text is in a value: the path of keys, without list positions. */
+/** The place of a text in a value: the path of keys, without list positions. */
 function placesOf(value: Json, text: string, path: string[] = []): string[] {
   if (typeof value === "string") return value.includes(text) ? [path.join(".")] : [];
   if (value === null || typeof value !== "object") return [];

@@ -41,7 +41,7 @@ Deno.test.afterAll(async () => {
   await Deno.remove(folder, { recursive: true });
 });
 
-// What really is on the command lines: a script that keeps the arguments of npx, and runs what that would run.
+// The real command lines: a script records the arguments of npx and runs the same program.
 const bin = join(folder, "bin");
 const argsFile = join(folder, "arguments");
 await Deno.mkdir(bin);
@@ -88,7 +88,7 @@ async function writeSettings(settings: Record<string, string>): Promise<void> {
 }
 const readSettings = async () => Object.fromEntries(parseEnvFile(await Deno.readTextFile(envPath)));
 
-/** Everything that any run printed. */
+/** The output of all runs. */
 const printed: string[] = [];
 
 async function run(options: { isDryRun?: boolean; replace?: string[]; settings?: Record<string, string> } = {}) {
@@ -138,7 +138,7 @@ Deno.test("a dry run on a new project shows every step, writes nothing and gener
 /** A run takes several seconds, so the short form tries some of the failures. */
 const some = <Item>(items: Item[]) => IS_SHORT ? items.filter((_, index) => index % 3 === 1) : items;
 
-/** What fails, and how many steps are done by then. */
+/** The failure, and the number of steps completed by then. */
 const FAILURES: [kind: string, done: number][] = [
   ["GET ", 0],
   ["GET /secrets", 1],
@@ -153,7 +153,7 @@ const FAILURES: [kind: string, done: number][] = [
   ["PUT /functions", 6],
 ];
 
-/** Writes whose answer is lost, after what makes them necessary. */
+/** Writes whose answer is lost, after the changes that make them necessary. */
 const LOST: [kind: string, prepare: () => unknown, done: number][] = [
   ["POST /secrets", () => api.settings.secrets.delete("MAIL_FROM"), 1],
   ["DELETE /secrets", () => api.settings.secrets.set("SUPPORT_URL", SUPPORT_URL), 1],
@@ -168,7 +168,7 @@ Deno.test("an unreachable database ends the run without printing its password", 
 });
 
 Deno.test("a failed migration is rolled back, and the same command continues", async () => {
-  // Made after most of the others.
+  // Created after most of the others.
   await database.exec("create schema jobs");
   const { ok, outcomes, text } = await run();
   assertEquals([ok, outcomes.length], [false, 2], text);
@@ -181,11 +181,11 @@ Deno.test("a failed migration is rolled back, and the same command continues", a
 Deno.test("each step fails once: later steps don't run, the same command continues, keys are generated once", async () => {
   let keys: Record<string, string> | undefined;
   for (const [kind, done] of some(FAILURES)) {
-    // Secrets are there already: what differs is sent again.
+    // Secrets exist already; only differing ones are sent again.
     if (kind === "POST /secrets") api.settings.secrets.delete("MAIL_FROM");
     // A deployment removes settings that the file doesn't name.
     if (kind === "DELETE /secrets") api.settings.secrets.set("SUPPORT_URL", SUPPORT_URL);
-    // A checkout that is linked already asks for nothing.
+    // A checkout that is already linked asks no question.
     if (kind === "GET ") await Deno.remove(join(root, "supabase/.temp"), { recursive: true });
     api.failNext(kind);
     const { ok, outcomes, text } = await run();
@@ -330,11 +330,11 @@ Deno.test("the project has the settings: secrets, site, mail server, templates, 
 Deno.test("the CLI reads supabase/config.toml as it is without a warning, and misses no variable that a push needs", async () => {
   const { ok, output: printed } = await supabase(root, ["config", "diff", `--remote=${PROJECT}`]);
   assert(ok, printed);
-  // npm has warnings of its own, such as about its settings on this machine.
+  // npm prints its own warnings, such as about its settings on this machine.
   const output = printed.replaceAll(/^npm (warn|notice) .*$/gm, "");
   const bad = /warning|deprecated|unrecognized|unknown|env\(/i;
   assert(!bad.test(output), output);
-  // Of the CLI's warnings this is one: the key is gone in its version 4.
+  // One of the CLI's warnings: version 4 drops the key.
   const path = join(root, "supabase/config.toml");
   const text = await Deno.readTextFile(path);
   await Deno.writeTextFile(path, text.replace("[auth.email]\n", "[auth.email]\nenable_signup = true\n"));

@@ -17,7 +17,7 @@ const project = join(folder, "project");
 for (const part of ["functions", "shared", "import_map.json", "supabase"]) {
   await copy(new URL(part, ROOT).pathname, join(project, part));
 }
-// Files lying around in a project that must not be uploaded.
+// Stray files in a project that must not be uploaded.
 for (const path of [".env", "shared/.env", "functions/mcp/app_test.ts"]) {
   await Deno.writeTextFile(join(project, path), "SECRET=1\n");
 }

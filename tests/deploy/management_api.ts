@@ -1,7 +1,7 @@
 /**
- * The part of the platform's management API that a deployment uses: it keeps settings and secrets, runs SQL on the
- * database that it is given, stores uploads in a folder unchanged, and rejects what the real one rejects before
- * bundling. No account, no network.
+ * The part of the platform's management API that a deployment uses: it stores settings and secrets, runs SQL on the
+ * given database, stores uploads in a folder unchanged, and makes the real one's checks before bundling. No account, no
+ * network.
  */
 import { dirname, join } from "node:path";
 import { postgresDatabase } from "../../local/database/postgres.ts";
@@ -25,7 +25,7 @@ export interface Upload {
   metadata: { name?: string; entrypoint_path?: string; import_map_path?: string; verify_jwt?: boolean };
   /** Paths relative to the project. */
   files: { path: string; bytes: number }[];
-  /** Where the files are. */
+  /** The folder of the files. */
   folder: string;
 }
 
@@ -40,20 +40,20 @@ export interface ManagementApi {
   settings: ProjectSettings;
   /** Each request that changes something: method and path within the project. */
   writes: string[];
-  /** Raises the version of a function, as a deployment from elsewhere does. */
+  /** Raises the version of a function, like a deployment from elsewhere. */
   bump(slug: string): void;
   /** Makes the next request of this kind fail: `POST /secrets`. */
   failNext(kind: string, failure?: { status: number; message: string }): void;
   /** Performs the next request of this kind and loses the answer. */
   loseNext(kind: string): void;
-  /** Leaves the next request of this kind without an answer until `release`; resolves when it has come. */
+  /** Leaves the next request of this kind without an answer until `release`; resolves when it has arrived. */
   holdNext(kind: string): { came: Promise<void>; release(): void };
   close(): Promise<void>;
 }
 
 /**
- * @param folder an empty one, for the profile and the uploads.
- * @param databaseUrl where SQL runs, as the owner of the schemas; without it there is no database.
+ * @param folder an empty one, for the profile and the uploads
+ * @param databaseUrl where SQL runs, as the owner of the schemas; without it there is no database
  */
 export async function startManagementApi(folder: string, databaseUrl?: string): Promise<ManagementApi> {
   const uploads = new Map<string, Upload>();

@@ -1,6 +1,4 @@
-/**
- * The settings of a project behind the fake management API: sign-in, API, and secrets, kept as the platform keeps them.
- */
+/** The settings of a project behind the fake management API: sign-in, API, and secrets, in the platform's format. */
 import { createHash, createHmac } from "node:crypto";
 import NAMES from "./auth_setting_names.json" with { type: "json" };
 
@@ -13,13 +11,13 @@ export interface ProjectSettings {
   secrets: Map<string, string>;
   /** The platform's answer about the secrets: digests. */
   listSecrets(): { name: string; value: string; updated_at: string }[];
-  /** What `GET /v2/projects/{ref}/config` answers: of secret settings a digest, without what isn't set. */
+  /** The answer of `GET /v2/projects/{ref}/config`: digests of secret settings, without unset ones. */
   describe(): unknown;
 }
 
 const SECRET_SETTING = /_(pass|secret|secrets)$/;
 
-/** A new project: the sign-in settings that every project starts with. */
+/** A new project: the sign-in settings that every project has at first. */
 export function newSettings(ref: string): ProjectSettings {
   const auth: Settings = {
     // CLI 3.1.0 refuses an answer that lacks one of these.

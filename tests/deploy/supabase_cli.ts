@@ -9,7 +9,8 @@ export interface Outcome {
 }
 
 /**
- * What `npx -y supabase@…` runs. npx itself takes a second of every command; the README's deployment is tried with it.
+ * The program that `npx -y supabase@…` runs. npx itself adds a second to every command; the README's deployment uses
+ * it.
  */
 export const CLI_PROGRAM = await install();
 
@@ -22,7 +23,7 @@ async function install(): Promise<string> {
   return decode(stdout).trim();
 }
 
-/** @param folder that contains `supabase/config.toml`. */
+/** @param folder with `supabase/config.toml` */
 export async function supabase(
   folder: string,
   args: string[],

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Upload } from "./management_api.ts";
 
-/** The API rejects uploads above some size larger than this (5 MB, 2026). */
+/** The API rejects uploads above a size that is larger than this (5 MB, 2026). */
 const MAX_BYTES = 1_700_000;
 
 const SECRET_OR_TEST =
@@ -15,7 +15,7 @@ interface Module {
 }
 type Resolution = { specifier?: string; error?: string };
 
-/** @returns one line per problem. */
+/** @returns one line per problem */
 export async function problemsOf(upload: Upload): Promise<string[]> {
   const { slug, metadata, files } = upload;
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);

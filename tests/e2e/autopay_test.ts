@@ -92,7 +92,7 @@ Deno.test("provider amounts of an automatic bill count as spending each month", 
     at = new Date(Date.UTC(2026, month, 2, 6)).toISOString();
     assertEquals((await sync.run()).errors, []);
   }
-  // Called again within the hour, it has nothing to fetch, and reveals no internals.
+  // A second call within the hour fetches nothing and reveals no internals.
   assertEquals(Object.keys(await ok("sync_bill_amounts")), ["bills"]);
   at = "2027-01-03T09:00:00Z";
   const { bills: [hosting], payments } = await ok("list_bills", { bill_id: bill.id });

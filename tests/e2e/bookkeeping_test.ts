@@ -48,7 +48,7 @@ Deno.test("how much VAT was there in the third quarter?", async () => {
     ],
   });
   const { data, total_count } = await ok(bookkeeper, "list_expenses", { ...Q3, limit: 1 });
-  // 19.00 + 3.50 - 1.90, of three in four: the postage has none on record.
+  // 19.00 + 3.50 - 1.90, of three in four: the postage has no recorded tax.
   assertEquals([data.tax_by_currency, total_count], [{ EUR: { amount: "20.60", count: 3, without_tax: 1 } }, 4]);
 
   const net = { items: [{ name: "Chair", amount: "100", tax: "19.00", tax_percent: 19, date: "2026-09-02" }] };
@@ -83,7 +83,7 @@ Deno.test("which expenses does the client still have to pay back?", async () => 
   assertEquals(confirm, { count: 2, total: "270.00" });
   const { change_id } = await ok(bookkeeper, "update_expenses", { ...paid, confirm });
   assertEquals(await open(), [[], {}]);
-  // The money was spent: only a refund lowers the total.
+  // The money was spent; only a refund lowers the total.
   assertEquals((await ok(owner, "summarize_spending", Q3)).data.total.amount, "278.00");
   await ok(bookkeeper, "undo_change", { change_id });
   assertEquals((await open())[1], { EUR: "270.00" });
@@ -104,9 +104,9 @@ Deno.test("splits a payment: 60 for groceries, the rest a present", async () => 
   assertMatch(refused.message, /add up to 80\.00 EUR, but the expense is 79\.99 EUR: 0\.01 EUR too much/);
   delete (call.items[0]!.split[1] as Json).amount;
   const logged = await ok(owner, "log_expenses", call);
-  // The answer was lost, and the call is made again.
+  // The answer was lost, so the call is repeated.
   assertEquals((await ok(owner, "log_expenses", call)).data, logged.data);
-  // So is the whole, by a person who does not know the split.
+  // So is the whole, by a person who doesn't know about the split.
   assertEquals((await ok(bookkeeper, "log_expenses", { items: [receipt] })).data.results[0].status, "duplicate");
 
   const rows = async () => (await ok(owner, "list_expenses", { order: "asc" })).data.rows as Json[];
@@ -117,7 +117,7 @@ Deno.test("splits a payment: 60 for groceries, the rest a present", async () => 
   const { data: month } = await ok(owner, "summarize_spending", { period: "this_month" });
   assertEquals([month.total.amount, month.budgets[0].left], ["79.99", "30.01"]);
 
-  // Two people correct it at once; one gets the current version.
+  // Two people correct it concurrently; the second gets the current version.
   const correct = (member: Member, amount: string) =>
     member.call("update_expenses", {
       ids: [second.id],

@@ -4,12 +4,12 @@ import { startStack } from "../_support/stack.ts";
 import { connectFor, newPerson } from "./person.ts";
 import { mailsTo, moveClock, runByHand } from "./reminder_days.ts";
 
-/** Without the space that does not break, which the reader's locale puts before a percent sign. */
+/** Without the non-breaking space that the reader's locale puts before a percent sign. */
 const plain = (text: string) => text.replaceAll("\u00a0", " ");
 
 Deno.test("a budget is set, reported, charted, and mailed once each at 80 and 100 percent", async () => {
   const stack = await startStack({ args: ["--no-demo"] });
-  // The second month from here on, whose days are all to come.
+  // The second month from now, in which all days are in the future.
   const now = new Date();
   const dayOf = (day: number) =>
     new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 2, day)).toISOString().slice(0, 10);
@@ -59,7 +59,7 @@ Deno.test("a budget is set, reported, charted, and mailed once each at 80 and 10
     }
     assertStringIncludes(first!.text, "“What is left of the budget for ‘Marketing’?”");
 
-    // A mistake that was undone and corrected: already reported.
+    // A mistake that was undone and corrected was already reported.
     await ok("undo_change", { change_id });
     assertEquals(await mailOf(4), null);
     await spend("120");

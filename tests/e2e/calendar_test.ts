@@ -14,13 +14,13 @@ async function press(browser: FormBrowser, action: string) {
   return await browser.submit(account, findForm(account, ({ fields }) => fields.action === action));
 }
 
-/** The address that an app is given. */
+/** The address for an app. */
 async function getAddress(browser: FormBrowser): Promise<string> {
   const [, address] = /<code class="copy">([^<]+)<\/code>/.exec((await press(browser, "create")).html)!;
   return address!;
 }
 
-/** As an app does: without a cookie. */
+/** Like an app: without a cookie. */
 async function subscribe(address: string): Promise<{ status: number; said: string[] }> {
   const response = await fetch(address);
   const text = await response.text();
@@ -61,7 +61,7 @@ Deno.test("a calendar app shows one organization's due dates until the address e
 
   await press(anna.browser, "show_amounts");
   assert((await subscribe(addresses[0])).said[0]!.endsWith(", €900.00"));
-  // Paid by the assistant: gone at the next read.
+  // The assistant paid it, so it is gone at the next read.
   const paid = await anna.client.call("mark_bill_paid", { bill_name: "rent", due_on: due, advance: true });
   assertEquals(paid.ok, true, JSON.stringify(paid.error));
   assertEquals(await subscribe(addresses[0]), { status: 200, said: [] });

@@ -14,7 +14,7 @@ Deno.test("the links in both mails change an address, and signing out elsewhere 
     });
     assertStringIncludes(sent.html, "Check both inboxes");
 
-    // Both links are opened where nobody is signed in.
+    // Nobody is signed in where the links are opened.
     const visitor = new FormBrowser(stack.site_url);
     const press = async (address: string) => {
       const page = await visitor.open(await newestLink(stack, address));

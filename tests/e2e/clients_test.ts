@@ -9,7 +9,7 @@ import { connectFor, type Json, newPerson, type Person } from "./person.ts";
 const TOOL_NAMES = TOOLS.map((tool) => tool.listed.name);
 const LUNCH = { items: [{ name: "Lunch", amount: "14.50", currency: "EUR", date: "yesterday" }] };
 
-/** The v2 client's part of connect(): it sticks to one issuer and checks it on the callback. */
+/** The v2 client's part of connect(): it remembers one issuer and checks it on the callback. */
 async function connectModern(mcpUrl: string, person: Person, options?: ConstructorParameters<typeof ModernClient>[1]) {
   const provider = new MemoryProvider("Modern client");
   const paths: string[] = [];

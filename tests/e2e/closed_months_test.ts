@@ -78,13 +78,13 @@ Deno.test("no tool writes into a closed month", async () => {
     assertMatch(hint, /closed_through "2\d{3}-\d{2}"/);
   }
   assertEquals(await books(), before);
-  // Nor does a direct write to the tables.
+  // A direct write to the tables is refused, too.
   for (const sql of ["delete from app.payments", "update app.payments set note = 'x'"]) {
     const refused = await database.query(`${sql} where expense_id = $1`, [paper]).catch(({ message }) => message);
     assertEquals(refused, "month_closed");
   }
 
-  // October is open, and so is September once it is reopened.
+  // October is open, and so is September after reopening.
   await log(owner, "Stamps", "2026-10-01");
   const reopening = await close(owner, "");
   assertEquals(reopening.data.settings.closed_through, undefined);
@@ -159,7 +159,7 @@ Deno.test("only the owner closes months, only past ones, and only in this organi
   assertEquals(mixed.details.results.map(({ index }: Json) => index), [1]);
   await log(neighbour, "Tea", "2026-09-15");
 
-  // Nor does it keep an organization from being deleted.
+  // It does not prevent the deletion of an organization either.
   goTo("2026-10-06");
   await close(owner, "");
   await log(owner, "Tea", "2026-09-15");
@@ -235,7 +235,7 @@ Deno.test("automatic payments are recorded before a month closes; later ones wai
     (await ok(owner, "list_bills", { bill_id: of })).data.payments.map(({ paid_on }: Json) => paid_on);
   assertEquals(await paid(id), ["2026-09-30"]);
 
-  // Said to be automatic only now, for a date in the closed month: the job goes on, and the date stays open.
+  // Made automatic only now, for a date in the closed month: the job continues, and the date stays open.
   await database.query("update app.expenses set autopay = true where id = $1", [spotify]);
   const { failed } = await rollAll(database, "2026-10-01T09:00:00Z");
   assertEquals(failed, []);
@@ -265,7 +265,7 @@ Deno.test("a month closes once its values are final; a new base currency revalue
   );
   await database.asService("settle_values", { after: null, size: 100 });
   await close(owner, "2026-09");
-  // A rate of another source that comes later moves nothing.
+  // Another source's later rate changes nothing.
   await database.query(
     "insert into app.fx_rates (quote, rate_on, source, rate) values ('USD', '2026-09-15', 'aaa', 2)",
   );

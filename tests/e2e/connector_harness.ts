@@ -6,7 +6,7 @@ import { assertEquals } from "@std/assert";
 import type { TestDatabase } from "../_support/database.ts";
 
 const SITE = "https://expenses.example";
-/** The connector's address, which nothing listens at. */
+/** The connector's address, without a listening server. */
 export const MCP_URL = `${SITE}/api/mcp`;
 /** Signs the links of answers. */
 export const CODE_SECRET = "a-secret-of-more-than-thirty-two-bytes";
@@ -19,7 +19,7 @@ export interface Member {
   userId: string;
   email: string;
   organizationId: string;
-  /** What an AI client of theirs sends to the connector's address is answered in this process. */
+  /** Answers requests of their AI client to the connector's address in this process. */
   fetch: typeof fetch;
   /** Calls a tool and returns the whole response as text, and its envelope. */
   call(tool: string, args?: Record<string, unknown>): Promise<{ text: string; envelope: Json }>;
@@ -60,7 +60,7 @@ export async function joinMember(
   { email, organizationId, clock }: { email: string; organizationId: string; clock?: () => Date },
 ): Promise<Member> {
   const { userId, organizationId: own } = await newMember(database, { email, organization: "Another" });
-  // A trial that ends is a mail.
+  // Uses a trial, whose end causes a mail.
   await database.query("update identity.organizations set plan = 'team' where id = $1", [own]);
   await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')", [
     organizationId,

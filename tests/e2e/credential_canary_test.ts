@@ -1,6 +1,6 @@
 /**
  * The life of a credential on a running stack, with a provider that echoes it in every answer: entered on the page,
- * tried, refused, stored, used by the job and the tool. Then everything the stack has sent or stored is searched for
+ * tried, refused, stored, used by the job and the tool. Then all data that the stack has sent or stored is searched for
  * it.
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
@@ -21,7 +21,7 @@ const REFUSED = `dop_v1_${CANARY}0000`;
 
 type Mood = "accepts" | "refuses" | "fails" | "answers a page" | "redirects" | "asks to wait";
 
-/** DigitalOcean, if it echoed everything it receives. */
+/** DigitalOcean, if it echoed all its input. */
 function startLoudProvider() {
   const loud = { mood: "accepts" as Mood, heard: [] as string[] };
   const months = Array.from({ length: 4 }, (_, back) => {
@@ -63,7 +63,7 @@ const SHAPES: Record<string, string> = {
   ...Object.fromEntries(
     [0, 1, 2].map((offset) => [
       `in base64 at ${offset}`,
-      // The letters at both ends also depend on the neighbouring bytes.
+      // The characters at both ends also depend on the neighboring bytes.
       btoa("x".repeat(offset) + CANARY).slice(offset === 0 ? 0 : offset + 1, -4),
     ]),
   ),
@@ -239,7 +239,7 @@ Deno.test("a credential is stored only encrypted", async () => {
         assertAbsent(table, text);
       }
       await database.close();
-      // The demo's own link has one too.
+      // The demo's own link also has a credential.
       assertEquals(envelopes, 2);
       assert(rows > 1000, `only ${rows} rows were looked at`);
     }

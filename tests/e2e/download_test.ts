@@ -1,10 +1,13 @@
-/** A file of more expenses than an answer holds: its link is opened in the browser, and the rows never pass a model. */
+/**
+ * A file with more expenses than an answer can contain: the browser opens its link, and the rows never pass through a
+ * model.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { signIn, startStack } from "../_support/stack.ts";
 import { connectFor, newPerson } from "./person.ts";
 
 const COUNT = 160;
-/** An answer holds 25,000 characters. */
+/** The limit of an answer is 25,000 characters. */
 const NOTE = "said at dinner ".repeat(16).trim();
 
 Deno.test("a year's file is downloaded completely from its link, only by its requester", async () => {
@@ -28,7 +31,7 @@ Deno.test("a year's file is downloaded completely from its link, only by its req
     const lines = file.trimEnd().split("\r\n").slice(1);
     assertEquals([status, lines.length], [200, COUNT]);
     assertEquals(new Set(lines.map((line) => line.split(",")[3])).size, COUNT, "each expense once");
-    // With somebody else's session the link opens nothing.
+    // The link doesn't work in another person's session.
     const eva = await newPerson(stack, "eva@example.com");
     const other = await (await signIn(stack, eva.email)).browser.open(data.csv_url);
     assert(other.status >= 400 && !other.html.includes("Number 1"), String(other.status));

@@ -19,7 +19,7 @@ Deno.test("a later statement corrects the estimate, unless a person undid it", a
     if (!amount) throw new ProviderError("not_ready", "Not yet");
     return { amount, currency: "EUR" };
   });
-  /** A day's work: bills roll, and at 06:00 the job asks the provider. */
+  /** A day's work: bills roll, and at 06:00 the job queries the provider. */
   const day = async (date: string, period?: string) => {
     now = `${date}T06:00:00Z`;
     await rollAll(database, now);

@@ -1,5 +1,5 @@
 /**
- * The life of a membership: invited by mail, signed up, accepted, connected, at work, removed, refused at the next
+ * The life of a membership: invited by mail, signed up, accepted, connected, working, removed, refused at the next
  * call, and without the pending mail.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
@@ -48,7 +48,7 @@ Deno.test("an invited member works, is removed, and loses all access", async () 
   await ok(anna, "add_bill", { name: "Rent", amount: "1310", first_due: "2026-10-09", assignee: "ben" });
   assertEquals((await ok(anna, "list_expenses")).total_count, 1);
 
-  // Their mail is written and the mail service is down, so that it waits for a second attempt.
+  // Their mail is created while the mail service is down, so it waits for a second attempt.
   const mail = mailService();
   const down = createJob({
     database: asDatabase(database),

@@ -14,7 +14,7 @@ const RUNS = 60;
 /** In fields that the attacker never sends: payee, note, tags, client and organization. */
 const SECRET = "Zq7Secret";
 
-/** Names that the attacker has learned somehow, and sends. */
+/** Names that the attacker has learned and sends. */
 const KNOWN_NAMES = ["Villa rent", "Caviar", "Yacht mooring"];
 const KNOWN_KEY = "victim-key-1";
 
@@ -50,13 +50,13 @@ Deno.test("an organization is out of reach for members of another one", async ()
     const { envelope } = await victim.call(tool, args);
     assertEquals(envelope.ok, true, `${tool}: ${JSON.stringify(envelope.error)}`);
   }
-  // And an invoice that an assistant can't upload.
+  // And an invoice, which an assistant can't upload.
   await database.query(
     `insert into app.documents (organization_id, added_by, hash, name, type, size, facts)
      values ($1, $2, md5('a') || md5('b'), $3, 'application/xml', 1, jsonb_build_object('payee', $3::text))`,
     [victim.organizationId, victim.userId, `${SECRET} invoice.xml`],
   );
-  // And something that waits for approval.
+  // And a pending proposal.
   await database.query(
     "insert into app.approval_rules (organization_id, tool, roles, approver) values ($1, 'delete_records', '{owner}', 'owner')",
     [victim.organizationId],
@@ -80,7 +80,7 @@ Deno.test("an organization is out of reach for members of another one", async ()
     if (envelope.error?.code === "internal") throw new Error(`${tool} ${sent} failed`);
   };
 
-  // Beside the victim's: an id of the attacker's own and a nonexistent one of each kind.
+  // Beside the victim's ids: an own and a nonexistent one of each kind.
   const arsenal = {
     ...victimData,
     ids: [
@@ -100,8 +100,8 @@ Deno.test("an organization is out of reach for members of another one", async ()
       { numRuns: RUNS },
     );
   }
-  // The victim's own calls, verbatim: a key works for nobody else. Last, since the attacker knows the secret from here
-  // on.
+  // The victim's own calls, verbatim: a key works only for its owner. Last, because the attacker knows the secret from
+  // here on.
   for (const [tool, args] of VICTIM_CALLS) await attack(tool, args, []);
   assertEquals(await dump(database, victim.organizationId), before);
   await database.close();
@@ -112,7 +112,7 @@ interface VictimData {
   cursors: string[];
 }
 
-/** Everything about the victim that could be sent: ids from its rows, cursors from its answers. */
+/** All data about the victim that could be sent: ids from its rows, cursors from its answers. */
 async function collect(victim: Member, rows: string[]): Promise<VictimData> {
   const cursors = await Promise.all(["list_expenses", "list_bills"].map(async (tool) => {
     const { envelope } = await victim.call(tool, { limit: 1 });

@@ -55,7 +55,7 @@ async function household() {
   };
 }
 
-/** A mail as it is read, without the links at its end. */
+/** A mail without the links at its end. */
 const read = ({ text }: SentMail) => text.split("\nReminder settings:")[0]!.replaceAll(/https:\/\/\S+/g, "<link>");
 
 Deno.test("assigning the rent to Ben reminds him and shows Anna the assignee", async () => {
@@ -96,7 +96,7 @@ You’re getting this email because bills in “Garden Street” are assigned to
   assertStringIncludes(mails[ANNA]!.html, "assigned to ben@example.com");
   assertMatch(mails[ANNA]!.text, /because you own “Garden Street” and reminders are on/);
 
-  // Nobody paid, so both get another mail. Ben pays, and neither gets one.
+  // Nobody has paid, so both get another mail. After Ben pays, neither gets one.
   assertEquals(await mailsOf("2026-11-02"), {});
   const late = await mailsOf("2026-11-04");
   assertMatch(late[BEN]!.subject, /^“Rent” has been overdue since /);
@@ -167,7 +167,7 @@ Deno.test("Ben's choice of all mails is his own, and his unsubscribe link ends h
   assertEquals(Object.keys(await mailsOf("2026-11-12")), [ANNA]);
   assertEquals((await ben.ok("get_context")).data.settings.reminders.my_mails, "none");
 
-  // One click of a mail program ends all, and the assistant says so.
+  // One click in a mail program ends all mails, and the assistant reports it.
   await post({ "List-Unsubscribe": "One-Click" });
   const { warnings } = await ben.ok("update_settings", { reminders: { my_mails: "all" } });
   assertEquals(warnings.map(({ code }: Json) => code), ["mails_off"]);

@@ -22,7 +22,7 @@ const rows = async (member: Member, args: Json = {}): Promise<Json[]> =>
   (await ok(member, "list_expenses", args)).data.rows;
 const total = async (member: Member) => (await ok(member, "list_expenses")).totals_by_currency;
 
-/** Everything that is kept of an organization, but when and how often it was written. */
+/** All stored data of an organization, except the times and counts of writes. */
 const books = async ({ organizationId }: Member) =>
   await database.query(
     `select 'e' as of, e.id, to_jsonb(e) - 'version' - 'updated_at' as row from app.expenses as e where e.organization_id = $1
@@ -42,7 +42,7 @@ async function importCsv(member: Member): Promise<Json> {
 
 Deno.test("a spoken expense and a bank row merge into one, and the bank's file is still recognized", async () => {
   const member = await household();
-  // Said only after the file was there.
+  // Reported only after the file was imported.
   await importCsv(member);
   const voice = await log(member, { name: "Lidl", amount: "23.45", date: "2026-10-03", tags: ["home"] });
   const bank = (await rows(member, { query: "LIDL SAGT" }))[0].id;
@@ -107,7 +107,7 @@ Deno.test("an external id is still recognized after its record was merged once o
   assertEquals([await relog(), await total(member)], [one, { EUR: "17.30" }]);
   await ok(member, "undo_change", { change_id: second.change_id });
   assertEquals(await relog(), three);
-  // What stays is deleted for good: then the thing may be logged anew.
+  // The kept record is deleted permanently; then the expense may be logged again.
   await ok(member, "delete_records", { ids: [three] });
   assertEquals(await relog(), undefined);
 });
@@ -133,7 +133,7 @@ Deno.test("the card's euros become the charge of the dollar subscription", async
   assertEquals([again.status, again.existing_id], ["duplicate", payment.id]);
   await ok(member, "undo_change", { change_id: merged.change_id });
   assertEquals(await books(member), before);
-  // Into an expense as well.
+  // Merging into another expense, too.
   const dollars = await log(member, { name: "ChatGPT", amount: "20", currency: "USD", date: "2026-10-05" });
   const { data: { updated } } = await ok(member, "update_expenses", { ids: [card], merge_into: dollars });
   assertEquals(updated[0].after, { category: "Software", charged: { amount: "17.94", currency: "EUR" } });

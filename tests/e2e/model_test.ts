@@ -1,5 +1,5 @@
 /**
- * A person's sentences, a model's calls and its possible answers; then a model that makes common mistakes, follows the
+ * A person's sentences, a model's calls and possible replies; then a model that makes common mistakes, follows the
  * errors' hints and leaves correct books.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
@@ -35,7 +35,7 @@ async function newPerson(): Promise<
     async fails(tool, args) {
       const { envelope } = await member.call(tool, args);
       assertEquals(envelope.ok, false, JSON.stringify(envelope));
-      // Something actionable: what to do, or what exists.
+      // An actionable hint: a next step, or existing values.
       const { message, hint, details } = envelope.error;
       assert(hint || details || /must be one of/.test(message), JSON.stringify(envelope.error));
       return envelope.error;
@@ -151,7 +151,7 @@ Deno.test("show spending chart", async () => {
     x: "Food",
     y: "14.50",
   }]]);
-  // Where nothing is drawn, the text has it: the number, then a table.
+  // For hosts without charts, the text has the number, then a table.
   const { text } = await call("show_spending_chart", {});
   assert(text.includes("14.50 EUR this month.") && text.includes("| Food | 14.50 | 100% |"));
 });

@@ -20,7 +20,7 @@ const tell = (member: Member, payee: string, category?: string | null) =>
 const rulesOf = async (member: Member) =>
   (await ok(member, "get_context", { include: ["payees"] })).data.payee_rules
     .map(({ payee, category }: Json) => `${payee} is ${category}`);
-/** The category that is chosen for a payee or name, and why. */
+/** The category for a payee or name, with its source. */
 const chosen = async (member: Member, item: Json) => {
   const { data } = await ok(member, "log_expenses", { items: [{ name: "Card", amount: "1", ...item }], dry_run: true });
   return [data.results[0].category, data.results[0].category_source];
@@ -119,7 +119,7 @@ Deno.test("an invalid rule is refused, and nothing is written", async () => {
   }
   assertMatch((await refuse({ payee: "REWE", category: "Food" })).message, /at most 200/);
   assertEquals((await rulesOf(member)).length, 200);
-  // A file of as many rows as may be, each with a long name of many words.
+  // A file with the maximum number of rows, each with a long name of many words.
   const name = "Shop 3 49 ".repeat(12).trim();
   const csv = ["Date,Name,Amount", ...Array.from({ length: 500 }, (_, n) => `2026-10-01,${name},-${n + 1}.00`)].join(
     "\n",

@@ -54,7 +54,7 @@ Deno.test('"the rent is paid" from two people pays November once, and December k
   }
   assertEquals(await paid(), [["2026-11-01", "1310.00"]]);
   assertEquals((await anna.ok("list_bills")).data.bills[0].next_due, "2026-12-01");
-  // The model does as the answer says.
+  // The model follows the answer's suggestion.
   await anna.ok("mark_bill_paid", { bill_name: "rent", advance: true });
   await anna.fails("mark_bill_paid", { bill_name: "rent", advance: true });
   assertEquals(await paid(), [["2026-11-12", "1310.00"], ["2026-11-01", "1310.00"]]);
@@ -105,7 +105,7 @@ Deno.test("a bill due in five days is not shown as paid under due this week", as
     (await ben.ok("list_bills", args)).data.bills.find(({ name }: Json) => name === "Netflix")?.state;
   for (const args of [{ due_within_days: 7 }, {}, { state: "upcoming" }]) assertEquals(await states(args), "upcoming");
   assertEquals(await states({ state: "paid" }), undefined);
-  // Earlier, when the next date is weeks away, it is settled for the month.
+  // Earlier, when the next date is weeks away, it counts as settled for the month.
   goTo("2026-11-10");
   assertEquals(await states({}), "paid");
   assertEquals(await states({ due_within_days: 30 }), "upcoming");

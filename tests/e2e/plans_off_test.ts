@@ -1,4 +1,4 @@
-/** Plans of a stack: off until the service sells them or `deno task operate plans` decides. */
+/** Plans of a stack: off until the service sells them or `deno task operate plans` turns them on. */
 import { assertEquals, assertMatch, assertNotMatch, assertStringIncludes } from "@std/assert";
 import { CHECKOUT_URL, signIn, startStack, type TestStack } from "../_support/stack.ts";
 
@@ -25,7 +25,7 @@ async function accountIn(stack: TestStack): Promise<string> {
 
 Deno.test({
   name: "a stack has no plans until it has a checkout, unless deno task operate plans has decided",
-  // On a server the folder has no database; the same statements are tested in tests/db/plans_off_test.ts.
+  // On a server the folder has no database; tests/db/plans_off_test.ts covers the same statements.
   ignore: Boolean(Deno.env.get("TEST_DATABASE_URL")),
   async fn() {
     let stack = await startStack({ args: ["--no-demo"] });

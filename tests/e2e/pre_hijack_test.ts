@@ -1,6 +1,6 @@
 /**
  * Security, High 2: pre-hijacking an account with a password. An attacker signs up a stranger's address, the stranger
- * later signs in by our link, and the password is still set: it opens nothing, with or without the access token hook.
+ * later signs in by our link, and the password is still set. It gives no access, with or without the access token hook.
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { decode, sign } from "hono/jwt";
@@ -71,8 +71,8 @@ Deno.test("a password set before the first confirmed sign-in gives no access", a
 });
 
 /**
- * A browser with what the identity provider would issue for the correct password without the hook: a valid token and
- * live session.
+ * A browser with the session that the identity provider would issue for the correct password without the hook: a valid
+ * token and live session.
  */
 async function withPasswordSession(
   stack: Awaited<ReturnType<typeof startStack>>,
@@ -89,14 +89,14 @@ async function withPasswordSession(
     const cookie = JSON.stringify({ ...session, access_token: await sign(claims, jwt_secret, "HS256") });
     browser.cookies.set("session", `base64-${Buffer.from(cookie).toString("base64url")}`);
   };
-  // The same token is accepted when it says that a code began it: nothing else about it is wrong.
+  // The same token is accepted when it names a code as its method, so nothing else about it is wrong.
   await inside("otp");
   assertEquals((await browser.open("/account")).url.pathname, "/account");
   await inside("password");
   return browser;
 }
 
-// On the real parts, finding 4 and 6.
+// Real-parts findings 4 and 6.
 Deno.test("a banned person regains access after the ban", async () => {
   const stack = await startStack({ args: ["--no-demo"] });
   const email = "mira@example.com";
@@ -148,7 +148,7 @@ Deno.test("a banned person regains access after the ban", async () => {
     {
       assertEquals((await admin.deleteUser(id, true)).error, null);
       assertEquals(await callTool(), 401);
-      // Anyone with the address may start anew, without the old data.
+      // Anyone with the address may start again, without the old data.
       const { page } = await signIn(stack, email);
       assertEquals(page.status, 200);
       const ids = (await admin.listUsers()).data.users.filter((user) => user.email === email).map((user) => user.id);

@@ -50,7 +50,7 @@ function serve({ handle }: Sync) {
   const site = Deno.serve(listen, (request) => frontDoor(request));
   return {
     addresses: [`http://127.0.0.1:${site.addr.port}/api/mcp`, `${functionsUrl}/mcp`].map((url) => new URL(url)),
-    /** When a client has gone away. */
+    /** Emulates a client that has gone away. */
     left: left.promise,
     async close() {
       await site.shutdown();
@@ -59,7 +59,7 @@ function serve({ handle }: Sync) {
   };
 }
 
-/** The same response, which reports after it was cancelled. */
+/** The same response, with reports after its cancellation. */
 function onCancel(response: Response, report: () => void): Response {
   if (!response.body) return response;
   const reader = response.body.getReader();
@@ -74,7 +74,7 @@ function onCancel(response: Response, report: () => void): Response {
   return new Response(body, response);
 }
 
-/** Progress as it arrives, to be waited for. */
+/** Progress on arrival, to wait for. */
 function createReports() {
   const queue: Json[] = [];
   let onReport = () => {};

@@ -27,7 +27,7 @@ async function cron(stack: TestStack, ...args: string[]) {
 
 Deno.test("an amount is fetched after its month, mailed, paid and included in the totals", async () => {
   const stack = await startStack({ args: ["--no-demo"] });
-  // The 2nd of next month: the clock only goes forward here.
+  // The 2nd of next month: the clock only moves forward here.
   const now = new Date();
   const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString().slice(0, 7);
   const statementMonth = now.toISOString().slice(0, 7);
@@ -50,7 +50,7 @@ Deno.test("an amount is fetched after its month, mailed, paid and included in th
       first_due: `${month}-04`,
     })).data;
 
-    // The assistant names the URL to connect; the page accepts the credential.
+    // The assistant names the URL for connecting; the page accepts the credential.
     {
       const provider = { action: "connect", provider: "DigitalOcean" };
       const { data } = await call("update_bill", { bill_id: bill.id, provider });

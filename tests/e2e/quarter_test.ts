@@ -1,7 +1,8 @@
 /**
  * Four people of three roles, one who only reads, and their assistants live a quarter with rules for approval and
- * shared costs in three currencies. An independent ledger predicts which writes wait, who is asked, whether an approved
- * one still fits, and all balances; the product must agree for each person. `QUARTER_SEED` selects another quarter.
+ * shared costs in three currencies. An independent ledger predicts the waiting writes, their approvers, whether an
+ * approved write still matches, and all balances; the product must agree for each person. `QUARTER_SEED` selects
+ * another quarter.
  */
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";
@@ -27,7 +28,7 @@ const SEED = Number(Deno.env.get("QUARTER_SEED") ?? 20261001);
 const chance = chanceOf(SEED);
 const MEMBERS_UP_TO = 20_000;
 const MANAGERS_UP_TO = 150_000;
-/** Of the 30 days, so that one that waits for approval is still in time. */
+/** Among the 30 days, so that a waiting proposal has not expired. */
 const UNDOABLE_DAYS = 20;
 const LARGEST = { EUR: 30_000, JPY: 40_000, KWD: 90_000 };
 
@@ -37,17 +38,17 @@ interface Person extends Member {
   written: Window;
 }
 
-/** A write: as a tool takes it, and what becomes of the ledger. */
+/** A write: the tool's arguments, and its effect on the ledger. */
 interface Write {
   tool: string;
   args: Record<string, unknown>;
   moved: Moved;
-  /** The books as the write found them: it fits while they are the same. */
+  /** The books when the write was made: it still matches while they are the same. */
   found: () => string;
   apply(data: Json): void;
-  /** Its undo on paper; absent for writes that nobody undoes here. */
+  /** Its undo in the ledger; absent for writes that nobody undoes here. */
   revert?: () => void;
-  /** The books after it, which an undo must find. */
+  /** The books after it, which an undo requires. */
   left?: () => string;
 }
 
@@ -70,7 +71,7 @@ interface Done {
   leftThen: string;
 }
 
-/** After its answer the connector tries to send a mail, has no mail service, and leaves it to the job. */
+/** After its answer, the connector tries to send a mail, has no mail service, and leaves the mail to the job. */
 const afterAnswers: Promise<unknown>[] = [];
 Object.assign(globalThis, { EdgeRuntime: { waitUntil: (work: Promise<unknown>) => void afterAnswers.push(work) } });
 
@@ -84,7 +85,7 @@ Deno.test(`four people live a quarter with approvals and shared costs (seed ${SE
   const today = () => at.slice(0, 10);
   const pages = createPages(over(database), { rateLimits: "off" });
   const mail = mailService();
-  /** About proposals; only reminders have a Message-ID of ours. */
+  /** Mails about proposals; only reminders have a Message-ID of ours. */
   const letters: { to: string; subject: string; text: string }[] = [];
   const deliver: typeof fetch = async (input, init) => {
     const [sent] = String(input).startsWith("https://api.resend.com/") ? JSON.parse(String(init?.body)) : [];
@@ -398,7 +399,7 @@ Deno.test(`four people live a quarter with approvals and shared costs (seed ${SE
   async function tryAll({ id, by, approver }: Waiting, hash: string): Promise<void> {
     const path = `/account/approvals/${id}`;
     for (const who of everybody.filter((one) => one !== by && ["member", "viewer"].includes(one.role))) {
-      // Forwarded to somebody who may not decide.
+      // Forwarded to a person who may not decide.
       assertEquals((await visit(who, path)).status, 404);
       const error = await fails(who, "decide_proposal", { proposal_id: id, hash, decision: "approve" });
       assertEquals(error.code, who.role === "viewer" ? "forbidden_role" : "not_found");
@@ -446,7 +447,7 @@ Deno.test(`four people live a quarter with approvals and shared costs (seed ${SE
       const page = await visit(actor, path);
       const pressed = await page.browser.submit(page.html, 'name="hash"', { decision });
       assertEquals([pressed.status, pressed.headers.get("location")?.split("?")[0]], [303, path]);
-      // Pressed twice, it is done once.
+      // A double press has the effect of one.
       await page.browser.submit(page.html, 'name="hash"', { decision });
     }
     const [kept] = await database.query<{ state: string; change_id: string; data: Json }>(
@@ -553,7 +554,7 @@ Deno.test(`four people live a quarter with approvals and shared costs (seed ${SE
   assertEquals(firstDigests.size, 3 * everybody.length);
 
   const [, , dora, emil] = people as [Person, Person, Person, Person];
-  /** The mornings of these days: the mails of the job. */
+  /** The mornings of these days: the job's mails. */
   async function mornings(from: string, to: string): Promise<typeof mail.delivered> {
     const before = mail.delivered.length;
     for (const day of range(from, to)) {
@@ -564,7 +565,7 @@ Deno.test(`four people live a quarter with approvals and shared costs (seed ${SE
   }
   await database.query("update identity.memberships set mails = 'mine' where organization_id = $1", [organizationId]);
 
-  // A member is reminded of the bill that she adds.
+  // A member gets reminders of the bill that she adds.
   at = "2027-01-02T12:00:00Z";
   const { data: { bill } } = await ok(dora, "add_bill", {
     ...{ name: "Piano lessons", amount: "12.00", currency: "EUR", first_due: "2027-01-09", frequency: "monthly" },
@@ -574,8 +575,8 @@ Deno.test(`four people live a quarter with approvals and shared costs (seed ${SE
   const reminders = (await mornings("2027-01-03", "2027-01-06")).filter(({ text }) => text.includes("Piano lessons"));
   assertEquals(reminders.map(({ to }) => to).toSorted(), [anna.email, dora.email], reminders[0]?.text);
 
-  // Emil, who owes and is owed and waits for an approval, is removed. The page names it all, he gets a mail, and his
-  // debts can be settled by the address that the balances show.
+  // Emil, who has debts, claims and a pending proposal, is removed. The page lists all of these, he gets a mail, and
+  // his debts can be settled under the address that the balances show.
   at = "2027-01-06T12:00:00Z";
   const { details } = await fails(emil, "log_expenses", {
     items: [{ name: "Ladder", amount: "250.00", currency: "EUR" }],

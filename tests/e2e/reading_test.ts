@@ -62,7 +62,7 @@ Deno.test("paging by text reads the whole list, for any limit", async () => {
   assertEquals(first.total_count, 200);
   assertEquals(await readAll(member, "list_expenses", { limit: 100 }, names), all);
   assertEquals(await readAll(member, "list_expenses", { limit: 100, sort: "amount" }, names), all);
-  // The last page is cut as well.
+  // The last page is shortened as well.
   assertEquals(await readAll(member, "list_expenses", { limit: 100, query: "number 1" }, names), [
     ...all.slice(1, 101),
     ...all.slice(101).filter((name) => name.includes("1")),
@@ -140,7 +140,7 @@ Deno.test("amounts are filtered in one currency: 1,280 JPY are not 1,000 EUR", a
   assertEquals((await ok(member, "list_expenses", { min_amount: "1", query: "laptop" })).warnings ?? [], []);
   const preview = await ok(member, "delete_records", { filter: { max_amount: "2000" }, dry_run: true });
   assertEquals([preview.data.count, preview.warnings[0].code], [2, "rate_missing"]);
-  // Nobody else's are counted.
+  // Other people's payments are not counted.
   const stranger = await newPerson();
   await ok(stranger, "log_expenses", { items: [{ name: "Tea", amount: "5" }] });
   assertEquals((await ok(stranger, "list_expenses", { min_amount: "1" })).warnings ?? [], []);
@@ -164,7 +164,7 @@ Deno.test("filters can exclude a category and select one member's records", asyn
   assertEquals(await names("me"), ["Lunch"]);
   assertEquals(await names(member.email.toUpperCase()), ["Lunch"]);
   assertEquals(await names(other), ["Rent"], "part of an address is enough where only one has it");
-  // A stranger gets nothing, even one with an organization.
+  // A stranger gets nothing, even with an organization of their own.
   const stranger = await newPerson();
   const { envelope: { error } } = await member.call("list_expenses", { member: stranger.email });
   assertEquals([error.code, error.details.members.includes(member.email)], ["not_found", true]);
@@ -200,7 +200,7 @@ Deno.test("a short file is in the answer; a longer one has a link for ten minute
   const read = (at: Date) => readDownload([CODE_SECRET], { token: url.searchParams.get("t")!, at });
   const { userId, organizationId, filter } = (await read(NOW))!;
   assertEquals([userId, organizationId], [member.userId, member.organizationId]);
-  // The day that was meant, whichever day the link is opened.
+  // The requested day, regardless of the day on which the link is opened.
   assertEquals([filter.to, filter.query, filter.limit], ["2026-10-05", "number", undefined]);
   assertEquals(await read(new Date(NOW.getTime() + 600_000)), null);
 });

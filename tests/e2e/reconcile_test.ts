@@ -42,7 +42,7 @@ const STATEMENT = [
   "2026-10-05,BAECKEREI KAMPS,-9.95,927.16",
 ];
 
-/** Lidl, Starbucks and Uber were said on the day, the dollars of ChatGPT are a bill that was paid. */
+/** Lidl, Starbucks and Uber were reported on the day; the dollars of ChatGPT are a paid bill. */
 async function voice(member: Member): Promise<void> {
   await addRate(database, "USD", "2026-10-05", "1.1150");
   await say(
@@ -121,11 +121,11 @@ Deno.test("reconcile names one-sided entries and the difference", async () => {
     "1 record in books_only, 8.00 EUR, is in no statement, and the books do not know which account paid: cash, other " +
     "accounts and other members’ cards are compared with Visa too. Without books_only the difference is 27.25 EUR.",
   ]);
-  // An amount that was changed since differs too.
+  // An amount that has changed since differs, too.
   const [lidl] = (await ok(member, "list_expenses", { query: "Lidl" })).data.rows;
   await ok(member, "update_expenses", { ids: [lidl.id], set: { amount: "20.00" } });
   assertEquals((await compare(member)).totals.difference, { EUR: "22.70" });
-  // What another account's statement has is not this one's.
+  // The lines of another account's statement don't count here.
   const { data: { preview } } = await ok(member, "import_expenses", {
     csv: "Date,Description,Amount\n2026-10-04,Market,-8.00\n",
     account: "Giro",
@@ -133,7 +133,7 @@ Deno.test("reconcile names one-sided entries and the difference", async () => {
   });
   await ok(member, "import_expenses", preview.commit_with);
   assertEquals([(await compare(member)).books_only, await told()], [[], []]);
-  // Somebody else's payment is named as such.
+  // Another member's payment is named as such.
   const ben = await joinMember(database, {
     email: `card-${households}@example.com`,
     organizationId: member.organizationId,

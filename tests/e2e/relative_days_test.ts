@@ -25,7 +25,7 @@ Deno.test("a weekday of an expense is the last one, in the owner's calendar", as
   assertEquals(await dayOf("Monday"), "2026-10-05");
   assertEquals(await dayOf("Freitag"), "2026-10-02");
   assertEquals(await dayOf("last Tuesday"), "2026-09-29");
-  // In Berlin it is Wednesday already.
+  // In Berlin it is already Wednesday.
   assertEquals(await dayOf("Tuesday", () => new Date("2026-10-06T22:30:00Z")), "2026-10-06");
 });
 

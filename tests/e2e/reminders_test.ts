@@ -6,7 +6,7 @@ import { connectFor, newPerson } from "./person.ts";
 import { mailsTo, moveClock, runByHand } from "./reminder_days.ts";
 
 Deno.test("reminders arrive on a running stack", async () => {
-  // Its own schedule would fire at real times of day; the clock below decides when.
+  // Its own schedule would run at real times of day; here the clock below decides.
   const stack = await startStack({ args: ["--no-demo"] });
   const now = Date.now();
   const day = (offset: number, time: string) =>
@@ -21,7 +21,7 @@ Deno.test("reminders arrive on a running stack", async () => {
     assertEquals((await add("Rent", 5, "1450")).ok, true);
     assertEquals((await add("Netflix", 4, "12.99")).ok, true);
 
-    // The job run manually: nothing is due yet, rates are fetched.
+    // A manual run of the job: no bill is due yet, rates are fetched.
     {
       assertEquals(await runByHand(stack), {
         ok: true,

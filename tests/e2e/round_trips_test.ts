@@ -45,7 +45,7 @@ function countedDatabase(stack: TestStack) {
   const proxy = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
     const { pathname, search } = new URL(request.url);
     const answer = await fetch(new Request(stack.supabase_url + pathname + search, request));
-    // Only after the answer: the next request depends on what this one wrote.
+    // Only after the answer, because the next request depends on this one's writes.
     paths.push(pathname);
     onPath();
     return answer;
@@ -147,7 +147,7 @@ for (const era of ERA_NAMES) {
       assertEquals(result.structuredContent.error?.code === "internal", false);
     });
   }
-  // No body of a stranger's is read this far, so the token is checked first.
+  // No body of a stranger is read this far, so the token is checked first.
   Deno.test(`two requests to the database: tools/call import_expenses with a long file (${era})`, async () => {
     await connected();
     const csv = ["Date,Name,Amount,Note", ...Array(40).fill(`2026-10-01,Lunch,14.50,${"x".repeat(1900)}`)].join("\n");
@@ -162,7 +162,7 @@ for (const era of ERA_NAMES) {
   });
 }
 
-// The last, because it ends the connection.
+// The last call, because it ends the connection.
 Deno.test("one request to the database: revocation", async () => {
   await connected();
   await ask(oauth, "/api/oauth/revoke", form({ client_id: clientId, token: tokens.refresh_token }));

@@ -22,7 +22,7 @@ const newPerson = () =>
     clock: () => new Date("2026-11-23T09:00:00Z"),
   });
 
-/** What names no currency is in the base one. */
+/** Rows without a currency are in the base currency. */
 const inBase = ({ "": unnamed, ...totals }: Record<string, string>) => ({
   ...totals,
   ...(unnamed && { EUR: unnamed }),

@@ -1,8 +1,8 @@
 /**
- * Twelve people with four roles and their assistants live a month in one organization: they come by invitation, record,
- * correct, delete and pay, a private category is opened to one of them, members see only their own for a while, the
- * organization is handed over, one is removed and one becomes a viewer. Every few days each of them asks for every
- * total, which must equal an independent ledger of permitted records. `TWELVE_SEED` selects another month.
+ * Twelve people with four roles and their assistants live a month in one organization: they join by invitation, record,
+ * correct, delete and pay; one of them gets access to a private category; own-only access is on for a while; the
+ * organization is handed over; one member is removed and one becomes a viewer. Every few days each of them asks for
+ * every total, which must equal an independent ledger of permitted records. `TWELVE_SEED` selects another month.
  */
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import type { Role } from "../../shared/roles.ts";
@@ -86,7 +86,7 @@ Deno.test(`twelve people use one organization for a month, and each sees only pe
     const [link] = /\/invitation\?t=\S+/.exec(mail.text)!;
     const { id } = pages.provider.user(email);
     await database.query("insert into auth.users (id, email) values ($1, $2)", [id, email]);
-    // Forwarded to another signed-in person, it grants nothing.
+    // Forwarded to another signed-in person, it gives no access.
     assertEquals((await chance.pick(people).browser.get(link)).status, 403);
     const browser = pages.browser();
     const page = await (await browser.get(link)).text();
@@ -96,7 +96,7 @@ Deno.test(`twelve people use one organization for a month, and each sees only pe
     people.push({ ...client, name, role, seesPrivate: false, browser });
   }
 
-  // The ledger, and who may see which part.
+  // The ledger, with the visibility of each part.
   const expenses: Expense[] = [];
   const bills: Bill[] = [];
   let isOwnOnly = false;
@@ -155,7 +155,7 @@ Deno.test(`twelve people use one organization for a month, and each sees only pe
 
   async function addBill(who: Person): Promise<void> {
     const category = chance.pick(CATEGORIES.filter((category) => category !== PRIVATE || isInside(who)));
-    // Private bills are given to those who see them, as a person would.
+    // Private bills are assigned only to people who see them, as people would do.
     const assignee = chance.oneIn(2)
       ? chance.pick(writers().filter((one) => category !== PRIVATE || isInside(one)))
       : undefined;
@@ -180,7 +180,7 @@ Deno.test(`twelve people use one organization for a month, and each sees only pe
     expenses.push({ id: data.payment.id, minor: bill.minor, day, category: bill.category, by: who, bill });
   }
 
-  /** Tries actions that the role forbids: nothing changes, and the answer names whom to ask. */
+  /** Tries actions that the role forbids: nothing changes, and the answer names the people to ask. */
   async function overreach(who: Person): Promise<void> {
     const error = who.role === "viewer"
       ? await fails(who, "log_expenses", { items: [{ name: "Mine", amount: "5.00" }] })

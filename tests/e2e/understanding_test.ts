@@ -53,7 +53,7 @@ Deno.test("a day without a year is the nearest one; an ambiguous one is refused 
     "items[0].date",
     'Ask which day is meant, and write it as "2026-03-05" or "2027-03-05".',
   ]);
-  // A future November has no spending: the person may mean last year's.
+  // A future November has no spending, so the person may mean last year's.
   const ahead = await fails("list_expenses", { from: "1 Nov" });
   assertMatch(ahead.hint, /"2025-11-01" or "2026-11-01"/);
   assertEquals((await fails("list_expenses", { from: "29 Feb" })).code, "date_out_of_range");
@@ -117,7 +117,7 @@ Deno.test("changing expenses by filter requires their count and total", async ()
   assertEquals([data.count, data.updated.length], [12, 3]);
   assertEquals((await ok("list_expenses", { tags: ["Lisbon"] })).total_count, 0);
   assertEquals((await ok("list_expenses", { tags: ["team"] })).total_count, 12);
-  // Said twice, it changes nothing further.
+  // A second report changes nothing.
   const again = await ok("update_expenses", { ...call, confirm: preview.data.confirm });
   assertEquals([again.data.count, again.change_id], [0, undefined]);
   await ok("undo_change", { change_id });
@@ -162,12 +162,12 @@ Deno.test("deleting by filter requires count and total, and affects only this or
   const stale = await fails("delete_records", { ...call, confirm: preview.data.confirm });
   assertEquals(stale.details.confirm, { count: 13, total: "131.00" });
   const { change_id } = await ok("delete_records", { ...call, confirm: stale.details.confirm });
-  // The payment of the bill stays, and so does the other's lunch.
+  // The payment of the bill stays, and so does the other organization's lunch.
   assertEquals((await ok("list_expenses", { payee: "Canteen" })).data.rows.map(({ kind }: Json) => kind), [
     "bill_payment",
   ]);
   assertEquals((await other.ok("list_expenses")).total_count, 1);
-  // Repeated, nothing is left to delete.
+  // A repetition finds nothing left to delete.
   assertEquals((await fails("delete_records", { ...call, confirm: stale.details.confirm })).code, "not_found");
   await ok("undo_change", { change_id });
   assertEquals((await ok("list_expenses", { kind: "one_off" })).total_count, 14);

@@ -8,7 +8,7 @@ let households = 0;
 Deno.test.beforeAll(async () => void (database = await openDatabase()));
 Deno.test.afterAll(() => database.close());
 
-/** A company with an employee; clients of each, and a clock. It is 6 October, 9:00. */
+/** A company with an employee, their clients, and a clock. It is 6 October, 9:00. */
 async function company() {
   let at = "2026-10-06T09:00:00Z";
   const clock = () => new Date(at);
@@ -42,7 +42,7 @@ Deno.test("repeated undo reverts one change, and old changes need their id", asy
     assertMatch(message, /^"Logged Payment, 15\.00 EUR" has already been undone\.$/);
   }
   assertEquals(await names(owner), ["Groceries"]);
-  // Another connection of the same person made no change to undo.
+  // Another connection of the same person has no change to undo.
   const phone = await connectClient(database, owner, clock);
   await log(owner, "Tea", "2");
   assertEquals((await fails(phone, "undo_change")).code, "not_found");
@@ -76,7 +76,7 @@ Deno.test("an employee cannot delete Payroll and its payments in one call by acc
   const preview = await ok(employee, "delete_records", { ids: [bill.id], dry_run: true });
   assertEquals([preview.data.confirm, preview.change_id], [{ count: 4, total: "144750.00" }, undefined]);
   assertEquals((await ok(owner, "list_bills")).data.bills.length, 1);
-  // The confirmation no longer fits after another payment.
+  // The confirmation no longer matches after another payment.
   await ok(owner, "mark_bill_paid", { bill_id: bill.id, advance: true });
   const stale = await fails(employee, "delete_records", { ids: [bill.id], confirm: preview.data.confirm });
   assertEquals(stale.details.confirm, { count: 5, total: "193000.00" });

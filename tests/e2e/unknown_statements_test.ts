@@ -1,6 +1,6 @@
 /**
  * Every file of tests/fixtures/unknown_statements through the connector, as the text of a call and as an uploaded file:
- * permitted questions and refusals only, and books with the expected totals and rows.
+ * only permitted questions and refusals, and books with the expected totals and rows.
  */
 import { assertEquals, assertMatch } from "@std/assert";
 import { createImportStore } from "../../shared/db/import_store.ts";
@@ -13,9 +13,9 @@ import { IS_SHORT } from "../_support/short_form.ts";
 import { type Json, type Member, newMember } from "./connector_harness.ts";
 
 interface Expected {
-  /** Of a case that is a list of calls. */
+  /** For a case that is a list of calls. */
   calls?: [string, Record<string, unknown>][];
-  /** When it is imported. */
+  /** The day of the import. */
   clock?: string;
   via: "csv" | "upload";
   file: string;
@@ -113,7 +113,7 @@ const CASES = [...Deno.readDirSync(FOLDER)].map(({ name }) => name).toSorted().m
 const WAYS = ["csv", "upload"] as const;
 
 for (const [place, { name, at, expected }] of CASES.filter(({ expected }) => !expected.calls).entries()) {
-  // The short form takes the ways in turn; both read a file with the same code.
+  // The short form alternates between the two ways; both read a file with the same code.
   for (const via of IS_SHORT ? [WAYS[place % 2]!] : WAYS) {
     Deno.test(`${name} is imported correctly, questioned or refused, as ${via}`, async () => {
       const bytes = await Deno.readFile(new URL(expected.file, at));

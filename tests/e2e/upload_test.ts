@@ -48,8 +48,8 @@ Deno.test("a statement uploaded by the assistant's link is in the books after it
     assertEquals([total_count, totals_by_currency], [2, { EUR: "78.70" }]);
     assertStringIncludes((await browser.open(upload.url)).html, "This file is in your books");
 
-    // The export writes spending with a minus, and its balance says otherwise: no row is spending until that is
-    // answered.
+    // The export writes spending with a minus, but its balance contradicts that: no row is spending until the question
+    // is answered.
     const { data: { upload: next } } = await call("import_expenses");
     const contradictory = [
       "Type,Product,Started Date,Completed Date,Description,Amount,Fee,Currency,State,Balance",
@@ -64,7 +64,8 @@ Deno.test("a statement uploaded by the assistant's link is in the books after it
     const answered = await call("import_expenses", { import_id, answers: { negative_is_expense: false } });
     assertEquals([answered.data.preview.rows_ok, answered.data.preview.totals], [2, { EUR: "30.00" }]);
 
-    // So does a file whose header names no day: the page keeps it, and the answer also applies to the next file.
+    // A file whose header names no day leads to a question, too: the page stores it, and the answer also applies to the
+    // next file.
     const unknown = (month: string) => `Zorv,Wex,Blork\n2026-${month}-03,Penny,12.00\n2026-${month}-04,Edeka,3.50`;
     const uploaded = async (month: string) => {
       const { data: { upload: { url, import_id } } } = await call("import_expenses", { account: "Zorv bank" });

@@ -1,7 +1,7 @@
 /**
- * People's sentences with the calls that a model makes: each call is accepted, or refused as a bookkeeper would; the
- * books change accordingly, and the last answer has the facts of a true reply. `utterances/` has the sentences; each
- * starts from the same household and is rolled back.
+ * People's sentences with a model's calls: each call is accepted, or refused as a bookkeeper would; the books change
+ * accordingly, and the last answer has the facts of a true reply. `utterances/` has the sentences; each starts from the
+ * same household and is rolled back.
  */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";
@@ -22,7 +22,7 @@ async function booksOf({ database, anna }: World): Promise<Record<string, number
   return Object.fromEntries(rows.map(({ name, value }) => [name, Number(value)]));
 }
 
-/** How the books changed, as "EUR 14.50, expenses +1". */
+/** The change of the books, as "EUR 14.50, expenses +1". */
 function changeOf(before: Record<string, number>, after: Record<string, number>): string {
   return Object.keys({ ...before, ...after }).toSorted().flatMap((name) => {
     const moved = (after[name] ?? 0) - (before[name] ?? 0);
@@ -35,14 +35,14 @@ function changeOf(before: Record<string, number>, after: Record<string, number>)
   }).join(", ");
 }
 
-/** The arguments with what `$path` names in the answer before. */
+/** The arguments, with values from the previous answer for `$path`. */
 const fill = (args: Json, answer: Json): Json =>
   JSON.parse(JSON.stringify(args), (_, value) => {
     if (typeof value !== "string" || !value.startsWith("$")) return value;
     return value.slice(1).split(".").reduce((found, step) => found?.[step], answer);
   });
 
-/** Makes the calls and undoes their changes. @returns the change of the books, and the last answer. */
+/** Makes the calls and undoes their changes. @returns the change of the books, and the last answer */
 async function hear(world: World, { who, calls }: Utterance): Promise<{ effect: string; text: string }> {
   const speaker: Member = world[who];
   const before = await booksOf(world);
@@ -63,7 +63,7 @@ async function hear(world: World, { who, calls }: Utterance): Promise<{ effect: 
   }
 }
 
-/** Registers a test for each utterance of some files, which are played in one household. */
+/** Registers a test for each utterance of some files, which share one household. */
 async function play(
   files: string[],
   judge: (utterance: Utterance, heard: { effect: string; text: string }) => void,
@@ -100,7 +100,7 @@ Deno.test("at most 3 % of the first calls of an utterance are refused", () => {
 });
 
 Deno.test("habits of small models are understood, or refused with a hint that works", () => {
-  // The review has three more, which no tool hears: arguments that are null or a text, and an unknown tool.
+  // The review has three more, which reach no tool: arguments that are null or a text, and an unknown tool.
   assertEquals(habits.filter(({ calls }) => calls.at(-1)?.refused).map(({ id }) => id), [], "end in a refusal");
   const understood = habits.filter(({ calls }) => calls.every(({ refused }) => !refused));
   assert((habits.length === 171 && understood.length >= 150) || Deno.env.get("ONLY"), `${understood.length}`);

@@ -1,6 +1,6 @@
 /**
- * Values in the base currency, through the connector and the daily job: a subscription in dollars that had two values,
- * a statement in dirhams that had none, and bank charges.
+ * Values in the base currency, through the connector and the daily job: a subscription in dollars with two values, a
+ * statement in dirhams without any, and bank charges.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
@@ -95,7 +95,7 @@ Deno.test("an expense has the same value everywhere, with the day of its rate", 
     values: ["84.00", "84.00", "84.00", "84.00", "84.00"],
     warned: [["rate_pending"], ["rate_pending"], ["rate_pending"], ["rate_pending"]],
   });
-  // 105 / 1.2: the rate of the day the money left, from the next morning on and for good.
+  // 105 / 1.2: the rate of the payment's day, from the next morning on and permanently.
   await runJob("2026-10-07");
   const final = { values: ["87.50", "87.50", "87.50", "87.50", "87.50"], warned: [[], [], [], []] };
   assertEquals(await everywhere(), final);
@@ -160,7 +160,7 @@ Deno.test("a new base currency revalues a year, and undo restores every value", 
   const change = await ask("update_settings", { base_currency: "AED" });
   assertEquals(change.data.revalued, { moved: 3, without_rate: 1, pending: 2 });
   assertMatch(change.warnings[0].message, /^3 payments are now valued in AED/);
-  // The dirham's rates of the other days are asked for as soon as they are needed.
+  // The dirham's rates of the other days are requested as soon as they are needed.
   await runJob("2026-10-07");
   assertEquals(await values(), ["32.00", "400.00", "373.48"]);
   assertEquals((await ask("summarize_spending", year)).data.total.amount, "805.48");

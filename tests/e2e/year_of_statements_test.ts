@@ -11,7 +11,7 @@ import { type Booked, cashOf, makeYear, type Month, type Said, USD_RATE } from "
 
 const MOST_ASKED_PERCENT = 2;
 
-/** Bills that the bank pays, with how each is kept. */
+/** Bills that the bank pays, with the kind of each. */
 async function addBills(books: Books): Promise<void> {
   await books.ok("add_bill", { name: "Rent", amount: "950", first_due: "2026-01-01" });
   await books.ok("add_bill", { name: "Netflix", amount: "12.99", first_due: "2026-01-10", autopay: true });
@@ -37,7 +37,7 @@ async function preview(books: Books, rows: Booked[]): Promise<Json> {
   return (await books.ok("import_expenses", parsed.value)).preview;
 }
 
-/** What each row is matched with, by name and amount: two coffees of the same price are interchangeable. */
+/** The matches of each row, by name and amount: two coffees of the same price are interchangeable. */
 async function matchesOf(database: TestDatabase, importId: string) {
   const rows = await database.query<{ line: number; match: Json; found: string[] }>(
     `select r.line, r.match, array(
@@ -59,7 +59,7 @@ async function matchesOf(database: TestDatabase, importId: string) {
 const truthOf = ({ of, bill }: Booked): string[] =>
   bill ? [bill] : of.map(({ name, amount }) => `${name} ${Math.round(Number(amount) * 100)}`).toSorted();
 
-/** Imports a month and returns how many rows were asked. */
+/** Imports a month and returns the number of questions about rows. */
 async function importMonth(books: Books, database: TestDatabase, { booked }: Month): Promise<number> {
   let shown = await preview(books, booked);
   const matches = await matchesOf(database, shown.import_id);
@@ -109,7 +109,7 @@ Deno.test("a year of voice entries agrees with twelve statements to the cent", a
     const spent = rows.reduce((sum, { cents }) => sum + cents, 0);
     assertEquals(agreed.bank_only, []);
     assertEquals(agreed.totals.bank, { EUR: (spent / 100).toFixed(2) });
-    // Cash is all that the bank does not have.
+    // The bank lacks only the cash payments.
     const inCash = cashOf(months).filter(({ date }) => date >= agreed.from && date <= agreed.to);
     assertEquals(
       agreed.books_only.map(({ date, name, amount }: Json) => `${date} ${name} ${amount}`).toSorted(),
@@ -118,7 +118,7 @@ Deno.test("a year of voice entries agrees with twelve statements to the cent", a
     const cash = inCash.reduce((sum, { amount }) => sum + Math.round(Number(amount) * 100), 0);
     assertEquals(agreed.totals.difference, { EUR: (-cash / 100).toFixed(2) });
 
-    // Files that overlap, again and again.
+    // Overlapping files, again and again.
     const total = (await books.call("list_expenses")).totals_by_currency;
     for (const [one, other] of [[0, 1], [6, 7]] as const) {
       const again = await preview(books, [...months[one]!.booked, ...months[other]!.booked]);

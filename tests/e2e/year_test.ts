@@ -1,6 +1,6 @@
 /**
  * A household and a company live a year with the connector, day by day. An independent ledger records their reports in
- * whole cents, and at each month-end every answer is compared with it. A rule defines each mail. Another year:
+ * whole cents, and at each month-end the test compares every answer with it. A rule defines each mail. Another year:
  * `YEAR_SEED=7 deno task test tests/e2e/year_test.ts`.
  */
 import { assertEquals } from "@std/assert";
@@ -28,7 +28,7 @@ Deno.test(`a year without a discrepancy or a misleading mail (seed ${SEED})`, as
   let at = "2025-12-31T12:00:00Z";
   const clock = () => new Date(at);
 
-  /** An organization and its people, each with an assistant, on a plan that includes all. */
+  /** An organization and its people, each with an assistant, on a plan with all features. */
   async function found(name: string, emails: string[], { timezone, base }: { timezone: string; base: string }) {
     const [first, ...others] = emails;
     const owner = await newMember(database, {

@@ -1,5 +1,5 @@
 /**
- * Starts a function as the edge runtime does: imports its entry point with a `Deno.serve` that picks the port. Runs on
+ * Starts a function like the edge runtime: imports its entry point with a `Deno.serve` that picks the port. Runs on
  * Deno 2.1.4; writes the port to standard output.
  */
 const serve = Deno.serve;

@@ -3,7 +3,7 @@ import { assert } from "@std/assert";
 import { bundleSizes } from "../../bench/measure/bundle.ts";
 import { type Slug, SLUGS } from "../../shared/routes.ts";
 
-/** Of the modules that are always loaded: kB after minifying and gzip, and their number. */
+/** The modules that are always loaded: kB after minifying and gzip, and their number. */
 const LIMITS: Record<Slug, { kb: number; modules: number }> = {
   "mcp": { kb: 130, modules: 170 },
   "oauth": { kb: 40, modules: 93 },
@@ -12,7 +12,7 @@ const LIMITS: Record<Slug, { kb: number; modules: number }> = {
   "cron-reminders": { kb: 19, modules: 42 },
   "cron-provider-sync": { kb: 18, modules: 43 },
 };
-/** Below this part of its limit, a bundle shrank and the limit should follow. */
+/** Below this fraction of its limit, a bundle has shrunk and its limit should follow. */
 const LEAST = 0.9;
 
 for (const slug of SLUGS) {

@@ -26,7 +26,7 @@ Deno.test("test of the test: globals that Deno 2.1.4 lacks are found", async () 
   await Deno.writeTextFile(planted, `export const bytes = Uint8Array.fromBase64("AA==");\n`);
   const checked = await deno.run(folder, ["check", "--quiet", ...FLAGS, planted]);
   assert(!checked.ok && checked.output.includes("fromBase64"), checked.output);
-  // This one has types there but no value: it shows when the module runs, and in the architecture test.
+  // Deno 2.1.4 has types for this one but no value: the module fails when it runs, and in the architecture test.
   await Deno.writeTextFile(planted, "export const today = Temporal.Now.plainDateISO();\n");
   const ran = await deno.run(folder, ["run", "--quiet", ...FLAGS, planted]);
   assert(!ran.ok && ran.output.includes("Temporal is not defined"), ran.output);
@@ -60,7 +60,7 @@ interface Module {
   dependencies?: { code?: { specifier?: string } }[];
 }
 
-/** Those that open no database, start no stack and build nothing: that needs a newer Deno. */
+/** Tests that open no database, start no stack and build nothing, which needs a newer Deno. */
 async function pureOf(paths: string[]): Promise<string[]> {
   const all = `${folder}/all.ts`;
   await Deno.writeTextFile(all, paths.map((path) => `import "file://${path}";\n`).join(""));

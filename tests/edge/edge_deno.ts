@@ -7,20 +7,20 @@ const VERSION = "2.1.4";
 
 export interface Outcome {
   ok: boolean;
-  /** Its output, without colours. */
+  /** Its output, without colors. */
   output: string;
 }
 
 export interface EdgeDeno {
   /** The program itself. */
   path: string;
-  /** Runs it until it exits. @param folder where `functions`, `shared` and `import_map.json` are. */
+  /** Runs it until it exits. @param folder with `functions`, `shared` and `import_map.json` */
   run(folder: string, args: string[]): Promise<Outcome>;
   /** Starts it in the background. */
   start(folder: string, args: string[], env: Record<string, string>): Deno.ChildProcess;
 }
 
-/** What any Deno needs from the machine; no other variable reaches the functions. */
+/** The variables that any Deno needs from the machine; no others reach the functions. */
 const MACHINE = ["HOME", "PATH", "TMPDIR", "DENO_DIR", "XDG_CACHE_HOME", "NPM_CONFIG_REGISTRY", "SSL_CERT_FILE"];
 const environment = {
   ...Object.fromEntries(MACHINE.flatMap((name) => Deno.env.has(name) ? [[name, Deno.env.get(name)!]] : [])),

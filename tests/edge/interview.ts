@@ -7,8 +7,8 @@ import { environmentOf, fakeDatabase, QUESTIONS } from "./questions.ts";
 const BOOT = new URL("boot.ts", import.meta.url).pathname;
 
 /**
- * @param folder holds only `functions`, `shared` and `import_map.json`.
- * @throws {AssertionError} when an answer is not the expected one, with the function's log.
+ * @param folder with only `functions`, `shared` and `import_map.json`
+ * @throws {AssertionError} when an answer is not the expected one, with the function's log
  */
 export async function checkFunction(deno: EdgeDeno, { folder, slug }: { folder: string; slug: Slug }): Promise<void> {
   const questions = await QUESTIONS[slug]?.();

@@ -96,7 +96,7 @@ async function signedEvent(secret: string): Promise<RequestInit> {
   return { method: "POST", headers: { "x-payment-signature": signature }, body };
 }
 
-/** By slug, the good one first. Paths are those of the platform's gateway. */
+/** By slug, the valid request first. Paths are those of the platform's gateway. */
 export const QUESTIONS: Partial<Record<Slug, () => Promise<Question[]>>> = {
   "mcp": () =>
     Promise.resolve([

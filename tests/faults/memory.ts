@@ -1,13 +1,12 @@
 /**
- * The job holds one page at a time: it needs as much memory after 20,000 reminders as after 2,000, and little. Only on
- * a PostgreSQL server of its own, as `deno task suite faults` starts one: PGlite would live in the heap that is
- * measured.
+ * The job holds one page at a time, so it needs as much memory after 20,000 reminders as after 2,000. Only on a
+ * separate PostgreSQL server, such as `deno task suite faults` starts: PGlite would share the measured heap.
  */
 import { assert, assertEquals } from "@std/assert";
 
 const OWNERS = 2_000;
 const BILLS_PER_OWNER = 10;
-/** The job and its libraries need about 24; all its mails would add more than 40. */
+/** The job and its libraries need about 24 MiB; all its mails would add more than 40. */
 const HEAP_MIB = 48;
 const GROWTH_MIB = 6;
 

@@ -1,7 +1,7 @@
 /**
  * One process that runs the job over everything due and reports its memory: a line of JSON with heap and resident set
- * in MiB, after a tenth of the reminders and at the end. With `--keep` it holds every page and mail, like a job that
- * collects before it sends.
+ * in MiB, after a tenth of the reminders and at the end. With `--keep`, it holds every page and mail, like a job that
+ * collects everything before it sends.
  */
 import { openDatabase } from "../_support/database.ts";
 import { addDueBills } from "../functions/cron-reminders/due_bills.ts";

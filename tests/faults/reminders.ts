@@ -11,7 +11,7 @@ const plan = isLong
   : { owners: 2_000, each: 2, crashes: 30, mostInOnePlace: 8, parallel: 4, seed: 20_000 };
 const shared = { ...plan, owners: plan.owners / 2, members: true };
 const reminders = plan.owners * plan.each;
-/** Mails that a process sends concurrently: one per connection (shared/mail/smtp_transport.ts). */
+/** The mails that a process sends concurrently: one per connection (shared/mail/smtp_transport.ts). */
 const CONNECTIONS = 4;
 
 const print = (line: string) => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));

@@ -1,6 +1,6 @@
 /**
  * `deno task suite faults`: failures during operation, at a size that ordinary tests leave out, on a throw-away
- * PostgreSQL server. The short form takes a minute or two; `-- --long` gives the numbers that a release is judged by.
+ * PostgreSQL server. The short form takes a minute or two; `-- --long` gives the numbers for a release.
  */
 import { startCluster } from "../_support/cluster.ts";
 

@@ -8,9 +8,9 @@ import { HOSTILE, LONG, UNBROKEN } from "../browser/states/state.ts";
 
 const languages = { en: accented(en) };
 
-/** Words that appear on pages in every language, besides what the markup marks as a name, a time or code. */
+/** Words that appear on pages in every language, besides names, times and code in markup. */
 const FACTS = [
-  // Names chosen by people and apps, where there is no markup: in titles and labels.
+  // Names that people and apps chose, in places without markup: titles and labels.
   ...[LONG, UNBROKEN, HOSTILE].flatMap((name) => [name, shownClientName(name)]),
   ...[
     "Claude Code (expenses)",
@@ -28,7 +28,7 @@ const FACTS = [
   ...["The old experiment", "Claude API", "Rent", "Newspaper", "Water", "Gas", "Cloud hosting"],
   // Products and their makers.
   ...["Google", "OpenAI", "Anthropic", "DigitalOcean", "Resend", "HTTP JSON", "Visual Studio Code"],
-  // What Intl inserts: a country, and months of dates.
+  // Words that Intl inserts: a country, and months of dates.
   ...["Germany", "September", "October", "November", "December"],
   // A kind of file.
   "PDF",
@@ -44,8 +44,8 @@ const unescape = (text: string) =>
     .replaceAll("&amp;", "&");
 
 /**
- * Our own text that a person reads or hears on a page: not names (`bdi`), times, code, and Intl's lists of places and
- * currencies.
+ * Our own text that a person reads or hears on a page, without names (`bdi`), times, code, and Intl's lists of places
+ * and currencies.
  */
 function wordsOf(html: string): string {
   const ours = html

@@ -1,13 +1,13 @@
-/** Writes e-invoices in each syntax from one description; every amount is as described, right or wrong. */
+/** Writes e-invoices in each syntax from one description; every amount is written as described, right or wrong. */
 
 export interface Line {
   net: string;
   rate: string;
   quantity?: string;
   price?: string;
-  /** The quantity of a price. */
+  /** The quantity that a price applies to. */
   per?: string;
-  /** UNTDID 5305; S unless said. */
+  /** UNTDID 5305; S by default. */
   category?: string;
   allowance?: string;
   charge?: string;
@@ -21,7 +21,7 @@ export interface Invoice {
   issued: string;
   due?: string[];
   currency?: string;
-  /** Of an amount in another currency by mistake. */
+  /** An amount in a wrong currency. */
   lineCurrency?: string;
   seller?: string;
   taxId?: string;
@@ -34,7 +34,7 @@ export interface Invoice {
   allowances?: { amount: string; rate: string; category?: string }[];
   charges?: { amount: string; rate: string; category?: string }[];
   taxes: { rate: string; net: string; tax: string; category?: string }[];
-  /** The tax once more, in the currency in which the seller declares it. */
+  /** The tax a second time, in the currency of the seller's tax declaration. */
   declared?: { currency: string; tax: string };
   totals: {
     lines?: string;
@@ -49,7 +49,7 @@ export interface Invoice {
   };
   /** Identifier of the profile. */
   profile?: string;
-  /** Of FatturaPA. */
+  /** For FatturaPA. */
   withheld?: string;
   fund?: { amount: string; rate: string };
   isSplit?: boolean;
@@ -62,7 +62,7 @@ export const TAX_ID = "DE123456788";
 
 export const escape = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 
-/** An element, unless it has no content. */
+/** An element, unless it is empty. */
 export const tag = (name: string, content: string | string[] | undefined, attributes = ""): string => {
   const text = Array.isArray(content) ? content.join("") : content === undefined ? "" : escape(content);
   return text === "" ? "" : `<${name}${attributes}>${text}</${name.split(" ")[0]}>`;

@@ -1,7 +1,7 @@
-/** Ten layouts of invoices on paper, as texts and their places. */
+/** Ten layouts of invoices on paper, as texts with positions. */
 import type { PdfText } from "./pdf.ts";
 
-/** Words of one language, and what the invoice says in it. */
+/** Words of one language, and the invoice's texts in it. */
 export interface Paper {
   sender?: string;
   title: string;
@@ -11,7 +11,7 @@ export interface Paper {
   lines: [string, string, string][];
   columns?: string[];
   totals: [name: string, ...amounts: string[]][];
-  /** Below all, such as the account. */
+  /** Below everything, such as the account. */
   foot: string[];
 }
 
@@ -67,7 +67,7 @@ const colons: Layout = (paper) => [[
   ...foot(paper, 700),
 ]];
 
-/** A till's: narrow, typed with spaces. */
+/** A receipt: narrow, typed with spaces. */
 const till: Layout = (paper) => [[
   ...[paper.title, ...paper.fields.map(([name, value]) => `${name}: ${value}`), "--------------------------------"]
     .map((text, i) => at(20, 30 + 12 * i, text, 9)),
@@ -80,7 +80,7 @@ const till: Layout = (paper) => [[
   ...paper.foot.map((text, i) => at(20, 300 + 12 * i, text, 9)),
 ]];
 
-/** The total first and large, and all else below. */
+/** The total first and large, and the rest below. */
 const large: Layout = (paper) => {
   const [name, ...amounts] = paper.totals.at(-1)!;
   return [[
@@ -113,7 +113,7 @@ const side: Layout = (paper) => {
   ]];
 };
 
-/** The fields at the bottom, to be cut off and paid with. */
+/** The fields at the bottom, as a payment slip. */
 const slip: Layout = (paper) => [[
   at(50, 60, paper.sender ?? "", 8),
   at(50, 90, paper.title, 16),
@@ -123,7 +123,7 @@ const slip: Layout = (paper) => [[
   ...foot(paper, 780),
 ]];
 
-/** Everything to the right, names behind a gap. */
+/** Everything on the right, with names after a gap. */
 const right: Layout = (paper) => [[
   rightAt(540, 50, paper.title, 16),
   ...paper.fields.flatMap(([name, value], i) => [rightAt(430, 80 + 14 * i, name), rightAt(540, 80 + 14 * i, value)]),
@@ -133,7 +133,7 @@ const right: Layout = (paper) => [[
   ...foot(paper, 760),
 ]];
 
-/** As a program for texts writes it: one column of lines. */
+/** The output of a word processor: one column of lines. */
 const plain: Layout = (paper) => [
   [
     paper.sender ?? "",

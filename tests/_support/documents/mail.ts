@@ -1,4 +1,4 @@
-/** Writes mails as programs save them. */
+/** Writes mails as mail programs save them. */
 import { Buffer } from "node:buffer";
 
 export interface MailPart {
@@ -7,7 +7,7 @@ export interface MailPart {
   name?: string;
   disposition?: "attachment" | "inline";
   id?: string;
-  /** As it is, in base64 or in quoted-printable. */
+  /** Unencoded, in base64 or in quoted-printable. */
   encoding?: "8bit" | "base64" | "quoted-printable";
 }
 
@@ -60,9 +60,9 @@ function written(part: MailPart): string {
   ].join("\r\n");
 }
 
-/** A part that holds others. */
+/** A part that contains others. */
 export function multipart(kind: string, parts: MailPart[]): MailPart {
-  // Longer around others, so each differs from those within.
+  // Longer in outer parts, so each differs from its inner ones.
   const boundary = `b${parts.map(written).join("").length}`;
   const content = `${parts.map((part) => `--${boundary}\r\n${written(part)}\r\n`).join("")}--${boundary}--\r\n`;
   return { type: `multipart/${kind}; boundary=${boundary}`, content: Buffer.from(content, "latin1"), encoding: "8bit" };

@@ -1,4 +1,4 @@
-/** Writes small PDFs, as several kinds of programs write them. */
+/** Writes small PDFs like several kinds of programs. */
 import { zlibSync } from "fflate";
 
 export interface PdfText {
@@ -10,21 +10,21 @@ export interface PdfText {
 }
 
 export interface PdfStyle {
-  /** How letters become bytes; "identity" and "two bytes" have a table back, "no table" has none. */
+  /** The encoding of letters; "identity" and "two bytes" have a table back to text, "no table" has none. */
   font?: "winansi" | "macroman" | "differences" | "identity" | "no table" | "helvetica";
-  /** How a text is shown: at once, letter by letter, or with kerning. */
+  /** How a text is drawn: at once, letter by letter, or with kerning. */
   shown?: "whole" | "letters" | "kerned";
   isCompressed?: boolean;
-  /** Objects within compressed streams, and the table as a stream (PDF 1.5). */
+  /** Objects within compressed streams, and the cross-reference table as a stream (PDF 1.5). */
   isPacked?: boolean;
   /** The pages' contents within a form, as some printers write them. */
   isForm?: boolean;
   /** Clockwise, in degrees: the texts stay upright for the reader. */
   rotate?: 0 | 90 | 270;
   attachments?: { name: string; content: string | Uint8Array }[];
-  /** More of the catalog. */
+  /** More entries of the catalog. */
   catalog?: string;
-  /** More of the trailer. */
+  /** More entries of the trailer. */
   trailer?: string;
   /** More objects, from number 100 on. */
   objects?: string[];
@@ -43,7 +43,7 @@ const tableOf = (encoding: string) =>
   new Map(Array.from({ length: 256 }, (_, byte) => [new TextDecoder(encoding).decode(Uint8Array.of(byte)), byte]));
 const WINDOWS = tableOf("windows-1252");
 const MAC = tableOf("macintosh");
-/** Codes that a font of its own gives to letters: from 1 on, in order of first use. */
+/** Codes that a font's own encoding gives to letters: from 1 on, in order of first use. */
 const OWN_START = 33;
 
 export const stream = (dict: string, content: string | Uint8Array, isCompressed = false): string => {
@@ -102,7 +102,7 @@ export function pdfFile(objects: Map<number, string>, { isPacked = false, traile
   return bytesOf(text);
 }
 
-/** @param pages the texts of each. */
+/** @param pages the texts of each page */
 export function writePdf(pages: PdfText[][], style: PdfStyle = {}): Uint8Array {
   const { font = "winansi", shown = "whole", isCompressed = false, isForm = false, rotate = 0 } = style;
   const objects = new Map<number, string>();
@@ -178,7 +178,7 @@ export function writePdf(pages: PdfText[][], style: PdfStyle = {}): Uint8Array {
   return pdfFile(objects, { isPacked: style.isPacked ?? false, trailer: style.trailer ?? "" });
 }
 
-/** Turned against the page, so that a reader sees it upright. */
+/** Rotated against the page, so that a reader sees it upright. */
 function matrixOf(rotate: 0 | 90 | 270, x: number, y: number): number[] {
   if (rotate === 90) return [0, 1, -1, 0, y, x];
   if (rotate === 270) return [0, -1, 1, 0, HEIGHT - y, WIDTH - x];

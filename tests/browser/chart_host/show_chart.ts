@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The chart in a page of its own, framed by a minimal host as assistants frame it. */
+/** The chart in a page of its own, framed by a minimal host like an assistant's. */
 import { build, stop } from "esbuild";
 import type { Frame, Page } from "playwright-core";
 import { CHART_PAGE } from "../../../functions/mcp/chart/page.ts";
@@ -20,7 +20,7 @@ export async function buildHost(): Promise<string> {
   return outputFiles[0]!.text;
 }
 
-/** Resolves to the chart's frame once it has drawn. @param result of the tool. */
+/** Resolves to the chart's frame once it has drawn. @param result of the tool */
 export async function showChart(
   page: Page,
   { host, theme, result, locale }: { host: string; theme: string; result: Record<string, unknown>; locale: string },

@@ -297,7 +297,7 @@ const deletable = (own: Partial<Deletion["organizations"][number]>): Deletion =>
 const account = (name: string, query = ""): State =>
   signedIn(`account-${name}${query && "-done"}`, `/account${query}`, { answers: { read_account: ACCOUNTS[name] } });
 
-/** As configured by a service that sells plans. */
+/** Configured like a service that sells plans. */
 const SOLD: Partial<Config> = {
   checkoutUrl: "https://pay.example/checkout?plan={plan}&organization_id={organization_id}",
   invoicesUrl: "https://pay.example/invoices/{organization_id}",

@@ -15,7 +15,7 @@ import {
 
 const ID = "org_home00000000";
 
-/** As somebody sees it who does not own it. */
+/** The view of a person who does not own it. */
 const OTHERS = { ...ORGANIZATION_STATE, owner: "anna@example.com", is_owner: false };
 const PATH = `/books?organization=${ID}`;
 

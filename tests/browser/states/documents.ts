@@ -50,7 +50,7 @@ const alarming: ShownDocument = {
   iban_was: "GB82WEST12345698765432",
   doubts: [{ code: "totals" }],
 };
-/** In every state in which they are listed on the page of the books. */
+/** In every state in which the books page lists them. */
 export const DOCUMENTS: ShownDocument[] = [alarming, question, { ...loose, state: "new" }, unread, {
   ...loose,
   state: "new",

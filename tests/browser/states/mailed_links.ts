@@ -9,7 +9,7 @@ interface Unsubscribing {
   sentOn?: string;
   isSignedIn?: boolean;
   isOwner?: boolean;
-  /** The button was pressed. */
+  /** After the button was pressed. */
   isSent?: boolean;
 }
 

@@ -116,7 +116,7 @@ const removal: Removal = {
   invitations: 1,
 };
 
-/** A page as somebody whose id is `ME`. */
+/** A page for the person whose id is `ME`. */
 const visit = (name: string, path: string, answers: Record<string, unknown>, fields?: Record<string, string>): State =>
   page(name, async ({ pages }) => {
     pages.provider.users.set(EMAIL, { id: ME, email: EMAIL });

@@ -1,4 +1,4 @@
-/** What an operator completes, and what reviewers of directories see. */
+/** The pages that an operator completes and that directories' reviewers see. */
 import { page, type State } from "./state.ts";
 
 const OPERATOR = { operatorName: "Example Ltd", operatorContact: "privacy@example.com", operatorCountry: "Germany" };

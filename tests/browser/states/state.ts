@@ -1,14 +1,14 @@
-/** A page to look at, over a fake identity provider and a database that returns what a state needs. */
+/** A page under test, over a fake identity provider and a database that returns the data of a state. */
 import type { OrganizationState } from "../../../shared/organization_state.ts";
 import type { Config } from "../../../shared/config.ts";
 import { PROVIDERS } from "../../../shared/providers/registry.ts";
 import type { Languages } from "../../../shared/words/words.ts";
 import { answering, type Browser, createPages, signIn } from "../../functions/auth-callback/harness.ts";
 
-/** What a picture shows: the answer to one request, made by the app in the session of `browser`. */
+/** The content of a picture: the answer to one request, from the app in the session of `browser`. */
 export interface State {
   name: string;
-  /** Renders the page; each call renders it anew. @param languages the catalogs; a test may pass its own. */
+  /** Renders the page; each call renders it again. @param languages the catalogs; a test may pass its own */
   show(siteUrl: string, languages?: Languages): Promise<Response>;
 }
 
@@ -68,7 +68,7 @@ export const signedIn = (name: string, path: string, options?: Parameters<typeof
     options,
   );
 
-/** An organization of the reader's that takes changes; others differ from it. */
+/** An organization of the reader's that accepts changes; others differ from it. */
 export const ORGANIZATION_STATE: OrganizationState = {
   name: "Home",
   deletes_at: null,

@@ -1,7 +1,4 @@
-/**
- * Books in which every field of every tool matters, and the result of a call on them, so that two calls can be
- * compared.
- */
+/** Books in which every field of every tool has an effect, and the comparable result of a call on them. */
 import { TOOLS } from "../../../functions/mcp/tools/mod.ts";
 import type { Session } from "../../../local/database/sql.ts";
 import { addRate, type Books } from "../../_support/books.ts";
@@ -139,8 +136,8 @@ export async function run(session: Session, name: string, args: Json): Promise<J
 
 const OF_EXPENSE = "(select lpad(e.recorded_seq::text, 9, '0') from app.expenses as e where e.id = t.expense_id)";
 /**
- * How to order each table's rows independently of ids. Idempotency keys and pending confirmations are left out: they
- * keep the arguments as received, read or not.
+ * The order of each table's rows independent of ids. Leaves out idempotency keys and pending confirmations, which keep
+ * the arguments as received, read or not.
  */
 const TABLES = {
   categories: "t.name",
@@ -151,11 +148,13 @@ const TABLES = {
   provider_links: `${OF_EXPENSE} || t.created_at`,
 };
 
-/** An answer and the books after it, without what differs between calls: new ids, entry numbers, cursor contents. */
+/**
+ * An answer and the books after it, without values that differ between calls: new ids, entry numbers, cursor contents.
+ */
 export async function outcome(session: Session, answer: Json): Promise<string> {
   // Describes how the file was parsed, in the caller's own words.
   delete answer.data?.preview?.mapping;
-  // Cursors say which list they belong to, whether or not its arguments were read.
+  // Cursors contain the identity of their list, whether or not its arguments were read.
   delete answer.page;
   delete answer.file;
   const rows = Object.entries(TABLES).map(([name, place]) =>

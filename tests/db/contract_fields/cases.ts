@@ -1,4 +1,4 @@
-/** For each field of each contract, two values that must give different results. */
+/** Two values for each field of each contract that must give different results. */
 import type { Ids } from "./books.ts";
 import type { Cases } from "./case.ts";
 import { readCases } from "./read_cases.ts";

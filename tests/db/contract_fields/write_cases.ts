@@ -21,7 +21,7 @@ const MAPPING = {
 
 const TWO = "Date,Name,Amount\n2026-11-01,Oil,4.00\n2026-11-02,Rice,5.00";
 
-/** Bill fields that can be set on adding and later; @param place where the contract has them. */
+/** Bill fields that can be set at creation and later. @param place the position in the contract */
 const BILL_FIELDS: Record<string, Case> = {
   name: between("Internet", "Telephone"),
   amount: between("40", "41"),

@@ -1,6 +1,6 @@
 /** mcp-remote, which bridges local-only clients to remote servers; it keeps its own registration and tokens. */
 import { assertEquals } from "@std/assert";
-// The package maps its types without the ending that the code needs.
+// The package maps its types without the file extension that the code needs.
 // @ts-types="@modelcontextprotocol/sdk/client/stdio"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { Client } from "@modelcontextprotocol/sdk/client";
@@ -10,7 +10,7 @@ import { startStack } from "../../_support/stack.ts";
 import { follow, type Json, newPerson } from "../person.ts";
 
 Deno.test("mcp-remote signs in once, then lists and calls", async () => {
-  // As the README's settings say, but for the address.
+  // The README's settings, except for the address.
   const [settings] = (await readReadme()).settings as {
     mcpServers: { expenses: { command: string; args: string[] } };
   }[];

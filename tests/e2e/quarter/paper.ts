@@ -7,7 +7,7 @@ export type Currency = typeof CURRENCIES[number];
 /** Yen for one euro, every day. The dinar has no rate. */
 export const YEN = 160;
 
-/** The people, the parts that each bears, and the form in which a person states them. */
+/** The people, their parts, and the form in which a person states them. */
 export interface Sharing {
   how: "equally" | "shares" | "amounts";
   parts: [person: number, parts: number][];
@@ -34,7 +34,7 @@ export interface Moved {
   gone: number;
 }
 
-/** `shared` as a tool takes it, and the same on paper. */
+/** `shared` as a tool takes it, and in the ledger. */
 export function drawSharing(chance: Chance, minor: number, currency: Currency, emails: readonly string[]) {
   const drawn = emails.map((_, person) => person).filter(() => !chance.oneIn(3));
   const people = drawn.length > 0 ? drawn : [chance.int(0, emails.length - 1)];
@@ -49,7 +49,7 @@ export function drawSharing(chance: Chance, minor: number, currency: Currency, e
     const sharing = draw("shares", () => chance.int(1, 5));
     return { shared: { between, shares: sharing.parts.map(([, parts]) => parts) }, sharing };
   }
-  // The first bears the rest.
+  // The first member bears the rest.
   const sharing = draw("amounts", (place) => place === 0 ? minor - people.length + 1 : 1);
   return { shared: { between, amounts: sharing.parts.map(([, parts]) => say(parts, currency)) }, sharing };
 }
@@ -82,7 +82,7 @@ export const told = (balances: Map<string, number>): string[] =>
     return `${from} ${to} ${say(Math.abs(minor), currency)} ${currency}`;
   }).toSorted();
 
-/** What somebody wrote without anybody's approval, and when. */
+/** Writes without approval, with author and time. */
 export class Window {
   #written: (Moved & { at: number })[] = [];
 
@@ -90,7 +90,7 @@ export class Window {
     this.#written.push({ ...moved, at: at.getTime() });
   }
 
-  /** Including the writes of the 24 hours before. */
+  /** Including the writes of the previous 24 hours. */
   with(at: Date, moved: Moved): Moved {
     const day = this.#written.filter((one) => one.at > at.getTime() - 86_400_000);
     const total: Moved = { sums: { ...moved.sums }, gone: moved.gone };
@@ -104,6 +104,6 @@ export class Window {
   }
 }
 
-/** Whether sums exceed an amount of euro cents; a sum without a rate may be worth anything. */
+/** Whether sums exceed an amount of euro cents; a sum without a rate may have any value. */
 export const exceeds = ({ EUR = 0, JPY = 0, KWD }: Moved["sums"], cents: number): boolean =>
   KWD !== undefined || EUR + Math.round(JPY * 100 / YEN) > cents;

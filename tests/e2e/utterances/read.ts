@@ -4,15 +4,15 @@ export interface Utterance {
   who: "anna" | "ben" | "eve";
   said: string;
   calls: { tool: string; args: Record<string, unknown>; refused?: string }[];
-  /** How the books change: "EUR 14.50, expenses +1"; "" when they do not. */
+  /** The change of the books: "EUR 14.50, expenses +1"; "" for none. */
   effect: string;
-  /** Texts that the last answer contains. */
+  /** Required texts of the last answer. */
   says: RegExp[];
-  /** Texts that it must not contain. */
+  /** Forbidden texts of the last answer. */
   silent: RegExp[];
 }
 
-/** @returns those whose id begins with the variable ONLY, if it is set. */
+/** @returns utterances whose id begins with the variable ONLY, if it is set */
 export async function readUtterances(...files: string[]): Promise<Utterance[]> {
   const found: Utterance[] = [];
   for (const file of files) {

@@ -1,4 +1,4 @@
-/** The household that the utterances are about: three people, half a year of books, on Friday, 27 November 2026. */
+/** The household of the utterances: three people, half a year of books, on Friday, 27 November 2026. */
 import { addRate } from "../../_support/books.ts";
 import type { TestDatabase } from "../../_support/database.ts";
 import { joinMember, type Member, newMember, ok } from "../connector_harness.ts";
@@ -7,7 +7,7 @@ export interface World {
   database: TestDatabase;
   anna: Member;
   ben: Member;
-  /** Sees only her own, and nothing private. */
+  /** She sees only her own records, and nothing private. */
   eve: Member;
 }
 

@@ -9,10 +9,10 @@ export interface Plan {
   payee?: string;
   schedule: IsScheduled;
   weekend?: "before" | "after";
-  /** The first and the last date that there can be. */
+  /** The first and the last possible date. */
   from?: string;
   until?: string;
-  /** Null where each date has an amount of its own. */
+  /** Null if each date has an amount of its own. */
   minor: number | null;
   isEstimated?: boolean;
   autopay?: boolean;
@@ -23,7 +23,7 @@ export interface Plan {
   contract?: { renewsOn: string; noticeDays: number; termMinor: number };
   /** Due once a year, and not for the first time. */
   comesAgain?: boolean;
-  /** More arguments of `add_bill`: the schedule as a model says it. */
+  /** Further arguments of `add_bill`: the schedule in a model's words. */
   said: Record<string, unknown>;
 }
 
@@ -37,7 +37,7 @@ interface DueDate {
 
 export class Bill {
   readonly dates: DueDate[];
-  /** The first date that costs more than those before, and what those cost. */
+  /** The first date with the higher price, and the price before it. */
   rise?: { on: string; from: number; to: number };
   id = "";
 

@@ -154,7 +154,7 @@ export async function worksAt(company: Organization, spending: Spending): Promis
   const paid = company.bill("Payroll").dates.findLast(({ status }) => status === "paid");
   if (paid && plus(paid.on, 2) === today) await company.payAgain("Payroll", lea);
 
-  // The bookkeeper is paid when she asks, which she forgets in summer.
+  // The bookkeeper is paid when she asks for it, which she forgets in summer.
   const asked = company.bill("Bookkeeper").overdue(today);
   if (asked.length > 0 && plus(asked[0]!.on, 5) <= today && !(day > "06-01" && day < "09-10")) {
     await company.pay("Bookkeeper", tom);
@@ -167,7 +167,7 @@ export async function worksAt(company: Organization, spending: Spending): Promis
   if (plus(tax, tax === "2026-04-20" ? 9 : 2) === today) {
     await company.pay("Sales tax", mira, { minor: chance.int(90_000, 250_000) });
   }
-  // Every other statement of the cloud is read, and put right.
+  // Every other statement of the cloud service is read and corrected.
   const cloud = company.bill("Cloud").dates.findLast(({ isEstimate, status }) => isEstimate && status === "paid");
   if (dayOfMonth(today) === 27 && Number(today.slice(5, 7)) % 2 === 0 && cloud) {
     await company.correct("Cloud", tom, { dueOn: cloud.on, minor: chance.int(11_000, 13_500) });
@@ -178,7 +178,7 @@ export async function worksAt(company: Organization, spending: Spending): Promis
   await spending.evening();
 }
 
-/** The statement of the company's card: sent, confirmed, and sent again by mistake. */
+/** The statement of the company's card: uploaded, committed, and uploaded again by mistake. */
 async function importCard(company: Organization): Promise<void> {
   const { chance, people } = company.options;
   const who = chance.pick(people);

@@ -15,7 +15,7 @@ export const dayOfMonth = (day: string): number => Number(day.slice(8));
 
 export const isLastOfMonth = (day: string): boolean => dayOfMonth(plus(day, 1)) === 1;
 
-/** All days from one to another, both included. */
+/** All days from one to another, inclusive. */
 export const range = (from: string, to: string): string[] =>
   Array.from({ length: daysBetween(from, to) + 1 }, (_, index) => plus(from, index));
 
@@ -32,10 +32,10 @@ export function localDay(at: Date, timeZone: string): string {
 const calendars = new Map<string, Intl.DateTimeFormat>();
 
 export interface Chance {
-  /** A whole number of a range, both ends included. */
+  /** A whole number in a range, inclusive. */
   int(from: number, to: number): number;
   pick<Item>(items: readonly Item[]): Item;
-  /** True once in so many times. */
+  /** True once in this many times, on average. */
   oneIn(times: number): boolean;
 }
 

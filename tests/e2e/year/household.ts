@@ -144,7 +144,7 @@ export async function moveIn(home: Organization): Promise<Spending> {
   return new Spending(home, HABITS);
 }
 
-/** On which day of the month the rent was paid. */
+/** The day of the month on which the rent was paid. */
 const RENT_PAID = [1, 1, 2, 1, 1, 5, 1, 1, 1, 30, 1, 0];
 
 /** An evening of the year. */
@@ -157,7 +157,7 @@ export async function livesIn(home: Organization, spending: Spending): Promise<v
 
   if (dayOfMonth(today) === rentDay) {
     const change = await home.pay("Rent", chance.oneIn(2) ? ben : anna);
-    // In May it was the wrong bill, in September there was a tip for the caretaker.
+    // In May it was the wrong bill; in September there was a tip for the caretaker.
     if (day === "05-01") {
       await home.takeBack("Rent", ben, { dueOn: today, change });
       await home.pay("Rent", anna);
@@ -169,7 +169,8 @@ export async function livesIn(home: Organization, spending: Spending): Promise<v
   if (day === "06-20") await home.reprice("Rent", ben, 136_000);
   if (day === "04-12") await home.reprice("Netflix", anna, 1_799);
 
-  // The first of March's electricity was forgotten for weeks; in a month's first days it is paid otherwise.
+  // The first of March's electricity was forgotten for weeks; on the first days of a month, a payment has another
+  // meaning.
   const electricity = home.bill("Electricity").overdue(today)[0];
   const late = electricity?.on === "2026-03-31" ? 40 : 4;
   if (electricity && plus(electricity.on, late) <= today) {
@@ -183,7 +184,7 @@ export async function livesIn(home: Organization, spending: Spending): Promise<v
   if (swimming === today && day === "04-15") await home.skip("Swimming", anna, today);
   else if (swimming === today) await home.pay("Swimming", anna);
 
-  // February's was forgotten, and each later one is paid on its day; summer has none.
+  // February's was forgotten, and each later one is paid on its day; there is none in summer.
   if (dayOfMonth(today) === 12 && day !== "02-12" && !home.bill("Yoga").isPaused) await home.pay("Yoga", anna);
   if (day === "06-20") await home.pause("Yoga", ben);
   if (day === "08-03") await home.skip("Yoga", anna, "2026-02-12");
@@ -195,7 +196,7 @@ export async function livesIn(home: Organization, spending: Spending): Promise<v
     await home.pay("Class trip", ben);
     await home.correct("Class trip", ben, { dueOn: "2026-06-10", minor: 18_250 });
   }
-  // Ahead of time, before a journey.
+  // Paid early, before a journey.
   if (day === "11-20") await home.pay("Rent", ben, { dueOn: "2026-12-01", paidOn: today });
 
   if (weekdayOf(today) === 6) await spending.log(anna, chance.int(1, 3));

@@ -25,7 +25,7 @@ export interface Jobs {
   sync(): Promise<void>;
 }
 
-/** @param statement the provider's amount for a month, in minor units of the account's currency. */
+/** @param statement the provider's amount for a month, in minor units of the account's currency */
 export function openJobs(
   database: TestDatabase,
   { clock, statement }: { clock: () => Date; statement: (account: string, month: string) => number },
@@ -38,7 +38,7 @@ export function openJobs(
     now: clock,
     workMs: 20_000,
     fetch: withRates(mails.fetch, {
-      // In the morning the newest rates are the previous working day's.
+      // In the morning, the newest rates are the previous working day's.
       ecb: () => {
         const day = publishedOn(plus(today(), -1));
         return new Response(ecbXml(day, { rates: ratesOf(day) }));

@@ -11,9 +11,9 @@ export interface Entry {
   isRefund?: boolean;
   payee?: string;
   tags?: string[];
-  /** The author; none for an automatic charge. */
+  /** The author; absent for an automatic charge. */
   member?: string;
-  /** Of a bill: its name and the date that was paid. */
+  /** For a bill: its name and the paid date. */
   bill?: { name: string; dueOn: string };
   /** The bank's charge, in the base currency. */
   charged?: number;
@@ -25,7 +25,7 @@ export class Ledger {
 
   constructor(readonly base: string) {}
 
-  /** @returns a key for later changes. */
+  /** @returns a key for later changes */
   add(entry: Entry): string {
     const key = `entry ${++this.#next}`;
     this.#entries.set(key, entry);
@@ -48,7 +48,7 @@ export class Ledger {
   within = (from: string, to: string): Entry[] =>
     [...this.#entries.values()].filter(({ date }) => date >= from && date <= to);
 
-  /** In the base currency, at the rate of the day the money left. */
+  /** In the base currency, at the rate of the payment's day. */
   valueOf = ({ minor, currency, date, charged }: Entry): number =>
     charged ?? worth(minor, { from: currency, to: this.base, on: date });
 }

@@ -1,7 +1,7 @@
 /**
- * The exact content of a day's mail: each due date once for each of its lead times, nudges after 3, 7 and then every 14
- * days, trials 7 days and 1 day before, last days to cancel 14 and 3 days before, renewals, higher prices. Remembers
- * earlier mails.
+ * The exact content of a day's mail: each due date once for each of its lead times, repeated reminders after 3, 7 and
+ * then every 14 days, trials 7 days and 1 day before, last days to cancel 14 and 3 days before, renewals, higher
+ * prices. Remembers earlier mails.
  */
 import type { Bill } from "./bills.ts";
 import { daysBetween, plus } from "./days.ts";
@@ -61,7 +61,7 @@ export class MailRule {
     const lead = plan.lead ?? DEFAULT_LEAD;
     if (days > lead) return [];
     const isFirst = this.#isNews("due", plan.name, next.on, next.snoozedUntil);
-    // The first mail also covers the later ones whose day has come.
+    // The first mail also covers later reminders whose day has come.
     const passed = (plan.again ?? []).filter((again) => days <= again);
     const isLater = passed.map((again) => this.#isNews("again", plan.name, next.on, again)).some((news) => news);
     if (!isFirst && !isLater) return [];
@@ -80,7 +80,7 @@ export class MailRule {
     return bill.overdue(today).filter(({ on, snoozedUntil = on }) => {
       const days = daysBetween(snoozedUntil > on ? snoozedUntil : on, today);
       const step = days < 7 ? 3 : 7 + Math.floor((days - 7) / 14) * 14;
-      // A day may be missed, as when a mail came before midnight already.
+      // A day may have no run, because a mail was already sent before midnight.
       return days >= step && days <= step + 2 && this.#isNews("nudge", bill.plan.name, on, snoozedUntil, step);
     }).map(({ on }) => on);
   }

@@ -12,7 +12,7 @@ export function say(minor: number, currency: string): string {
   return `${minor < 0 ? "-" : ""}${whole}${decimals > 0 ? `.${digits.slice(-decimals)}` : ""}`;
 }
 
-/** What one euro bought on the first day, in ten-thousandths. The last two are not the European Central Bank's. */
+/** The price of one euro on the first day, in ten-thousandths. The last two are not the European Central Bank's. */
 const FIRST: Record<string, number> = { USD: 11_612, GBP: 8_653, CHF: 9_301, JPY: 1_823_400, AED: 42_645, KWD: 3_571 };
 const CENTRAL_BANK = new Set(["USD", "GBP", "CHF", "JPY"]);
 
@@ -32,11 +32,11 @@ function published(currency: string, day: string): number {
 const rate = (currency: string, day: string): number =>
   currency === "EUR" ? 10_000 : published(currency, CENTRAL_BANK.has(currency) ? publishedOn(day) : day);
 
-/** The rates of a day as the sources write them. */
+/** The rates of a day in the sources' format. */
 export const ratesOf = (day: string): Record<string, string> =>
   Object.fromEntries(Object.keys(FIRST).map((currency) => [currency, (rate(currency, day) / 10_000).toFixed(4)]));
 
-/** What an amount is worth in another currency on a day, rounded half up to a whole minor unit. */
+/** The value of an amount in another currency on a day, rounded half up to a whole minor unit. */
 export function worth(minor: number, { from, to, on }: { from: string; to: string; on: string }): number {
   if (from === to) return minor;
   const numerator = BigInt(minor) * BigInt(rate(to, on)) * 10n ** BigInt(decimalsOf(to));

@@ -11,7 +11,7 @@ interface Period {
   to: string;
 }
 
-/** @param period the month that is over. */
+/** @param period the past month */
 export async function compareMonth(organization: Organization, period: Period): Promise<void> {
   organization.charge();
   const year = { from: `${period.from.slice(0, 4)}-01-01`, to: period.to };
@@ -21,7 +21,7 @@ export async function compareMonth(organization: Organization, period: Period): 
   await compareBills(organization);
 }
 
-/** `2026-10-05 Lunch …`: a row as all answers must show it. */
+/** `2026-10-05 Lunch …`: a row in the form of all answers. */
 function spell({ ledger }: Organization, entry: Entry): string {
   const { date, name, minor, currency, category, payee = "", tags = [], isRefund, bill } = entry;
   const kind = isRefund ? "refund" : bill ? "bill_payment" : "one_off";
@@ -96,7 +96,7 @@ function unsettled({ bills, today }: Organization, { from, to }: Period): string
   ];
 }
 
-/** The same as a warning says it. */
+/** The same in a warning. */
 function readUnsettled({ code, message }: { code: string; message: string }): string {
   if (code === "amount_awaited") {
     return `awaited: ${message.split(/ (?:was|were) charged/)[0]!.split(/, | and /).toSorted().join(", ")}`;

@@ -13,14 +13,14 @@ export interface OrganizationOptions {
   name: string;
   timezone: string;
   ledger: Ledger;
-  /** The owner first. */
+  /** The owner comes first. */
   people: Assistant[];
   clock: () => Date;
   chance: Chance;
 }
 
 interface Payment {
-  /** Without it they only say that the bill is paid. */
+  /** Without it, they only report that the bill is paid. */
   dueOn?: string;
   minor?: number;
   /** In the base currency. */
@@ -46,7 +46,7 @@ export class Organization {
   bill = (name: string): Bill => this.bills.find(({ plan }) => plan.name === name)!;
   someone = (): Assistant => this.options.chance.pick(this.options.people);
 
-  /** The calendar's work: past dates of automatic bills are in the books. */
+  /** The calendar's effect: past dates of automatic bills are in the books. */
   charge(): void {
     for (const bill of this.bills) bill.charge(this.today(), this.ledger);
   }
@@ -92,7 +92,7 @@ export class Organization {
     return change_id;
   }
 
-  /** "The rent is paid", said once more: the answer is who paid it, and nothing is recorded. */
+  /** "The rent is paid", reported again: the answer names the payer, and nothing is recorded. */
   async payAgain(name: string, who: Assistant): Promise<void> {
     const paid = this.bill(name).dates.findLast(({ status }) => status === "paid")!;
     const { message } = await who.fails("already_paid", "mark_bill_paid", { bill_name: name.toLowerCase() });
@@ -122,7 +122,7 @@ export class Organization {
     };
   }
 
-  /** A payment is taken back: its date is open again. */
+  /** A payment is undone: its date is open again. */
   async takeBack(name: string, who: Assistant, { dueOn, change }: { dueOn: string; change: string }): Promise<void> {
     await who.ok("undo_change", { change_id: change });
     this.bill(name).at(dueOn).status = "open";
@@ -159,7 +159,7 @@ export class Organization {
     this.bill(name).resume(this.today());
   }
 
-  /** It costs something else from its next open date on. */
+  /** A new price from its next open date on. */
   async reprice(name: string, who: Assistant, minor: number): Promise<Json> {
     this.charge();
     const bill = this.bill(name);

@@ -28,7 +28,7 @@ const distance = (days: number) =>
     ? `in ${days} days`
     : `${-days} days ago`;
 
-/** Every mail of the year comes through here: its sections, its lines, its amounts and its subject. */
+/** Checks every mail of the year: its sections, its lines, its amounts and its subject. */
 export function checkMail({ subject, text }: SentMail, expected: ExpectedMail): void {
   const told = sectionsOf(text);
   const { today } = expected;
@@ -46,7 +46,7 @@ export function checkMail({ subject, text }: SentMail, expected: ExpectedMail): 
   checkSubject(subject, expected);
 }
 
-/** The one thing by name, or how many there are of each: due today, in the week, later, overdue, coming up. */
+/** A single item by name, or the count of each kind: due today, in the week, later, overdue, coming up. */
 function checkSubject(subject: string, { today, due, notices, overdue }: ExpectedMail): void {
   const all = [...due, ...notices, ...overdue];
   if (all.length === 1) {
@@ -61,7 +61,7 @@ function checkSubject(subject: string, { today, due, notices, overdue }: Expecte
   assert(subject.includes("overdue") === overdue.length > 0, subject);
 }
 
-/** The lines of each section, as `name · day · distance · amounts`. Anything else between them is an error. */
+/** The lines of each section, as `name · day · distance · amounts`. Any other line between them is an error. */
 function sectionsOf(text: string): Record<"overdue" | "due" | "notices", string[]> {
   const sections = { overdue: [] as string[], due: [] as string[], notices: [] as string[] };
   const [, , body] = text.split("\n\n");

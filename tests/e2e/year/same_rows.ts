@@ -1,4 +1,4 @@
-/** Compares rows in any order and reports only those that differ, since the diff of two long lists takes minutes. */
+/** Compares rows in any order and reports only the differing ones, because the diff of two long lists takes minutes. */
 import { assertEquals } from "@std/assert";
 
 export function assertSameRows(actual: readonly string[], expected: readonly string[], about: string): void {

@@ -6,7 +6,7 @@ import type { Entry } from "./ledger.ts";
 import { decimalsOf, say } from "./money.ts";
 import type { Organization } from "./organization.ts";
 
-/** What people of an organization buy. */
+/** The purchases of an organization's people. */
 export interface Habits {
   goods: { name: string; payee?: string; category: string }[];
   /** Their currencies, most frequent first. */
@@ -34,7 +34,7 @@ export class Spending {
     if (chance.oneIn(30)) await this.deleteSomething();
   }
 
-  /** One call for all purchases. @param when in the person's words; by default a day of their calendar. */
+  /** One call for all purchases. @param when in the person's words; by default a day of their calendar */
   async log(who: Assistant, count: number, when?: { said?: string; day: string }): Promise<void> {
     const entries = Array.from({ length: count }, () => this.#purchase(who, when?.day));
     const { data, change_id } = await who.ok("log_expenses", {

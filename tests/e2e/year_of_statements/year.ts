@@ -1,7 +1,7 @@
-/** A year of a household: reported purchases, the bank's rows, and which of them match. Deterministic by seed. */
+/** A year of a household: reported purchases, the bank's rows, and their matches. Deterministic by seed. */
 import { daysAfter } from "../../../shared/iso_day.ts";
 
-/** What somebody says, as an item of log_expenses. */
+/** A person's report, as an item of log_expenses. */
 export interface Said {
   name: string;
   amount: string;
@@ -15,9 +15,9 @@ export interface Said {
 export interface Booked {
   date: string;
   text: string;
-  /** In cents; a minus is money that came in. */
+  /** In cents; a minus is incoming money. */
   cents: number;
-  /** The expenses that it is; none was never said. */
+  /** The matching expenses; empty if it was never reported. */
   of: Said[];
   /** The bill that it pays. */
   bill?: string;
@@ -125,7 +125,7 @@ export function makeYear(year: number, seed: number): Month[] {
     const back = say({ name: "Zalando", amount: euros(clothes), date: on(20), is_refund: true });
     book({ date: on(22), text: "ZALANDO REFUND", cents: -clothes, of: [back] });
 
-    // Said without a name that the bank could know.
+    // Reported without a name that the bank could know.
     if (random(2) === 0) {
       const lunch = say({ name: "Lunch", amount: euros(1111 + random(900)), date: on(21) });
       book({ date: on(21), text: "OSTERIA DA GINO", cents: Math.round(Number(lunch.amount) * 100), of: [lunch] });
